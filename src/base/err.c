@@ -1,0 +1,146 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct code_row {
+    enum baryon_code code;
+    const char *name;
+    int exit_status;
+};
+
+static const struct code_row codes[] = {
+    {BARYON_OK, "ok", 0},
+    {BARYON_ERR_INTERNAL, "internal", 1},
+    {BARYON_ERR_USAGE, "usage", 2},
+    {BARYON_ERR_INPUT, "input", 3},
+    {BARYON_ERR_CHANGED, "changed", 3},
+    {BARYON_ERR_UNSUPPORTED, "unsupported", 4},
+    {BARYON_ERR_NOMEM, "memory", 5},
+    {BARYON_ERR_IO, "io", 5},
+    {BARYON_ERR_DEPENDENCY, "dependency", 6},
+    {BARYON_ERR_ENGINE, "engine", 6},
+    {BARYON_ERR_GOAL, "goal", 7},
+    {BARYON_ERR_CANCELLED, "cancelled", 130},
+};
+
+static const struct code_row *find_code(enum baryon_code code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            return &codes[i];
+    return &codes[1];
+}
+
+const char *baryon_code_name(enum baryon_code code)
+{
+    return find_code(code)->name;
+}
+
+int baryon_code_exit(enum baryon_code code)
+{
+    return find_code(code)->exit_status;
+}
+
+int baryon_error_format(const struct baryon_error *err, char *buf, size_t size)
+{
+    char offset[32] = "";
+    if (err->file[0] && err->offset >= 0)
+        snprintf(offset, sizeof offset, "@%" PRId64, err->offset);
+    return snprintf(buf, size, "%s%s%s%s%s%s%s%s", err->file, offset, err->file[0] ? ": " : "",
+                    err->place, err->place[0] ? ": " : "", err->message,
+                    err->hint[0] ? "; " : "", err->hint);
+}
+
+void by_err_clear(struct baryon_error *err)
+{
+    if (!err)
+        return;
+    err->code = BARYON_OK;
+    err->offset = -1;
+    err->file[0] = err->place[0] = err->message[0] = err->hint[0] = '\0';
+}
+
+int by_fail(struct baryon_error *err, enum baryon_code code, const char *format, ...)
+{
+    if (!err)
+        return -1;
+    by_err_clear(err);
+    err->code = code;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return -1;
+}
+
+int by_fail_errno(struct baryon_error *err, enum baryon_code code, const char *format, ...)
+{
+    int saved = errno;
+    if (!err)
+        return -1;
+    by_err_clear(err);
+    err->code = saved == ENOMEM ? BARYON_ERR_NOMEM : code;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    size_t used = strlen(err->message);
+    char text[128];
+    snprintf(err->message + used, sizeof err->message - used, ": %s",
+             strerror_r(saved, text, sizeof text));
+    return -1;
+}
+
+int by_err_hint(struct baryon_error *err, const char *format, ...)
+{
+    if (!err)
+        return -1;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->hint, sizeof err->hint, format, args);
+    va_end(args);
+    return -1;
+}
+
+int by_err_in(struct baryon_error *err, const char *format, ...)
+{
+    if (!err)
+        return -1;
+    char step[sizeof err->place];
+    va_list args;
+    va_start(args, format);
+    int wanted = vsnprintf(step, sizeof step, format, args);
+    va_end(args);
+    size_t length = wanted < 0 ? 0 : strlen(step);
+    size_t room = sizeof err->place - 1 - length;
+    size_t kept = strlen(err->place);
+    if (kept > room)
+        kept = room;
+    memmove(err->place + length, err->place, kept);
+    memcpy(err->place, step, length);
+    err->place[length + kept] = '\0';
+    return -1;
+}
+
+int by_err_file(struct baryon_error *err, const char *path)
+{
+    if (err && !err->file[0])
+        snprintf(err->file, sizeof err->file, "%s", path);
+    return -1;
+}
+
+int by_err_offset(struct baryon_error *err, uint64_t offset)
+{
+    if (err && err->offset < 0 && offset <= INT64_MAX)
+        err->offset = (int64_t)offset;
+    return -1;
+}
+
+int by_err_nomem(struct baryon_error *err, size_t bytes)
+{
+    return by_fail(err, BARYON_ERR_NOMEM, "out of memory (%zu bytes wanted)", bytes);
+}

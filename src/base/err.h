@@ -1,0 +1,37 @@
+/*
+ * Filling a struct baryon_error.
+ *
+ * by_fail() sets code and message and returns -1, so that a function can end
+ * with `return by_fail(...)`. Callers on the way up add what they know:
+ * by_err_file() and by_err_offset() fill in a file and byte when none is known
+ * yet, by_err_in() puts a step before the place ("graph." before "node[3]").
+ * All of them accept err == NULL, return -1 and never allocate.
+ *
+ * Messages are short and lower case; they name the object, the value and the
+ * rule. Text that comes from a file goes through by_quote().
+ */
+#ifndef BY_ERR_H
+#define BY_ERR_H
+
+#include "baryon.h"
+
+int by_fail(struct baryon_error *err, enum baryon_code code, const char *format, ...)
+    BARYON_PRINTF(3, 4);
+/* The same with ": " and the text of errno at the end. */
+int by_fail_errno(struct baryon_error *err, enum baryon_code code, const char *format, ...)
+    BARYON_PRINTF(3, 4);
+int by_err_hint(struct baryon_error *err, const char *format, ...) BARYON_PRINTF(2, 3);
+int by_err_in(struct baryon_error *err, const char *format, ...) BARYON_PRINTF(2, 3);
+int by_err_file(struct baryon_error *err, const char *path);
+int by_err_offset(struct baryon_error *err, uint64_t offset);
+int by_err_nomem(struct baryon_error *err, size_t bytes);
+void by_err_clear(struct baryon_error *err);
+
+/* Room for a quoted name: 128 bytes of text, each at most 4 when escaped, quotes, "...". */
+#define BY_QUOTE_MAX 528
+
+/* Writes 'text' in quotes, cut at 128 bytes, control and non-UTF-8 bytes as \xNN. Returns out. */
+const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size);
+const char *by_quote(char out[BY_QUOTE_MAX], const char *text);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * Files: mapped input, contained open, atomic output.
+ */
+#ifndef BY_FILE_H
+#define BY_FILE_H
+
+#include "base/mem.h"
+
+#include <sys/stat.h>
+
+/*
+ * A file mapped for reading. Only regular files are mapped; an empty one has
+ * size 0 and bytes != NULL. by_mapped_check() says BARYON_ERR_CHANGED when the
+ * file behind the mapping has another size or time than when it was opened:
+ * callers ask before they trust what they read and again when they are done.
+ */
+struct by_mapped {
+    const uint8_t *bytes;
+    size_t size;
+    int fd; /* stays open, for copying between files inside the kernel */
+    struct stat stat;
+    char path[256]; /* for messages, cut when longer */
+};
+
+int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_error *err);
+/* Takes over fd, also when it fails; path is for messages only. */
+int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path,
+                      struct baryon_error *err);
+int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);
+void by_mapped_close(struct by_mapped *mapped);
+
+/* Whole small file into memory (by_free it), NUL added behind; refuses more than limit bytes. */
+int by_read_file(const char *path, size_t limit, char **bytes, size_t *size,
+                 struct baryon_error *err);
+
+/*
+ * Opens a file that another file names, for reading: `location` must be a relative
+ * path that stays below `folder`, without "..", empty or "." parts, backslashes;
+ * no part of it may be a symbolic link, and it must be a regular file with one
+ * hard link. What is checked is the open descriptor, not the path. This is the
+ * only way by which a name found in a file reaches open().
+ * allow_links lifts the rules on links (a package cache made of links) but not on
+ * the path itself.
+ */
+int by_open_contained(const char *folder, const char *location, bool allow_links, int *fd,
+                      struct baryon_error *err);
+/* The rules on the text alone, without touching the disk. */
+int by_location_check(const char *location, size_t size, struct baryon_error *err);
+
+/*
+ * Atomic output. by_writer_open() makes a temporary file in the folder of `path`;
+ * by_writer_commit() syncs it and renames it to `path`; by_writer_abort() (also
+ * right after a commit) removes what is left. Readers see the old file or the
+ * whole new one. Temporary files of a process that was killed are removed by the
+ * next by_writer_open() for the same path. by_writer_remove_all() is safe in a
+ * signal handler: it unlinks the temporary files of all open writers.
+ */
+struct by_writer;
+
+enum by_writer_flags {
+    BY_WRITER_NO_SYNC = 1,   /* skip fsync: tests and benches */
+    BY_WRITER_EXCLUSIVE = 2, /* refuse to replace an existing file */
+};
+
+int by_writer_open(struct by_writer **writer, const char *path, unsigned flags,
+                   struct baryon_error *err);
+int by_writer_add(struct by_writer *writer, const void *bytes, size_t size,
+                  struct baryon_error *err);
+/* Copies a range of a mapped file, inside the kernel where it can; adds no resident memory. */
+int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mapped, size_t offset,
+                         size_t size, struct baryon_error *err);
+/* Zero bytes up to a multiple of align. */
+int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *err);
+/* Asks for room beforehand, so that a full disk is told early, with the bytes needed. */
+int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
+uint64_t by_writer_size(const struct by_writer *writer);
+int by_writer_commit(struct by_writer *writer, struct baryon_error *err);
+/* Frees the writer; NULL is fine. */
+void by_writer_abort(struct by_writer *writer);
+void by_writer_remove_all(void);
+/* Bytes to `path` in one step, atomically. */
+int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,
+                  struct baryon_error *err);
+
+/* mkdir -p; an existing folder is fine. */
+int by_make_folders(const char *path, struct baryon_error *err);
+/* True when both paths lead to the same file (device and inode). */
+bool by_same_file(const char *a, const char *b);
+/* Folder part of a path into buf ("." when there is none); false when it does not fit. */
+bool by_folder_of(const char *path, char *buf, size_t size);
+/* Start of the last part of a path. */
+const char *by_basename(const char *path);
+/* True when path ends with the suffix, ASCII case ignored: by_has_suffix("A.PNG", ".png"). */
+bool by_has_suffix(const char *path, const char *suffix);
+
+/*
+ * Names in a folder, sorted by bytes, "." files left out; regular files only
+ * (links to them count). Freed with by_listing_release().
+ */
+struct by_listing {
+    char **names;
+    size_t count;
+};
+
+int by_list_folder(struct by_listing *listing, const char *folder, struct baryon_error *err);
+void by_listing_release(struct by_listing *listing);
+
+#endif
