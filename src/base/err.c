@@ -116,6 +116,9 @@ int by_err_in(struct baryon_error *err, const char *format, ...)
     int wanted = vsnprintf(step, sizeof step, format, args);
     va_end(args);
     size_t length = wanted < 0 ? 0 : strlen(step);
+    if (length && length + 1 < sizeof step && step[length - 1] != '.' && err->place[0] &&
+        err->place[0] != '[')
+        step[length++] = '.';
     size_t room = sizeof err->place - 1 - length;
     size_t kept = strlen(err->place);
     if (kept > room)

@@ -4,7 +4,8 @@
  * by_fail() sets code and message and returns -1, so that a function can end
  * with `return by_fail(...)`. Callers on the way up add what they know:
  * by_err_file() and by_err_offset() fill in a file and byte when none is known
- * yet, by_err_in() puts a step before the place ("graph." before "node[3]").
+ * yet, by_err_in() puts a step before the place ("graph" before "node[3]" gives
+ * "graph.node[3]").
  * All of them accept err == NULL, return -1 and never allocate.
  *
  * Messages are short and lower case; they name the object, the value and the

@@ -74,6 +74,8 @@ int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *e
 /* Asks for room beforehand, so that a full disk is told early, with the bytes needed. */
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
 uint64_t by_writer_size(const struct by_writer *writer);
+/* Everything on the disk, still under the temporary name: then commit only renames. */
+int by_writer_sync(struct by_writer *writer, struct baryon_error *err);
 int by_writer_commit(struct by_writer *writer, struct baryon_error *err);
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
@@ -88,6 +90,8 @@ int by_make_folders(const char *path, struct baryon_error *err);
 bool by_same_file(const char *a, const char *b);
 /* Folder part of a path into buf ("." when there is none); false when it does not fit. */
 bool by_folder_of(const char *path, char *buf, size_t size);
+/* folder/name into buf (just name for folder "."); false when it does not fit. */
+bool by_join_path(char *buf, size_t size, const char *folder, const char *name);
 /* Start of the last part of a path. */
 const char *by_basename(const char *path);
 /* True when path ends with the suffix, ASCII case ignored: by_has_suffix("A.PNG", ".png"). */

@@ -26,6 +26,11 @@ struct by_msg {
     uint32_t has;     /* bit i: field i of the schema was present, even if zero */
 };
 
+/* Bits of by_msg.has that say that a number is given even when it is 0. */
+#define BY_HAS_DIM_VALUE (1u << 0)
+#define BY_HAS_ATTR_F    (1u << 1)
+#define BY_HAS_ATTR_I    (1u << 2)
+
 struct by_span {
     const uint8_t *data;
     size_t size;
@@ -71,6 +76,11 @@ struct by_dim {
     const char *param;
     struct by_span denotation;
 };
+
+static inline bool by_dim_is_number(const struct by_dim *dim)
+{
+    return (dim->msg.has & BY_HAS_DIM_VALUE) || dim->value;
+}
 
 struct by_shape_msg { /* TensorShapeProto */
     struct by_msg msg;

@@ -7,9 +7,7 @@
 #ifndef BY_SHAPE_H
 #define BY_SHAPE_H
 
-#include "ir/model.h"
-
-#define BY_RANK_MAX 16
+#include "ir/tensor.h"
 
 struct by_extent {
     int64_t size;       /* -1: not a number */

@@ -53,6 +53,8 @@ enum by_typed_field {
 
 enum by_elem_class { BY_CLASS_NONE, BY_CLASS_FLOAT, BY_CLASS_INT, BY_CLASS_OTHER };
 
+#define BY_RANK_MAX 16
+
 struct by_elem_info {
     const char *name;  /* "float32", "int4": what people write */
     const char *onnx;  /* "FLOAT", "INT4" */
@@ -67,7 +69,7 @@ struct by_elem_info {
 
 /* NULL for an unknown number. */
 const struct by_elem_info *by_elem_info(int64_t elem);
-/* "float32", or "type 99" kept in a static text for unknown ones. */
+/* "float32"; "undefined" for 0, "unknown" for numbers without a row. */
 const char *by_elem_name(int64_t elem);
 /* Number for a name ("float32", "FLOAT", "float", "fp32"), -1 when unknown. */
 int by_elem_by_name(const char *name);
@@ -79,7 +81,7 @@ int by_elem_bytes(int64_t elem, size_t count, size_t *bytes, struct baryon_error
 
 int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err);
 
-/* How and where the payload is: BY_TYPED_NONE with raw or external bytes. */
+/* By its data_location; the payload is tensor->external once it is resolved. */
 bool by_tensor_is_external(const struct baryon_tensor *tensor);
 /*
  * Checks that there is exactly one payload of exactly the right size, type known,
@@ -95,14 +97,21 @@ int by_tensor_check(const struct baryon_tensor *tensor, struct baryon_error *err
 int by_tensor_bytes(const struct baryon_tensor *tensor, struct by_arena *arena,
                     struct by_span *bytes, struct baryon_error *err);
 
-/* Elements [first, first + count) as float or int64, from any numeric type. */
-int by_tensor_floats(const struct baryon_tensor *tensor, size_t first, size_t count, float *out,
-                     struct baryon_error *err);
-int by_tensor_ints(const struct baryon_tensor *tensor, size_t first, size_t count, int64_t *out,
-                   struct baryon_error *err);
-/* Same on raw bytes. */
+/*
+ * Elements [first, first + count) of raw little-endian bytes as float, double or
+ * int64, from any numeric type (bool counts as 0 and 1). Small floats mean what their
+ * format says: E8M0 is a power of two, FN types have no infinity. Floats are not
+ * converted to integers.
+ */
 int by_elem_to_floats(int64_t elem, const uint8_t *bytes, size_t first, size_t count, float *out,
                       struct baryon_error *err);
+int by_elem_to_doubles(int64_t elem, const uint8_t *bytes, size_t first, size_t count, double *out,
+                       struct baryon_error *err);
+int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t count, int64_t *out,
+                    struct baryon_error *err);
+/* All elements of a tensor that is at most `most` elements long, into the arena. */
+int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, size_t most,
+                   int64_t **out, size_t *count, struct baryon_error *err);
 
 /* A new tensor of the model whose raw_data is a copy of bytes (NULL: zeros). */
 struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,

@@ -5,6 +5,7 @@
 #ifndef BY_EXTERNAL_H
 #define BY_EXTERNAL_H
 
+#include "ir/tensor.h"
 #include "onnx/load.h"
 
 struct by_external_ref {

@@ -8,14 +8,14 @@
 #include "base/str.h"
 #include "ir/model.h"
 
-enum by_save_data {
+enum by_save_mode {
     BY_SAVE_KEEP,     /* as it is; external if it would be over 2 GiB */
     BY_SAVE_EXTERNAL, /* payloads of at least external_min bytes go to one data file */
     BY_SAVE_INLINE,   /* everything into the model */
 };
 
 struct by_save_options {
-    enum by_save_data data;
+    enum by_save_mode data;
     const char *external_file; /* NULL: model's file name + ".data", in the same folder */
     size_t external_min;       /* 0: 1024 */
     uint64_t inline_max;       /* 0: 2 GiB - 1; tests set it lower */

@@ -1,0 +1,288 @@
+#include "onnx/save_data.h"
+
+#include "onnx/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EXTERNAL_MIN 1024u
+/* Big payloads start at a page, so that a runtime can map them; small ones at 64 bytes. */
+#define PAGE        4096u
+#define SMALL_ALIGN 64u
+
+/* State of one pass that moves payloads into a data file. */
+struct mover {
+    struct by_save_data *plan;
+    struct by_writer *writer;
+    const char *location;
+    size_t min;
+};
+
+/* Remembers the tensor as it is now, before it is changed. */
+static int remember(struct by_save_data *plan, struct baryon_tensor *tensor,
+                    struct baryon_error *err)
+{
+    if (plan->count == plan->cap) {
+        size_t cap = plan->cap ? plan->cap * 2 : 64;
+        struct by_saved_tensor *grown = by_realloc(plan->saved, cap, sizeof *grown, err);
+        if (!grown)
+            return -1;
+        plan->saved = grown;
+        plan->cap = cap;
+    }
+    plan->saved[plan->count++] = (struct by_saved_tensor){tensor, *tensor};
+    return 0;
+}
+
+static struct by_writer *open_data(struct by_save_data *plan, const char *path, unsigned flags,
+                                   struct baryon_error *err)
+{
+    struct by_writer *writer;
+    if (plan->writer_count == plan->writer_cap) {
+        size_t cap = plan->writer_cap ? plan->writer_cap * 2 : 4;
+        struct by_writer **grown = by_realloc(plan->writers, cap, sizeof *grown, err);
+        if (!grown)
+            return NULL;
+        plan->writers = grown;
+        plan->writer_cap = cap;
+    }
+    if (by_writer_open(&writer, path, flags, err))
+        return NULL;
+    return plan->writers[plan->writer_count++] = writer;
+}
+
+static int set_pair(struct by_save_data *plan, struct by_ptrs *list, const char *key,
+                    const char *value, struct baryon_error *err)
+{
+    struct by_pair *pair = BY_ARENA_NEW(&plan->scratch, struct by_pair, err);
+    char *text = by_arena_text(&plan->scratch, value, strlen(value), err);
+    if (!pair || !text)
+        return -1;
+    pair->key = key;
+    pair->value = (struct by_span){(const uint8_t *)text, strlen(value)};
+    list->at[list->count++] = pair;
+    return 0;
+}
+
+static int set_reference(struct by_save_data *plan, struct baryon_tensor *tensor,
+                         const char *location, uint64_t offset, size_t size,
+                         struct baryon_error *err)
+{
+    char number[2][24];
+    struct by_ptrs list = {0};
+    snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)offset);
+    snprintf(number[1], sizeof number[1], "%zu", size);
+    if (by_list_reserve(&plan->scratch, &list, 3, sizeof(void *), err) ||
+        set_pair(plan, &list, "location", location, err) ||
+        set_pair(plan, &list, "offset", number[0], err) ||
+        set_pair(plan, &list, "length", number[1], err))
+        return -1;
+    tensor->external_data = list;
+    tensor->data_location = 1;
+    return 0;
+}
+
+static void drop_payload(struct baryon_tensor *tensor)
+{
+    const struct by_span none = {0};
+    tensor->raw_data = tensor->float_data = tensor->int32_data = tensor->int64_data = none;
+    tensor->double_data = tensor->uint64_data = none;
+}
+
+/* The format keeps external data for initializers; runtimes read no others. */
+static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct by_span bytes;
+    size_t count, size;
+    if (tensor->data_type == BY_ELEM_STRING)
+        return 0;
+    if (by_tensor_count(tensor, &count, err) || by_elem_bytes(tensor->data_type, count, &size, err))
+        return -1;
+    if (size < mover->min && !by_tensor_is_external(tensor))
+        return 0;
+    if (by_tensor_bytes(tensor, &mover->plan->scratch, &bytes, err) ||
+        remember(mover->plan, tensor, err) ||
+        by_writer_pad(mover->writer, size >= PAGE ? PAGE : SMALL_ALIGN, err))
+        return -1;
+    uint64_t offset = by_writer_size(mover->writer);
+    drop_payload(tensor);
+    tensor->external = (struct by_span){0};
+    if (set_reference(mover->plan, tensor, mover->location, offset, size, err))
+        return -1;
+    return by_save_bytes(mover->writer, mover->plan->model, bytes.data, size, err);
+}
+
+static int move_out_graph(void *context, struct baryon_graph *graph, unsigned depth,
+                          struct baryon_error *err)
+{
+    (void)depth;
+    for (size_t i = 0; i < graph->initializer.count; i++)
+        if (graph->initializer.at[i] && move_out(context, graph->initializer.at[i], err))
+            return by_err_in(err, "initializer[%zu]", i);
+    return 0;
+}
+
+static int move_in(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct by_save_data *plan = context;
+    struct by_span bytes;
+    if (!by_tensor_is_external(tensor))
+        return 0;
+    if (by_tensor_bytes(tensor, &plan->scratch, &bytes, err) || remember(plan, tensor, err))
+        return -1;
+    tensor->raw_data = bytes;
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}
+
+/* Tensors that are no initializers: their old data file is not carried along. */
+static int move_in_rest(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    return tensor->external.data ? move_in(context, tensor, err) : 0;
+}
+
+/* Refuses to write over a data file that the model is being read from. */
+static int check_not_input(const struct baryon_model *model, const char *path,
+                           struct baryon_error *err)
+{
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        struct stat there;
+        if (stat(path, &there) || there.st_dev != file->mapped.stat.st_dev ||
+            there.st_ino != file->mapped.stat.st_ino)
+            continue;
+        char quoted[BY_QUOTE_MAX];
+        by_fail(err, BARYON_ERR_USAGE, "data file %s belongs to the input model and would be lost",
+                by_quote(quoted, path));
+        return by_err_hint(err, "write to another folder, or name another file with --external");
+    }
+    return 0;
+}
+
+static int default_location(const char *path, char *buf, size_t size, struct baryon_error *err)
+{
+    int wanted = snprintf(buf, size, "%s.data", by_basename(path));
+    if (wanted > 0 && (size_t)wanted < size)
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "the name of the data file is longer than %zu bytes",
+                   size - 1);
+}
+
+static int data_path(const char *model_path, const char *location, char *buf, size_t size,
+                     struct baryon_error *err)
+{
+    char folder[4096];
+    if (by_location_check(location, strlen(location), err)) {
+        if (err)
+            err->code = BARYON_ERR_USAGE;
+        return -1;
+    }
+    if (by_folder_of(model_path, folder, sizeof folder) &&
+        by_join_path(buf, size, folder, location))
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "the path of the data file is longer than %zu bytes",
+                   size - 1);
+}
+
+static int make_folder_for(const char *path, struct baryon_error *err)
+{
+    char folder[4096];
+    if (!by_folder_of(path, folder, sizeof folder))
+        return by_fail(err, BARYON_ERR_USAGE, "path too long");
+    return by_make_folders(folder, err);
+}
+
+static int make_external(struct by_save_data *plan, const char *path,
+                         const struct by_save_options *options, struct baryon_error *err)
+{
+    char location[1024], file[5120];
+    if (!options->external_file && default_location(path, location, sizeof location, err))
+        return -1;
+    const char *name = options->external_file ? options->external_file : location;
+    if (data_path(path, name, file, sizeof file, err) || check_not_input(plan->model, file, err) ||
+        make_folder_for(file, err))
+        return -1;
+    char *kept = by_arena_text(&plan->scratch, name, strlen(name), err);
+    struct by_writer *writer = kept ? open_data(plan, file, options->writer_flags, err) : NULL;
+    if (!writer)
+        return -1;
+    struct mover mover = {plan, writer, kept,
+                          options->external_min ? options->external_min : EXTERNAL_MIN};
+    if (by_model_each_graph(plan->model, move_out_graph, &mover, err))
+        return -1;
+    return by_model_each_tensor(plan->model, move_in_rest, plan, err);
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || by_same_file(a, b);
+}
+
+/* A model that keeps its data files needs them beside it: they are copied as they are. */
+static int copy_data_files(struct by_save_data *plan, const char *path,
+                           const struct by_save_options *options, struct baryon_error *err)
+{
+    const struct baryon_model *model = plan->model;
+    char folder[4096], target[5120];
+    if (!model->data_files.count)
+        return 0;
+    if (!by_folder_of(path, folder, sizeof folder))
+        return by_fail(err, BARYON_ERR_USAGE, "path too long");
+    if (same_folder(folder, model->folder))
+        return 0;
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        if (data_path(path, file->location, target, sizeof target, err) ||
+            check_not_input(model, target, err) || make_folder_for(target, err))
+            return -1;
+        struct by_writer *writer = open_data(plan, target, options->writer_flags, err);
+        if (!writer || by_writer_reserve(writer, file->mapped.size, err) ||
+            by_writer_add_mapped(writer, &file->mapped, 0, file->mapped.size, err))
+            return -1;
+    }
+    return 0;
+}
+
+int by_save_data_begin(struct by_save_data *plan, struct baryon_model *model, const char *path,
+                       const struct by_save_options *options, uint64_t inline_max,
+                       struct baryon_error *err)
+{
+    *plan = (struct by_save_data){.model = model};
+    by_arena_init(&plan->scratch, 0);
+    switch (options->data) {
+    case BY_SAVE_INLINE:
+        return by_model_each_tensor(model, move_in, plan, err);
+    case BY_SAVE_EXTERNAL:
+        return make_external(plan, path, options, err);
+    case BY_SAVE_KEEP:
+        break;
+    }
+    if (by_wire_measure(&by_schema_model, model) > inline_max)
+        return make_external(plan, path, options, err);
+    return copy_data_files(plan, path, options, err);
+}
+
+int by_save_data_commit(struct by_save_data *plan, struct baryon_error *err)
+{
+    for (size_t i = 0; i < plan->writer_count; i++)
+        if (by_writer_sync(plan->writers[i], err))
+            return -1;
+    for (size_t i = 0; i < plan->writer_count; i++)
+        if (by_writer_commit(plan->writers[i], err))
+            return -1;
+    return 0;
+}
+
+void by_save_data_end(struct by_save_data *plan)
+{
+    while (plan->count) {
+        const struct by_saved_tensor *saved = &plan->saved[--plan->count];
+        *saved->tensor = saved->old;
+    }
+    for (size_t i = 0; i < plan->writer_count; i++)
+        by_writer_abort(plan->writers[i]);
+    by_free(plan->writers);
+    by_free(plan->saved);
+    by_arena_release(&plan->scratch);
+}
