@@ -1,10 +1,30 @@
 /*
  * Samples for a model, one at a time.
  *
- * A source is a file or folder of one reader kind (npy, npz, image, list) or the
- * random generator. by_input_open() picks the reader by suffix and content; rows
- * of readers are in input.c, one file each. Memory holds one sample, whatever the
- * number of samples.
+ * A source is
+ *  - one file: .npy, .npz, a picture (JPEG, PNG), or .raw (bare little-endian values
+ *    of the input's type and shape);
+ *  - a folder of such files of one kind, taken in the order of their names' bytes;
+ *  - a folder with one subfolder an input, named as the input is (characters other
+ *    than letters, digits, '.', '_' and '-' written as '_'): files with the same stem
+ *    are one sample, and each subfolder may hold another kind of file;
+ *  - a .txt list of paths, one a line, relative to the list's folder; empty lines and
+ *    lines that begin with '#' do not count;
+ *  - the random generator.
+ * Memory holds one sample, whatever the number of samples (and one .npz member
+ * that holds several).
+ *
+ * How a file's arrays become a sample:
+ *  - By name. A .npz must have every input by its name; others are left out with a
+ *    notice. When both the model and the file have one array, names do not matter.
+ *  - Fixed dimensions must agree; `shape` settings count as fixed. A batch dimension
+ *    of 1 that the array lacks is put in front. An array of N where the model has a
+ *    fixed batch of 1 counts as N samples; where the batch is symbolic, the array is
+ *    one sample as it is.
+ *  - Types: the input's own, or one that is converted with a notice: between floats,
+ *    between integers and bool. A value that does not fit is refused, and so is
+ *    anything else (an integer picture for a float input lacks its preparation).
+ *  - NaN and infinities are refused unless allow_nonfinite.
  */
 #ifndef BY_INPUT_H
 #define BY_INPUT_H
@@ -13,17 +33,25 @@
 #include "engine/session.h"
 #include "input/prep.h"
 
+/*
+ * Random values: floats are standard normal (inputs are mostly normalised); uint8 and
+ * int8 cover their whole range; other integers are in [int_low, int_high], by default
+ * [0, 1] with a notice, since only the user knows how many tokens a model has; bool is
+ * either. An integer or bool tensor that comes out all zero gets one value that is not,
+ * as far as the range has one. Value k of input i of sample s depends only on seed, i, s, k.
+ */
 struct by_input_options {
-    struct by_prep prep;  /* for images */
-    bool random;          /* no path: random data */
+    struct by_prep prep; /* for images */
+    bool random;         /* no path: random data */
     uint64_t seed;
-    int64_t int_low, int_high; /* range of random integers; default 0..1 both unset: see random.c */
+    int64_t int_low, int_high; /* range of random integers, both included */
     bool int_range_set;
-    size_t count;         /* random: samples to make; others: at most so many, 0: all */
-    const int64_t *shape_sizes;      /* --shape: sizes for symbolic dimensions */
-    const char *const *shape_symbols; /* "N" or "input:0" */
+    size_t count;                     /* random: samples to make; others: at most so many, 0: all */
+    const int64_t *shape_sizes;       /* --shape: sizes for symbolic dimensions */
+    const char *const *shape_symbols; /* "N" or "input:0" (dimension 0 of that input) */
     size_t shape_count;
-    double skip_bad;      /* share of unreadable samples to skip; 0: none */
+    double skip_bad; /* share of unreadable samples to skip; 0: none */
+    bool allow_nonfinite;
     const struct by_log *log;
 };
 
@@ -34,30 +62,62 @@ int by_input_open(struct by_input **input, const char *path, const struct by_por
                   size_t port_count, const struct by_input_options *options,
                   struct baryon_error *err);
 void by_input_close(struct by_input *input);
-/* Number of samples, exact. */
+/* Number of samples, exact; those that turn out bad count too. */
 size_t by_input_count(const struct by_input *input);
-/* One array a port, valid until the next call; name: for messages and output files. */
+/*
+ * One array a port, in the ports' order, valid until the next call. name: the file's
+ * name without folder and suffix, with "-K" behind it for the K-th sample of a file
+ * (from 0), "random-K" for random ones; not unique when a list names files of several folders.
+ * A bad sample that skip_bad lets pass gives 0 with *arrays NULL and a warning in the log.
+ */
 int by_input_get(struct by_input *input, size_t index, const struct by_array **arrays,
                  const char **name, struct baryon_error *err);
 size_t by_input_skipped(const struct by_input *input);
+/* What is done to the data, for reports: the preparation's formula, or where it is from. */
+void by_input_describe(const struct by_input *input, char *buf, size_t size);
 
-/* A reader: one file, one row in input.c. */
+/* An array as it lies in a file: not yet in the port's type, order or shape. */
+struct by_stored {
+    const char *name; /* NULL when the format has no names */
+    int64_t elem;
+    bool swap, fortran;
+    size_t rank;
+    int64_t dims[16];
+    const uint8_t *bytes; /* NULL when only the header was asked for; may be unaligned */
+    size_t size;
+};
+
+/* What a reader works on. Ports have fixed dimensions wherever `shape` gave one. */
+struct by_reading {
+    const uint8_t *bytes;
+    size_t size;
+    const struct by_port *ports;
+    size_t port_count;
+    const struct by_input_options *options;
+    bool header_only;       /* dims and types suffice: no payload is wanted */
+    struct by_arena *arena; /* for everything that is returned */
+};
+
+/* A reader: one file, one row in readers.c. */
 struct by_reader {
     const char *name;     /* "npy" */
     const char *suffixes; /* ".npy", several separated by blanks */
     const char *help;
-    bool untrusted_ok;    /* hardened against hostile files and fuzzed */
-    /* True when the first bytes look like this format. */
+    bool untrusted_ok; /* hardened against hostile files and fuzzed */
+    bool single;       /* always one sample a file, for one input */
+    /* True when the first bytes look like this format. NULL: known by suffix only. */
     bool (*sniff)(const uint8_t *bytes, size_t size);
-    /*
-     * Reads one file into the arena: one or more named arrays (name NULL when the
-     * format has none). Values need not have the port's type yet.
-     */
-    int (*read)(struct by_arena *arena, const char *path, const struct by_port *ports,
-                size_t port_count, const struct by_input_options *options,
-                struct by_array **arrays, size_t *count, struct baryon_error *err);
+    /* Settings that cannot work are refused before the first file. NULL: any will do. */
+    int (*check)(const struct by_port *ports, size_t port_count,
+                 const struct by_input_options *options, struct baryon_error *err);
+    int (*read)(const struct by_reading *reading, struct by_stored **arrays, size_t *count,
+                struct baryon_error *err);
 };
 
 const struct by_reader *const *by_readers(size_t *count);
+/* The reader for a file's name, NULL when there is none. */
+const struct by_reader *by_reader_by_name(const char *path);
+/* The reader for content, else for the name. NULL when neither is known. */
+const struct by_reader *by_reader_for(const char *path, const uint8_t *bytes, size_t size);
 
 #endif
