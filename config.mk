@@ -1,23 +1,65 @@
-# What the build can be told, and what it finds out by itself.
+# What the build can be told (make NAME=value), and what it finds out by itself.
 
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
-BUILD   ?= build
-DEPS    ?= $(BUILD)/deps
-CC      ?= cc
-AR      ?= ar
+DESTDIR ?=
 
-# A folder with include/ and lib/ of ONNX Runtime; `make deps` fills the default.
+# A flavour is built by the same rules in a folder of its own: make FLAVOUR=asan cli
+FLAVOUR  ?=
+FLAVOURS := asan tsan clang faults fuzz
+BUILD   ?= build$(FLAVOUR:%=/%)
+DEPS    ?= build/deps
+VENV    ?= build/venv
+ZOO     ?= build/zoo
+
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+AR      ?= ar
+CFLAGS  ?= -O2 -g
+# SANITIZE=-fsanitize=... and EXTRA_CFLAGS=... come on top.
+ifeq ($(FLAVOUR),asan)
+SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
+else ifeq ($(FLAVOUR),tsan)
+SANITIZE ?= -fsanitize=thread
+else ifeq ($(FLAVOUR),clang)
+CC       := clang
+else ifeq ($(FLAVOUR),faults)
+SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
+EXTRA_CFLAGS ?= -DBARYON_FAULTS
+else ifeq ($(FLAVOUR),fuzz)
+CC       := clang
+SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+else ifneq ($(FLAVOUR),)
+$(error FLAVOUR=$(FLAVOUR): there are only $(FLAVOURS))
+endif
+CLANG_FORMAT ?= $(VENV)/bin/clang-format
+SECONDS ?= 60
+
+# A folder with ONNX Runtime: include/ (also in parts) and lib/, as in its releases.
+# `make deps` fills the default and leaves any other alone.
 ONNXRUNTIME_ROOT ?= $(DEPS)/onnxruntime
 
 VERSION  := $(shell sed -n 's/^.define BARYON_VERSION_[A-Z]* \([0-9]*\)$$/\1/p' include/baryon.h | paste -sd.)
 ABI      := 0
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-CFLAGS   ?= -O2 -g
 PACKAGES := jansson yaml-0.1 libturbojpeg libpng zlib libxxhash
-ORT_HEADERS := $(ONNXRUNTIME_ROOT)/include
+
+ORT_HEADER  := $(firstword $(wildcard $(addprefix $(ONNXRUNTIME_ROOT)/include/,onnxruntime_c_api.h \
+                 onnxruntime/onnxruntime_c_api.h onnxruntime/core/session/onnxruntime_c_api.h)))
+ORT_LIBRARY := $(firstword $(wildcard $(ONNXRUNTIME_ROOT)/lib/libonnxruntime.so*))
+# Where the library looks for ONNX Runtime when nobody says: here, then beside itself.
+ORT_FOLDERS  = $(abspath $(ONNXRUNTIME_ROOT)/lib):$(LIBDIR)/baryon
+PKG_CFLAGS  := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+
 BY_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC -ffp-contract=off \
-            -Iinclude -Isrc -I. -isystem $(ORT_HEADERS) \
-            $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null) $(SANITIZE) $(EXTRA_CFLAGS)
-BY_LIBS   = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread -ldl $(SANITIZE)
+            -Iinclude -Isrc -I. -isystem $(dir $(ORT_HEADER)) $(PKG_CFLAGS) \
+            $(SANITIZE) $(EXTRA_CFLAGS)
+BY_LIBS   = $(PKG_LIBS) -lm -lpthread -ldl $(SANITIZE)
+
+# What is not there, in words; empty when everything is.
+MISSING = $(strip $(if $(shell command -v pkg-config),,pkg-config) \
+          $(shell for p in $(PACKAGES); do pkg-config --exists $$p 2>/dev/null || echo $$p; done) \
+          $(if $(ORT_HEADER),,onnxruntime_c_api.h))

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""Runs test cases of the command line tool. A case is a folder:
+
+    cmd      shell text, run with `sh -e` in a fresh copy of the folder
+    exit     the exit status (0 when the file is missing)
+    stdout   the exact text; not looked at when the file is missing
+    stderr   the exact text; must be empty when the file is missing
+    make.py  run before, in the copy, by the Python that has onnx and numpy
+
+A line that begins with "~ " is a shell pattern for that line. The path of the
+copy is taken out of what the program says. A case that exits with 77 is skipped
+and says why on stdout. cmd sees BARYON (the program), MODELS (a folder of real
+models), PYTHON and LC_ALL=C; make.py can import what lies in tests/.
+
+A case fails when its status or text differ, a signal ends it, it runs too long,
+or its memory peak is over 16 times the bytes it has on disk plus 100 MiB.
+"""
+
+import argparse
+import difflib
+import fnmatch
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+EXPECTED = ("cmd", "exit", "stdout", "stderr")
+SKIPPED = 77
+MEMORY_BASE = 100 << 20
+MEMORY_FACTOR = 16
+OUTPUT_MAX = 1 << 20  # characters of one stream that are kept
+
+
+class Failure(Exception):
+    """What a case did wrong, as text for people."""
+
+
+def find_cases(names):
+    """Folders with a cmd file: those named, or all of tests/cli and tests/bad."""
+    folders = [Path(name) for name in names] or [TESTS / "cli", TESTS / "bad"]
+    cases = []
+    for folder in folders:
+        if not folder.is_dir():
+            matches = sorted((*TESTS.glob(f"cli/{folder}"), *TESTS.glob(f"bad/{folder}")))
+            if names and not matches:
+                sys.exit(f"run_cases: no case {folder}")
+            cases += matches
+        elif (folder / "cmd").exists():
+            cases.append(folder)
+        else:
+            cases += sorted(cmd.parent for cmd in folder.glob("*/cmd"))
+    return cases
+
+
+def missing_numbers(cases, numbers):
+    """Numbers of "1-60" for which no folder is called "NN-something"."""
+    first, last = map(int, numbers.split("-"))
+    present = {int(match[0]) for case in cases if (match := re.match(r"\d+", case.name))}
+    return sorted(set(range(first, last + 1)) - present)
+
+
+def disk_bytes(folder):
+    """Bytes that the files of a folder take on disk: holes are not counted."""
+    total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            status = os.lstat(os.path.join(root, name))
+            if stat.S_ISREG(status.st_mode):
+                total += min(status.st_size, status.st_blocks * 512)
+    return total
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.seconds = options.seconds * (30 if options.valgrind else 1)
+        self.program = options.program.resolve()
+        self.work = Path(tempfile.mkdtemp(prefix="cases-", dir=options.scratch)).resolve()
+        self.environment = {
+            **os.environ,
+            "BARYON": str(self.program),
+            "MODELS": str(options.models.resolve()),
+            "PYTHON": str(options.python),
+            "PYTHONPATH": str(TESTS),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "LC_ALL": "C",
+        }
+        for name in ("NO_COLOR", "CLICOLOR_FORCE", "BARYON_CONFIG"):
+            self.environment.pop(name, None)
+
+    def wrap_in_valgrind(self, place):
+        """A program that stands for ours and leaves valgrind's findings in a file."""
+        wrapper = place / "valgrind"
+        suppressions = TESTS / "suppressions" / "valgrind.supp"
+        wrapper.write_text(
+            "#!/bin/sh\n"
+            f"exec valgrind -q --leak-check=full --errors-for-leak-kinds=definite,possible"
+            f" --show-leak-kinds=definite,possible --suppressions='{suppressions}'"
+            f" --log-file='{place}/valgrind.%p' '{self.program}' \"$@\"\n"
+        )
+        wrapper.chmod(0o755)
+        return str(wrapper)
+
+    def run(self, case):
+        """Returns (status, reason): "passed", "skipped" or "failed"."""
+        place = Path(tempfile.mkdtemp(prefix=case.name + "-", dir=self.work))
+        try:
+            return self.run_in(case, place)
+        except Failure as failure:
+            return "failed", str(failure)
+        finally:
+            subprocess.run(["chmod", "-R", "u+rwX", str(place)], check=False)
+            shutil.rmtree(place, ignore_errors=True)
+
+    def run_in(self, case, place):
+        copy = place / "copy"
+        shutil.copytree(case, copy, symlinks=True, ignore=self.ignored(case))
+        environment = dict(self.environment)
+        if (copy / "make.py").exists():
+            self.make(copy, environment)
+        if self.options.valgrind:
+            environment["BARYON"] = self.wrap_in_valgrind(place)
+        before = disk_bytes(copy)
+        status, peak = self.execute(case, copy, place, environment)
+        texts = {name: self.read_output(place / name, copy) for name in ("stdout", "stderr")}
+        if status == SKIPPED:
+            return "skipped", texts["stdout"].strip()
+        self.check_status(status, texts)
+        self.check_memory(peak, max(before, disk_bytes(copy)))
+        self.check_valgrind(place)
+        if self.options.bless:
+            return self.bless(case, status, texts)
+        self.compare(case, status, texts)
+        return "passed", ""
+
+    @staticmethod
+    def ignored(case):
+        """For copytree: the expectations of the case itself stay behind."""
+        return lambda folder, _: EXPECTED if Path(folder) == case else ()
+
+    def make(self, copy, environment):
+        done = subprocess.run(
+            [self.options.python, "make.py"],
+            cwd=copy,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        if done.returncode:
+            raise Failure(f"make.py failed ({done.returncode}):\n{done.stdout}")
+        (copy / "make.py").unlink()
+
+    def execute(self, case, copy, place, environment):
+        """Runs cmd; returns its status (negative: a signal) and its peak of memory."""
+        with open(place / "stdout", "wb") as out, open(place / "stderr", "wb") as err:
+            process = subprocess.Popen(
+                ["sh", "-e", str(case.resolve() / "cmd")],
+                cwd=copy,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        late = threading.Event()
+
+        def stop():
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(self.seconds, stop)
+        timer.start()
+        _, code, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(code)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        if late.is_set():
+            raise Failure(f"still running after {self.seconds} s")
+        return process.returncode, usage.ru_maxrss * 1024
+
+    @staticmethod
+    def read_output(path, copy):
+        with open(path, encoding="utf-8", errors="backslashreplace", newline="") as file:
+            text = file.read(OUTPUT_MAX)
+        return text.replace(f"{copy}/", "").replace(str(copy), ".")
+
+    @staticmethod
+    def check_status(status, texts):
+        number = -status if status < 0 else status - 128
+        if number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+            return
+        if status < 0 or 128 < status < 192:
+            name = signal.Signals(number).name if number in set(signal.Signals) else number
+            raise Failure(f"ended by signal {name}\n{texts['stderr']}")
+
+    def check_memory(self, peak, size):
+        limit = MEMORY_FACTOR * size + MEMORY_BASE
+        if peak > limit and not (self.options.any_memory or self.options.valgrind):
+            raise Failure(
+                f"took {peak >> 20} MiB of memory for {size} bytes of files,"
+                f" allowed are {limit >> 20} MiB"
+            )
+
+    @staticmethod
+    def check_valgrind(place):
+        found = "".join(path.read_text() for path in sorted(place.glob("valgrind.*")))
+        if found:
+            raise Failure(found)
+
+    @staticmethod
+    def bless(case, status, texts):
+        """Writes what happened as the expectation; stdout only where it is looked at.
+        Patterns that still match stay."""
+
+        def put(name, text, wanted):
+            path = case / name
+            if path.exists() and same_text(path.read_text(encoding="utf-8"), text):
+                return
+            if wanted:
+                path.write_text(text, encoding="utf-8", newline="")
+            elif path.exists():
+                path.unlink()
+
+        put("exit", f"{status}\n", status != 0)
+        put("stderr", texts["stderr"], texts["stderr"] != "")
+        put("stdout", texts["stdout"], (case / "stdout").exists())
+        return "passed", ""
+
+    @staticmethod
+    def compare(case, status, texts):
+        problems = []
+        wanted = int((case / "exit").read_text()) if (case / "exit").exists() else 0
+        if status != wanted:
+            problems.append(f"exit status is {status}, expected {wanted}")
+        for name, text in texts.items():
+            path = case / name
+            if not path.exists() and name == "stdout":
+                continue
+            expected = path.read_text(encoding="utf-8") if path.exists() else ""
+            if not same_text(expected, text):
+                problems.append(difference(name, expected, text))
+        if problems:
+            if status != wanted and not any("stderr" in problem for problem in problems):
+                problems.append(texts["stderr"])
+            raise Failure("\n".join(problems))
+
+
+def same_text(expected, text):
+    if expected == text:
+        return True
+    patterns, lines = expected.split("\n"), text.split("\n")
+    return len(patterns) == len(lines) and all(map(same_line, patterns, lines))
+
+
+def same_line(pattern, line):
+    if pattern.startswith("~ "):
+        return fnmatch.fnmatchcase(line, pattern[2:])
+    return pattern == line
+
+
+def difference(name, expected, text):
+    """A diff in which lines that match a pattern count as equal."""
+    expected, text = expected.splitlines(), text.splitlines()
+    shown = [
+        pattern if index < len(text) and same_line(pattern, text[index]) else None
+        for index, pattern in enumerate(expected)
+    ]
+    text = [
+        shown[index] if index < len(shown) and shown[index] is not None else line
+        for index, line in enumerate(text)
+    ]
+    lines = difflib.unified_diff(expected, text, f"expected {name}", f"{name}", lineterm="", n=2)
+    return "\n".join(lines) or f"{name}: only the end of the last line differs"
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    build = Path(os.environ.get("BUILD", "build"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="folder or name of a case")
+    parser.add_argument("--bless", action="store_true", help="take what happens as expected")
+    parser.add_argument("--valgrind", action="store_true", help="run the program in valgrind")
+    parser.add_argument("--any-memory", action="store_true", help="do not judge memory")
+    parser.add_argument("--need", metavar="FIRST-LAST", help="numbers that must have a folder")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=20, help="limit for one case")
+    parser.add_argument("--program", type=Path, default=build / "baryon")
+    parser.add_argument("--models", type=Path, default=Path("build/zoo/models"))
+    parser.add_argument("--python", default=os.environ.get("PYTHON", "build/venv/bin/python"))
+    parser.add_argument("--scratch", type=Path, default=build)
+    options = parser.parse_args()
+    if options.bless and not options.names:
+        parser.error("--bless wants the names of the cases")
+    if not options.program.exists():
+        parser.error(f"there is no {options.program}: make cli")
+    if "/" in options.python:
+        options.python = os.path.abspath(options.python)
+    return options
+
+
+def main():
+    options = parse_options()
+    cases = find_cases(options.names)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    runner = Runner(options)
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    try:
+        with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+            for case, (status, reason) in zip(cases, pool.map(runner.run, cases)):
+                counts[status] += 1
+                name = f"{case.parent.name}/{case.name}"
+                if status == "failed":
+                    print(f"FAILED {name}\n{reason.rstrip()}\n")
+                elif status == "skipped":
+                    print(f"skipped {name}: {reason}")
+    finally:
+        shutil.rmtree(runner.work, ignore_errors=True)
+    if options.need:
+        for number in missing_numbers(cases, options.need):
+            counts["failed"] += 1
+            print(f"FAILED no case has the number {number}\n")
+    print(f"{counts['passed']} passed, {counts['failed']} failed")
+    return 1 if counts["failed"] or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
