@@ -249,8 +249,9 @@ struct baryon_node {
 
     /* Not in the schema: kept by ir/graph. */
     struct baryon_graph *graph;
-    size_t index;              /* place in graph->node.at */
-    struct by_link *links;     /* one an input */
+    size_t index;          /* place in graph->node.at */
+    struct by_link *links; /* one an input */
+    size_t links_cap;
     struct baryon_value **outs; /* one an output, NULL for "" */
 };
 
@@ -276,6 +277,8 @@ struct baryon_graph {
     struct baryon_node *owner; /* the node whose attribute this graph is */
     struct by_map values;      /* name -> baryon_value, of this graph alone */
     struct by_ptrs all_values; /* baryon_value, in order of definition; holes allowed */
+    struct by_link *out_links; /* one an output */
+    size_t out_links_cap;
     bool linked, unsettled;
 };
 
@@ -314,10 +317,14 @@ struct baryon_model {
     /* Not in the schema. */
     struct by_arena arena;
     struct by_names_table names;
-    struct by_mapped file;      /* fd -1 when it came from memory */
-    struct by_ptrs data_files;  /* by_data_file, the external data in use */
-    char *path;                 /* as the caller gave it, NULL from memory */
-    char *folder;               /* where external data is looked for */
+    struct by_mapped file;     /* fd -1 when it came from memory */
+    struct by_ptrs data_files; /* by_data_file, the external data in use */
+    char *path;                /* as the caller gave it, NULL from memory */
+    char *folder;              /* where external data is looked for */
+
+    /* Kept by ir/graph. */
+    struct by_ptrs linked; /* baryon_graph, outer before inner; some may be gone from the model */
+    struct by_map stems;   /* stem -> the number that its next fresh name tries */
 };
 
 /* Version imported for a domain ("" and "ai.onnx" are one), 0 when there is none. */
