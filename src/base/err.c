@@ -1,8 +1,9 @@
 #include "base/err.h"
 
+#include "base/format.h"
+
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,8 +52,8 @@ int baryon_error_format(const struct baryon_error *err, char *buf, size_t size)
     if (err->file[0] && err->offset >= 0)
         snprintf(offset, sizeof offset, "@%" PRId64, err->offset);
     return snprintf(buf, size, "%s%s%s%s%s%s%s%s", err->file, offset, err->file[0] ? ": " : "",
-                    err->place, err->place[0] ? ": " : "", err->message,
-                    err->hint[0] ? "; " : "", err->hint);
+                    err->place, err->place[0] ? ": " : "", err->message, err->hint[0] ? "; " : "",
+                    err->hint);
 }
 
 void by_err_clear(struct baryon_error *err)
@@ -72,7 +73,7 @@ int by_fail(struct baryon_error *err, enum baryon_code code, const char *format,
     err->code = code;
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message, sizeof err->message, format, args);
+    by_vformat(err->message, sizeof err->message, format, args);
     va_end(args);
     return -1;
 }
@@ -86,12 +87,11 @@ int by_fail_errno(struct baryon_error *err, enum baryon_code code, const char *f
     err->code = saved == ENOMEM ? BARYON_ERR_NOMEM : code;
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message, sizeof err->message, format, args);
+    by_vformat(err->message, sizeof err->message, format, args);
     va_end(args);
     size_t used = strlen(err->message);
-    char text[128];
     snprintf(err->message + used, sizeof err->message - used, ": %s",
-             strerror_r(saved, text, sizeof text));
+             strerror_l(saved, by_c_locale()));
     return -1;
 }
 
@@ -101,7 +101,7 @@ int by_err_hint(struct baryon_error *err, const char *format, ...)
         return -1;
     va_list args;
     va_start(args, format);
-    vsnprintf(err->hint, sizeof err->hint, format, args);
+    by_vformat(err->hint, sizeof err->hint, format, args);
     va_end(args);
     return -1;
 }
@@ -113,7 +113,7 @@ int by_err_in(struct baryon_error *err, const char *format, ...)
     char step[sizeof err->place];
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(step, sizeof step, format, args);
+    int wanted = by_vformat(step, sizeof step, format, args);
     va_end(args);
     size_t length = wanted < 0 ? 0 : strlen(step);
     if (length && length + 1 < sizeof step && step[length - 1] != '.' && err->place[0] &&

@@ -24,8 +24,7 @@ struct by_mapped {
 
 int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_error *err);
 /* Takes over fd, also when it fails; path is for messages only. */
-int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path,
-                      struct baryon_error *err);
+int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct baryon_error *err);
 int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);
 void by_mapped_close(struct by_mapped *mapped);
 
@@ -51,15 +50,22 @@ int by_location_check(const char *location, size_t size, struct baryon_error *er
  * Atomic output. by_writer_open() makes a temporary file in the folder of `path`;
  * by_writer_commit() syncs it and renames it to `path`; by_writer_abort() (also
  * right after a commit) removes what is left. Readers see the old file or the
- * whole new one. Temporary files of a process that was killed are removed by the
- * next by_writer_open() for the same path. by_writer_remove_all() is safe in a
- * signal handler: it unlinks the temporary files of all open writers.
+ * whole new one.
+ *  - A temporary file is called ".baryon-HASH-N" (HASH of the target's name) and is
+ *    locked while its writer lives; what a killed process left is found unlocked and
+ *    removed by the next by_writer_open() for the same path.
+ *  - When `path` is a symbolic link to a file, the file it leads to is replaced and
+ *    the link stays. Anything else that is not a regular file is refused.
+ *  - The new file has the permissions of the file it replaces, or those that the
+ *    umask gives.
+ *  - by_writer_remove_all() is safe in a signal handler: it unlinks the temporary
+ *    files of all open writers of this process.
  */
 struct by_writer;
 
 enum by_writer_flags {
     BY_WRITER_NO_SYNC = 1,   /* skip fsync: tests and benches */
-    BY_WRITER_EXCLUSIVE = 2, /* refuse to replace an existing file */
+    BY_WRITER_EXCLUSIVE = 2, /* an existing file is BARYON_ERR_USAGE, it is never replaced */
 };
 
 int by_writer_open(struct by_writer **writer, const char *path, unsigned flags,
@@ -71,7 +77,7 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
                          size_t size, struct baryon_error *err);
 /* Zero bytes up to a multiple of align. */
 int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *err);
-/* Asks for room beforehand, so that a full disk is told early, with the bytes needed. */
+/* Asks for room for a file of `size` bytes, so that a full disk is told early. */
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
 uint64_t by_writer_size(const struct by_writer *writer);
 /* Everything on the disk, still under the temporary name: then commit only renames. */

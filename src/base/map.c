@@ -10,6 +10,7 @@ struct by_map_slot {
     const char *key; /* NULL: never used */
     void *value;     /* NULL: removed */
     uint64_t hash;
+    size_t size; /* of the key: an interned text may hold a NUL */
 };
 
 static uint64_t process_seed(void)
@@ -61,8 +62,7 @@ static struct by_map_slot *find_slot(const struct by_map *map, const char *key, 
                 grave = slot;
             continue;
         }
-        if (slot->hash == hash &&
-            (slot->key == key || (strncmp(slot->key, key, size) == 0 && !slot->key[size])))
+        if (slot->hash == hash && slot->size == size && memcmp(slot->key, key, size) == 0)
             return slot;
     }
 }
@@ -98,16 +98,16 @@ static int rehash(struct by_map *map, struct baryon_error *err)
     for (size_t i = 0; i < map->cap; i++) {
         const struct by_map_slot *old = &map->slots[i];
         if (old->key && old->value)
-            *find_slot(&grown, old->key, strlen(old->key), old->hash) = *old;
+            *find_slot(&grown, old->key, old->size, old->hash) = *old;
     }
     by_free(map->slots);
     *map = grown;
     return 0;
 }
 
-int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_error *err)
+static int put(struct by_map *map, const char *key, size_t size, void *value,
+               struct baryon_error *err)
 {
-    size_t size = strlen(key);
     uint64_t hash = hash_key(key, size);
     if (map->used * 4 >= map->cap * 3 && rehash(map, err))
         return -1;
@@ -116,8 +116,13 @@ int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_e
         map->used++;
     if (!slot->value)
         map->count++;
-    *slot = (struct by_map_slot){key, value, hash};
+    *slot = (struct by_map_slot){key, value, hash, size};
     return 0;
+}
+
+int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_error *err)
+{
+    return put(map, key, strlen(key), value, err);
 }
 
 void *by_map_remove(struct by_map *map, const char *key)
@@ -149,7 +154,7 @@ const char *by_intern(struct by_names_table *table, const void *text, size_t siz
     if (slot)
         return slot->key;
     char *copy = by_arena_text(table->arena, text, size, err);
-    if (!copy || by_map_put(&table->map, copy, copy, err))
+    if (!copy || put(&table->map, copy, size, copy, err))
         return NULL;
     return copy;
 }

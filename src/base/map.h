@@ -26,7 +26,7 @@ int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_e
 /* Returns what stood there, or NULL. */
 void *by_map_remove(struct by_map *map, const char *key);
 
-/* Interned names: one copy a text, so equal names are equal pointers. */
+/* Interned names: one copy a text, so equal bytes are equal pointers. */
 struct by_names_table {
     struct by_arena *arena; /* not owned */
     struct by_map map;

@@ -63,7 +63,7 @@ struct by_arena_block {
     alignas(max_align_t) unsigned char bytes[];
 };
 
-#define BLOCK_FIRST 4096u
+#define BLOCK_FIRST   4096u
 #define BLOCK_LARGEST (1u << 20)
 
 void by_arena_init(struct by_arena *arena, size_t limit)
@@ -84,9 +84,10 @@ void by_arena_release(struct by_arena *arena)
 
 static int over_limit(const struct by_arena *arena, struct baryon_error *err)
 {
-    return by_fail(err, BARYON_ERR_NOMEM,
-                   "the structure in it needs more than %zu bytes of memory, the limit for its size",
-                   arena->limit);
+    return by_fail(
+        err, BARYON_ERR_NOMEM,
+        "the structure in it needs more than %zu bytes of memory, the limit for its size",
+        arena->limit);
 }
 
 /* Blocks double up to 1 MiB; a large object gets one of its own, behind the current one. */
@@ -141,8 +142,7 @@ void *by_arena_alloc(struct by_arena *arena, size_t count, size_t size, struct b
     return object;
 }
 
-char *by_arena_text(struct by_arena *arena, const void *text, size_t size,
-                    struct baryon_error *err)
+char *by_arena_text(struct by_arena *arena, const void *text, size_t size, struct baryon_error *err)
 {
     size_t need;
     if (by_add_overflow(size, 1, &need)) {

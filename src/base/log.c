@@ -1,0 +1,15 @@
+#include "base/log.h"
+
+#include "base/format.h"
+
+void by_log(const struct by_log *log, enum by_log_level level, const char *format, ...)
+{
+    if (!log || !log->write || level < log->level)
+        return;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    by_vformat(text, sizeof text, format, args);
+    va_end(args);
+    log->write(log->context, level, text);
+}

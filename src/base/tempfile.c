@@ -1,0 +1,183 @@
+#include "base/tempfile.h"
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+/* So many writers may have the same target at the same time; only one of them wins. */
+#define NAMES_PER_TARGET 8
+/* Without locks (some network file systems) only age tells what was left behind. */
+#define STALE_SECONDS (24 * 60 * 60)
+
+enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE };
+
+/* Fixed storage: a signal handler walks it. */
+static struct {
+    _Atomic int state;
+    pid_t owner;
+    int folder;
+    char name[BY_TEMP_NAME_MAX];
+} slots[128];
+
+#define SLOT_COUNT ((int)(sizeof slots / sizeof *slots))
+
+static int list_add(const struct by_temp *temp)
+{
+    for (int i = 0; i < SLOT_COUNT; i++) {
+        int expected = SLOT_FREE;
+        if (!atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_CLAIMED))
+            continue;
+        slots[i].owner = getpid();
+        slots[i].folder = temp->folder;
+        memcpy(slots[i].name, temp->name, sizeof slots[i].name);
+        atomic_store(&slots[i].state, SLOT_LIVE);
+        return i;
+    }
+    return -1;
+}
+
+/*
+ * Before the file is renamed or removed: from then on its name may be somebody
+ * else's. A signal in between leaves a file that the next run removes.
+ */
+static void list_remove(struct by_temp *temp)
+{
+    if (temp->slot >= 0)
+        atomic_store(&slots[temp->slot].state, SLOT_FREE);
+    temp->slot = -1;
+}
+
+void by_writer_remove_all(void)
+{
+    int saved = errno;
+    pid_t self = getpid();
+    for (int i = 0; i < SLOT_COUNT; i++)
+        if (atomic_load(&slots[i].state) == SLOT_LIVE && slots[i].owner == self)
+            unlinkat(slots[i].folder, slots[i].name, 0);
+    errno = saved;
+}
+
+static void temp_name(char *name, const char *base, int number)
+{
+    snprintf(name, BY_TEMP_NAME_MAX, ".baryon-%016" PRIx64 "-%d", by_hash(base, strlen(base), 0),
+             number);
+}
+
+/* True when the name still leads to the descriptor's file. */
+static bool is_named(int folder, const char *name, int fd)
+{
+    struct stat there, here;
+    return fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+static bool is_old(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && time(NULL) - st.st_mtime > STALE_SECONDS;
+}
+
+/* Removes the file of that name if nobody has it locked. */
+static void remove_stale(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool stale = locked || (errno != EWOULDBLOCK && is_old(fd));
+    if (stale && is_named(folder, name, fd))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/*
+ * Between creating and locking, somebody may take the new file for a stale one:
+ * then it is gone or being removed, and EEXIST asks the caller to go on.
+ */
+static int create_locked(int folder, const char *name)
+{
+    if (by_fault(BY_FAULT_IO))
+        return -1;
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    bool busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!busy && is_named(folder, name, fd))
+        return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
+int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
+{
+    *temp = (struct by_temp){.fd = -1, .folder = folder, .slot = -1};
+    for (int number = 0; number < NAMES_PER_TARGET; number++) {
+        temp_name(temp->name, base, number);
+        remove_stale(folder, temp->name);
+    }
+    for (int number = 0; number < NAMES_PER_TARGET && temp->fd < 0; number++) {
+        temp_name(temp->name, base, number);
+        temp->fd = create_locked(folder, temp->name);
+        if (temp->fd < 0 && errno != EEXIST)
+            return by_fail_errno(err, BARYON_ERR_IO, "cannot be written in its folder");
+    }
+    if (temp->fd < 0)
+        return by_fail(err, BARYON_ERR_IO, "is being written by %d others at this moment",
+                       NAMES_PER_TARGET);
+    temp->slot = list_add(temp);
+    if (temp->slot < 0) {
+        by_temp_close(temp);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%d outputs are open, which is the most",
+                       SLOT_COUNT);
+    }
+    return 0;
+}
+
+/* For file systems that cannot rename without replacing. */
+static int link_and_unlink(struct by_temp *temp, const char *base)
+{
+    if (linkat(temp->folder, temp->name, temp->folder, base, 0))
+        return -1;
+    unlinkat(temp->folder, temp->name, 0);
+    return 0;
+}
+
+int by_temp_rename(struct by_temp *temp, const char *base, bool exclusive)
+{
+    if (by_fault(BY_FAULT_IO))
+        return -1;
+    list_remove(temp);
+    int status;
+    if (exclusive) {
+        status = renameat2(temp->folder, temp->name, temp->folder, base, RENAME_NOREPLACE);
+        if (status && (errno == EINVAL || errno == ENOSYS))
+            status = link_and_unlink(temp, base);
+    } else {
+        status = renameat(temp->folder, temp->name, temp->folder, base);
+    }
+    if (status == 0)
+        temp->name[0] = '\0';
+    return status;
+}
+
+void by_temp_close(struct by_temp *temp)
+{
+    list_remove(temp);
+    if (temp->fd < 0)
+        return;
+    if (temp->name[0])
+        unlinkat(temp->folder, temp->name, 0);
+    close(temp->fd);
+    temp->fd = -1;
+}

@@ -1,0 +1,382 @@
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/file_kind.h"
+#include "base/tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE ((size_t)256 << 10)
+/* Ranges shorter than this go through the buffer: a call of their own costs more. */
+#define COPY_MIN ((size_t)64 << 10)
+/* At most so many bytes in one call of the kernel's copiers. */
+#define COPY_STEP ((size_t)64 << 20)
+/* Where a mapping has to be read, so much of it is resident at a time. */
+#define MAPPED_STEP ((size_t)8 << 20)
+/* Written back in steps, so that the last fsync has little left to do. */
+#define WRITEBACK_STEP ((uint64_t)16 << 20)
+
+struct by_writer {
+    struct by_temp temp;
+    int folder;
+    unsigned flags;
+    bool done;        /* committed */
+    bool is_reserved; /* room behind the end may have to be given back */
+    char *path;       /* as the caller wrote it, for messages */
+    char *target;     /* where links lead to, with its folder */
+    uint8_t *buffer;
+    size_t buffered;
+    uint64_t written;  /* bytes in the file, without the buffer */
+    uint64_t reserved; /* announced size, 0: none */
+    uint64_t pushed;   /* writeback was started up to here */
+};
+
+static int fail_write(struct by_writer *writer, uint64_t more, struct baryon_error *err)
+{
+    uint64_t need = writer->written + writer->buffered + more;
+    if (need < writer->reserved)
+        need = writer->reserved;
+    by_fail_errno(err, BARYON_ERR_IO, "cannot be written (%" PRIu64 " bytes needed)", need);
+    return by_err_file(err, writer->path);
+}
+
+/* Where to write: through links, refusing what a rename must not replace. */
+static int resolve_target(struct by_writer *writer, struct stat *old, struct baryon_error *err)
+{
+    bool exists = lstat(writer->path, old) == 0;
+    if (exists && (writer->flags & BY_WRITER_EXCLUSIVE)) {
+        by_fail(err, BARYON_ERR_USAGE, "exists already");
+        return by_err_hint(err, "--force replaces it");
+    }
+    if (exists && S_ISLNK(old->st_mode)) {
+        char *real = by_fault(BY_FAULT_IO) ? NULL : realpath(writer->path, NULL);
+        if (!real || stat(real, old)) {
+            free(real);
+            return by_fail_errno(err, BARYON_ERR_IO, "is a symbolic link that leads nowhere");
+        }
+        writer->target = by_strdup(real, err);
+        free(real);
+    } else {
+        writer->target = by_strdup(writer->path, err);
+    }
+    if (!writer->target)
+        return -1;
+    if (exists && !S_ISREG(old->st_mode))
+        return by_fail(err, BARYON_ERR_IO, "is %s, it must be a regular file or a new name",
+                       by_file_kind(old->st_mode));
+    old->st_mode = exists ? old->st_mode & 0777 : 0;
+    return 0;
+}
+
+static int open_folder(struct by_writer *writer, struct baryon_error *err)
+{
+    const char *base = by_basename(writer->target);
+    size_t length = (size_t)(base - writer->target);
+    char *folder = by_strdup(length ? writer->target : ".", err);
+    if (!folder)
+        return -1;
+    if (length)
+        folder[length] = '\0';
+    writer->folder = by_fault(BY_FAULT_IO) ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (writer->folder < 0) {
+        char quoted[BY_QUOTE_MAX];
+        by_fail_errno(err, BARYON_ERR_IO, "folder %s cannot be opened", by_quote(quoted, folder));
+    }
+    by_free(folder);
+    return writer->folder < 0 ? -1 : 0;
+}
+
+static int open_writer(struct by_writer *writer, const char *path, struct baryon_error *err)
+{
+    struct stat old;
+    const char *base = by_basename(path);
+    if (!*base)
+        return by_fail(err, BARYON_ERR_USAGE, "names no file, it must end with a file's name");
+    writer->path = by_strdup(path, err);
+    writer->buffer = writer->path ? by_alloc(BUFFER_SIZE, 1, err) : NULL;
+    if (!writer->buffer || resolve_target(writer, &old, err) || open_folder(writer, err) ||
+        by_temp_open(&writer->temp, writer->folder, by_basename(writer->target), err))
+        return -1;
+    if (old.st_mode && fchmod(writer->temp.fd, old.st_mode))
+        return by_fail_errno(err, BARYON_ERR_IO, "cannot be given its permissions");
+    return 0;
+}
+
+int by_writer_open(struct by_writer **writer, const char *path, unsigned flags,
+                   struct baryon_error *err)
+{
+    struct by_writer *fresh = by_alloc_zero(1, sizeof *fresh, err);
+    if (!fresh)
+        return -1;
+    fresh->flags = flags;
+    fresh->folder = fresh->temp.fd = fresh->temp.slot = -1;
+    if (open_writer(fresh, path, err)) {
+        by_writer_abort(fresh);
+        return by_err_file(err, path);
+    }
+    *writer = fresh;
+    return 0;
+}
+
+static void start_writeback(struct by_writer *writer)
+{
+    if ((writer->flags & BY_WRITER_NO_SYNC) || writer->written - writer->pushed < WRITEBACK_STEP)
+        return;
+    /* Only a hint: the fsync at the end is what counts. */
+    sync_file_range(writer->temp.fd, (off_t)writer->pushed,
+                    (off_t)(writer->written - writer->pushed), SYNC_FILE_RANGE_WRITE);
+    writer->pushed = writer->written;
+}
+
+static int write_out(struct by_writer *writer, const uint8_t *bytes, size_t size,
+                     struct baryon_error *err)
+{
+    while (size) {
+        size_t step = size < COPY_STEP ? size : COPY_STEP;
+        ssize_t put = by_fault(BY_FAULT_IO) ? -1 : write(writer->temp.fd, bytes, step);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail_write(writer, size, err);
+        bytes += put;
+        size -= (size_t)put;
+        writer->written += (size_t)put;
+        start_writeback(writer);
+    }
+    return 0;
+}
+
+static int flush(struct by_writer *writer, struct baryon_error *err)
+{
+    size_t size = writer->buffered;
+    writer->buffered = 0;
+    return write_out(writer, writer->buffer, size, err);
+}
+
+int by_writer_add(struct by_writer *writer, const void *bytes, size_t size,
+                  struct baryon_error *err)
+{
+    if (size > BUFFER_SIZE - writer->buffered && flush(writer, err))
+        return -1;
+    if (size >= BUFFER_SIZE)
+        return write_out(writer, bytes, size, err);
+    if (size)
+        memcpy(writer->buffer + writer->buffered, bytes, size);
+    writer->buffered += size;
+    return 0;
+}
+
+int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *err)
+{
+    static const uint8_t zeros[4096];
+    uint64_t past = align ? by_writer_size(writer) % align : 0;
+    for (size_t left = past ? align - (size_t)past : 0; left;) {
+        size_t step = left < sizeof zeros ? left : sizeof zeros;
+        if (by_writer_add(writer, zeros, step, err))
+            return -1;
+        left -= step;
+    }
+    return 0;
+}
+
+uint64_t by_writer_size(const struct by_writer *writer)
+{
+    return writer->written + writer->buffered;
+}
+
+/* One step of a kernel copier at the end of our file; *from moves on. */
+typedef ssize_t copy_fn(int out, int in, off_t *from, size_t size);
+
+static ssize_t copy_by_range(int out, int in, off_t *from, size_t size)
+{
+    return copy_file_range(in, from, out, NULL, size, 0);
+}
+
+static ssize_t copy_by_sendfile(int out, int in, off_t *from, size_t size)
+{
+    return sendfile(out, in, from, size);
+}
+
+/* What a copier says when it cannot do it here, not that the disk is bad. */
+static bool is_unable(int code)
+{
+    return code == EXDEV || code == EINVAL || code == ENOSYS || code == EOPNOTSUPP ||
+           code == EPERM || code == EBADF || code == ETXTBSY;
+}
+
+/* 0: all of it; 1: this copier cannot, *from says how far it came; -1: failed. */
+static int copy_inside_kernel(struct by_writer *writer, const struct by_mapped *mapped,
+                              copy_fn *copy, size_t *offset, size_t end, struct baryon_error *err)
+{
+    while (*offset < end) {
+        size_t step = end - *offset < COPY_STEP ? end - *offset : COPY_STEP;
+        off_t from = (off_t)*offset;
+        ssize_t done = by_fault(BY_FAULT_IO) ? -1 : copy(writer->temp.fd, mapped->fd, &from, step);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return is_unable(errno) ? 1 : fail_write(writer, end - *offset, err);
+        if (done == 0)
+            return 1;
+        *offset += (size_t)done;
+        writer->written += (size_t)done;
+        start_writeback(writer);
+    }
+    return 0;
+}
+
+/* Whole pages of a range that was read are given back at once. */
+static void drop_pages(const struct by_mapped *mapped, size_t begin, size_t end)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    begin = (begin + page - 1) / page * page;
+    end = end / page * page;
+    if (begin < end)
+        madvise((void *)(uintptr_t)(mapped->bytes + begin), end - begin, MADV_DONTNEED);
+}
+
+static int copy_from_mapping(struct by_writer *writer, const struct by_mapped *mapped,
+                             size_t offset, size_t end, struct baryon_error *err)
+{
+    /* The kernel's copiers may have stopped because the file is shorter now. */
+    if (by_mapped_check(mapped, err))
+        return -1;
+    while (offset < end) {
+        size_t step = end - offset < MAPPED_STEP ? end - offset : MAPPED_STEP;
+        if (write_out(writer, mapped->bytes + offset, step, err))
+            return -1;
+        drop_pages(mapped, offset, offset + step);
+        offset += step;
+    }
+    return 0;
+}
+
+int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mapped, size_t offset,
+                         size_t size, struct baryon_error *err)
+{
+    if (offset > mapped->size || size > mapped->size - offset)
+        return by_fail(err, BARYON_ERR_INTERNAL, "range %zu+%zu is not in a file of %zu bytes",
+                       offset, size, mapped->size);
+    if (size < COPY_MIN)
+        return by_writer_add(writer, mapped->bytes + offset, size, err);
+    if (flush(writer, err))
+        return -1;
+    size_t end = offset + size;
+    int status = copy_inside_kernel(writer, mapped, copy_by_range, &offset, end, err);
+    if (status > 0)
+        status = copy_inside_kernel(writer, mapped, copy_by_sendfile, &offset, end, err);
+    if (status > 0)
+        status = copy_from_mapping(writer, mapped, offset, end, err);
+    return status;
+}
+
+/* Where the file system cannot set room aside, the free space has to do. */
+static bool has_room(int fd, uint64_t size)
+{
+    struct statvfs fs;
+    if (fstatvfs(fd, &fs))
+        return true;
+    errno = ENOSPC;
+    return size / fs.f_frsize <= fs.f_bavail;
+}
+
+int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err)
+{
+    if (size <= by_writer_size(writer))
+        return 0;
+    writer->reserved = size;
+    if (size > INT64_MAX) {
+        errno = EFBIG;
+        return fail_write(writer, 0, err);
+    }
+    int failed = by_fault(BY_FAULT_IO)
+                     ? -1
+                     : fallocate(writer->temp.fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size);
+    if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR))
+        return has_room(writer->temp.fd, size) ? 0 : fail_write(writer, 0, err);
+    writer->is_reserved = !failed;
+    return failed ? fail_write(writer, 0, err) : 0;
+}
+
+/* Everything on disk, and every error that the system kept back is heard of. */
+static int finish_file(struct by_writer *writer, struct baryon_error *err)
+{
+    int fd = writer->temp.fd;
+    if (flush(writer, err))
+        return -1;
+    if (writer->is_reserved && writer->reserved > writer->written &&
+        (by_fault(BY_FAULT_IO) || ftruncate(fd, (off_t)writer->written)))
+        return fail_write(writer, 0, err);
+    if (!(writer->flags & BY_WRITER_NO_SYNC) && (by_fault(BY_FAULT_IO) || fsync(fd)))
+        return fail_write(writer, 0, err);
+    /* Closing a copy tells what close() would, and keeps the lock until the rename. */
+    int copy = by_fault(BY_FAULT_IO) ? -1 : dup(fd);
+    if (copy < 0 || by_fault(BY_FAULT_IO) || close(copy))
+        return fail_write(writer, 0, err);
+    return 0;
+}
+
+static int fail_rename(struct by_writer *writer, struct baryon_error *err)
+{
+    if (errno == EEXIST) {
+        by_fail(err, BARYON_ERR_USAGE, "exists already");
+        by_err_hint(err, "--force replaces it");
+    } else {
+        by_fail_errno(err, BARYON_ERR_IO, "cannot be put in place");
+    }
+    return by_err_file(err, writer->path);
+}
+
+int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
+{
+    if (writer->done)
+        return 0;
+    if (finish_file(writer, err))
+        return -1;
+    if (by_temp_rename(&writer->temp, by_basename(writer->target),
+                       writer->flags & BY_WRITER_EXCLUSIVE))
+        return fail_rename(writer, err);
+    writer->done = true;
+    by_temp_close(&writer->temp);
+    if (writer->flags & BY_WRITER_NO_SYNC)
+        return 0;
+    /* EINVAL: a file system that has no need of it. */
+    if (by_fault(BY_FAULT_IO) || (fsync(writer->folder) && errno != EINVAL)) {
+        by_fail_errno(err, BARYON_ERR_IO, "is written, but its folder cannot be synced");
+        return by_err_file(err, writer->path);
+    }
+    return 0;
+}
+
+void by_writer_abort(struct by_writer *writer)
+{
+    if (!writer)
+        return;
+    by_temp_close(&writer->temp);
+    if (writer->folder >= 0)
+        close(writer->folder);
+    by_free(writer->buffer);
+    by_free(writer->target);
+    by_free(writer->path);
+    by_free(writer);
+}
+
+int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,
+                  struct baryon_error *err)
+{
+    struct by_writer *writer;
+    if (by_writer_open(&writer, path, flags, err))
+        return -1;
+    int status = by_writer_add(writer, bytes, size, err);
+    if (status == 0)
+        status = by_writer_commit(writer, err);
+    by_writer_abort(writer);
+    return status;
+}
