@@ -10,6 +10,7 @@
 #ifndef BY_PREP_H
 #define BY_PREP_H
 
+#include "base/choice.h"
 #include "engine/session.h"
 #include "input/image.h"
 
@@ -52,22 +53,17 @@ struct by_prep {
 /* Stretch, pil-bilinear, RGB, 1/255. */
 extern const struct by_prep by_prep_default;
 
-/* Names people write, with one sentence each; the list ends with name NULL. */
-struct by_prep_name {
-    const char *name;
-    int value;
-    const char *help;
-};
-extern const struct by_prep_name by_resize_names[], by_filter_names[], by_colour_names[],
+/* Names people write, with one sentence each. */
+extern const struct by_choice by_resize_names[], by_filter_names[], by_colour_names[],
     by_layout_names[];
 /* The row of a value. */
-const struct by_prep_name *by_prep_name_of(const struct by_prep_name *names, int value);
+const struct by_choice *by_prep_name_of(const struct by_choice *names, int value);
 
 /*
  * Known preparations: "imagenet", "yolo", ...: rows of prep_presets.c. Their values as
  * names go to by_prep_preset().
  */
-extern const struct by_prep_name by_prep_preset_names[];
+extern const struct by_choice by_prep_preset_names[];
 const struct by_prep *by_prep_preset(int value);
 
 /* Checks that the settings agree with each other and with the port. */

@@ -1,0 +1,51 @@
+/*
+ * Groups of options that several commands share, and what becomes of them.
+ *
+ * The members are what the rows in settings.c write; the by_..._options() functions
+ * turn them into what the modules take. Lists in the results live in the config.
+ */
+#ifndef BY_SETTINGS_H
+#define BY_SETTINGS_H
+
+#include "config.h"
+#include "input/input.h"
+
+struct by_data_settings {
+    const char *data;
+    int64_t random, limit, seed; /* 0 samples: not given */
+    struct by_setting_range int_range;
+    struct by_setting_pairs shape;
+    double skip_bad;
+    bool allow_nonfinite;
+};
+
+struct by_prep_settings {
+    int prep;
+    int resize, filter, pixels, layout;
+    struct by_setting_extent size;
+    int64_t short_side, stride, pad;
+    bool no_upscale;
+    double scale;
+    struct by_setting_numbers mean, std;
+};
+
+struct by_engine_settings {
+    int64_t threads;
+    struct by_setting_texts provider, ops_library;
+    int opt_level;
+    const char *onnxruntime;
+    bool deterministic;
+};
+
+extern const struct by_option_group by_data_group, by_prep_group, by_engine_group;
+
+/* Refuses what contradicts itself: both or neither of --data and --random. */
+int by_data_options(struct by_config *config, const struct by_data_settings *data,
+                    struct by_input_options *options, struct baryon_error *err);
+/* The preset with what was given on top. */
+void by_prep_options(const struct by_config *config, const struct by_prep_settings *settings,
+                     struct by_prep *prep);
+void by_engine_options(const struct by_engine_settings *settings,
+                       struct by_session_options *options);
+
+#endif
