@@ -80,7 +80,8 @@ int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *e
 /* Asks for room for a file of `size` bytes, so that a full disk is told early. */
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
 uint64_t by_writer_size(const struct by_writer *writer);
-/* Everything on the disk, still under the temporary name: then commit only renames. */
+/* Everything on the disk, still under the temporary name: commit then only renames it. Nothing
+ * may be added any more. */
 int by_writer_sync(struct by_writer *writer, struct baryon_error *err);
 int by_writer_commit(struct by_writer *writer, struct baryon_error *err);
 /* Frees the writer; NULL is fine. */

@@ -27,6 +27,7 @@ struct by_writer {
     struct by_temp temp;
     int folder;
     unsigned flags;
+    bool synced;      /* all bytes are on the disk */
     bool done;        /* committed */
     bool is_reserved; /* room behind the end may have to be given back */
     char *path;       /* as the caller wrote it, for messages */
@@ -306,9 +307,11 @@ int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_err
 }
 
 /* Everything on disk, and every error that the system kept back is heard of. */
-static int finish_file(struct by_writer *writer, struct baryon_error *err)
+int by_writer_sync(struct by_writer *writer, struct baryon_error *err)
 {
     int fd = writer->temp.fd;
+    if (writer->synced)
+        return 0;
     if (flush(writer, err))
         return -1;
     if (writer->is_reserved && writer->reserved > writer->written &&
@@ -320,6 +323,7 @@ static int finish_file(struct by_writer *writer, struct baryon_error *err)
     int copy = by_fault(BY_FAULT_IO) ? -1 : dup(fd);
     if (copy < 0 || by_fault(BY_FAULT_IO) || close(copy))
         return fail_write(writer, 0, err);
+    writer->synced = true;
     return 0;
 }
 
@@ -338,7 +342,7 @@ int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
 {
     if (writer->done)
         return 0;
-    if (finish_file(writer, err))
+    if (by_writer_sync(writer, err))
         return -1;
     if (by_temp_rename(&writer->temp, by_basename(writer->target),
                        writer->flags & BY_WRITER_EXCLUSIVE))

@@ -146,7 +146,7 @@ static void test_external_and_back(void **state)
     by_model_free(model);
     struct stat data;
     assert_int_equal(stat(in_folder("w/m.bin"), &data), 0);
-    assert_int_equal(data.st_size, 40960 + 4000); /* b starts at the next 64 bytes, or page */
+    assert_int_equal(data.st_size, 44000); /* 40000 is a multiple of 64 already */
     model = load("m.onnx");
     assert_weights(model);
     assert_int_equal(((struct baryon_tensor *)model->graph->initializer.at[1])->data_location, 1);
