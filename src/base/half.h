@@ -2,8 +2,9 @@
  * 16-bit floats to float32 and back: IEEE half (f16) and bfloat16 (bf16).
  *
  * To 16 bits: round half to even; NaN stays a quiet NaN and keeps its sign and top
- * payload bits; f16 overflow gives infinity. The plain _ref functions define the
- * result; the others choose a vector path at run time and give the same bits.
+ * payload bits; f16 overflow gives infinity. From 16 bits everything is exact; a
+ * signalling NaN becomes quiet from f16 and is left alone from bf16. The plain _ref functions
+ * define the result; the others choose a vector path at run time and give the same bits.
  */
 #ifndef BY_HALF_H
 #define BY_HALF_H

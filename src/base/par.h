@@ -2,7 +2,8 @@
  * Threads. by_par_for() cuts [0, count) into fixed pieces of `grain` items and
  * runs them on the pool; pieces do not depend on the number of threads, so what
  * a piece computes does not either. Whatever joins results does so by piece
- * index. The caller's thread works too; calls may not nest.
+ * index. The caller's thread works too. A call from inside a piece runs on that
+ * worker alone, so that nesting cannot lock up.
  */
 #ifndef BY_PAR_H
 #define BY_PAR_H
