@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# Installs what Baryon needs and is missing, and says what and why.
+#
+#   scripts/deps.sh                what is needed to build and to run models
+#   scripts/deps.sh test           also what `make check` needs
+#   scripts/deps.sh test analyse   also what `make check-all` needs
+#
+# Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
+# build/deps/onnxruntime: its library out of the Python wheel, its C header out of
+# the package of Debian 13. Versions and checksums are pinned, here and in
+# tests/requirements.txt. ONNXRUNTIME_ROOT=DIR takes it from DIR instead.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+DEPS=${DEPS:-build/deps}
+VENV=${VENV:-build/venv}
+
+# group | Debian package | it is there when this succeeds | why
+packages=$(cat <<'TABLE'
+build   | make              | command -v make                           | runs the Makefile
+build   | gcc               | command -v "${CC:-gcc}"                   | compiles
+build   | libc6-dev         | header stdio.h                            | headers of the C library
+build   | pkg-config        | command -v pkg-config                     | finds the libraries below
+build   | libjansson-dev    | pkg-config --exists jansson               | reads JSON
+build   | libyaml-dev       | pkg-config --exists yaml-0.1              | reads YAML
+build   | libturbojpeg0-dev | pkg-config --exists libturbojpeg          | decodes JPEG
+build   | libpng-dev        | pkg-config --exists libpng                | decodes PNG
+build   | zlib1g-dev        | pkg-config --exists zlib                  | unpacks .npz
+build   | libxxhash-dev     | pkg-config --exists libxxhash             | fast hashes
+build   | python3-venv      | python3 -c 'import venv, ensurepip'       | pip, to download pinned packages
+build   | ca-certificates   | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
+test    | libcmocka-dev     | pkg-config --exists cmocka                | unit tests
+test    | git               | command -v git                            | lists the files of the project
+analyse | clang             | command -v clang                          | second compiler, fuzzing
+analyse | llvm              | command -v llvm-symbolizer                | readable reports of sanitizers
+analyse | clang-tidy        | command -v clang-tidy                     | static analysis
+analyse | cppcheck          | command -v cppcheck                       | static analysis
+analyse | valgrind          | command -v valgrind                       | memory errors and leaks
+TABLE
+)
+
+# sha256 of libonnxruntime-dev 1.21.0+dfsg-1, by Debian's name of the machine.
+header_suite=trixie
+header_version=1.21.0+dfsg-1
+declare -A header_sha256=(
+  [amd64]=14f7d959d5deacbcf1504830d4189f91fc67382b399ed9ae9d3aa9c4050ced08
+  [arm64]=d4b1967893865756c0fa8536be165259a8eb0e9068e60d322ba707ef4527e44e
+)
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+say() { printf '%s\n' "$*"; }
+die() { printf 'deps: %s\n' "$*" >&2; exit 1; }
+
+header() { echo "#include <$1>" | "${CC:-gcc}" -E - >/dev/null; }
+
+trim() { local text=$1; text=${text#"${text%%[! ]*}"}; echo "${text%"${text##*[! ]}"}"; }
+
+# Prints "package|why" for each row of the wanted groups that is not there.
+find_missing() {
+  local group package probe why
+  while IFS='|' read -r group package probe why; do
+    [[ " build $* " == *" $(trim "$group") "* ]] || continue
+    eval "$probe" >/dev/null 2>&1 || echo "$(trim "$package")|$(trim "$why")"
+  done <<<"$packages"
+}
+
+install_packages() {
+  local missing names=() package why root=()
+  missing=$(find_missing "$@")
+  [[ -n $missing ]] || return 0
+  say "Debian packages that are missing:"
+  while IFS='|' read -r package why; do
+    printf '  %-18s %s\n' "$package" "$why"
+    names+=("$package")
+  done <<<"$missing"
+  command -v apt-get >/dev/null ||
+    die "this is not Debian: install the like of these with your system's tools, then try again"
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null ||
+      die "neither root nor sudo; let root run: apt-get install --no-install-recommends ${names[*]}"
+    root=(sudo)
+  fi
+  "${root[@]}" apt-get --quiet=2 update
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get --quiet=2 install --yes --no-install-recommends "${names[@]}" >/dev/null
+}
+
+# ---- Python packages
+
+pip() { "$VENV/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
+
+make_venv() {
+  [[ ! -x $VENV/bin/pip ]] || return 0
+  say "Python environment: $VENV"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "Python 3.11 or newer is needed"
+  python3 -m venv "$VENV"
+}
+
+# One entry of the requirements with its checksums, as a file of its own.
+requirement() { sed -n "/^$1==/,/[^\\\\]\$/p" tests/requirements.txt; }
+
+# Wheels are kept, so that the tests do not download ONNX Runtime a second time.
+download_wheels() { pip download --no-deps --require-hashes --only-binary=:all: \
+  --find-links "$DEPS/wheels" --dest "$DEPS/wheels" --requirement "$1"; }
+
+install_test_packages() {
+  cmp -s tests/requirements.txt "$VENV/requirements.txt" && return 0
+  say "Python packages for the tests, as pinned in tests/requirements.txt"
+  mkdir -p "$DEPS/wheels"
+  download_wheels tests/requirements.txt
+  pip install --no-index --find-links "$DEPS/wheels" --no-deps --require-hashes \
+    --only-binary=:all: --requirement tests/requirements.txt
+  cp tests/requirements.txt "$VENV/requirements.txt"
+}
+
+# ---- ONNX Runtime
+
+install_runtime_library() {
+  local version
+  version=$(requirement onnxruntime | sed -n 's/^onnxruntime==\([0-9.]*\).*/\1/p')
+  [[ ! -e $1/lib/libonnxruntime.so.$version ]] || return 0
+  say "ONNX Runtime $version: the library, from its Python wheel"
+  mkdir -p "$DEPS/wheels" "$1/lib" "$1/share"
+  requirement onnxruntime >"$DEPS/onnxruntime.txt"
+  download_wheels "$DEPS/onnxruntime.txt"
+  python3 - "$DEPS"/wheels/onnxruntime-"$version"-*.whl "$1" "libonnxruntime.so.$version" <<'PYTHON'
+import pathlib, sys, zipfile
+wheel, *_, root, library = sys.argv[1:]
+wheel, root = zipfile.ZipFile(wheel), pathlib.Path(root)
+for name in ("LICENSE", "ThirdPartyNotices.txt"):
+    (root / "share" / name).write_bytes(wheel.read(f"onnxruntime/{name}"))
+part = root / "lib" / f"{library}.part"
+part.write_bytes(wheel.read(f"onnxruntime/capi/{library}"))
+part.rename(root / "lib" / library)
+PYTHON
+}
+
+# The machine's own mirror of Debian: where its sources have the main packages.
+debian_mirror() {
+  # shellcheck disable=SC2016  # the $ are apt's
+  apt-get indextargets --format '$(COMPONENT) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+    awk '$1 == "main" && $2 !~ /-|updates/ && $3 !~ /security/ && !found++ {print $3}'
+}
+
+# apt with lists and a cache of its own: the system's stay as they are.
+own_apt() {
+  apt-get --quiet=2 -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
+    -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Acquire::Languages=none \
+    -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+install_runtime_header() {
+  local apt deb machine mirror sum
+  [[ ! -e $1/include/onnxruntime_c_api.h ]] || return 0
+  [[ -x /usr/bin/apt-get && -e $keyring ]] ||
+    die "the C header of ONNX Runtime comes from Debian; elsewhere unpack a release of ONNX Runtime" \
+      "and say ONNXRUNTIME_ROOT=its-folder"
+  mirror=$(debian_mirror)
+  [[ -n $mirror ]] || die "no source of Debian's main packages is configured for apt"
+  say "ONNX Runtime $header_version: the C header, from Debian's libonnxruntime-dev ($header_suite)"
+  apt=$(realpath -m "$DEPS/apt")
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$1/include" "$1/share"
+  say "deb [signed-by=$keyring] $mirror $header_suite main" >"$apt/sources.list"
+  own_apt update
+  (cd "$apt" && own_apt download libonnxruntime-dev)
+  deb=$(compgen -G "$apt/libonnxruntime-dev_*.deb")
+  machine=$(dpkg --print-architecture)
+  sum=$(sha256sum "$deb")
+  if [[ ${deb##*/} != "libonnxruntime-dev_${header_version}_$machine.deb" ]]; then
+    say "note: Debian has ${deb##*/} now, newer than the pinned $header_version;" \
+      "taken on the signature of its archive alone"
+  elif [[ ${sum%% *} != "${header_sha256[$machine]:-}" ]]; then
+    die "${deb##*/} has the sha256 ${sum%% *}, expected ${header_sha256[$machine]:-none for $machine}"
+  fi
+  dpkg-deb -x "$deb" "$apt/unpacked"
+  cp "$apt/unpacked/usr/share/doc/libonnxruntime-dev/copyright" "$1/share/copyright"
+  cp -r "$apt/unpacked/usr/include/onnxruntime/." "$1/include"
+  rm -rf "$apt"
+}
+
+install_packages "$@"
+if [[ -n ${ONNXRUNTIME_ROOT:-} ]]; then
+  [[ -n $(find -L "$ONNXRUNTIME_ROOT/include" -name onnxruntime_c_api.h 2>/dev/null) ]] ||
+    die "ONNXRUNTIME_ROOT=$ONNXRUNTIME_ROOT has no onnxruntime_c_api.h in its include folder"
+else
+  make_venv
+  install_runtime_library "$DEPS/onnxruntime"
+  install_runtime_header "$DEPS/onnxruntime"
+fi
+if [[ " $* " == *" test "* ]]; then
+  make_venv
+  install_test_packages
+fi

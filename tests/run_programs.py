@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Runs test programs, several at a time, and counts what they say.
+
+A program is an executable (cmocka tests say TAP) or a .py file, which the Python
+of the tests runs. What it prints is shown when it fails: when its status is not
+0, when it takes too long, or when it counts a failure. The counts are those of
+TAP lines, of Python's unittest, or of a closing line "N passed, N failed"; a
+program without any counts as one test.
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+VALGRIND = (
+    "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible"
+    f" --show-leak-kinds=definite,possible --suppressions={TESTS}/suppressions/valgrind.supp"
+).split()
+
+
+def count(text, status):
+    """(passed, failed) of what a test program printed; status decides when it says nothing."""
+    passed = failed = 0
+    if closing := re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M):
+        passed, failed = map(int, closing[-1])
+    elif ran := re.search(r"^Ran (\d+) tests? in", text, re.M):
+        bad = re.search(r"^FAILED \((.*)\)", text, re.M)
+        failed = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", bad[1]))) if bad else 0
+        passed = int(ran[1]) - failed
+    else:
+        passed = len(re.findall(r"^ok \d+", text, re.M))
+        failed = len(re.findall(r"^not ok \d+", text, re.M))
+    if status != 0 and failed == 0:
+        failed = 1
+    if passed + failed == 0:
+        passed = 1
+    return passed, failed
+
+
+def run(command, seconds, environment):
+    """Returns (status, text, seconds taken); the status of a late program is "late"."""
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="backslashreplace",
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=seconds)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+        status = "late"
+    return status, text, time.monotonic() - begin
+
+
+def describe(status):
+    if status == "late":
+        return "took too long"
+    if status < 0:
+        return f"ended by {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    build = Path(os.environ.get("BUILD", "build"))
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
+    parser.add_argument("--valgrind", action="store_true", help="run executables in valgrind")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=120, help="limit for one program")
+    parser.add_argument("--build", type=Path, default=build, help="where things were built")
+    parser.add_argument("--models", type=Path, default=Path("build/zoo/models"))
+    parser.add_argument("--python", default=os.environ.get("PYTHON", "build/venv/bin/python"))
+    options = parser.parse_args()
+    if not options.programs:
+        parser.error("no program named")
+    environment = {
+        **os.environ,
+        "BUILD": str(options.build.resolve()),
+        "BARYON": str((options.build / "baryon").resolve()),
+        "MODELS": str(options.models.resolve()),
+        "PYTHON": os.path.abspath(options.python),
+        "PYTHONPATH": str(TESTS),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CMOCKA_MESSAGE_OUTPUT": "TAP",
+        "LC_ALL": "C.UTF-8",
+    }
+
+    def run_one(program):
+        command = [options.python, program] if program.endswith(".py") else [program]
+        if options.valgrind and not program.endswith(".py"):
+            command = VALGRIND + command
+        return run(command, options.seconds, environment)
+
+    passed = failed = 0
+    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        outcomes = pool.map(run_one, options.programs)
+        for program, (status, text, seconds) in zip(options.programs, outcomes):
+            good, bad = count(text, status)
+            passed += good
+            failed += bad
+            print(f"{program}: {good} passed, {bad} failed, {seconds:.1f} s")
+            if bad:
+                print(f"{text.rstrip()}\nFAILED {program}: {describe(status)}\n")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
