@@ -3,70 +3,86 @@
 
 include config.mk
 
-LIB_SRC   := $(wildcard src/*.c src/*/*.c)
-CLI_SRC   := $(wildcard cli/*.c)
-TEST_SRC  := $(wildcard tests/unit/test_*.c tests/fault/test_*.c)
+sources    = $(wildcard $(1)/*.c)
+built      = $(patsubst %.c,$(BUILD)/%,$(1))
+LIB_OBJ   := $(addsuffix .o,$(call built,$(call sources,src) $(call sources,src/*)))
+CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
+UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
+TOOLS     := $(call built,$(call sources,tests/tools))
+TORTURE   := $(call built,$(call sources,tests/torture))
+EXAMPLES  := $(call built,$(call sources,examples))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o)
-CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o)
-UNITS     := $(patsubst %.c,$(BUILD)/%,$(filter tests/unit/%,$(TEST_SRC)))
-FAULTS    := $(patsubst %.c,$(BUILD)/%,$(filter tests/fault/%,$(TEST_SRC)))
 REPLAYS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
 FUZZERS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/%)
 ARCHIVE   := $(BUILD)/libbaryon.a
 SONAME    := libbaryon.so.$(ABI)
 SHARED    := $(BUILD)/$(SONAME)
+HERE      := @$(MAKE) --no-print-directory -s
 
 all: lib cli ## build the library and the program (the default)
 
-lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc ## build/libbaryon.a, .so and baryon.pc
+lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc ## build/libbaryon.a and .so
 
 cli: $(BUILD)/baryon ## build/baryon
 
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
 
-demo: ## look at, check, run and copy a real model on real pictures
-	@scripts/deps.sh build
-	@$(MAKE) --no-print-directory -s all
+demo: ## look at a real model, run it on real pictures, show the result
+	@scripts/deps.sh
+	$(HERE) all
 	@scripts/demo.sh
 
 check: ## all tests that every change has to pass
-	@scripts/deps.sh build test
+	@scripts/deps.sh test
 	@tests/check.py
 
-check-all: ## check, then clang, sanitizers, valgrind, faults, fuzzing, analysers
-	@scripts/deps.sh build test all
+check-all: ## check; then clang, sanitizers, valgrind, faults, fuzzing, analysers
+	@scripts/deps.sh test analyse
 	@tests/check.py --all
 
-unit: $(UNITS) ## unit tests alone
-	@tests/run_units.py $^
+unit: $(UNITS) ## the unit tests alone
+	@tests/run_programs.py --build $(BUILD) $^
+
+fuzz: ## all fuzz targets, SECONDS=60 each
+	$(HERE) FLAVOUR=fuzz fuzzers
+	@tests/run_fuzz.py --seconds $(SECONDS)
+
+bench: all ## measurements, beside the peers'
+	@$(VENV)/bin/python bench/io.py
 
 units: $(UNITS)
-faults: $(FAULTS)
+tools: $(TOOLS)
+torture: $(TORTURE)
 replays: $(REPLAYS)
 fuzzers: $(FUZZERS)
-
-fuzz: ## run all fuzz targets, SECONDS=60 each
-	@$(MAKE) --no-print-directory -s FLAVOUR=fuzz fuzzers
-	@tests/run_fuzz.py --seconds $(SECONDS)
 
 lint: ## layers, banned calls, sizes, format
 	@tests/lint.py
 
 format: ## clang-format on all C files
-	@$(CLANG_FORMAT) -i $$(git ls-files '*.[ch]')
+	@$(VENV)/bin/clang-format -i $$(git ls-files '*.[ch]')
 
-# Objects follow the flags: a changed flag builds them again.
+docs: cli ## write manual pages, docs/commands.md and completions anew
+	@scripts/docs.sh $(BUILD)/baryon .
+
+docs-check: cli
+	@rm -rf $(BUILD)/pages && scripts/docs.sh $(BUILD)/baryon $(BUILD)/pages
+	@for page in $$(cd $(BUILD)/pages && find . -type f); do \
+	    diff -u $$page $(BUILD)/pages/$$page || { echo 'outdated: make docs'; exit 1; }; done
+
+examples: $(EXAMPLES) ## build the programs in examples/
+
+# ---- Objects follow the flags: a changed flag builds them again.
+
+keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
 
 $(BUILD)/flags: FORCE
 	@$(if $(MISSING),echo 'missing: $(MISSING). Try: make deps' >&2; exit 1)
-	@mkdir -p $(@D)
-	@echo '$(CC) $(CFLAGS) $(BY_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS) $(BY_CFLAGS)' >$@
+	$(call keep,$(CC) $(CFLAGS) $(BY_CFLAGS))
 
 $(BUILD)/place: FORCE
-	@mkdir -p $(@D)
-	@echo '$(PREFIX) $(LIBDIR) $(VERSION) $(ORT_FOLDERS)' | cmp -s - $@ || echo '$(PREFIX) $(LIBDIR) $(VERSION) $(ORT_FOLDERS)' >$@
+	$(call keep,$(PREFIX) $(LIBDIR) $(VERSION) $(ORT_FOLDERS))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -80,7 +96,8 @@ $(ARCHIVE): $(LIB_OBJ)
 	$(AR) rcs $@ $^
 
 $(SHARED): $(LIB_OBJ) src/libbaryon.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ $(LIB_OBJ) $(BY_LIBS)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ \
+	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/libbaryon.so: $(SHARED)
 	ln -sf $(SONAME) $@
@@ -88,32 +105,64 @@ $(BUILD)/libbaryon.so: $(SHARED)
 $(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
+link = $(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
+
 $(BUILD)/baryon: $(CLI_OBJ) $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ $(BY_LIBS)
+	$(link) $(BY_LIBS)
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
-	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(BY_LIBS)
+$(UNITS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
+	$(link) -lcmocka $(BY_LIBS)
 
-$(BUILD)/replay/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVE)
+$(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
+	$(link) $(BY_LIBS)
+
+$(REPLAYS): $(BUILD)/replay/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(BY_LIBS)
+	$(link) $(BY_LIBS)
 
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(ARCHIVE)
-	$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(BY_LIBS)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
+	$(link) -fsanitize=fuzzer $(BY_LIBS)
+
+# ---- Installing: DESTDIR, PREFIX and LIBDIR are obeyed.
+
+BINDIR  := $(DESTDIR)$(PREFIX)/bin
+LIBS    := $(DESTDIR)$(LIBDIR)
+SHARE   := $(DESTDIR)$(PREFIX)/share
+INSTALL := install -D -m 644
+
+install: all ## into DESTDIR, PREFIX, LIBDIR
+	install -D -m 755 $(BUILD)/baryon $(BINDIR)/baryon
+	install -D -m 755 $(SHARED) $(LIBS)/libbaryon.so.$(VERSION)
+	ln -sf libbaryon.so.$(VERSION) $(LIBS)/$(SONAME)
+	ln -sf $(SONAME) $(LIBS)/libbaryon.so
+	$(INSTALL) $(ARCHIVE) $(LIBS)/libbaryon.a
+	$(INSTALL) $(BUILD)/baryon.pc $(LIBS)/pkgconfig/baryon.pc
+	$(INSTALL) include/baryon.h $(DESTDIR)$(PREFIX)/include/baryon.h
+	$(INSTALL) -t $(SHARE)/man/man1 man/*.1
+	$(INSTALL) completions/baryon.bash $(SHARE)/bash-completion/completions/baryon
+	$(INSTALL) completions/_baryon $(SHARE)/zsh/site-functions/_baryon
+	$(INSTALL) completions/baryon.fish $(SHARE)/fish/vendor_completions.d/baryon.fish
+ifneq ($(ORT_LIBRARY),)
+	$(INSTALL) $(ORT_LIBRARY) $(LIBS)/baryon/$(notdir $(ORT_LIBRARY))
+	-$(INSTALL) -t $(SHARE)/doc/baryon/onnxruntime $(ONNXRUNTIME_ROOT)/share/*
+endif
+
+uninstall: ## take out what install put there
+	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(LIBS)/pkgconfig/baryon.pc
+	rm -f $(DESTDIR)$(PREFIX)/include/baryon.h $(SHARE)/man/man1/baryon*.1
+	rm -f $(SHARE)/bash-completion/completions/baryon $(SHARE)/zsh/site-functions/_baryon
+	rm -f $(SHARE)/fish/vendor_completions.d/baryon.fish
+	rm -rf $(LIBS)/baryon $(SHARE)/doc/baryon
 
 clean: ## remove what was built, keep what was downloaded
-	rm -rf $(addprefix $(BUILD)/,src cli tests bench replay flags place baryon baryon.pc libbaryon.*)
-	rm -rf $(addprefix build/,$(FLAVOURS))
-
-distclean: ## remove build/ altogether
-	rm -rf build
+	rm -rf $(filter-out build/deps build/venv build/zoo,$(wildcard build/*))
 
 help: ## this text
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli deps demo check check-all unit units faults replays fuzzers fuzz lint format \
-        clean distclean help FORCE
+.PHONY: all lib cli deps demo check check-all unit fuzz bench units tools torture replays fuzzers \
+        lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_SRC:%.c=$(BUILD)/%.d) $(FUZZ_SRC:%.c=$(BUILD)/%.d)
+-include $(shell find $(addprefix $(BUILD)/,src cli tests examples) -name '*.d' 2>/dev/null)

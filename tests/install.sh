@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Installs into a scratch folder and uses what is there as a stranger would:
+# exported names, pkg-config, shared and static linking, the program, uninstalling.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+stage=$PWD/build/stage
+prefix=/usr/local
+lib=$stage$prefix/lib
+passed=0
+failed=0
+
+try() {
+  local what=$1 output
+  shift
+  if output=$("$@" 2>&1); then
+    passed=$((passed + 1))
+    echo "ok $what"
+  else
+    failed=$((failed + 1))
+    echo "FAILED $what: $*"
+    echo "$output"
+  fi
+}
+
+quiet_make() { make --no-print-directory --silent "$@" "DESTDIR=$stage" "PREFIX=$prefix"; }
+
+only_public_names() {
+  local others
+  others=$(nm -D --defined-only "$1" | awk '{print $3}' | grep -v '^baryon_')
+  [[ -z $others ]] || { echo "exports $others"; return 1; }
+  # All that the header declares is there.
+  local name missing=0
+  for name in $(grep -o '\bbaryon_[a-z0-9_]*(' include/baryon.h | tr -d '(' | sort -u); do
+    nm -D --defined-only "$1" | grep -q " $name\$" || { echo "lacks $name"; missing=1; }
+  done
+  return "$missing"
+}
+
+has_soname() { readelf -d "$1" | grep -q "SONAME.*\[$2\]"; }
+
+flags() { PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage pkg-config "$@" baryon; }
+
+compile_shared() {
+  # shellcheck disable=SC2046  # words are wanted
+  cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$1" -o "$2" $(flags --cflags --libs)
+}
+
+compile_static() {
+  # The static archive in place of -lbaryon; the rest as pkg-config says.
+  # shellcheck disable=SC2046
+  cc -std=c17 "$1" -o "$2" $(flags --cflags) "$lib/libbaryon.a" \
+    $(flags --static --libs | sed "s|-L$lib||; s|-lbaryon||")
+}
+
+compile_cpp() {
+  command -v c++ >/dev/null || return 0
+  echo '#include <baryon.h>' >"$stage/header.cc"
+  # shellcheck disable=SC2046
+  c++ -Wall -Wextra -Werror -fsyntax-only $(flags --cflags) "$stage/header.cc"
+}
+
+# The version that a program says is the one of the header, and of pkg-config.
+says_version() { [[ $(LD_LIBRARY_PATH=$lib "$1") == "$(flags --modversion)" ]]; }
+
+nothing_left() { local left; left=$(find "$stage$prefix" ! -type d); [[ -z $left ]] || { echo "$left"; return 1; }; }
+
+rm -rf "$stage"
+mkdir -p "$stage"
+cat >"$stage/version.c" <<'C'
+#include <baryon.h>
+#include <stdio.h>
+
+int main(void)
+{
+    puts(baryon_version());
+    return 0;
+}
+C
+try "make install" quiet_make install
+try "exports only baryon_ names" only_public_names "$lib/libbaryon.so"
+try "soname" has_soname "$lib/libbaryon.so" libbaryon.so.0
+try "shared program compiles" compile_shared "$stage/version.c" "$stage/shared"
+try "shared program runs" says_version "$stage/shared"
+try "static program compiles" compile_static "$stage/version.c" "$stage/static"
+try "static program runs" says_version "$stage/static"
+try "header is C++ too" compile_cpp
+for example in examples/*.c; do
+  [[ -e $example ]] || continue
+  try "$example compiles" compile_shared "$example" "$stage/example"
+done
+try "program runs" "$stage$prefix/bin/baryon" version
+for page in "$stage$prefix"/share/man/man1/*.1; do
+  grep -q '^\.TH BARYON' "$page" || try "$page has a title" false
+done
+try "make uninstall" quiet_make uninstall
+try "nothing is left" nothing_left
+rm -rf "$stage"
+echo "$passed passed, $failed failed"
+[[ $failed == 0 ]]

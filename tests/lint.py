@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""Rules that the text of the project keeps; each is one function and one row.
+
+    lint.py            all rules
+    lint.py NAME...    those rules
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+FILE_LINES = 800
+FUNCTION_LINES = 120
+MEDIAN_FILE = 250
+MEDIAN_FUNCTION = 15
+
+# What each folder of src/ may include; "" are the files directly in src/.
+LAYERS = {
+    "base": {"base"},
+    "ir": {"base", "ir"},
+    "onnx": {"base", "ir", "onnx"},
+    "engine": {"base", "ir", "onnx", "engine"},
+    "input": {"base", "ir", "onnx", "engine", "input"},
+    "": {"base", "ir", "onnx", "engine", "input", ""},
+}
+
+# Calls nobody makes, and calls that only some files make: the library neither
+# prints nor ends the process, and memory and files go through base.
+BANNED = {
+    "strcpy": "snprintf", "strcat": "by_str_puts", "strncpy": "memcpy", "strncat": "by_str_add",
+    "stpcpy": "snprintf", "sprintf": "snprintf", "vsprintf": "vsnprintf", "gets": "fgets",
+    "atoi": "by_parse_i64", "atol": "by_parse_i64", "atoll": "by_parse_i64",
+    "atof": "by_parse_double", "strtok": "strcspn", "sscanf": "by_parse_i64", "alloca": "by_alloc",
+    "tmpnam": "by_writer", "mktemp": "by_writer",
+    "rand": "by_rng_bits", "srand": "by_rng_bits", "asctime": "strftime", "strerror": "strerror_r",
+}  # fmt: skip
+ONLY_IN = [
+    (r"malloc|calloc|realloc|reallocarray|strdup|strndup", r"src/", r"src/base/mem\.c"),
+    (r"printf|puts|putchar|vprintf|perror|exit|_exit|abort|signal|sigaction", r"src/", None),
+    (r"open|openat|fopen|mmap|rename|unlink", r"src/", r"src/base/\w+\.c"),
+    (r"system|popen|exec\w+|v?fork", r"src/|cli/", None),
+    (r"dlopen", r"src/", r"src/engine/\w+\.c"),
+    (r"setlocale|setenv|putenv", r"src/|cli/", None),
+]
+EXCEPTIONS = {
+    ("src/base/fault.c", "_exit"): "a test asks for the end of the process",
+}
+
+# Built from parts, so that this file does not contain what it looks for.
+PLACES = "|".join(
+    ["/wo" "rk/", "/ro" "ot/", "/ho" "me/", "/tm" "p/bash", "/o" "pt/", r"\bfiles\.python" "hosted",
+     r"py" r"pi\.org", r"deb\.deb" r"ian", r"https?://[^/ ]*mir" "ror"]
+)  # fmt: skip
+LEFTOVERS = "|".join([r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X\b", r"\bHA" r"CK\b"])
+
+
+def tracked(*suffixes):
+    done = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    paths = (Path(line) for line in done.stdout.splitlines())
+    return [path for path in paths if path.is_file() and (path.suffix in suffixes or not suffixes)]
+
+
+def code_of(path):
+    """The text of a C file with comments and the inside of literals blanked, lines kept."""
+
+    def blank(match):
+        text = match[0]
+        if text.startswith("/"):
+            return re.sub(r"[^\n]", " ", text)
+        return text[0] + "_" * (len(text) - 2) + text[-1]
+
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(pattern, blank, path.read_text(), flags=re.S)
+
+
+def numbered(text):
+    return enumerate(text.split("\n"), 1)
+
+
+def layers():
+    """Include arrows only point left to right."""
+    for path in tracked(".c", ".h"):
+        top = path.parts[0]
+        if top not in ("src", "cli", "include"):
+            continue
+        folder = path.parts[1] if top == "src" and len(path.parts) > 2 else ""
+        for line, text in numbered(path.read_text()):
+            match = re.match(r'#include "([^"]+)"', text)
+            if not match or match[1] == "baryon.h":
+                continue
+            target = match[1].rpartition("/")[0]
+            if top == "include":
+                yield f"{path}:{line}: the public header includes {match[1]}"
+            elif top == "src" and folder not in LAYERS:
+                yield f"{path}:{line}: the folder {folder} is not in the list of layers"
+            elif top == "src" and target not in LAYERS[folder]:
+                yield f"{path}:{line}: {folder or 'src'} includes {match[1]}"
+
+
+def calls():
+    """Banned functions, and functions that only certain files call."""
+    words = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
+    for path in tracked(".c", ".h"):
+        code = code_of(path)
+        for line, text in numbered(code):
+            for match in words.finditer(text):
+                yield f"{path}:{line}: {match[1]}() is banned, use {BANNED[match[1]]}"
+        for names, where, allowed in ONLY_IN:
+            if not re.match(where, str(path)) or allowed and re.fullmatch(allowed, str(path)):
+                continue
+            only = re.compile(rf"(?<![\w.>])({names})\s*\(")
+            for line, text in numbered(code):
+                for match in only.finditer(text):
+                    if (str(path), match[1]) not in EXCEPTIONS:
+                        yield f"{path}:{line}: {match[1]}() is not called here"
+
+
+def functions(path):
+    """(name, first line, lines of the body) of each function of a formatted C file."""
+    start = None
+    lines = code_of(path).split("\n")
+    for index, line in enumerate(lines):
+        if line == "{":
+            start = index
+        elif line == "}" and start is not None:
+            head = start - 1
+            while head > 0 and lines[head - 1].strip() and not lines[head - 1].endswith((";", "}")):
+                head -= 1
+            name = re.search(r"(\w+)\(", " ".join(lines[head:start]))
+            yield name[1] if name else "?", head + 1, index - start - 1
+            start = None
+
+
+def sizes():
+    """Files and functions are small."""
+    files, bodies = [], []
+    for path in tracked(".c", ".h", ".py", ".sh"):
+        count = len(path.read_text().splitlines())
+        if count > FILE_LINES:
+            yield f"{path}: {count} lines, at most {FILE_LINES}"
+        if path.suffix == ".c" and path.parts[0] in ("src", "cli"):
+            files.append(count)
+            for name, line, body in functions(path):
+                bodies.append(body)
+                if body > FUNCTION_LINES:
+                    yield f"{path}:{line}: {name} has {body} lines, at most {FUNCTION_LINES}"
+    if len(bodies) < 2:
+        return
+    file, function = statistics.median(files), statistics.median(bodies)
+    tenth = statistics.quantiles(bodies, n=10)[-1]
+    print(
+        f"    {len(files)} files, median {file:.0f} lines; {len(bodies)} functions,"
+        f" median {function:.0f}, 90% at most {tenth:.0f}, longest {max(bodies)}"
+    )
+    if file > MEDIAN_FILE or function > MEDIAN_FUNCTION:
+        yield f"median file {file}, at most {MEDIAN_FILE}; function {function}, at most {MEDIAN_FUNCTION}"
+
+
+def places():
+    """Nothing names a machine, a person's folder or a host that packages come from."""
+    for path in tracked():
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        for line, content in numbered(text):
+            if match := re.search(PLACES, content):
+                yield f"{path}:{line}: {match[0]}"
+
+
+def leftovers():
+    """No work is left as a note in the code."""
+    for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md"):
+        for line, content in numbered(path.read_text()):
+            if match := re.search(LEFTOVERS, content):
+                yield f"{path}:{line}: {match[0]}"
+
+
+def text():
+    """Lines have no blanks at their end, files end with one newline, names are plain."""
+    for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md", ".txt", ".in", ".map"):
+        content = path.read_text()
+        if content and (not content.endswith("\n") or content.endswith("\n\n")):
+            yield f"{path}: does not end with one newline"
+        for line, row in numbered(content):
+            if row != row.rstrip() or "\t" in row and path.suffix in (".c", ".h", ".py"):
+                yield f"{path}:{line}: blanks at the end, or a tab"
+
+
+def headers():
+    """Every header has its guard and can be included alone."""
+    for path in tracked(".h"):
+        if path.parts[0] not in ("src", "cli", "include"):
+            continue
+        if not re.search(r"^#ifndef (\w+)\n#define \1$", path.read_text(), re.M):
+            if "#define" not in path.read_text() and "include" not in path.parts:
+                continue  # rows of a table, included in the middle of a file
+            yield f"{path}: has no include guard"
+
+
+def form():
+    """clang-format has nothing to change."""
+    program = os.environ.get("CLANG_FORMAT", "build/venv/bin/clang-format")
+    paths = [str(path) for path in tracked(".c", ".h")]
+    done = subprocess.run(
+        [program, "--dry-run", "-Werror", *paths],
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    seen = set()
+    for match in re.finditer(r"^([^:\n]+):(\d+):\d+: error", done.stderr, re.M):
+        if match[1] not in seen:
+            seen.add(match[1])
+            yield f"{match[1]}:{match[2]}: not formatted: make format"
+    if done.returncode and not seen:
+        yield done.stderr.strip()
+
+
+def scripts():
+    """Shell and Python files have no syntax error, and can be run when they say so."""
+    for path in tracked(".sh", ".py"):
+        first = path.read_text().split("\n", 1)[0]
+        if first.startswith("#!") != os.access(path, os.X_OK):
+            yield f"{path}: either '#!' and executable, or neither"
+        if path.suffix == ".py":
+            try:
+                compile(path.read_text(), str(path), "exec")
+            except SyntaxError as error:
+                yield f"{path}:{error.lineno}: {error.msg}"
+        elif subprocess.run(["bash", "-n", str(path)], check=False).returncode:
+            yield f"{path}: bash finds an error"
+
+
+RULES = [layers, calls, sizes, places, leftovers, text, headers, form, scripts]
+
+
+def main():
+    wanted = sys.argv[1:]
+    known = {rule.__name__: rule for rule in RULES}
+    if unknown := set(wanted) - set(known):
+        sys.exit(f"lint: no rule {', '.join(unknown)}; there are {', '.join(known)}")
+    failed = 0
+    chosen = [known[name] for name in wanted] or RULES
+    for rule in chosen:
+        problems = list(rule())
+        print(f"{'FAILED' if problems else 'ok'} {rule.__name__}: {rule.__doc__}")
+        for problem in problems:
+            print(f"    {problem}")
+        failed += bool(problems)
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
