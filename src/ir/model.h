@@ -279,6 +279,7 @@ struct baryon_graph {
     struct by_ptrs all_values; /* baryon_value, in order of definition; holes allowed */
     struct by_link *out_links; /* one an output */
     size_t out_links_cap;
+    size_t loose_infos; /* entries of value_info that say nothing about a value of the graph */
     bool linked, unsettled;
 };
 
