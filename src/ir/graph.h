@@ -17,8 +17,8 @@
  *  - either happen or, when they fail, have changed nothing.
  *  - leave what they do not touch alone: removing the last use of a value removes
  *    nothing, that is by_graph_prune()'s work.
- *  - take names that are new in the whole model (by_model_fresh_name() makes one),
- *    so that no edit can hide a value from a nested graph.
+ *  - take names that are new in the graph, in those around it and those nested in it, so
+ *    that no edit can hide a value; by_model_fresh_name() makes one.
  * A removed node or value stays readable until the model is freed; its `graph` is NULL.
  */
 #ifndef BY_GRAPH_H

@@ -266,7 +266,7 @@ static void attach_infos(struct baryon_graph *graph)
             graph->loose_infos++;
         }
     }
-    for (size_t i = 0; i < graph->output.count; i++)
+    for (size_t i = graph->output.count; i-- > 0;)
         if (graph->out_links[i].value->graph == graph)
             graph->out_links[i].value->info = graph->output.at[i];
     for (size_t i = 0; i < graph->input.count; i++) {

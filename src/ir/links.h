@@ -76,7 +76,8 @@ void by_ptrs_add(struct by_ptrs *list, void *item);
 
 /* --- names (names.c) --- */
 
-/* Interned; fails when it is not a possible name or already names a value, in any graph.
+/* Interned; fails when it is not a possible name or already names a value that it
+ * would hide or be hidden by.
  * Types that the graph declares for it, while nothing defines it, are dropped. */
 const char *by_new_value_name(struct baryon_graph *graph, const char *name,
                               struct baryon_error *err);

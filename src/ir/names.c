@@ -71,16 +71,25 @@ static int check_text(const char *name, struct baryon_error *err)
     return 0;
 }
 
-static int check_free(const struct baryon_model *model, const char *name, struct baryon_error *err)
+static bool is_within(const struct baryon_graph *inner, const struct baryon_graph *outer)
+{
+    while (inner != outer && inner->owner)
+        inner = inner->owner->graph;
+    return inner == outer;
+}
+
+/* The same name may stand in both branches of an If: neither sees the other. */
+static int check_free(const struct baryon_graph *graph, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    for (size_t i = 0; i < model->linked.count; i++) {
-        const struct baryon_graph *graph = model->linked.at[i];
-        if (!by_map_get(&graph->values, name))
+    for (size_t i = 0; i < graph->model->linked.count; i++) {
+        const struct baryon_graph *other = graph->model->linked.at[i];
+        if (!other->linked || !by_map_get(&other->values, name) ||
+            !(is_within(graph, other) || is_within(other, graph)))
             continue;
         by_fail(err, BARYON_ERR_USAGE, "name %s is taken by another value, a new one has to be new",
                 by_quote(quoted, name));
-        return by_err_in_graph(err, graph);
+        return by_err_in_graph(err, other);
     }
     return 0;
 }
@@ -105,7 +114,7 @@ const char *by_new_value_name(struct baryon_graph *graph, const char *name,
         return NULL;
     if (!is_known(model, name))
         return by_model_name(model, name, err);
-    if (check_free(model, name, err))
+    if (check_free(graph, name, err))
         return NULL;
     name = by_model_name(model, name, err);
     if (name)

@@ -119,19 +119,30 @@ bool by_use_is_inside(const struct by_use *use, const struct baryon_node *node)
     return false;
 }
 
-void by_value_find_info(struct baryon_value *value)
+/* The first of the graph's outputs that the value is. */
+static size_t output_slot(const struct baryon_value *value)
 {
-    struct baryon_graph *graph = value->graph;
-    value->info = value->info_slot == BY_NO_SLOT ? NULL : graph->value_info.at[value->info_slot];
+    size_t slot = BY_NO_SLOT;
     for (size_t i = 0; value->output_count && i < value->use_count; i++) {
         const struct by_use *use = &value->uses[i];
-        if (!use->node && use->graph == graph) {
-            value->info = graph->output.at[use->slot];
-            break;
-        }
+        if (!use->node && use->graph == value->graph && use->slot < slot)
+            slot = use->slot;
     }
+    return slot;
+}
+
+void by_value_find_info(struct baryon_value *value)
+{
+    const struct baryon_graph *graph = value->graph;
+    size_t slot = output_slot(value);
     if (value->is_input)
         value->info = graph->input.at[value->slot];
+    else if (slot != BY_NO_SLOT)
+        value->info = graph->output.at[slot];
+    else if (value->info_slot != BY_NO_SLOT)
+        value->info = graph->value_info.at[value->info_slot];
+    else
+        value->info = NULL;
 }
 
 struct baryon_value *by_graph_value(const struct baryon_graph *graph, const char *name)

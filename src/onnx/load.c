@@ -1,5 +1,6 @@
 #include "onnx/load.h"
 
+#include "ir/graph.h"
 #include "onnx/check.h"
 #include "onnx/external.h"
 #include "onnx/schema.h"
@@ -24,19 +25,11 @@ static struct baryon_model *new_model(size_t arena_limit, struct baryon_error *e
     return model;
 }
 
-static int free_graph_maps(void *context, struct baryon_graph *graph, unsigned depth,
-                           struct baryon_error *err)
-{
-    (void)context, (void)depth, (void)err;
-    by_map_release(&graph->values);
-    return 0;
-}
-
 void by_model_free(struct baryon_model *model)
 {
     if (!model)
         return;
-    by_model_each_graph(model, free_graph_maps, NULL, NULL);
+    by_model_unlink(model);
     for (size_t i = 0; i < model->data_files.count; i++) {
         struct by_data_file *file = model->data_files.at[i];
         by_mapped_close(&file->mapped);
