@@ -51,6 +51,8 @@ static int decode(struct baryon_model *model, const uint8_t *bytes, size_t size,
         return -1;
     if (by_wire_decode(&reader, &by_schema_model, bytes, size, model, err))
         return -1;
+    /* From here on the model grows by what the caller does, not by what the file says. */
+    model->arena.limit = 0;
     if (!model->graph) {
         by_fail(err, BARYON_ERR_INPUT, "no graph in it, a model has one");
         return by_err_hint(err, "is it really an ONNX model, and complete?");
