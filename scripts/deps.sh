@@ -80,14 +80,24 @@ install_packages() {
       die "neither root nor sudo; let root run: apt-get install --no-install-recommends ${names[*]}"
     root=(sudo)
   fi
-  "${root[@]}" apt-get --quiet=2 update
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get --quiet=2 install --yes --no-install-recommends "${names[@]}" >/dev/null
+  mkdir -p "$DEPS"
+  keep_certificates
+  if ! { "${root[@]}" apt-get --quiet=2 update && "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get --quiet=2 install --yes --no-install-recommends "${names[@]}"; } >"$DEPS/apt.log" 2>&1; then
+    cat "$DEPS/apt.log" >&2
+    die "apt-get failed"
+  fi
+}
+
+# Certificates that somebody put in place without Debian's package would be written
+# over when a package brings it along: pip then goes on with a copy of them.
+keep_certificates() {
+  local bundle=/etc/ssl/certs/ca-certificates.crt
+  [[ ${PIP_CERT:-$bundle} == "$bundle" && -s $bundle && ! -d /usr/share/ca-certificates ]] || return 0
+  cp "$bundle" "$DEPS/certificates.crt"
 }
 
 # ---- Python packages
-
-pip() { "$VENV/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 
 make_venv() {
   [[ ! -x $VENV/bin/pip ]] || return 0
@@ -100,7 +110,7 @@ make_venv() {
 requirement() { sed -n "/^$1==/,/[^\\\\]\$/p" tests/requirements.txt; }
 
 # Wheels are kept, so that the tests do not download ONNX Runtime a second time.
-download_wheels() { pip download --no-deps --require-hashes --only-binary=:all: \
+download_wheels() { scripts/pip.sh download --no-deps --require-hashes --only-binary=:all: \
   --find-links "$DEPS/wheels" --dest "$DEPS/wheels" --requirement "$1"; }
 
 install_test_packages() {
@@ -108,7 +118,7 @@ install_test_packages() {
   say "Python packages for the tests, as pinned in tests/requirements.txt"
   mkdir -p "$DEPS/wheels"
   download_wheels tests/requirements.txt
-  pip install --no-index --find-links "$DEPS/wheels" --no-deps --require-hashes \
+  scripts/pip.sh install --no-index --find-links "$DEPS/wheels" --no-deps --require-hashes \
     --only-binary=:all: --requirement tests/requirements.txt
   cp tests/requirements.txt "$VENV/requirements.txt"
 }

