@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 certificates=$PWD/${DEPS:-build/deps}/certificates.crt
-[[ ! -e $certificates ]] || set -- --cert "$certificates" "$@"
+[[ ! -e $certificates ]] || export PIP_CERT=$certificates REQUESTS_CA_BUNDLE=$certificates
 exec "${VENV:-build/venv}/bin/python" -m pip --quiet --disable-pip-version-check "$@"
