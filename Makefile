@@ -75,6 +75,8 @@ examples: $(EXAMPLES) ## build the programs in examples/
 
 # ---- Objects follow the flags: a changed flag builds them again.
 
+# V=1 shows the commands.
+say  = $(if $(V),,@echo '  $(1) $@';)
 keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
 
 $(BUILD)/flags: FORCE
@@ -86,26 +88,26 @@ $(BUILD)/place: FORCE
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/src/engine/ort.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort.o: $(BUILD)/place
 
 $(ARCHIVE): $(LIB_OBJ)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call say,AR  )$(AR) rcs $@ $^
 
 $(SHARED): $(LIB_OBJ) src/libbaryon.map
-	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ \
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ \
 	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/libbaryon.so: $(SHARED)
-	ln -sf $(SONAME) $@
+	@ln -sf $(SONAME) $@
 
 $(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
-link = $(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
+link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
 
 $(BUILD)/baryon: $(CLI_OBJ) $(ARCHIVE)
 	$(link) $(BY_LIBS)
