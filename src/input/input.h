@@ -85,6 +85,7 @@ struct by_stored {
     int64_t dims[16];
     const uint8_t *bytes; /* NULL when only the header was asked for; may be unaligned */
     size_t size;
+    void *owned; /* memory behind bytes that goes back with by_free(), or NULL */
 };
 
 /* What a reader works on. Ports have fixed dimensions wherever `shape` gave one. */

@@ -30,7 +30,7 @@ struct by_npy_header {
 
 /* True when the first bytes are a .npy magic. */
 bool by_npy_sniff(const uint8_t *bytes, size_t size);
-/* The header alone: `size` bytes of a file that has `file_size`. Offsets go into err. */
+/* The header alone, from the first `size` bytes of a file. Offsets go into err. */
 int by_npy_header_parse(const uint8_t *bytes, size_t size, struct by_npy_header *header,
                         struct baryon_error *err);
 /* Checks everything, the payload's size included. */
@@ -74,9 +74,9 @@ struct by_npz {
 bool by_npz_sniff(const uint8_t *bytes, size_t size);
 int by_npz_parse(struct by_arena *arena, const uint8_t *bytes, size_t size, struct by_npz *npz,
                  struct baryon_error *err);
-/* Unpacks one member into the arena and checks its size and CRC. */
-int by_npz_read(struct by_arena *arena, const uint8_t *bytes, size_t size,
-                const struct by_npz_member *member, struct by_span *out, struct baryon_error *err);
+/* Unpacks one member into memory for by_free() and checks its size and CRC. */
+int by_npz_read(const uint8_t *bytes, size_t size, const struct by_npz_member *member,
+                uint8_t **out, struct baryon_error *err);
 /* The first bytes of a member, *got of at most `want`; enough for a .npy header. */
 int by_npz_peek(const uint8_t *bytes, size_t size, const struct by_npz_member *member, uint8_t *out,
                 size_t want, size_t *got, struct baryon_error *err);

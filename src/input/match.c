@@ -1,0 +1,177 @@
+/* Arrays to inputs: names, ranks, dimensions. */
+#include "input/match.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct text {
+    char *buf;
+    size_t size, used;
+};
+
+BARYON_PRINTF(2, 3) static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = text->used < text->size ? text->size - text->used : 0;
+    int wanted = vsnprintf(room ? text->buf + text->used : NULL, room, format, args);
+    va_end(args);
+    text->used += wanted > 0 ? (size_t)wanted : 0;
+}
+
+static void add_symbol(struct text *text, const char *symbol)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (!symbol || !symbol[0]) {
+        add(text, "?");
+        return;
+    }
+    by_quote(quoted, symbol);
+    size_t length = strlen(quoted);
+    add(text, "%.*s", (int)(length > 2 ? length - 2 : 0), quoted + 1);
+}
+
+const char *by_port_text(const struct by_port *port, char *buf, size_t size)
+{
+    struct text text = {buf, size, 0};
+    add(&text, "%s [", by_elem_name(port->elem));
+    for (size_t i = 0; i < port->rank; i++) {
+        if (i)
+            add(&text, ",");
+        if (port->dims[i] >= 0)
+            add(&text, "%" PRId64, port->dims[i]);
+        else
+            add_symbol(&text, port->symbols ? port->symbols[i] : NULL);
+    }
+    add(&text, "]");
+    return buf;
+}
+
+static const char *stored_text(const struct by_stored *stored, char *buf, size_t size)
+{
+    struct by_port port = {.elem = stored->elem, .rank = stored->rank, .dims = stored->dims};
+    return by_port_text(&port, buf, size);
+}
+
+/* Dimensions of the array from `skip_array` on against the port's from `skip_port` on. */
+static bool fits(const struct by_port *port, size_t skip_port, const struct by_stored *stored,
+                 size_t skip_array)
+{
+    if (port->rank - skip_port != stored->rank - skip_array)
+        return false;
+    for (size_t i = 0; i < port->rank - skip_port; i++) {
+        const int64_t wanted = port->dims[skip_port + i];
+        if (wanted >= 0 && wanted != stored->dims[skip_array + i])
+            return false;
+    }
+    return true;
+}
+
+static bool match_shape(const struct by_port *port, const struct by_stored *stored,
+                        struct by_match *match)
+{
+    const bool batch_of_one = port->rank > 0 && port->dims[0] == 1;
+    *match = (struct by_match){.stored = stored, .frames = 1};
+    if (fits(port, 0, stored, 0))
+        return true;
+    if (batch_of_one && stored->rank == port->rank && stored->dims[0] > 1 &&
+        fits(port, 1, stored, 1)) {
+        match->frames = (size_t)stored->dims[0];
+        match->framed = true;
+        return true;
+    }
+    match->add_batch =
+        port->rank > 0 && (batch_of_one || port->dims[0] < 0) && fits(port, 1, stored, 0);
+    return match->add_batch;
+}
+
+static int in_port(const struct by_port *port, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    return by_err_in(err, "input %s", by_quote(quoted, port->name));
+}
+
+int by_match_array(const struct by_port *port, const struct by_stored *stored,
+                   struct by_match *match, struct baryon_error *err)
+{
+    char want[BY_SHAPE_TEXT_MAX], have[BY_SHAPE_TEXT_MAX];
+    by_port_text(port, want, sizeof want);
+    stored_text(stored, have, sizeof have);
+    if (!by_can_convert(stored->elem, port->elem)) {
+        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model takes %s", have, want);
+        if (port->elem == BY_ELEM_FLOAT && stored->elem == BY_ELEM_UINT8)
+            by_err_hint(err, "pictures must be prepared as floats first, or given as image files");
+        else
+            by_err_hint(err, "only floats become floats, and integers or bool integers or bool");
+        return in_port(port, err);
+    }
+    if (!match_shape(port, stored, match)) {
+        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model takes %s%s", have, want,
+                stored->rank == port->rank ? "" : ": the ranks differ");
+        return in_port(port, err);
+    }
+    return 0;
+}
+
+/* The names that a file has, for messages: "'a', 'b', ..." */
+static void names_text(const struct by_stored *arrays, size_t count, char *buf, size_t size)
+{
+    struct text text = {buf, size, 0};
+    buf[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        char quoted[BY_QUOTE_MAX];
+        by_quote(quoted, arrays[i].name);
+        if (text.used + strlen(quoted) + 8 > size) {
+            add(&text, ", ...");
+            return;
+        }
+        add(&text, "%s%s", i ? ", " : "", quoted);
+    }
+}
+
+static const struct by_stored *find_array(const struct by_port *port,
+                                          const struct by_stored *arrays, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (arrays[i].name && strcmp(arrays[i].name, port->name) == 0)
+            return &arrays[i];
+    return NULL;
+}
+
+static int refuse_missing(const struct by_port *port, size_t port_count,
+                          const struct by_stored *arrays, size_t count, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], names[300];
+    by_quote(quoted, port->name);
+    if (count == 1 && !arrays[0].name) {
+        by_fail(err, BARYON_ERR_INPUT, "the file holds one array, the model has %zu inputs",
+                port_count);
+        return by_err_hint(err, "give a .npz with the inputs' names, or a folder with one "
+                                "subfolder an input");
+    }
+    names_text(arrays, count, names, sizeof names);
+    return by_fail(err, BARYON_ERR_INPUT,
+                   "no array is named %s, as an input of the model is; "
+                   "the file has %s",
+                   quoted, names[0] ? names : "none");
+}
+
+int by_match_all(const struct by_port *ports, size_t port_count, const struct by_stored *arrays,
+                 size_t count, struct by_match *matches, bool *renamed, struct baryon_error *err)
+{
+    *renamed = false;
+    for (size_t i = 0; i < port_count; i++) {
+        const struct by_stored *found = find_array(&ports[i], arrays, count);
+        if (!found && port_count == 1 && count == 1) {
+            found = arrays;
+            *renamed = found->name != NULL;
+        }
+        if (!found)
+            return refuse_missing(&ports[i], port_count, arrays, count, err);
+        if (by_match_array(&ports[i], found, &matches[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
