@@ -1,6 +1,8 @@
 /* Values of one element type as another, never silently changed beyond rounding. */
+#include "base/format.h"
 #include "base/half.h"
 #include "input/match.h"
+#include "input/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -50,18 +52,17 @@ bool by_can_convert(int64_t from, int64_t to)
 
 const char *by_index_text(size_t number, const int64_t *dims, size_t rank, char *buf, size_t size)
 {
-    size_t index[16] = {0}, used = 1;
+    size_t index[16] = {0};
+    struct by_text text;
     for (size_t i = rank; i-- > 0;) {
         index[i] = dims[i] > 0 ? number % (size_t)dims[i] : 0;
         number = dims[i] > 0 ? number / (size_t)dims[i] : 0;
     }
-    snprintf(buf, size, "[");
-    for (size_t i = 0; i < rank && used < size; i++) {
-        int wanted = snprintf(buf + used, size - used, "%s%zu", i ? "," : "", index[i]);
-        used += wanted > 0 ? (size_t)wanted : 0;
-    }
-    if (used + 1 < size)
-        snprintf(buf + used, size - used, "]");
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "[");
+    for (size_t i = 0; i < rank; i++)
+        by_text_add(&text, "%s%zu", i ? "," : "", index[i]);
+    by_text_add(&text, "]");
     return buf;
 }
 
@@ -151,7 +152,7 @@ static int convert_floats(const struct job *job, const uint8_t *in, size_t first
     for (size_t i = 0; i < count; i++)
         if (isinf(back[i]) && !isinf(values[i])) {
             char value[40];
-            snprintf(value, sizeof value, "%.9g", values[i]);
+            by_format(value, sizeof value, "%.9g", values[i]);
             return refuse_value(job, first + i, value, err);
         }
     return 0;

@@ -56,7 +56,7 @@ struct by_image_format {
 
 extern const struct by_image_format by_jpeg, by_png;
 
-/* Side and area limits; file_least: bytes that the pixels need at the format's best ratio. */
+/* Side and area limits of every format. */
 int by_image_limits(size_t width, size_t height, struct baryon_error *err);
 
 /*

@@ -88,6 +88,20 @@ struct by_stored {
     void *owned; /* memory behind bytes that goes back with by_free(), or NULL */
 };
 
+/* Notices that are given once a source. */
+enum by_told {
+    BY_TOLD_SWAPPED = 1,
+    BY_TOLD_FORTRAN = 2,
+    BY_TOLD_EXTRA = 4,
+    BY_TOLD_RENAMED = 8,
+    BY_TOLD_ORIENTED = 16,
+    BY_TOLD_PROFILE = 32,
+    BY_TOLD_ALPHA = 64,
+    BY_TOLD_DEPTH = 128,
+    BY_TOLD_CMYK = 256,
+    BY_TOLD_ANIMATED = 512,
+};
+
 /* What a reader works on. Ports have fixed dimensions wherever `shape` gave one. */
 struct by_reading {
     const uint8_t *bytes;
@@ -96,6 +110,8 @@ struct by_reading {
     size_t port_count;
     const struct by_input_options *options;
     bool header_only;       /* dims and types suffice: no payload is wanted */
+    const char *path;       /* for notices */
+    unsigned *told;         /* bits of enum by_told: notices that were given already */
     struct by_arena *arena; /* for everything that is returned */
 };
 
@@ -115,7 +131,11 @@ struct by_reader {
                 struct baryon_error *err);
 };
 
+extern const struct by_reader by_read_npy, by_read_npz, by_read_image, by_read_raw;
+
 const struct by_reader *const *by_readers(size_t *count);
+/* A notice in the log, unless it was given before. */
+void by_tell_once(const struct by_reading *reading, enum by_told what, const char *text);
 /* The reader for a file's name, NULL when there is none. */
 const struct by_reader *by_reader_by_name(const char *path);
 /* The reader for content, else for the name. NULL when neither is known. */

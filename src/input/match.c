@@ -1,51 +1,38 @@
 /* Arrays to inputs: names, ranks, dimensions. */
 #include "input/match.h"
 
+#include "input/text.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct text {
-    char *buf;
-    size_t size, used;
-};
-
-BARYON_PRINTF(2, 3) static void add(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    size_t room = text->used < text->size ? text->size - text->used : 0;
-    int wanted = vsnprintf(room ? text->buf + text->used : NULL, room, format, args);
-    va_end(args);
-    text->used += wanted > 0 ? (size_t)wanted : 0;
-}
-
-static void add_symbol(struct text *text, const char *symbol)
+static void add_symbol(struct by_text *text, const char *symbol)
 {
     char quoted[BY_QUOTE_MAX];
     if (!symbol || !symbol[0]) {
-        add(text, "?");
+        by_text_add(text, "?");
         return;
     }
     by_quote(quoted, symbol);
     size_t length = strlen(quoted);
-    add(text, "%.*s", (int)(length > 2 ? length - 2 : 0), quoted + 1);
+    by_text_add(text, "%.*s", (int)(length > 2 ? length - 2 : 0), quoted + 1);
 }
 
 const char *by_port_text(const struct by_port *port, char *buf, size_t size)
 {
-    struct text text = {buf, size, 0};
-    add(&text, "%s [", by_elem_name(port->elem));
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "%s [", by_elem_name(port->elem));
     for (size_t i = 0; i < port->rank; i++) {
         if (i)
-            add(&text, ",");
+            by_text_add(&text, ",");
         if (port->dims[i] >= 0)
-            add(&text, "%" PRId64, port->dims[i]);
+            by_text_add(&text, "%" PRId64, port->dims[i]);
         else
             add_symbol(&text, port->symbols ? port->symbols[i] : NULL);
     }
-    add(&text, "]");
+    by_text_add(&text, "]");
     return buf;
 }
 
@@ -118,16 +105,16 @@ int by_match_array(const struct by_port *port, const struct by_stored *stored,
 /* The names that a file has, for messages: "'a', 'b', ..." */
 static void names_text(const struct by_stored *arrays, size_t count, char *buf, size_t size)
 {
-    struct text text = {buf, size, 0};
-    buf[0] = '\0';
+    struct by_text text;
+    by_text_init(&text, buf, size);
     for (size_t i = 0; i < count; i++) {
         char quoted[BY_QUOTE_MAX];
         by_quote(quoted, arrays[i].name);
         if (text.used + strlen(quoted) + 8 > size) {
-            add(&text, ", ...");
+            by_text_add(&text, ", ...");
             return;
         }
-        add(&text, "%s%s", i ? ", " : "", quoted);
+        by_text_add(&text, "%s%s", i ? ", " : "", quoted);
     }
 }
 

@@ -1,0 +1,141 @@
+/* Sizes for open dimensions. */
+#include "input/ports.h"
+
+#include "base/str.h"
+#include "input/match.h"
+#include "input/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* "NAME:AXIS" names a dimension of an input by its number. */
+static bool names_axis(const char *key, const char *name, size_t axis)
+{
+    const size_t length = strlen(name);
+    int64_t number;
+    return strncmp(key, name, length) == 0 && key[length] == ':' &&
+           by_parse_i64(key + length + 1, &number) && number >= 0 && (size_t)number == axis;
+}
+
+static bool names_dim(const char *key, const struct by_port *port, size_t axis)
+{
+    const char *symbol = port->symbols ? port->symbols[axis] : NULL;
+    return (port->dims[axis] < 0 && symbol && symbol[0] && strcmp(key, symbol) == 0) ||
+           names_axis(key, port->name, axis);
+}
+
+/* Every open dimension as one would name it, for messages. */
+static void open_dims_text(const struct by_port *ports, size_t count, struct by_text *text)
+{
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < count; i++)
+        for (size_t axis = 0; axis < ports[i].rank; axis++) {
+            const char *symbol = ports[i].symbols ? ports[i].symbols[axis] : NULL;
+            if (ports[i].dims[axis] >= 0)
+                continue;
+            if (text->used)
+                by_text_add(text, ", ");
+            if (symbol && symbol[0]) {
+                by_text_add(text, "%s", by_quote(quoted, symbol));
+                continue;
+            }
+            by_quote(quoted, ports[i].name);
+            by_text_add(text, "%.*s:%zu'", (int)strlen(quoted) - 1, quoted, axis);
+        }
+}
+
+static int refuse_key(const char *key, const struct by_port *ports, size_t count,
+                      struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], open[256];
+    struct by_text text;
+    by_text_init(&text, open, sizeof open);
+    open_dims_text(ports, count, &text);
+    by_fail(err, BARYON_ERR_USAGE, "no dimension of the model's inputs is called %s",
+            by_quote(quoted, key));
+    return open[0] ? by_err_hint(err, "open are %s", open)
+                   : by_err_hint(err, "all of them are fixed");
+}
+
+static int apply_size(const char *key, int64_t size, const struct by_port *given,
+                      struct by_port *ports, int64_t *const *dims, size_t count,
+                      struct baryon_error *err)
+{
+    bool found = false;
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < count; i++)
+        for (size_t axis = 0; axis < ports[i].rank; axis++) {
+            if (!names_dim(key, &given[i], axis))
+                continue;
+            found = true;
+            if (given[i].dims[axis] >= 0 && given[i].dims[axis] != size)
+                return by_fail(err, BARYON_ERR_USAGE,
+                               "%s cannot be %" PRId64 ", the model has %" PRId64 " there",
+                               by_quote(quoted, key), size, given[i].dims[axis]);
+            dims[i][axis] = size;
+        }
+    return found ? 0 : refuse_key(key, given, count, err);
+}
+
+static int check_kind(const struct by_port *port, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    int failed = 0;
+    if (port->elem == BY_ELEM_UNDEFINED)
+        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "it is a %s, samples can only be tensors",
+                         port->kind ? port->kind : "value of another kind");
+    else if (port->elem == BY_ELEM_STRING)
+        failed =
+            by_fail(err, BARYON_ERR_UNSUPPORTED, "it takes texts, samples can only be numbers");
+    else if (port->rank > 16)
+        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "it has rank %zu, at most 16 is possible",
+                         port->rank);
+    if (failed < 0)
+        by_err_in(err, "input %s", by_quote(quoted, port->name));
+    return failed;
+}
+
+int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t count,
+                     const struct by_input_options *options, struct by_port **resolved,
+                     struct baryon_error *err)
+{
+    struct by_port *copies = by_arena_alloc(arena, count, sizeof *copies, err);
+    int64_t **dims = by_arena_alloc(arena, count, sizeof *dims, err);
+    if (!copies || !dims)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (check_kind(&ports[i], err) < 0)
+            return -1;
+        copies[i] = ports[i];
+        dims[i] = by_arena_alloc(arena, ports[i].rank, sizeof **dims, err);
+        if (!dims[i])
+            return -1;
+        if (ports[i].rank)
+            memcpy(dims[i], ports[i].dims, ports[i].rank * sizeof **dims);
+        copies[i].dims = dims[i];
+    }
+    for (size_t i = 0; i < options->shape_count; i++)
+        if (apply_size(options->shape_symbols[i], options->shape_sizes[i], ports, copies, dims,
+                       count, err) < 0)
+            return -1;
+    *resolved = copies;
+    return 0;
+}
+
+int by_random_check(const struct by_port *ports, size_t count,
+                    const struct by_input_options *options, struct baryon_error *err)
+{
+    char open[256];
+    struct by_text text;
+    by_text_init(&text, open, sizeof open);
+    open_dims_text(ports, count, &text);
+    if (open[0]) {
+        by_fail(err, BARYON_ERR_USAGE, "the model leaves sizes of its inputs open: %s", open);
+        return by_err_hint(err, "give each with --shape NAME=SIZE");
+    }
+    if (options->int_range_set && options->int_low > options->int_high)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "range of integers %" PRId64 ":%" PRId64 ", the first must not be larger",
+                       options->int_low, options->int_high);
+    return 0;
+}

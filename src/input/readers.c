@@ -1,0 +1,55 @@
+/* The list of readers. To add one: a file read_X.c and a row here. */
+#include "input/input.h"
+
+#include <string.h>
+
+static const struct by_reader *const readers[] = {&by_read_npy, &by_read_npz, &by_read_image,
+                                                  &by_read_raw};
+
+#define READERS (sizeof readers / sizeof *readers)
+
+const struct by_reader *const *by_readers(size_t *count)
+{
+    *count = READERS;
+    return readers;
+}
+
+static bool has_suffix_of(const struct by_reader *reader, const char *path)
+{
+    char suffix[16];
+    for (const char *at = reader->suffixes; *at;) {
+        const size_t length = strcspn(at, " ");
+        if (length < sizeof suffix) {
+            memcpy(suffix, at, length);
+            suffix[length] = '\0';
+            if (by_has_suffix(path, suffix))
+                return true;
+        }
+        at += length + strspn(at + length, " ");
+    }
+    return false;
+}
+
+const struct by_reader *by_reader_by_name(const char *path)
+{
+    for (size_t i = 0; i < READERS; i++)
+        if (has_suffix_of(readers[i], path))
+            return readers[i];
+    return NULL;
+}
+
+const struct by_reader *by_reader_for(const char *path, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < READERS; i++)
+        if (readers[i]->sniff && readers[i]->sniff(bytes, size))
+            return readers[i];
+    return by_reader_by_name(path);
+}
+
+void by_tell_once(const struct by_reading *reading, enum by_told what, const char *text)
+{
+    if (*reading->told & (unsigned)what)
+        return;
+    *reading->told |= (unsigned)what;
+    by_log(reading->options->log, BY_LOG_NOTICE, "%s: %s", reading->path, text);
+}

@@ -1,0 +1,191 @@
+/* Pillow's resampling: filter shapes, the weights of an axis, the two passes. */
+#include "input/resize.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PRECISION 22
+
+static double box(double x)
+{
+    return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
+}
+
+static double triangle(double x)
+{
+    x = fabs(x);
+    return x < 1.0 ? 1.0 - x : 0.0;
+}
+
+static double cubic(double x)
+{
+    const double a = -0.5;
+    x = fabs(x);
+    if (x < 1.0)
+        return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
+    if (x < 2.0)
+        return (((x - 5) * x + 8) * x - 4) * a;
+    return 0.0;
+}
+
+static double sinc(double x)
+{
+    const double pi = 3.14159265358979323846;
+    if (x == 0.0)
+        return 1.0;
+    x *= pi;
+    return sin(x) / x;
+}
+
+static double lanczos(double x)
+{
+    return x >= -3.0 && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
+}
+
+struct shape {
+    double support;
+    double (*at)(double x);
+};
+
+static struct shape shape_of(enum by_filter filter)
+{
+    switch (filter) {
+    case BY_FILTER_PIL_BOX:
+        return (struct shape){0.5, box};
+    case BY_FILTER_PIL_BICUBIC:
+        return (struct shape){2.0, cubic};
+    case BY_FILTER_PIL_LANCZOS:
+        return (struct shape){3.0, lanczos};
+    default:
+        return (struct shape){1.0, triangle};
+    }
+}
+
+/* Weights of output i: the filter stretched over the inputs it covers, normalised. */
+static void fill_tap(const struct shape *shape, size_t in, double scale, size_t i,
+                     struct by_taps *taps, double *weights)
+{
+    const double stretch = scale < 1.0 ? 1.0 : scale;
+    const double support = shape->support * stretch, step = 1.0 / stretch;
+    const double centre = ((double)i + 0.5) * scale;
+    const double from = centre - support + 0.5, to = centre + support + 0.5;
+    const size_t first = from < 0 ? 0 : (size_t)from;
+    const size_t end = to > (double)in ? in : (size_t)to;
+    double sum = 0.0;
+    taps->first[i] = first;
+    taps->count[i] = end - first;
+    for (size_t j = 0; j < end - first; j++) {
+        weights[j] = shape->at(((double)(j + first) - centre + 0.5) * step);
+        sum += weights[j];
+    }
+    for (size_t j = 0; j < end - first; j++) {
+        const double scaled = (sum != 0.0 ? weights[j] / sum : weights[j]) * (1 << PRECISION);
+        taps->weight[i * taps->width + j] = (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+    }
+}
+
+static void free_taps(struct by_taps *taps)
+{
+    by_free(taps->first);
+    by_free(taps->count);
+    by_free(taps->weight);
+    *taps = (struct by_taps){0};
+}
+
+static int make_taps(const struct shape *shape, size_t in, size_t out, struct by_taps *taps,
+                     struct baryon_error *err)
+{
+    const double scale = (double)in / (double)out;
+    const double support = shape->support * (scale < 1.0 ? 1.0 : scale);
+    const size_t width = (size_t)ceil(support) * 2 + 1;
+    *taps = (struct by_taps){.width = width};
+    taps->first = by_alloc(out, sizeof *taps->first, err);
+    taps->count = by_alloc(out, sizeof *taps->count, err);
+    taps->weight = by_alloc_zero(out * width, sizeof *taps->weight, err);
+    double *weights = by_alloc(width, sizeof *weights, err);
+    if (!taps->first || !taps->count || !taps->weight || !weights) {
+        free_taps(taps);
+        by_free(weights);
+        return -1;
+    }
+    for (size_t i = 0; i < out; i++)
+        fill_tap(shape, in, scale, i, taps, weights);
+    by_free(weights);
+    return 0;
+}
+
+/* Columns of the rows that the second pass will ask for. */
+static void pass_columns(const struct by_pixels *pixels, const struct by_taps *taps,
+                         size_t first_row, size_t rows, uint8_t *out)
+{
+    const size_t in_stride = pixels->in_w * pixels->channels;
+    const size_t out_stride = pixels->out_w * pixels->channels;
+    for (size_t y = 0; y < rows; y++)
+        by_weigh_columns(pixels->in + (first_row + y) * in_stride, pixels->channels, taps,
+                         out + y * out_stride, pixels->out_w);
+}
+
+static void pass_rows(const uint8_t *in, size_t first_row, const struct by_pixels *pixels,
+                      const struct by_taps *taps)
+{
+    const size_t stride = pixels->out_w * pixels->channels;
+    for (size_t y = 0; y < pixels->out_h; y++)
+        by_weigh_rows(in + (taps->first[y] - first_row) * stride, stride,
+                      taps->weight + y * taps->width, taps->count[y], pixels->out + y * stride,
+                      stride);
+}
+
+static int two_passes(const struct by_pixels *pixels, const struct by_taps *x,
+                      const struct by_taps *y, struct baryon_error *err)
+{
+    const size_t last = pixels->out_h - 1;
+    const size_t first_row = y->first[0];
+    const size_t rows = y->first[last] + y->count[last] - first_row;
+    uint8_t *between = by_alloc(rows * pixels->out_w, pixels->channels, err);
+    if (!between)
+        return -1;
+    pass_columns(pixels, x, first_row, rows, between);
+    pass_rows(between, first_row, pixels, y);
+    by_free(between);
+    return 0;
+}
+
+int by_resize_pil(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err)
+{
+    const struct shape shape = shape_of(filter);
+    const bool columns = pixels->in_w != pixels->out_w, rows = pixels->in_h != pixels->out_h;
+    struct by_taps x = {0}, y = {0};
+    int failed = 0;
+    if (columns)
+        failed = make_taps(&shape, pixels->in_w, pixels->out_w, &x, err);
+    if (rows && failed == 0)
+        failed = make_taps(&shape, pixels->in_h, pixels->out_h, &y, err);
+    if (failed == 0 && columns && rows)
+        failed = two_passes(pixels, &x, &y, err);
+    else if (failed == 0 && columns)
+        pass_columns(pixels, &x, 0, pixels->in_h, pixels->out);
+    else if (failed == 0)
+        pass_rows(pixels->in, 0, pixels, &y);
+    free_taps(&x);
+    free_taps(&y);
+    return failed;
+}
+
+/* Positions are added up step by step, as Pillow does, so that ties fall the same way. */
+void by_resize_pil_nearest(const struct by_pixels *pixels)
+{
+    const size_t channels = pixels->channels;
+    const double step_x = (double)pixels->in_w / (double)pixels->out_w;
+    const double step_y = (double)pixels->in_h / (double)pixels->out_h;
+    double at_y = step_y * 0.5;
+    for (size_t y = 0; y < pixels->out_h; y++, at_y += step_y) {
+        const size_t row = (size_t)at_y < pixels->in_h ? (size_t)at_y : pixels->in_h - 1;
+        const uint8_t *in = pixels->in + row * pixels->in_w * channels;
+        uint8_t *out = pixels->out + y * pixels->out_w * channels;
+        double at_x = step_x * 0.5;
+        for (size_t x = 0; x < pixels->out_w; x++, at_x += step_x) {
+            const size_t column = (size_t)at_x < pixels->in_w ? (size_t)at_x : pixels->in_w - 1;
+            memcpy(out + x * channels, in + column * channels, channels);
+        }
+    }
+}
