@@ -75,8 +75,9 @@ examples: $(EXAMPLES) ## build the programs in examples/
 
 # ---- Objects follow the flags: a changed flag builds them again.
 
-# V=1 shows the commands.
-say  = $(if $(V),,@echo '  $(1) $@';)
+# V=1 shows the commands, -s nothing.
+quiet = $(or $(V),$(findstring s,$(firstword -$(MAKEFLAGS))))
+say  = $(if $(quiet),,@echo '  $(1) $@';)
 keep = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
 
 $(BUILD)/flags: FORCE
