@@ -161,9 +161,16 @@ static int flush(struct by_writer *writer, struct baryon_error *err)
     return write_out(writer, writer->buffer, size, err);
 }
 
+static int fail_synced(struct baryon_error *err)
+{
+    return by_fail(err, BARYON_ERR_INTERNAL, "bytes added to an output that is synced already");
+}
+
 int by_writer_add(struct by_writer *writer, const void *bytes, size_t size,
                   struct baryon_error *err)
 {
+    if (writer->synced)
+        return fail_synced(err);
     if (size > BUFFER_SIZE - writer->buffered && flush(writer, err))
         return -1;
     if (size >= BUFFER_SIZE)
@@ -265,6 +272,8 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
     if (offset > mapped->size || size > mapped->size - offset)
         return by_fail(err, BARYON_ERR_INTERNAL, "range %zu+%zu is not in a file of %zu bytes",
                        offset, size, mapped->size);
+    if (writer->synced)
+        return fail_synced(err);
     if (size < COPY_MIN)
         return by_writer_add(writer, mapped->bytes + offset, size, err);
     if (flush(writer, err))
