@@ -101,7 +101,7 @@ struct by_nested {
 };
 struct baryon_graph *by_node_nested(const struct baryon_node *node, struct by_nested *at);
 
-/* Completes err's place with the way to a graph: "graph.node[3].attribute[0].g." */
+/* Puts the way to a graph before err's place: "graph.node[3].attribute[0].g.". */
 int by_err_in_graph(struct baryon_error *err, const struct baryon_graph *graph);
 /* Gives err the byte offset of a message that was read from the model's file. */
 int by_err_at_msg(struct baryon_error *err, const struct baryon_model *model,

@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 #define HINT_NAMES_MAX 65536u
 
 int by_err_at_msg(struct baryon_error *err, const struct baryon_model *model,
@@ -32,9 +34,13 @@ static void err_in_owner(struct baryon_error *err, const struct baryon_graph *gr
 
 int by_err_in_graph(struct baryon_error *err, const struct baryon_graph *graph)
 {
+    bool bare = err && !err->place[0];
     for (; graph->owner; graph = graph->owner->graph)
         err_in_owner(err, graph);
-    return by_err_in(err, "graph.");
+    by_err_in(err, "graph.");
+    if (bare)
+        err->place[strlen(err->place) - 1] = '\0';
+    return -1;
 }
 
 /* --- finding what is read --- */
