@@ -87,6 +87,10 @@ MORE_PARTS = {
     "valgrind-unit": [units("build", "--valgrind", "--seconds", "1200")],
     "valgrind-bad": [cases("build", "--valgrind", "tests/bad")],
     "torture": [make("FLAVOUR=faults", "torture"), ["build/faults/tests/torture/torture"]],
+    "faults-unit": [
+        make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),
+        units("build/faults", pattern="tests/unit/test_random_edits.c"),
+    ],
     "fuzz": [make("fuzz")],
     "clang-tidy": [clang_tidy()],
     "cppcheck": [cppcheck()],
