@@ -8,6 +8,7 @@ built      = $(patsubst %.c,$(BUILD)/%,$(1))
 LIB_OBJ   := $(addsuffix .o,$(call built,$(call sources,src) $(call sources,src/*)))
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
+FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
 TOOLS     := $(call built,$(call sources,tests/tools))
 TORTURE   := $(call built,$(call sources,tests/torture))
 EXAMPLES  := $(call built,$(call sources,examples))
@@ -52,6 +53,7 @@ bench: all ## measurements, beside the peers'
 	@$(VENV)/bin/python bench/io.py
 
 units: $(UNITS)
+faults: $(FAULTS)
 tools: $(TOOLS)
 torture: $(TORTURE)
 replays: $(REPLAYS)
@@ -113,7 +115,7 @@ link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
 $(BUILD)/baryon: $(CLI_OBJ) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
-$(UNITS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
+$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
@@ -163,7 +165,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli deps demo check check-all unit fuzz bench units tools torture replays fuzzers \
+.PHONY: all lib cli deps demo check check-all unit fuzz bench units faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

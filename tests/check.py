@@ -86,6 +86,10 @@ MORE_PARTS = {
     ],
     "valgrind-unit": [units("build", "--valgrind", "--seconds", "1200")],
     "valgrind-bad": [cases("build", "--valgrind", "tests/bad")],
+    "faults": [
+        make("FLAVOUR=faults", "faults"),
+        units("build/faults", pattern="tests/fault/test_*.c"),
+    ],
     "torture": [make("FLAVOUR=faults", "torture"), ["build/faults/tests/torture/torture"]],
     "faults-unit": [
         make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),

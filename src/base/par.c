@@ -131,10 +131,11 @@ int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *e
         worker->number = fresh->threads;
         int code = start_worker(worker);
         if (code) {
-            by_pool_close(fresh);
             errno = code;
-            return by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start thread %u of %u",
-                                 worker->number + 1, threads);
+            by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start thread %u of %u", worker->number + 1,
+                          threads);
+            by_pool_close(fresh);
+            return -1;
         }
     }
     *pool = fresh;

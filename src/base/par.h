@@ -26,7 +26,7 @@ typedef int by_piece_fn(void *context, size_t begin, size_t end, unsigned worker
  * pool NULL runs on the caller alone. When pieces fail, the error of the lowest
  * failing piece index is reported, whatever the order of work was.
  */
-int by_par_for(struct by_pool *pool, size_t count, size_t grain, by_piece_fn *piece,
-               void *context, struct baryon_error *err);
+int by_par_for(struct by_pool *pool, size_t count, size_t grain, by_piece_fn *piece, void *context,
+               struct baryon_error *err);
 
 #endif

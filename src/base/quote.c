@@ -45,7 +45,8 @@ const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size
         }
         i += taken;
     }
-    strcpy(at, i < size ? "'..." : "'");
+    const char *end = i < size ? "'..." : "'";
+    memcpy(at, end, strlen(end) + 1);
     return out;
 }
 

@@ -330,7 +330,8 @@ int by_writer_sync(struct by_writer *writer, struct baryon_error *err)
         return fail_write(writer, 0, err);
     /* Closing a copy tells what close() would, and keeps the lock until the rename. */
     int copy = by_fault(BY_FAULT_IO) ? -1 : dup(fd);
-    if (copy < 0 || by_fault(BY_FAULT_IO) || close(copy))
+    int failed = copy < 0 || close(copy);
+    if (failed || by_fault(BY_FAULT_IO))
         return fail_write(writer, 0, err);
     writer->synced = true;
     return 0;

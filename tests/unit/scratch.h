@@ -18,7 +18,7 @@ static char scratch_path[64];
 static inline int scratch_enter(void **state)
 {
     (void)state;
-    strcpy(scratch_path, "/tmp/baryon-test-XXXXXX");
+    snprintf(scratch_path, sizeof scratch_path, "/tmp/baryon-test-XXXXXX");
     return mkdtemp(scratch_path) ? chdir(scratch_path) : -1;
 }
 

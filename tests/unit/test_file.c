@@ -42,7 +42,7 @@ static void make_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
 }

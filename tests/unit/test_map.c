@@ -87,7 +87,7 @@ static void removed_entries_make_room(void **state)
     static char keys[5000][8];
     for (int i = 0; i < 5000; i++) {
         snprintf(key, sizeof key, "%d", i);
-        strcpy(keys[i], key);
+        snprintf(keys[i], sizeof keys[i], "%d", i);
         assert_int_equal(by_map_put(&map, keys[i], &map, &err), 0);
         assert_ptr_equal(by_map_remove(&map, key), &map);
     }

@@ -355,7 +355,7 @@ static void hear(void *context, enum by_log_level level, const char *text)
     struct heard *heard = context;
     heard->level = level;
     heard->count++;
-    strcpy(heard->text, text);
+    snprintf(heard->text, sizeof heard->text, "%s", text);
 }
 
 static void notices_reach_the_caller(void **state)
