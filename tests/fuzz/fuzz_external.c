@@ -19,6 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static char root[64], folder[80];
 
+static const char *at(const char *name)
+{
+    static char paths[2][128];
+    static unsigned next;
+    char *path = paths[next++ % 2];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
 static void write_file(const char *path, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -37,17 +46,16 @@ static void remove_root(void)
 static void prepare(void)
 {
     strcpy(root, "/tmp/baryon-fuzz-XXXXXX");
-    if (folder[0])
-        return;
     if (!mkdtemp(root))
         abort();
     snprintf(folder, sizeof folder, "%s/model", root);
-    if (mkdir(folder, 0700) || chdir(folder) || mkdir("d", 0700))
+    if (mkdir(folder, 0700) || mkdir(at("d"), 0700))
         abort();
-    write_file("w.bin", DATA_SIZE);
-    write_file("d/w", DATA_SIZE);
-    write_file("../secret", DATA_SIZE);
-    if (symlink("../secret", "link") || symlink("..", "up") || link("w.bin", "hard"))
+    write_file(at("w.bin"), DATA_SIZE);
+    write_file(at("d/w"), DATA_SIZE);
+    write_file(at("../secret"), DATA_SIZE);
+    if (symlink("../secret", at("link")) || symlink("..", at("up")) ||
+        link(at("w.bin"), at("hard")))
         abort();
     atexit(remove_root);
 }
