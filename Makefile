@@ -7,6 +7,7 @@ sources    = $(wildcard $(1)/*.c)
 built      = $(patsubst %.c,$(BUILD)/%,$(1))
 LIB_OBJ   := $(addsuffix .o,$(call built,$(call sources,src) $(call sources,src/*)))
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
+CLI       := $(BUILD)/libcli.a
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
 FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
 TOOLS     := $(call built,$(call sources,tests/tools))
@@ -112,10 +113,15 @@ $(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
 
 link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
 
-$(BUILD)/baryon: $(CLI_OBJ) $(ARCHIVE)
+# The program but for main(), for the tests of its parts.
+$(CLI): $(filter-out %/main.o,$(CLI_OBJ))
+	rm -f $@
+	$(call say,AR  )$(AR) rcs $@ $^
+
+$(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
-$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
+$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(CLI) $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "config_value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void by_config_init(struct by_config *config)
@@ -162,7 +163,7 @@ static int set_pairs(struct by_config *config, const struct by_option *option,
         char *joined = by_arena_alloc(&config->arena, size, 1, err);
         if (!joined)
             return -1;
-        strcat(strcat(strcpy(joined, pair->key), "="), pair->value->text);
+        snprintf(joined, size, "%s=%s", pair->key, pair->value->text);
         if (by_config_set(config, option, joined, NULL, BY_SOURCE_FILE, err) < 0)
             return -1;
     }
@@ -222,27 +223,23 @@ static int unknown_key(const struct by_config *config, const char *key, struct b
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
-static int load_pairs(struct by_config *config, const struct by_doc_node *root, const char *path,
-                      struct baryon_error *err)
+/* The place is the key's when the key is wrong, else the value's. */
+static int load_pair(struct by_config *config, const struct by_doc_pair *pair,
+                     struct baryon_error *err)
 {
-    for (size_t i = 0; i < root->count; i++) {
-        const struct by_doc_pair *pair = &root->pairs[i];
-        const struct by_option *option = by_config_find(config, pair->key);
-        int status;
-        if (!option || option->command_line)
-            status = unknown_key(config, pair->key, err);
-        else if (by_config_source(config, pair->key) == BY_SOURCE_FILE)
-            status = by_fail(err, BARYON_ERR_USAGE, "%s is given twice", option->name);
-        else if ((status = set_node(config, option, pair->value, err)) < 0)
-            by_err_in(err, ": %s", option->name);
-        if (status < 0) {
-            if (err && err->code == BARYON_ERR_USAGE)
-                err->code = BARYON_ERR_INPUT;
-            by_err_in(err, "line %zu, column %zu", pair->value->line, pair->value->column);
-            return by_err_file(err, path);
-        }
+    const struct by_option *option = by_config_find(config, pair->key);
+    if (!option || option->command_line) {
+        unknown_key(config, pair->key, err);
+        return by_err_in(err, "line %zu, column %zu", pair->line, pair->column);
     }
-    return 0;
+    if (by_config_source(config, pair->key) == BY_SOURCE_FILE) {
+        by_fail(err, BARYON_ERR_INPUT, "'%s' is given twice", option->name);
+        return by_err_in(err, "line %zu, column %zu", pair->line, pair->column);
+    }
+    if (set_node(config, option, pair->value, err) == 0)
+        return 0;
+    return by_err_in(err, "line %zu, column %zu: %s", pair->value->line, pair->value->column,
+                     option->name);
 }
 
 int by_config_load(struct by_config *config, const char *path, struct baryon_error *err)
@@ -257,5 +254,11 @@ int by_config_load(struct by_config *config, const char *path, struct baryon_err
         by_err_in(err, "line %zu, column %zu", root->line, root->column);
         return by_err_file(err, path);
     }
-    return load_pairs(config, root, path, err);
+    for (size_t i = 0; i < root->count; i++)
+        if (load_pair(config, &root->pairs[i], err) < 0) {
+            if (err && err->code == BARYON_ERR_USAGE)
+                err->code = BARYON_ERR_INPUT;
+            return by_err_file(err, path);
+        }
+    return 0;
 }

@@ -1,9 +1,8 @@
 #include "config_value.h"
 
+#include "base/format.h"
 #include "base/str.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -288,16 +287,10 @@ static size_t append(char *buf, size_t size, size_t used, const char *text)
     return used + strlen(text);
 }
 
-/* 1e15 and below as a whole number, all else as short as it reads back. */
 static size_t append_bound(char *buf, size_t size, size_t used, double bound)
 {
-    char text[40];
-    bool whole = fabs(bound) <= 1e15 && bound == (double)(int64_t)bound;
-    if (whole)
-        snprintf(text, sizeof text, "%" PRId64, (int64_t)bound);
-    else
-        snprintf(text, sizeof text, "%g", bound);
-    return append(buf, size, used, text);
+    char text[BY_DOUBLE_MAX];
+    return append(buf, size, used, by_format_double(text, bound));
 }
 
 /* What is beyond this stands for "no upper end" in a row. */
@@ -344,11 +337,8 @@ const char *by_option_expects(const struct by_option *option, char *buf, size_t 
     by_option_range(option, range, sizeof range);
     bool named = option->type == BY_OPT_PAIRS || option->type == BY_OPT_SPANS;
     const char *more = named ? option->arg : range;
-    snprintf(buf, size, "%s%s%s", types[option->type].what,
-             !*more                         ? ""
-             : option->most && !option->max ? ", "
-                                            : " ",
-             more);
+    bool comma = !strncmp(more, "at ", 3);
+    snprintf(buf, size, "%s%s%s", types[option->type].what, !*more ? "" : comma ? ", " : " ", more);
     return buf;
 }
 

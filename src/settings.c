@@ -70,6 +70,7 @@ static const struct by_option prep_rows[] = {
      .type = BY_OPT_CHOICE,
      .arg = "NAME",
      .choices = by_prep_preset_names,
+     .fallback = "plain",
      .offset = PREP(prep),
      .help = "A named preparation; the options below change parts of it"},
     {.name = "resize",
@@ -162,7 +163,7 @@ static void override_numbers(const struct by_config *config, const char *name,
 void by_prep_options(const struct by_config *config, const struct by_prep_settings *settings,
                      struct by_prep *prep)
 {
-    *prep = by_config_given(config, "prep") ? *by_prep_preset(settings->prep) : by_prep_default;
+    *prep = *by_prep_preset(settings->prep);
     if (by_config_given(config, "resize"))
         prep->resize = (enum by_resize)settings->resize;
     if (by_config_given(config, "filter"))
@@ -183,6 +184,16 @@ void by_prep_options(const struct by_config *config, const struct by_prep_settin
     prep->stride = (size_t)settings->stride;
     prep->no_upscale = settings->no_upscale;
 }
+
+static const struct by_option runtime_rows[] = {
+    {.name = "onnxruntime",
+     .type = BY_OPT_TEXT,
+     .arg = "PATH",
+     .offset = offsetof(struct by_runtime_settings, onnxruntime),
+     .help = "The ONNX Runtime library, or the folder it is in"},
+};
+
+const struct by_option_group by_runtime_group = BY_OPTION_GROUP("ONNX Runtime", runtime_rows);
 
 #define ENGINE(member) offsetof(struct by_engine_settings, member)
 
@@ -221,11 +232,6 @@ static const struct by_option engine_rows[] = {
      .arg = "FILE[,FILE...]",
      .offset = ENGINE(ops_library),
      .help = "Shared libraries with custom operators"},
-    {.name = "onnxruntime",
-     .type = BY_OPT_TEXT,
-     .arg = "PATH",
-     .offset = ENGINE(onnxruntime),
-     .help = "The ONNX Runtime library, or the folder it is in"},
     {.name = "deterministic",
      .type = BY_OPT_FLAG,
      .offset = ENGINE(deterministic),
@@ -235,10 +241,11 @@ static const struct by_option engine_rows[] = {
 const struct by_option_group by_engine_group = BY_OPTION_GROUP("Engine", engine_rows);
 
 void by_engine_options(const struct by_engine_settings *settings,
+                       const struct by_runtime_settings *runtime,
                        struct by_session_options *options)
 {
     *options = (struct by_session_options){
-        .ort_path = settings->onnxruntime,
+        .ort_path = runtime->onnxruntime,
         .threads = (unsigned)settings->threads,
         .optimization = settings->opt_level,
         .providers = settings->provider.at,

@@ -33,11 +33,14 @@ struct by_engine_settings {
     int64_t threads;
     struct by_setting_texts provider, ops_library;
     int opt_level;
-    const char *onnxruntime;
     bool deterministic;
 };
 
-extern const struct by_option_group by_data_group, by_prep_group, by_engine_group;
+struct by_runtime_settings {
+    const char *onnxruntime;
+};
+
+extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group;
 
 /* Refuses what contradicts itself: both or neither of --data and --random. */
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
@@ -46,6 +49,7 @@ int by_data_options(struct by_config *config, const struct by_data_settings *dat
 void by_prep_options(const struct by_config *config, const struct by_prep_settings *settings,
                      struct by_prep *prep);
 void by_engine_options(const struct by_engine_settings *settings,
+                       const struct by_runtime_settings *runtime,
                        struct by_session_options *options);
 
 #endif

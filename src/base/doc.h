@@ -20,6 +20,7 @@ struct by_doc_node;
 struct by_doc_pair {
     const char *key;
     struct by_doc_node *value;
+    size_t line, column; /* of the key */
 };
 
 struct by_doc_node {

@@ -94,6 +94,7 @@ static int add_key(struct by_doc_builder *builder, const char *key, struct by_do
                            "key %s is in lines %zu and %zu, a key must be there once",
                            by_quote(quoted, key), (size_t)before, mark.line);
     level->key = key;
+    level->key_mark = mark;
     return by_map_put(&level->keys, key, (void *)(uintptr_t)mark.line, err);
 }
 
@@ -127,7 +128,8 @@ static int attach(struct by_doc_builder *builder, struct by_doc_node *node,
     }
     if (grow(builder, level, &parent->pairs, sizeof *parent->pairs, err))
         return -1;
-    parent->pairs[parent->count++] = (struct by_doc_pair){level->key, node};
+    parent->pairs[parent->count++] =
+        (struct by_doc_pair){level->key, node, level->key_mark.line, level->key_mark.column};
     level->key = NULL;
     return 0;
 }

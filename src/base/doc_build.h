@@ -18,6 +18,7 @@ struct by_doc_level {
     size_t cap;         /* of items or pairs */
     struct by_map keys; /* key -> its line, as a number */
     const char *key;    /* waits for its value; maps only */
+    struct by_doc_mark key_mark;
 };
 
 struct by_doc_builder {

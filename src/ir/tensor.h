@@ -53,7 +53,8 @@ enum by_typed_field {
 
 enum by_elem_class { BY_CLASS_NONE, BY_CLASS_FLOAT, BY_CLASS_INT, BY_CLASS_OTHER };
 
-#define BY_RANK_MAX 16
+#define BY_RANK_MAX     16
+#define BY_ELEMENTS_MAX (1ull << 48)
 
 struct by_elem_info {
     const char *name;  /* "float32", "int4": what people write */

@@ -1,0 +1,187 @@
+/* baryon check: all rules that a model has to keep. */
+#include "cli/inspect.h"
+#include "cli/lists.h"
+#include "cli/models.h"
+#include "onnx/check.h"
+
+#include <inttypes.h>
+
+struct settings {
+    bool rules, custom_ops;
+};
+
+struct findings {
+    struct by_cli *cli;
+    struct by_json *json; /* NULL: as text */
+    const char *file;
+    uint64_t counts[BY_FINDING_ERROR + 1];
+};
+
+static const char *const severities[] = {
+    [BY_FINDING_NOTICE] = "notice",
+    [BY_FINDING_WARNING] = "warning",
+    [BY_FINDING_ERROR] = "error",
+};
+
+static void show_text(struct by_out *out, const char *file, const struct by_finding *finding)
+{
+    static const enum by_style styles[] = {
+        [BY_FINDING_NOTICE] = BY_CYAN,
+        [BY_FINDING_WARNING] = BY_YELLOW,
+        [BY_FINDING_ERROR] = BY_RED,
+    };
+    const struct baryon_error *error = &finding->error;
+    struct by_str *text = &out->text;
+    by_clean(text, file);
+    if (error->offset >= 0)
+        by_str_printf(text, "@%" PRId64, error->offset);
+    by_str_puts(text, ": ");
+    by_out_printf(out, styles[finding->severity], "%s", severities[finding->severity]);
+    by_str_puts(text, ": ");
+    by_clean(text, error->place);
+    by_str_puts(text, error->place[0] ? ": " : "");
+    by_clean(text, error->message);
+    by_str_puts(text, error->hint[0] ? "; " : "");
+    by_clean(text, error->hint);
+    by_out_printf(out, BY_DIM, " [%s]", finding->rule);
+    by_str_puts(text, "\n");
+}
+
+static void show_json(struct by_json *json, const struct by_finding *finding)
+{
+    const struct baryon_error *error = &finding->error;
+    by_json_open(json, NULL, '{');
+    by_json_text(json, "severity", severities[finding->severity]);
+    by_json_text(json, "rule", finding->rule);
+    by_json_text(json, "code", baryon_code_name(error->code));
+    by_json_text(json, "place", error->place);
+    if (error->offset >= 0)
+        by_json_int(json, "offset", error->offset);
+    else
+        by_json_null(json, "offset");
+    by_json_text(json, "message", error->message);
+    by_json_text(json, "hint", error->hint);
+    by_json_close(json, '}');
+}
+
+static bool visit(void *context, const struct by_finding *finding)
+{
+    struct findings *findings = context;
+    findings->counts[finding->severity]++;
+    if (findings->json)
+        show_json(findings->json, finding);
+    else if (finding->severity > BY_FINDING_NOTICE || !findings->cli->common.quiet)
+        show_text(&findings->cli->out, findings->file, finding);
+    return true;
+}
+
+static void plural(struct by_str *str, uint64_t count, const char *what)
+{
+    by_str_printf(str, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void close_text(struct findings *findings)
+{
+    struct by_out *out = &findings->cli->out;
+    const uint64_t *counts = findings->counts;
+    by_clean(&out->text, findings->file);
+    by_str_puts(&out->text, ": ");
+    if (!counts[BY_FINDING_ERROR] && !counts[BY_FINDING_WARNING] && !counts[BY_FINDING_NOTICE]) {
+        by_out_printf(out, BY_GREEN, "no findings");
+        by_str_puts(&out->text, "\n");
+        return;
+    }
+    plural(&out->text, counts[BY_FINDING_ERROR], "error");
+    by_str_puts(&out->text, ", ");
+    plural(&out->text, counts[BY_FINDING_WARNING], "warning");
+    by_str_puts(&out->text, ", ");
+    plural(&out->text, counts[BY_FINDING_NOTICE], "notice");
+    by_str_puts(&out->text, "\n");
+}
+
+static void close_json(struct findings *findings)
+{
+    struct by_json *json = findings->json;
+    by_json_close(json, ']');
+    by_json_int(json, "errors", (int64_t)findings->counts[BY_FINDING_ERROR]);
+    by_json_int(json, "warnings", (int64_t)findings->counts[BY_FINDING_WARNING]);
+    by_json_int(json, "notices", (int64_t)findings->counts[BY_FINDING_NOTICE]);
+    by_json_close(json, '}');
+    by_str_puts(&findings->cli->out.text, "\n");
+}
+
+/* The findings are the result: with errors among them, only the status is left to tell. */
+static int check(struct by_cli *cli, const struct settings *settings, struct by_loaded *loaded,
+                 struct baryon_error *err)
+{
+    const struct by_check_options options = {.custom_ops = settings->custom_ops};
+    struct findings findings = {.cli = cli, .file = loaded->name};
+    struct by_json json;
+    if (cli->common.json) {
+        by_json_init(&json, &cli->out.text, false);
+        by_json_open(&json, NULL, '{');
+        by_json_text(&json, "file", loaded->name);
+        by_json_open(&json, "findings", '[');
+        findings.json = &json;
+    }
+    int status = by_model_check(loaded->model, &options, visit, &findings, err);
+    if (status < 0 && !findings.counts[BY_FINDING_ERROR])
+        return by_err_file(err, loaded->name);
+    if (findings.json)
+        close_json(&findings);
+    else
+        close_text(&findings);
+    if (status < 0 && by_out_flush(&cli->out, err) == 0)
+        err->message[0] = '\0';
+    return status;
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    const struct settings *settings = data;
+    struct by_loaded loaded;
+    if (settings->rules)
+        return by_list_show(cli, by_registry_find("rules"), err);
+    if (!cli->operand_count)
+        return by_fail(err, BARYON_ERR_USAGE, "check needs MODEL");
+    if (by_loaded_open(&loaded, cli, cli->operands[0], err) < 0)
+        return -1;
+    int status = check(cli, settings, &loaded, err);
+    by_loaded_close(&loaded);
+    return status;
+}
+
+static const struct by_option rows[] = {
+    {.name = "custom-ops",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, custom_ops),
+     .help = "Operators of unknown domains are fine, a library for them will be there"},
+    {.name = "rules",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, rules),
+     .help = "List the rules instead"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("What to check", rows);
+
+static const struct by_example examples[] = {
+    {"baryon check model.onnx", "All findings, one a line."},
+    {"baryon check --rules", "What is looked after."},
+    {0},
+};
+
+const struct by_command by_cmd_check = {
+    .name = "check",
+    .operands = "MODEL",
+    .max_operands = 1,
+    .summary = "Check a model against all rules",
+    .text = "Prints every finding on a line of its own: FILE@OFFSET: SEVERITY: PLACE: what was "
+            "found [RULE]. The offset is the byte in the file where the part begins. With errors "
+            "among the findings the status is that of the first one, 3 or 4; warnings and notices "
+            "do not change it. A file that cannot be read as a model is one error on standard "
+            "error.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}},
+    .run = run,
+};

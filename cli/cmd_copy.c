@@ -1,0 +1,202 @@
+/* baryon copy: load, check, edit on request, write. */
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/edits.h"
+#include "cli/models.h"
+#include "onnx/check.h"
+#include "onnx/external.h"
+#include "onnx/save.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct settings {
+    const char *external;
+    uint64_t external_min;
+    bool inline_data, sort, force, custom_ops;
+    struct by_setting_pairs shape, rename;
+};
+
+static int check_places(const struct by_cli *cli, const struct settings *settings,
+                        struct baryon_error *err)
+{
+    const char *in = cli->operands[0], *out = cli->operands[1];
+    char quoted[BY_QUOTE_MAX];
+    if (!strcmp(out, "-"))
+        return by_fail(err, BARYON_ERR_USAGE, "OUT is '-', a model is only written to a file");
+    if (settings->external && settings->inline_data)
+        return by_fail(err, BARYON_ERR_USAGE, "--external and --inline contradict each other");
+    if (by_config_given(&cli->config, "external-min") && !settings->external)
+        return by_fail(err, BARYON_ERR_USAGE, "--external-min has a meaning only with --external");
+    if (settings->force)
+        return 0;
+    if (by_same_file(in, out)) {
+        by_fail(err, BARYON_ERR_USAGE, "OUT %s is the input itself", by_quote(quoted, out));
+        return by_err_hint(err, "--force replaces it");
+    }
+    if (access(out, F_OK) == 0) {
+        by_fail(err, BARYON_ERR_USAGE, "OUT %s exists", by_quote(quoted, out));
+        return by_err_hint(err, "--force replaces it");
+    }
+    return 0;
+}
+
+/* The model itself must not take the place of the weights it is read from. */
+static int check_not_data(const struct baryon_model *model, const char *out,
+                          struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    struct stat there;
+    if (stat(out, &there) < 0)
+        return 0;
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        if (there.st_dev == file->mapped.stat.st_dev && there.st_ino == file->mapped.stat.st_ino)
+            return by_fail(err, BARYON_ERR_USAGE, "OUT %s is a data file of the input",
+                           by_quote(quoted, out));
+    }
+    return 0;
+}
+
+static int edit(struct baryon_model *model, const struct settings *settings,
+                struct baryon_error *err)
+{
+    const struct by_check_options options = {.custom_ops = settings->custom_ops};
+    if (settings->sort && (by_model_link(model, err) < 0 || by_model_sort(model, err) < 0))
+        return -1;
+    if (by_model_check(model, &options, NULL, NULL, err) < 0)
+        return -1;
+    if (by_edit_shapes(model, &settings->shape, err) < 0)
+        return -1;
+    return by_edit_names(model, &settings->rename, err);
+}
+
+static int save(struct baryon_model *model, const struct settings *settings, const char *out,
+                struct baryon_error *err)
+{
+    const struct by_save_options options = {
+        .data = settings->external      ? BY_SAVE_EXTERNAL
+                : settings->inline_data ? BY_SAVE_INLINE
+                                        : BY_SAVE_KEEP,
+        .external_file = settings->external,
+        .external_min = settings->external_min,
+        .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
+    };
+    if (check_not_data(model, out, err) < 0)
+        return -1;
+    return by_model_save(model, out, &options, err);
+}
+
+static uint64_t file_size(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 ? (uint64_t)there.st_size : 0;
+}
+
+static void tell(struct by_cli *cli, const char *out)
+{
+    char size[32];
+    uint64_t bytes = file_size(out);
+    struct by_json json;
+    if (cli->common.json) {
+        by_json_init(&json, &cli->out.text, false);
+        by_json_open(&json, NULL, '{');
+        by_json_text(&json, "file", out);
+        by_json_int(&json, "bytes", (int64_t)bytes);
+        by_json_close(&json, '}');
+        by_str_puts(&cli->out.text, "\n");
+    } else if (!cli->common.quiet) {
+        by_clean(&cli->out.text, out);
+        by_str_printf(&cli->out.text, ": %s\n", by_bytes_text(bytes, size, sizeof size));
+    }
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    const struct settings *settings = data;
+    struct by_loaded loaded;
+    if (check_places(cli, settings, err) < 0 ||
+        by_loaded_open(&loaded, cli, cli->operands[0], err) < 0)
+        return -1;
+    int status = edit(loaded.model, settings, err);
+    if (status < 0 && err->code != BARYON_ERR_USAGE)
+        by_err_file(err, loaded.name);
+    if (status == 0)
+        status = save(loaded.model, settings, cli->operands[1], err);
+    if (status == 0)
+        tell(cli, cli->operands[1]);
+    by_loaded_close(&loaded);
+    return status;
+}
+
+static const struct by_option rows[] = {
+    {.name = "external",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, external),
+     .help = "Move the weights to a data file; its path is relative to the folder of OUT"},
+    {.name = "external-min",
+     .type = BY_OPT_BYTES,
+     .arg = "BYTES",
+     .min = 1,
+     .max = 2147483647,
+     .fallback = "1KiB",
+     .offset = offsetof(struct settings, external_min),
+     .help = "Smaller tensors stay in the model"},
+    {.name = "inline",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, inline_data),
+     .help = "Take weights from data files into the model"},
+    {.name = "shape",
+     .type = BY_OPT_SIZES,
+     .arg = "NAME=SIZE",
+     .min = 1,
+     .max = 9.2e18,
+     .offset = offsetof(struct settings, shape),
+     .help = "Give an open dimension a size, by its symbol or as INPUT:AXIS; can be repeated"},
+    {.name = "rename",
+     .type = BY_OPT_PAIRS,
+     .arg = "OLD=NEW",
+     .offset = offsetof(struct settings, rename),
+     .help = "Rename an input, an output or another tensor of the main graph; can be repeated"},
+    {.name = "sort",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, sort),
+     .help = "Put every node behind those it reads from"},
+    {.name = "custom-ops",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, custom_ops),
+     .help = "Operators of unknown domains are fine, a library for them will be there"},
+    {.name = "force",
+     .letter = 'f',
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, force),
+     .help = "Replace files that exist"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+
+static const struct by_example examples[] = {
+    {"baryon copy model.onnx fixed.onnx --shape N=1", "A batch of one for good."},
+    {"baryon copy big.onnx small.onnx --external weights.bin", "Weights beside the model."},
+    {"baryon copy model.onnx out.onnx --rename 497=logits", "A name that says something."},
+    {0},
+};
+
+const struct by_command by_cmd_copy = {
+    .name = "copy",
+    .operands = "MODEL OUT",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "Write a model anew, with edits on the way",
+    .text = "Reads a model, checks it against all rules, and writes it. Without edits the copy has "
+            "the same bytes, also what Baryon does not know; with them, only what was edited is "
+            "written anew. Data files of the model are copied beside OUT when that is another "
+            "folder. A model that would be over 2 GiB gets a data file by itself. Files appear "
+            "under their names when they are complete, or not at all.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}},
+    .run = run,
+};

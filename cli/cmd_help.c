@@ -1,0 +1,104 @@
+/* baryon help: all pages that are made from the option rows. */
+#include "cli/cmd.h"
+#include "cli/help.h"
+
+enum format { SCREEN, MAN, MARKDOWN, BASH, ZSH, FISH };
+
+struct settings {
+    int format;
+};
+
+static int needs_all(const struct by_cli *cli, const char *format, struct baryon_error *err)
+{
+    if (!cli->operand_count)
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "--format %s covers all commands, COMMAND has no place",
+                   format);
+}
+
+static int write_page(struct by_cli *cli, enum format format, const struct by_command *command,
+                      struct baryon_error *err)
+{
+    struct by_str *text = &cli->out.text;
+    switch (format) {
+    case MAN:
+        by_help_man(text, command);
+        return 0;
+    case MARKDOWN:
+        by_help_markdown(text);
+        return needs_all(cli, "markdown", err);
+    case BASH:
+        by_help_bash(text);
+        return needs_all(cli, "bash", err);
+    case ZSH:
+        by_help_zsh(text);
+        return needs_all(cli, "zsh", err);
+    case FISH:
+        by_help_fish(text);
+        return needs_all(cli, "fish", err);
+    case SCREEN:
+        break;
+    }
+    if (command)
+        by_help_command(&cli->out, command);
+    else
+        by_help_overview(&cli->out);
+    return 0;
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    const struct settings *settings = data;
+    const struct by_command *command = NULL;
+    if (cli->operand_count && !(command = by_command_find(cli->operands[0])))
+        return by_command_unknown(cli->operands[0], err);
+    if (!cli->common.json)
+        return write_page(cli, (enum format)settings->format, command, err);
+    if (settings->format != SCREEN)
+        return by_fail(err, BARYON_ERR_USAGE, "--json and --format contradict each other");
+    by_help_json(&cli->out.text, command);
+    return 0;
+}
+
+static const struct by_choice formats[] = {
+    {"text", SCREEN, "for reading here"},
+    {"man", MAN, "a manual page in roff"},
+    {"markdown", MARKDOWN, "the reference of all commands"},
+    {"bash", BASH, "completions for bash"},
+    {"zsh", ZSH, "completions for zsh"},
+    {"fish", FISH, "completions for fish"},
+    {0},
+};
+
+static const struct by_option rows[] = {
+    {.name = "format",
+     .type = BY_OPT_CHOICE,
+     .arg = "FORMAT",
+     .choices = formats,
+     .fallback = "text",
+     .offset = offsetof(struct settings, format),
+     .help = "What to write"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Help", rows);
+
+static const struct by_example examples[] = {
+    {"baryon help run", "What 'run' does and its options."},
+    {"baryon help --format man run | man -l -", "Its manual page, installed or not."},
+    {". <(baryon help --format bash)", "Completions in this shell."},
+    {0},
+};
+
+const struct by_command by_cmd_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .max_operands = 1,
+    .summary = "Show the commands, or one of them",
+    .text = "Shows the list of commands or the help of one. The manual pages, the reference in "
+            "docs/commands.md and the shell completions are written by it too, all from the same "
+            "rows.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}},
+    .run = run,
+};

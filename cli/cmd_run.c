@@ -1,0 +1,303 @@
+/* baryon run: a model on samples. */
+#include "cli/models.h"
+#include "cli/progress.h"
+#include "cli/run_files.h"
+#include "cli/run_report.h"
+#include "cli/term.h"
+#include "input/input.h"
+#include "onnx/check.h"
+#include "settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct settings {
+    struct by_data_settings data;
+    struct by_prep_settings prep;
+    struct by_engine_settings engine;
+    struct by_runtime_settings runtime;
+    const char *out;
+    struct by_setting_texts output;
+    bool force;
+};
+
+/* Everything that is open while samples run. */
+struct job {
+    struct by_cli *cli;
+    const struct settings *settings;
+    struct by_session *session;
+    const struct by_port *inputs;
+    size_t input_count;
+    struct by_input_options data;
+    struct by_input *input;
+    const char **names; /* of the outputs that are wanted */
+    size_t output_count;
+    struct by_output_stats *stats;
+    struct by_run_files files;
+    bool saving;
+    uint64_t samples;
+    double seconds, model_seconds;
+};
+
+static void session_options(const struct job *job, struct by_session_options *options)
+{
+    by_engine_options(&job->settings->engine, &job->settings->runtime, options);
+}
+
+/* Our own rules first: their messages are better, and hostile files stop here. */
+static int open_session(struct job *job, struct baryon_error *err)
+{
+    const char *path = job->cli->operands[0];
+    const struct by_check_options rules = {.custom_ops =
+                                               job->settings->engine.ops_library.count > 0};
+    struct by_session_options options;
+    struct by_loaded loaded;
+    session_options(job, &options);
+    if (by_loaded_open(&loaded, job->cli, path, err) < 0)
+        return -1;
+    int status = by_model_check(loaded.model, &rules, NULL, NULL, err);
+    if (status == 0)
+        status = loaded.bytes ? by_session_open_bytes(&job->session, loaded.bytes, loaded.size,
+                                                      &options, err)
+                              : by_session_open(&job->session, path, &options, err);
+    if (status < 0 && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
+        by_err_file(err, loaded.name);
+    by_loaded_close(&loaded);
+    if (status == 0)
+        job->inputs = by_session_inputs(job->session, &job->input_count);
+    return status;
+}
+
+/* What contradicts itself is refused before anything is opened. */
+static int read_options(struct job *job, struct baryon_error *err)
+{
+    struct by_config *config = &job->cli->config;
+    job->data.log = &job->cli->log;
+    by_prep_options(config, &job->settings->prep, &job->data.prep);
+    return by_data_options(config, &job->settings->data, &job->data, err);
+}
+
+static int open_input(struct job *job, struct baryon_error *err)
+{
+    return by_input_open(&job->input, job->settings->data.data, job->inputs, job->input_count,
+                         &job->data, err);
+}
+
+static int unknown_output(const struct by_port *ports, size_t count, const char *name,
+                          struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_USAGE, "the model has no output %s", by_quote(quoted, name));
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(err->hint);
+        snprintf(err->hint + used, sizeof err->hint - used, "%s%s", i ? ", " : "its outputs are ",
+                 by_quote(quoted, ports[i].name));
+    }
+    return by_err_in(err, "--output");
+}
+
+static const char *find_output(const struct by_port *ports, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(ports[i].name, name))
+            return ports[i].name;
+    return NULL;
+}
+
+static int choose_outputs(struct job *job, struct baryon_error *err)
+{
+    const struct by_setting_texts *wanted = &job->settings->output;
+    struct by_arena *arena = &job->cli->config.arena;
+    size_t count;
+    const struct by_port *ports = by_session_outputs(job->session, &count);
+    job->output_count = wanted->count ? wanted->count : count;
+    job->names = by_arena_alloc(arena, job->output_count, sizeof *job->names, err);
+    job->stats = by_arena_alloc(arena, job->output_count, sizeof *job->stats, err);
+    if (!job->names || !job->stats)
+        return -1;
+    for (size_t i = 0; i < job->output_count; i++) {
+        const char *name = wanted->count ? find_output(ports, count, wanted->at[i]) : ports[i].name;
+        if (!name)
+            return unknown_output(ports, count, wanted->at[i], err);
+        job->names[i] = job->stats[i].name = name;
+    }
+    return 0;
+}
+
+static int open_files(struct job *job, struct baryon_error *err)
+{
+    if (!job->settings->out)
+        return 0;
+    if (by_run_files_open(&job->files, job->settings->out, job->names, job->output_count,
+                          job->settings->force, err) < 0)
+        return -1;
+    job->saving = true;
+    return 0;
+}
+
+static int keep(struct job *job, const char *sample, const struct by_array *outputs,
+                struct baryon_error *err)
+{
+    for (size_t i = 0; i < job->output_count; i++)
+        if (by_output_stats_add(&job->stats[i], &outputs[i], err) < 0)
+            return -1;
+    if (!job->saving)
+        return 0;
+    return by_run_files_add(&job->files, sample, outputs, job->output_count, err);
+}
+
+static int run_sample(struct job *job, size_t index, struct baryon_error *err)
+{
+    const struct by_array *arrays;
+    const char *sample;
+    struct by_run *result;
+    if (by_input_get(job->input, index, &arrays, &sample, err) < 0)
+        return -1;
+    if (!arrays)
+        return 0;
+    double start = by_term_seconds();
+    if (by_session_run(job->session, arrays, job->input_count, job->names, job->output_count,
+                       &result, err) < 0) {
+        by_err_in(err, "sample '%s'", sample);
+        return -1;
+    }
+    job->model_seconds += by_term_seconds() - start;
+    size_t count;
+    const struct by_array *outputs = by_run_outputs(result, &count);
+    int status = keep(job, sample, outputs, err);
+    by_run_free(result);
+    job->samples++;
+    return status;
+}
+
+static int stopped(const struct job *job, size_t total, struct baryon_error *err)
+{
+    by_fail(err, BARYON_ERR_CANCELLED, "stopped after %" PRIu64 " of %zu samples", job->samples,
+            total);
+    return job->saving ? by_err_hint(err, "what was saved until then is complete") : -1;
+}
+
+static int run_samples(struct job *job, struct baryon_error *err)
+{
+    struct by_progress progress;
+    size_t total = by_input_count(job->input);
+    int status = 0;
+    by_term_patient(job->session);
+    by_progress_begin(&progress, "run", "samples", total, job->cli->common.quiet,
+                      job->cli->out.color);
+    for (size_t i = 0; i < total && status == 0; i++) {
+        status = run_sample(job, i, err);
+        if (by_term_stopping() && (status < 0 || i + 1 < total))
+            status = stopped(job, total, err);
+        by_progress_step(&progress, i + 1);
+    }
+    job->seconds = by_progress_end(&progress);
+    by_term_patient(NULL);
+    return status;
+}
+
+/* "ONNX Runtime 1.31.1, cpu" */
+static void describe_engine(const struct job *job, char *buf, size_t size)
+{
+    const struct by_setting_texts *providers = &job->settings->engine.provider;
+    const struct by_ort *ort = by_session_ort(job->session);
+    snprintf(buf, size, "ONNX Runtime %s, %s", ort->version,
+             providers->count ? providers->at[0] : "cpu");
+}
+
+static int report(const struct job *job, struct baryon_error *err)
+{
+    char engine[128], data[1024];
+    struct by_out *out = &job->cli->out;
+    describe_engine(job, engine, sizeof engine);
+    by_input_describe(job->input, data, sizeof data);
+    const struct by_run_report all = {
+        .model = job->cli->operands[0],
+        .engine = engine,
+        .data = data,
+        .samples = job->samples,
+        .skipped = by_input_skipped(job->input),
+        .files = job->files.written,
+        .seconds = job->seconds,
+        .model_seconds = job->model_seconds,
+        .folder = job->settings->out,
+        .outputs = job->stats,
+        .output_count = job->output_count,
+    };
+    if (!job->cli->common.json)
+        return by_run_report_text(out, &all, err);
+    by_run_report_json(out, &all);
+    return 0;
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    struct job job = {.cli = cli, .settings = data};
+    int failed = read_options(&job, err) || open_session(&job, err) || open_input(&job, err) ||
+                 choose_outputs(&job, err) || open_files(&job, err) || run_samples(&job, err) ||
+                 report(&job, err);
+    if (job.saving)
+        by_run_files_close(&job.files);
+    by_input_close(job.input);
+    by_session_close(job.session);
+    return failed ? -1 : 0;
+}
+
+static const struct by_option rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .arg = "FOLDER",
+     .offset = offsetof(struct settings, out),
+     .help = "Save what comes out: FOLDER/SAMPLE.npy, or FOLDER/OUTPUT/SAMPLE.npy when there are "
+             "several outputs"},
+    {.name = "output",
+     .type = BY_OPT_TEXTS,
+     .arg = "NAME[,NAME...]",
+     .offset = offsetof(struct settings, output),
+     .help = "Only these outputs of the model"},
+    {.name = "force",
+     .letter = 'f',
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, force),
+     .help = "Save into a folder that has files already"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Results", rows);
+
+static const struct by_example examples[] = {
+    {"baryon run model.onnx --random 4", "Does it run, and how fast?"},
+    {"baryon run model.onnx --data photos --prep imagenet --out float",
+     "A folder of pictures, results saved."},
+    {"baryon run model.onnx --data samples --shape N=1 --output logits --out float",
+     "One output of several, an open dimension given."},
+    {0},
+};
+
+const struct by_command by_cmd_run = {
+    .name = "run",
+    .operands = "MODEL",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Run a model on samples, save or sum up what comes out",
+    .text =
+        "Runs every sample through the model with ONNX Runtime and shows, for each output, its "
+        "type and shape and the least, mean and greatest value. With --out each output of each "
+        "sample becomes a .npy file named after the sample, so that the folders of two models "
+        "match file by file.\n\n"
+        "Samples are .npy, .npz (by the names of the inputs), pictures or raw values: one file, a "
+        "folder of them, a folder with one subfolder an input, or a .txt list of paths. Pictures "
+        "are prepared in a fixed order: decode, EXIF orientation, colour, resize, crop or pad, "
+        "times scale, minus mean, divided by std, layout. 'baryon list readers' and 'baryon list "
+        "preps' tell more.\n\n"
+        "SIGINT stops after the sample in hand; a second one stops at once.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&by_data_group, offsetof(struct settings, data)},
+               {&by_prep_group, offsetof(struct settings, prep)},
+               {&group, 0},
+               {&by_engine_group, offsetof(struct settings, engine)},
+               {&by_runtime_group, offsetof(struct settings, runtime)}},
+    .run = run,
+};

@@ -1,0 +1,72 @@
+/* baryon version: what runs here. */
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/versions.h"
+#include "settings.h"
+
+static void show_json(struct by_out *out, const struct by_versions *versions)
+{
+    struct by_json json;
+    by_json_init(&json, &out->text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "baryon", baryon_version());
+    by_json_text(&json, "compiler", versions->compiler);
+    by_json_text(&json, "vectors", versions->vectors);
+    if (versions->has_ort) {
+        by_json_open(&json, "onnxruntime", '{');
+        by_json_text(&json, "version", versions->ort_version);
+        by_json_text(&json, "path", versions->ort_path);
+        by_json_close(&json, '}');
+    } else
+        by_json_null(&json, "onnxruntime");
+    by_json_close(&json, '}');
+    by_str_puts(&out->text, "\n");
+}
+
+static int show(struct by_out *out, const struct by_versions *versions, struct baryon_error *err)
+{
+    struct by_table table;
+    by_out_printf(out, BY_BOLD, "baryon %s\n", baryon_version());
+    by_table_init(&table, out);
+    by_table_column(&table, "", BY_LEFT, BY_DIM);
+    by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    by_table_cell(&table, "ONNX Runtime");
+    if (versions->has_ort)
+        by_table_cell(&table, "%s (%s)", versions->ort_version, versions->ort_path);
+    else
+        by_table_cell(&table, "not found");
+    by_table_cell(&table, "compiler");
+    by_table_cell(&table, "%s", versions->compiler);
+    by_table_cell(&table, "vector path");
+    by_table_cell(&table, "%s", versions->vectors);
+    return by_table_print(&table, 2, err);
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    const struct by_runtime_settings *settings = data;
+    struct by_versions versions;
+    by_versions_find(&versions, settings->onnxruntime);
+    if (!cli->common.json)
+        return show(&cli->out, &versions, err);
+    show_json(&cli->out, &versions);
+    return 0;
+}
+
+static const struct by_example examples[] = {
+    {"baryon version --json", "The same for a program."},
+    {0},
+};
+
+const struct by_command by_cmd_version = {
+    .name = "version",
+    .operands = "",
+    .summary = "Show versions of Baryon and of what it uses",
+    .text = "Shows the version of Baryon, the ONNX Runtime library that commands would use and "
+            "where it is, the compiler, and the vector instructions that were chosen for this "
+            "processor. 'baryon doctor' looks closer.",
+    .examples = examples,
+    .settings_size = sizeof(struct by_runtime_settings),
+    .groups = {{&by_runtime_group, 0}},
+    .run = run,
+};

@@ -1,0 +1,94 @@
+#include "cli/cmd.h"
+
+#include <string.h>
+
+#define COMMAND(entry) extern const struct by_command entry;
+#include "cli/commands.h"
+#undef COMMAND
+
+static const struct by_command *const commands[] = {
+#define COMMAND(entry) &entry,
+#include "cli/commands.h"
+#undef COMMAND
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+#define COMMON(member) offsetof(struct by_common, member)
+
+static const struct by_option common_rows[] = {
+    {.name = "config",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = COMMON(config),
+     .command_line = true,
+     .help = "Take options from a YAML or JSON file; the command line goes before it"},
+    {.name = "json",
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(json),
+     .help = "Write the result as JSON"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(quiet),
+     .help = "No progress and no notices, only warnings and errors"},
+    {.name = "verbose",
+     .letter = 'v',
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(verbose),
+     .help = "Tell more about what is done"},
+    {.name = "no-color",
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(no_color),
+     .help = "No colours, also on a terminal"},
+    {.name = "help",
+     .letter = 'h',
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(help),
+     .command_line = true,
+     .help = "Show what the command does and its options"},
+    {.name = "version",
+     .letter = 'V',
+     .type = BY_OPT_FLAG,
+     .offset = COMMON(version),
+     .command_line = true,
+     .help = "Show the version"},
+};
+
+const struct by_option_group by_common_group = BY_OPTION_GROUP("Common", common_rows);
+
+const struct by_command *const *by_commands(size_t *count)
+{
+    *count = COMMAND_COUNT;
+    return commands;
+}
+
+const struct by_command *by_command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+int by_command_unknown(const char *name, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    by_fail(err, BARYON_ERR_USAGE, "unknown command %s", by_quote(quoted, name));
+    const char *near = by_nearest(name, names, COMMAND_COUNT);
+    return near ? by_err_hint(err, "did you mean '%s'?", near)
+                : by_err_hint(err, "'baryon help' lists the commands");
+}
+
+int by_command_bind(struct by_config *config, const struct by_command *command,
+                    struct by_common *common, void *settings, struct baryon_error *err)
+{
+    for (size_t i = 0; i < BY_COMMAND_GROUPS_MAX && command->groups[i].group; i++)
+        if (by_config_bind(config, command->groups[i].group,
+                           (char *)settings + command->groups[i].offset, err) < 0)
+            return -1;
+    return by_config_bind(config, &by_common_group, common, err);
+}

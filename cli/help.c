@@ -1,0 +1,177 @@
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct by_fact by_exit_facts[] = {
+    {"0", "Done."},
+    {"1", "A defect of Baryon itself, or a failure that none of the others describes."},
+    {"2", "The command line makes no sense."},
+    {"3", "A file is damaged, wrong, or changed while it was read."},
+    {"4", "A file is well formed, but not something that Baryon does."},
+    {"5", "Out of memory or room on the disk, or reading and writing failed."},
+    {"6", "ONNX Runtime is missing, too old, or refused the model."},
+    {"7", "A goal was missed; the output is saved all the same."},
+    {"130, 143", "Stopped by SIGINT or SIGTERM."},
+    {0},
+};
+
+const struct by_fact by_environment_facts[] = {
+    {"BARYON_ONNXRUNTIME", "The ONNX Runtime library, or the folder it is in."},
+    {"NO_COLOR", "When set to anything, output has no colours."},
+    {"CLICOLOR_FORCE", "When set to anything but 0, output has colours, terminal or not."},
+    {0},
+};
+
+const char by_about_text[] =
+    "Baryon takes a trained float model in ONNX format and makes a smaller one of it that a target "
+    "runs well. Its commands also show, check, edit and run models.";
+
+const char by_options_text[] =
+    "Options and operands may stand in any order; -- ends the options. A long name may be cut as "
+    "long as only one option begins like that. Of an option that is given twice the last value "
+    "counts; options that take a list collect. A flag takes =false to undo what a configuration "
+    "file says.\n\n"
+    "Results go to standard output, progress and messages to standard error. With --json the "
+    "result is one JSON document; a failure then is a JSON object with the member \"error\" there, "
+    "besides the message on standard error. MODEL may be - for standard input.";
+
+const char by_config_text[] =
+    "A configuration file (--config) is YAML, or JSON when its name ends with .json: a map from "
+    "long option names to values, where _ may stand for -. Flags are true or false; lists are "
+    "lists or texts as on the command line; NAME=VALUE options may be maps. Options on the command "
+    "line replace values of the file. Unknown and repeated keys, values of a wrong type or out of "
+    "range, anchors, aliases and tags are refused. Paths mean the same as on the command line.";
+
+size_t by_command_groups(const struct by_command *command,
+                         const struct by_option_group *groups[BY_HELP_GROUPS_MAX])
+{
+    size_t count = 0;
+    while (count < BY_COMMAND_GROUPS_MAX && command->groups[count].group) {
+        groups[count] = command->groups[count].group;
+        count++;
+    }
+    groups[count++] = &by_common_group;
+    return count;
+}
+
+const char *by_option_usage(const struct by_option *option, char *buf, size_t size)
+{
+    char letter[8] = "";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(buf, size, "%s--%s%s%s", letter, option->name, option->arg ? " " : "",
+             option->arg ? option->arg : "");
+    return buf;
+}
+
+void by_option_help(const struct by_option *option, struct by_str *str)
+{
+    char range[256];
+    by_str_puts(str, option->help);
+    by_option_range(option, range, sizeof range);
+    if (*range || option->fallback)
+        by_str_printf(str, " (%s%s%s%s)", range, *range && option->fallback ? "; " : "",
+                      option->fallback ? "default " : "", option->fallback ? option->fallback : "");
+}
+
+void by_command_usage(const struct by_command *command, struct by_str *str)
+{
+    by_str_puts(str, "[OPTION]...");
+    if (*command->operands)
+        by_str_printf(str, " %s", command->operands);
+}
+
+void by_wrap(struct by_str *str, const char *text, size_t indent, size_t at, size_t width)
+{
+    bool first = true;
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+        if (!first && (at + 1 + word > width)) {
+            by_str_printf(str, "\n%*s", (int)indent, "");
+            at = indent;
+            first = true;
+        }
+        by_str_printf(str, "%s%.*s", first ? "" : " ", (int)word, text);
+        at += word + !first;
+        first = false;
+        text += word;
+        if (text[0] == '\n' && text[1] == '\n') {
+            by_str_printf(str, "\n\n%*s", (int)indent, "");
+            at = indent;
+            first = true;
+        }
+        text += strspn(text, " \n");
+    }
+}
+
+#define HELP_WIDTH  79
+#define HELP_COLUMN 26
+
+static void print_group(struct by_out *out, const struct by_option_group *group)
+{
+    by_out_printf(out, BY_BOLD, "\n%s\n", group->title);
+    for (size_t i = 0; i < group->count; i++) {
+        const struct by_option *option = &group->rows[i];
+        char usage[128];
+        struct by_str help;
+        by_str_init(&help);
+        by_option_usage(option, usage, sizeof usage);
+        by_option_help(option, &help);
+        by_out_printf(out, BY_PLAIN, "  %s", option->letter ? "" : "    ");
+        by_out_printf(out, BY_CYAN, "%s", usage);
+        size_t used = strlen(usage) + (option->letter ? 2 : 6);
+        if (used + 2 > HELP_COLUMN) {
+            by_str_puts(&out->text, "\n");
+            used = 0;
+        }
+        by_str_printf(&out->text, "%*s", (int)(HELP_COLUMN - used), "");
+        by_wrap(&out->text, by_str_text(&help), HELP_COLUMN, HELP_COLUMN, HELP_WIDTH);
+        by_str_puts(&out->text, "\n");
+        by_str_release(&help);
+    }
+}
+
+static void print_examples(struct by_out *out, const struct by_command *command)
+{
+    if (!command->examples)
+        return;
+    by_out_printf(out, BY_BOLD, "\nExamples\n");
+    for (const struct by_example *example = command->examples; example->text; example++) {
+        by_str_printf(&out->text, "  %s\n      ", example->command);
+        by_wrap(&out->text, example->text, 6, 6, HELP_WIDTH);
+        by_str_puts(&out->text, "\n");
+    }
+}
+
+void by_help_command(struct by_out *out, const struct by_command *command)
+{
+    const struct by_option_group *groups[BY_HELP_GROUPS_MAX];
+    size_t count = by_command_groups(command, groups);
+    by_out_printf(out, BY_BOLD, "Usage:");
+    by_str_printf(&out->text, " baryon %s ", command->name);
+    by_command_usage(command, &out->text);
+    by_str_printf(&out->text, "\n\n%s.\n\n", command->summary);
+    by_wrap(&out->text, command->text, 0, 0, HELP_WIDTH);
+    by_str_puts(&out->text, "\n");
+    for (size_t i = 0; i < count; i++)
+        print_group(out, groups[i]);
+    print_examples(out, command);
+}
+
+void by_help_overview(struct by_out *out)
+{
+    size_t count;
+    const struct by_command *const *commands = by_commands(&count);
+    by_out_printf(out, BY_BOLD, "Usage:");
+    by_str_puts(&out->text, " baryon COMMAND [OPTION]... [OPERAND]...\n\n");
+    by_wrap(&out->text, by_about_text, 0, 0, HELP_WIDTH);
+    by_out_printf(out, BY_BOLD, "\n\nCommands\n");
+    for (size_t i = 0; i < count; i++) {
+        by_str_puts(&out->text, "  ");
+        by_out_printf(out, BY_CYAN, "%s", commands[i]->name);
+        by_str_printf(&out->text, "%*s%s\n", (int)(12 - strlen(commands[i]->name)), "",
+                      commands[i]->summary);
+    }
+    by_str_puts(&out->text, "\n'baryon help COMMAND' tells more about one of them.\n");
+}

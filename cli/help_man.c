@@ -1,0 +1,180 @@
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* Text with what roff would take for its own escaped. */
+static void roff(struct by_str *str, const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            by_str_puts(str, "\\&");
+        if (*text == '\\')
+            by_str_puts(str, "\\e");
+        else if (*text == '-')
+            by_str_puts(str, "\\-");
+        else if (text[0] == '\n' && text[1] == '\n') {
+            by_str_puts(str, "\n.PP");
+            continue;
+        } else
+            by_str_add(str, text, 1);
+        line_start = *text == '\n';
+    }
+}
+
+static void section(struct by_str *str, const char *title)
+{
+    by_str_printf(str, ".SH %s\n", title);
+}
+
+static void paragraph(struct by_str *str, const char *text)
+{
+    roff(str, text);
+    by_str_puts(str, "\n");
+}
+
+static void header(struct by_str *str, const char *page)
+{
+    by_str_puts(str, ".\\\" Written by `make docs` from the option rows: do not edit.\n.TH ");
+    for (; *page; page++)
+        by_str_printf(str, *page == '-' ? "\\-" : "%c", toupper((unsigned char)*page));
+    by_str_printf(str, " 1 \"\" \"Baryon %d.%d.%d\" \"Baryon Manual\"\n.nh\n.ad l\n",
+                  BARYON_VERSION_MAJOR, BARYON_VERSION_MINOR, BARYON_VERSION_PATCH);
+}
+
+static void facts(struct by_str *str, const char *title, const struct by_fact *list)
+{
+    section(str, title);
+    for (; list->name; list++) {
+        by_str_puts(str, ".TP\n.B ");
+        paragraph(str, list->name);
+        paragraph(str, list->text);
+    }
+}
+
+static void choices(struct by_str *str, const struct by_option *option)
+{
+    if (option->type != BY_OPT_CHOICE || !option->choices->help)
+        return;
+    by_str_puts(str, ".RS\n");
+    for (const struct by_choice *choice = option->choices; choice->name; choice++) {
+        by_str_puts(str, ".TP\n.B ");
+        paragraph(str, choice->name);
+        paragraph(str, choice->help ? choice->help : "");
+    }
+    by_str_puts(str, ".RE\n");
+}
+
+static void group(struct by_str *str, const struct by_option_group *rows)
+{
+    by_str_printf(str, ".SS %s\n", rows->title);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct by_option *option = &rows->rows[i];
+        struct by_str help;
+        by_str_puts(str, ".TP\n");
+        if (option->letter)
+            by_str_printf(str, "\\fB\\-%c\\fR, ", option->letter);
+        by_str_puts(str, "\\fB\\-\\-");
+        roff(str, option->name);
+        by_str_puts(str, "\\fR");
+        if (option->arg) {
+            by_str_puts(str, " \\fI");
+            roff(str, option->arg);
+            by_str_puts(str, "\\fR");
+        }
+        by_str_puts(str, "\n");
+        by_str_init(&help);
+        by_option_help(option, &help);
+        by_str_puts(&help, ".");
+        paragraph(str, by_str_text(&help));
+        by_str_release(&help);
+        choices(str, option);
+    }
+}
+
+static void examples(struct by_str *str, const struct by_example *list)
+{
+    if (!list)
+        return;
+    section(str, "EXAMPLES");
+    for (; list->text; list++) {
+        by_str_puts(str, ".TP\n.B ");
+        paragraph(str, list->command);
+        paragraph(str, list->text);
+    }
+}
+
+static void see_also(struct by_str *str, const struct by_command *except)
+{
+    size_t count;
+    const struct by_command *const *commands = by_commands(&count);
+    section(str, "SEE ALSO");
+    if (except)
+        by_str_puts(str, ".BR baryon (1)");
+    for (size_t i = 0; i < count; i++) {
+        if (commands[i] == except)
+            continue;
+        by_str_printf(str, "%s.BR baryon\\-%s (1)", i || except ? ",\n" : "", commands[i]->name);
+    }
+    by_str_puts(str, "\n");
+}
+
+static void command_page(struct by_str *str, const struct by_command *command)
+{
+    const struct by_option_group *groups[BY_HELP_GROUPS_MAX];
+    size_t count = by_command_groups(command, groups);
+    char page[64];
+    struct by_str usage;
+    snprintf(page, sizeof page, "baryon-%s", command->name);
+    header(str, page);
+    section(str, "NAME");
+    by_str_printf(str, "baryon\\-%s \\- ", command->name);
+    paragraph(str, command->summary);
+    section(str, "SYNOPSIS");
+    by_str_init(&usage);
+    by_command_usage(command, &usage);
+    by_str_printf(str, "\\fBbaryon %s\\fR ", command->name);
+    paragraph(str, by_str_text(&usage));
+    by_str_release(&usage);
+    section(str, "DESCRIPTION");
+    paragraph(str, command->text);
+    section(str, "OPTIONS");
+    for (size_t i = 0; i < count; i++)
+        group(str, groups[i]);
+    examples(str, command->examples);
+    see_also(str, command);
+}
+
+static void main_page(struct by_str *str)
+{
+    size_t count;
+    const struct by_command *const *commands = by_commands(&count);
+    header(str, "baryon");
+    section(str, "NAME");
+    by_str_puts(str, "baryon \\- a quantizer for trained models\n");
+    section(str, "SYNOPSIS");
+    by_str_puts(str, "\\fBbaryon\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n");
+    section(str, "DESCRIPTION");
+    paragraph(str, by_about_text);
+    section(str, "COMMANDS");
+    for (size_t i = 0; i < count; i++) {
+        by_str_printf(str, ".TP\n.BR baryon\\-%s (1)\n", commands[i]->name);
+        by_str_printf(str, "%s.\n", commands[i]->summary);
+    }
+    section(str, "OPTIONS");
+    paragraph(str, by_options_text);
+    section(str, "CONFIGURATION");
+    paragraph(str, by_config_text);
+    facts(str, "EXIT STATUS", by_exit_facts);
+    facts(str, "ENVIRONMENT", by_environment_facts);
+    see_also(str, NULL);
+}
+
+void by_help_man(struct by_str *str, const struct by_command *command)
+{
+    if (command)
+        command_page(str, command);
+    else
+        main_page(str);
+}

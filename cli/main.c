@@ -1,0 +1,196 @@
+/*
+ * baryon COMMAND [OPTION]... [OPERAND]...
+ *
+ * Finds the command, reads its options, runs it, and says what went wrong.
+ */
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/help.h"
+#include "cli/opt.h"
+#include "cli/term.h"
+#include "cli/versions.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void say(struct by_str *line)
+{
+    by_str_puts(line, "\n");
+    (void)by_write_all(STDERR_FILENO, by_str_text(line), line->size, NULL);
+}
+
+static void log_line(void *context, enum by_log_level level, const char *text)
+{
+    struct by_str line;
+    (void)context;
+    by_str_init(&line);
+    by_str_printf(&line, "baryon: %s", level == BY_LOG_WARNING ? "warning: " : "");
+    by_clean(&line, text);
+    say(&line);
+    by_str_release(&line);
+}
+
+static void write_error_json(const struct baryon_error *err, int status)
+{
+    struct by_str text;
+    struct by_json json;
+    by_str_init(&text);
+    by_json_init(&json, &text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_open(&json, "error", '{');
+    by_json_text(&json, "code", baryon_code_name(err->code));
+    by_json_int(&json, "exit", status);
+    if (err->file[0])
+        by_json_text(&json, "file", err->file);
+    if (err->offset >= 0)
+        by_json_int(&json, "offset", err->offset);
+    if (err->place[0])
+        by_json_text(&json, "place", err->place);
+    by_json_text(&json, "message", err->message);
+    if (err->hint[0])
+        by_json_text(&json, "hint", err->hint);
+    by_json_close(&json, '}');
+    by_json_close(&json, '}');
+    by_str_puts(&text, "\n");
+    (void)by_write_all(STDOUT_FILENO, by_str_text(&text), text.size, NULL);
+    by_str_release(&text);
+}
+
+/* Returns the exit status. An error without a message was told already. */
+static int report(const struct baryon_error *err, bool json)
+{
+    char text[sizeof *err + 64];
+    struct by_str line;
+    int signal = by_term_stopping();
+    int status =
+        err->code == BARYON_ERR_CANCELLED && signal ? 128 + signal : baryon_code_exit(err->code);
+    if (!err->message[0])
+        return status;
+    baryon_error_format(err, text, sizeof text);
+    by_str_init(&line);
+    by_str_puts(&line, "baryon: ");
+    by_clean(&line, text);
+    say(&line);
+    by_str_release(&line);
+    if (json)
+        write_error_json(err, status);
+    return status;
+}
+
+static int check_operands(const struct by_cli *cli, struct baryon_error *err)
+{
+    const struct by_command *command = cli->command;
+    char quoted[BY_QUOTE_MAX];
+    if (cli->operand_count > command->max_operands)
+        return by_fail(err, BARYON_ERR_USAGE, "unexpected argument %s",
+                       by_quote(quoted, cli->operands[command->max_operands]));
+    if (cli->operand_count < command->min_operands)
+        return by_fail(err, BARYON_ERR_USAGE, "%s needs %s", command->name, command->operands);
+    for (size_t i = 0; i < cli->operand_count; i++)
+        if (!*cli->operands[i])
+            return by_fail(err, BARYON_ERR_USAGE, "an empty argument names nothing");
+    return 0;
+}
+
+static int parse(struct by_cli *cli, void *settings, int argc, char **argv, bool *stopped,
+                 struct baryon_error *err)
+{
+    struct by_operands operands;
+    if (by_command_bind(&cli->config, cli->command, &cli->common, settings, err) < 0 ||
+        by_opt_parse(&cli->config, argc, argv, &operands, err) < 0)
+        return -1;
+    cli->operands = operands.at;
+    cli->operand_count = operands.count;
+    *stopped = operands.stopped;
+    return *stopped ? 0 : check_operands(cli, err);
+}
+
+static void apply_common(struct by_cli *cli)
+{
+    cli->out.color = cli->out.color && !cli->common.no_color;
+    cli->log = (struct by_log){
+        .write = log_line,
+        .level = cli->common.quiet     ? BY_LOG_WARNING
+                 : cli->common.verbose ? BY_LOG_DEBUG
+                                       : BY_LOG_NOTICE,
+    };
+}
+
+static int run(struct by_cli *cli, void *settings, int argc, char **argv, struct baryon_error *err)
+{
+    bool stopped = false;
+    if (parse(cli, settings, argc, argv, &stopped, err) < 0) {
+        if (err->code == BARYON_ERR_USAGE && !err->hint[0])
+            by_err_hint(err, "see 'baryon %s --help'", cli->command->name);
+        return -1;
+    }
+    apply_common(cli);
+    if (!stopped)
+        return cli->command->run(cli, settings, err);
+    if (cli->common.help)
+        by_help_command(&cli->out, cli->command);
+    else
+        by_version_line(&cli->out);
+    return 0;
+}
+
+static int run_command(const struct by_command *command, int argc, char **argv)
+{
+    struct by_cli cli = {.command = command};
+    struct baryon_error err;
+    by_err_clear(&err);
+    by_config_init(&cli.config);
+    by_out_init(&cli.out);
+    void *settings = by_alloc_zero(1, command->settings_size, &err);
+    int status = settings ? run(&cli, settings, argc, argv, &err) : -1;
+    if (status == 0)
+        status = by_out_flush(&cli.out, &err);
+    bool json = cli.common.json || by_opt_wants_json(argc, argv);
+    by_free(settings);
+    by_out_release(&cli.out);
+    by_config_release(&cli.config);
+    return status < 0 ? report(&err, json) : 0;
+}
+
+/* Nothing but options before a command: --help, --version. */
+static int run_without_command(const char *option)
+{
+    char quoted[BY_QUOTE_MAX];
+    struct baryon_error err;
+    struct by_out out;
+    int status = 0;
+    by_err_clear(&err);
+    by_out_init(&out);
+    if (!strcmp(option, "--help") || !strcmp(option, "-h"))
+        by_help_overview(&out);
+    else if (!strcmp(option, "--version") || !strcmp(option, "-V"))
+        by_version_line(&out);
+    else {
+        status = by_fail(&err, BARYON_ERR_USAGE, "option %s stands before the command",
+                         by_quote(quoted, option));
+        by_err_hint(&err, "write 'baryon COMMAND %s'; 'baryon help' lists the commands", option);
+    }
+    if (status == 0)
+        status = by_out_flush(&out, &err);
+    by_out_release(&out);
+    return status < 0 ? report(&err, false) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct baryon_error err;
+    by_err_clear(&err);
+    by_term_start();
+    if (argc < 2) {
+        by_fail(&err, BARYON_ERR_USAGE, "no command given");
+        by_err_hint(&err, "'baryon help' lists the commands");
+        return report(&err, false);
+    }
+    if (argv[1][0] == '-')
+        return run_without_command(argv[1]);
+    const struct by_command *command = by_command_find(argv[1]);
+    if (command)
+        return run_command(command, argc - 1, argv + 1);
+    by_command_unknown(argv[1], &err);
+    return report(&err, by_opt_wants_json(argc - 1, argv + 1));
+}

@@ -1,0 +1,21 @@
+/* What 'run' tells when it is done. */
+#ifndef BY_RUN_REPORT_H
+#define BY_RUN_REPORT_H
+
+#include "cli/cmd.h"
+#include "cli/run_stats.h"
+
+struct by_run_report {
+    const char *model, *engine, *data; /* what ran, on what, on which data */
+    uint64_t samples, skipped, files;
+    double seconds, model_seconds; /* all, and in ONNX Runtime alone */
+    const char *folder;            /* NULL: nothing was saved */
+    const struct by_output_stats *outputs;
+    size_t output_count;
+};
+
+int by_run_report_text(struct by_out *out, const struct by_run_report *report,
+                       struct baryon_error *err);
+void by_run_report_json(struct by_out *out, const struct by_run_report *report);
+
+#endif

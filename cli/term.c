@@ -1,0 +1,128 @@
+#include "cli/term.h"
+
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t patient;
+static struct by_session *volatile running;
+
+static void on_stop(int number)
+{
+    if (!patient || stop_signal) {
+        by_writer_remove_all();
+        _exit(128 + number);
+    }
+    stop_signal = number;
+    if (running)
+        by_session_cancel(running);
+}
+
+static void on_bus_error(int number)
+{
+    static const char text[] =
+        "baryon: a file became shorter while it was read, it must not change; run again when "
+        "nothing writes to it\n";
+    (void)number;
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    by_writer_remove_all();
+    _exit(baryon_code_exit(BARYON_ERR_CHANGED));
+}
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+/* A file opened as descriptor 0, 1 or 2 would be read and written by mistake. */
+static void fill_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            _exit(1);
+}
+
+void by_term_start(void)
+{
+    fill_standard_streams();
+    handle(SIGINT, on_stop);
+    handle(SIGTERM, on_stop);
+    handle(SIGBUS, on_bus_error);
+    handle(SIGPIPE, SIG_IGN);
+}
+
+void by_term_patient(struct by_session *session)
+{
+    running = session;
+    patient = 1;
+}
+
+int by_term_stopping(void)
+{
+    return stop_signal;
+}
+
+void by_term_broken_pipe(void)
+{
+    by_writer_remove_all();
+    handle(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+    _exit(128 + SIGPIPE);
+}
+
+bool by_term_is_tty(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+bool by_term_color(int fd)
+{
+    const char *term = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
+    if (is_set("NO_COLOR"))
+        return false;
+    if (force && *force && strcmp(force, "0") != 0)
+        return true;
+    return by_term_is_tty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+bool by_term_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_set(names[i])) {
+            const char *locale = getenv(names[i]);
+            return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
+        }
+    return false;
+}
+
+unsigned by_term_columns(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return 80;
+}
+
+double by_term_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

@@ -1,0 +1,124 @@
+#include "registry.h"
+
+#include "input/input.h"
+#include "ir/opinfo.h"
+#include "onnx/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t operator_count(void)
+{
+    size_t count;
+    by_opinfo_rows(&count);
+    return count;
+}
+
+static void operator_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_opinfo *info = &by_opinfo_rows(&count)[index];
+    row->name = info->op_type;
+    snprintf(row->detail, sizeof row->detail, "%s %d", *info->domain ? info->domain : "ai.onnx",
+             info->since);
+    row->help = info->weight >= 0 ? "has weights"
+                : info->infer     ? "types and shapes by rule"
+                : info->type_rule ? "types by rule, shapes by a run"
+                                  : "types and shapes by a run";
+}
+
+static bool is_type(size_t elem)
+{
+    return by_elem_info((int64_t)elem) && elem != BY_ELEM_UNDEFINED;
+}
+
+static size_t type_count(void)
+{
+    size_t count = 0;
+    for (size_t elem = 0; elem < BY_ELEM_COUNT; elem++)
+        count += is_type(elem);
+    return count;
+}
+
+static void type_row(size_t index, struct by_registry_row *row)
+{
+    size_t elem = 0;
+    for (size_t seen = 0; seen <= index; elem++)
+        seen += is_type(elem);
+    const struct by_elem_info *info = by_elem_info((int64_t)elem - 1);
+    row->name = info->name;
+    if (info->bits)
+        snprintf(row->detail, sizeof row->detail, "%u", info->bits);
+    row->help = info->onnx;
+}
+
+static size_t reader_count(void)
+{
+    size_t count;
+    by_readers(&count);
+    return count;
+}
+
+static void reader_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_reader *reader = by_readers(&count)[index];
+    row->name = reader->name;
+    snprintf(row->detail, sizeof row->detail, "%s", reader->suffixes);
+    row->help = reader->help;
+}
+
+static size_t prep_count(void)
+{
+    size_t count = 0;
+    while (by_prep_preset_names[count].name)
+        count++;
+    return count;
+}
+
+static void prep_row(size_t index, struct by_registry_row *row)
+{
+    const struct by_choice *choice = &by_prep_preset_names[index];
+    const struct by_prep *prep = by_prep_preset(choice->value);
+    row->name = choice->name;
+    snprintf(row->detail, sizeof row->detail, "%s",
+             by_prep_name_of(by_resize_names, prep->resize)->name);
+    row->help = choice->help;
+}
+
+static size_t rule_count(void)
+{
+    size_t count;
+    by_check_rules(&count);
+    return count;
+}
+
+static void rule_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_check_rule *rule = &by_check_rules(&count)[index];
+    row->name = rule->name;
+    row->help = rule->text;
+}
+
+static const struct by_registry registries[] = {
+    {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
+    {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
+    {"readers", "files", "Kinds of sample files", reader_count, reader_row},
+    {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
+    {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},
+};
+
+const struct by_registry *by_registries(size_t *count)
+{
+    *count = sizeof registries / sizeof *registries;
+    return registries;
+}
+
+const struct by_registry *by_registry_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof registries / sizeof *registries; i++)
+        if (!strcmp(registries[i].name, name))
+            return &registries[i];
+    return NULL;
+}

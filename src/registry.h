@@ -1,0 +1,39 @@
+/*
+ * The lists that Baryon is made of. To extend one is to write one file and one row:
+ *
+ *   list        rows in                     a row is
+ *   operators   src/ir/opinfo_*.h           what is known about an operator
+ *   types       src/ir/elem.c               an element type
+ *   readers     src/input/readers.c         a kind of sample file
+ *   preps       src/input/prep_presets.c    a named preparation of pictures
+ *   rules       src/onnx/check.c            a rule that models keep
+ *   commands    cli/commands.h              a command of the program
+ *   options     cli/cmd_*.c, settings.c     an option of commands
+ *
+ * Here the first five can be walked without knowing their structs: `baryon list`,
+ * the documentation and a test that demands a text of every row do that. To make a new
+ * list known: one row in registry.c.
+ */
+#ifndef BY_REGISTRY_H
+#define BY_REGISTRY_H
+
+#include "base/str.h"
+
+struct by_registry_row {
+    const char *name;
+    char detail[96]; /* "since 7", ".npy", "8 bits" */
+    const char *help;
+};
+
+struct by_registry {
+    const char *name;   /* "readers" */
+    const char *detail; /* heading over the details */
+    const char *help;
+    size_t (*count)(void);
+    void (*row)(size_t index, struct by_registry_row *row);
+};
+
+const struct by_registry *by_registries(size_t *count);
+const struct by_registry *by_registry_find(const char *name);
+
+#endif
