@@ -62,9 +62,12 @@ def draw(columns, mask, first, last, width=80):
     """The rows from first to last in letters twice as high as wide."""
     step = columns // width
     for top in range(first, last - 2 * step + 1, 2 * step):
-        middle = (top + step) * columns
-        cells = (max(mask[middle + c : middle + c + step]) for c in range(0, columns, step))
-        yield "".join("#" if cell > SURE else " " for cell in cells)
+        share = [0] * width
+        for row in range(top, top + 2 * step):
+            for column in range(width):
+                at = row * columns + column * step
+                share[column] += sum(cell > SURE for cell in mask[at : at + step])
+        yield "".join("#" if cells > step * step / 2 else " " for cells in share)
 
 
 def figure(path, boxes, size, side):
