@@ -198,8 +198,11 @@ def headers():
     for path in tracked(".h"):
         if path.parts[0] not in ("src", "cli", "include"):
             continue
-        if not re.search(r"^#ifndef (\w+)\n#define \1$", path.read_text(), re.M):
-            if "#define" not in path.read_text() and "include" not in path.parts:
+        content = path.read_text()
+        if not re.search(r"^#ifndef (\w+)\n#define \1$", content, re.M):
+            defined = set(re.findall(r"^#define (\w+)", content, re.M))
+            defined -= set(re.findall(r"^#undef (\w+)", content, re.M))
+            if not defined and "include" not in path.parts:
                 continue  # rows of a table, included in the middle of a file
             yield f"{path}: has no include guard"
 

@@ -3,11 +3,17 @@
  *
  * Starts from what the model declares, walks the nodes in order and applies each
  * row's rule. What is found stands in value->elem and value->shape; where no rule
- * speaks they stay 0 and NULL, and engine/trace.h can fill them up by one run.
- * Declared types that contradict a rule are an error.
+ * speaks, the declared type stands, or 0 and NULL, and engine/trace.h can fill
+ * them up by one run.
+ *
+ * A declared element type that contradicts a rule is an error, and so is a node
+ * whose inputs and attributes do not fit together. In a nested graph, which may
+ * never run, neither is: the node's outputs stay as declared. A declared shape that
+ * contradicts a rule is common in working models; the rule wins and it is counted.
  *
  * Small integer tensors (shapes in the making) are followed by value, so that
- * Shape -> Gather -> Concat -> Reshape chains give shapes.
+ * Shape -> Gather -> Concat -> Reshape chains give shapes. A dimension that depends
+ * on a symbol in another way than being equal to it is unknown.
  */
 #ifndef BY_INFER_H
 #define BY_INFER_H
@@ -15,9 +21,10 @@
 #include "ir/opinfo.h"
 
 struct by_infer_result {
-    size_t values;          /* tensors seen */
-    size_t typed, shaped;   /* of them, with known type; with known rank */
-    size_t ruleless;        /* nodes whose operator has no rule */
+    size_t values;        /* tensors seen, nested graphs included */
+    size_t typed, shaped; /* of them, with known type; with known rank */
+    size_t ruleless;      /* nodes whose operator has no row, or a row without rules */
+    size_t conflicts;     /* declared shapes that contradict a rule */
 };
 
 /* The model must be linked. result may be NULL. */
