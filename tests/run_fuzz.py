@@ -12,10 +12,11 @@ Targets are compiled by `make replays` and `make FLAVOUR=fuzz fuzzers`.
 import argparse
 import os
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from run_programs import describe, run
 
 FUZZ = Path("tests/fuzz")
 MEMORY_MIB = 1024
@@ -30,46 +31,40 @@ def targets(names):
 def replay(name, options):
     """Returns (text, passed, failed): one test for each stored input."""
     corpus = FUZZ / "corpus" / name
-    if not corpus.is_dir():
-        return f"{name}: there is no {corpus}", 0, 1
-    program = options.build / "replay" / f"fuzz_{name}"
-    done = subprocess.run(
-        [program, corpus], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="backslashreplace", timeout=300, check=False,
-    )
     count = sum(1 for path in corpus.rglob("*") if path.is_file())
-    if done.returncode:
-        return f"{name}: status {done.returncode}\n{done.stdout}", 0, 1
+    if count == 0:
+        return f"{name}: nothing in {corpus}", 0, 1
+    program = options.build / "replay" / f"fuzz_{name}"
+    status, text, _ = run([str(program), str(corpus)], 600, dict(os.environ))
+    if status:
+        return f"{name}: {describe(status)}\n{text}", 0, 1
     return f"{name}: {count} inputs", count, 0
 
 
 def fuzz(name, options):
     """Returns (text, passed, failed): one test for the target."""
-    seeds, grown, found = FUZZ / "corpus" / name, Path("build/fuzz/corpus") / name, "build/fuzz/found"
+    grown, found = Path("build/fuzz/corpus") / name, Path("build/fuzz/found")
     grown.mkdir(parents=True, exist_ok=True)
-    Path(found).mkdir(parents=True, exist_ok=True)
+    found.mkdir(parents=True, exist_ok=True)
     command = [
-        f"build/fuzz/fuzz_{name}", str(grown), str(seeds),
+        f"build/fuzz/fuzz_{name}", str(grown), str(FUZZ / "corpus" / name),
         f"-max_total_time={options.seconds}", f"-rss_limit_mb={MEMORY_MIB}",
         f"-timeout={INPUT_SECONDS}", f"-artifact_prefix={found}/{name}-",
         "-print_final_stats=1", "-max_len=65536",
     ]  # fmt: skip
     if (dictionary := FUZZ / f"{name}.dict").exists():
         command.append(f"-dict={dictionary}")
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="backslashreplace", timeout=options.seconds + 300, check=False,
-    )
+    status, output, _ = run(command, options.seconds + 300, dict(os.environ))
 
     def last(label):
-        return (re.findall(rf"{label}: *(\d+)", done.stdout) or ["?"])[-1]
+        return (re.findall(rf"{label}: *(\d+)", output) or ["?"])[-1]
 
     text = (
         f"{name}: {last('number_of_executed_units')} executions, {last('cov')} edges,"
         f" peak {last('peak_rss_mb')} MiB"
     )
-    if done.returncode:
-        return f"{text}, FOUND something:\n{done.stdout[-6000:]}", 0, 1
+    if status:
+        return f"{text}, FOUND something ({describe(status)}):\n{output[-6000:]}", 0, 1
     return f"{text}, nothing found", 1, 0
 
 

@@ -45,18 +45,21 @@ def count(text, status):
 
 
 def run(command, seconds, environment):
-    """Returns (status, text, seconds taken); the status of a late program is "late"."""
+    """Returns (status, text, seconds taken); a status can be "late" or "absent"."""
     begin = time.monotonic()
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="backslashreplace",
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="backslashreplace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return "absent", str(error), 0.0
     try:
         text, _ = process.communicate(timeout=seconds)
         status = process.returncode
@@ -68,8 +71,8 @@ def run(command, seconds, environment):
 
 
 def describe(status):
-    if status == "late":
-        return "took too long"
+    if status in ("late", "absent"):
+        return {"late": "took too long", "absent": "cannot be run"}[status]
     if status < 0:
         return f"ended by {signal.Signals(-status).name}"
     return f"exit status {status}"
