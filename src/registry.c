@@ -82,7 +82,7 @@ static void prep_row(size_t index, struct by_registry_row *row)
     const struct by_prep *prep = by_prep_preset(choice->value);
     row->name = choice->name;
     snprintf(row->detail, sizeof row->detail, "%s",
-             by_prep_name_of(by_resize_names, prep->resize)->name);
+             by_prep_name_of(by_resize_names, (int)prep->resize)->name);
     row->help = choice->help;
 }
 

@@ -358,7 +358,7 @@ static void one_target_may_have_several_writers(void **state)
     struct by_writer *writers[9] = {0};
     for (int i = 0; i < 8; i++) {
         assert_ok(by_writer_open(&writers[i], "a", 0, &err));
-        assert_ok(by_writer_add(writers[i], "01234567" + i, 1, &err));
+        assert_ok(by_writer_add(writers[i], &"01234567"[i], 1, &err));
     }
     assert_error(by_writer_open(&writers[8], "a", 0, &err), BARYON_ERR_IO,
                  "a: is being written by 8 others at this moment");
