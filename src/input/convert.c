@@ -1,8 +1,8 @@
 /* Values of one element type as another, never silently changed beyond rounding. */
 #include "base/format.h"
 #include "base/half.h"
+#include "base/text.h"
 #include "input/match.h"
-#include "input/text.h"
 
 #include <inttypes.h>
 #include <math.h>

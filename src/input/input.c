@@ -1,11 +1,11 @@
 /* A source of samples: its files, which of them holds sample N, and that sample. */
 #include "input/input.h"
 
+#include "base/text.h"
 #include "input/items.h"
 #include "input/match.h"
 #include "input/npy.h"
 #include "input/ports.h"
-#include "input/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

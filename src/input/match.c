@@ -1,7 +1,7 @@
 /* Arrays to inputs: names, ranks, dimensions. */
 #include "input/match.h"
 
-#include "input/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "input/ports.h"
 
 #include "base/str.h"
+#include "base/text.h"
 #include "input/match.h"
-#include "input/text.h"
 
 #include <inttypes.h>
 #include <string.h>

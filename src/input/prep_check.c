@@ -1,7 +1,7 @@
 /* Whether the settings of a preparation make sense, and what they say in words. */
+#include "base/text.h"
 #include "input/match.h"
 #include "input/prep_place.h"
-#include "input/text.h"
 
 #include <inttypes.h>
 #include <math.h>

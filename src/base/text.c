@@ -1,4 +1,4 @@
-#include "input/text.h"
+#include "base/text.h"
 
 #include "base/format.h"
 
