@@ -23,6 +23,7 @@ MAKE = ["make", "--no-print-directory", "--silent", f"-j{len(os.sched_getaffinit
 PROGRAMS = "tests/run_programs.py"
 CASES = "tests/run_cases.py"
 NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
+TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 LOG_LINES = 200
 
 
@@ -90,7 +91,11 @@ MORE_PARTS = {
         make("FLAVOUR=faults", "faults"),
         units("build/faults", pattern="tests/fault/test_*.c"),
     ],
-    "torture": [make("FLAVOUR=faults", "torture"), ["build/faults/tests/torture/torture"]],
+    "faults": [
+        make("FLAVOUR=faults", "faults", "torture"),
+        units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
+    ],
+    "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [
         make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),
         units("build/faults", pattern="tests/unit/test_random_edits.c"),
