@@ -30,7 +30,7 @@ extern "C" {
 #define BARYON_VERSION_PATCH 0
 
 #if defined(__GNUC__)
-#define BARYON_API __attribute__((visibility("default")))
+#define BARYON_API                 __attribute__((visibility("default")))
 #define BARYON_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define BARYON_API
@@ -79,6 +79,447 @@ BARYON_API int baryon_error_format(const struct baryon_error *err, char *buf, si
 BARYON_API const char *baryon_code_name(enum baryon_code code);
 /* The exit status that the command line tool gives for a code. */
 BARYON_API int baryon_code_exit(enum baryon_code code);
+
+/*
+ * Models: load, walk, edit, save
+ *
+ * A loaded model is a tree of graphs; a graph is a list of nodes that read and
+ * make values:
+ *
+ *     model ── graph ─┬─ nodes ──── attributes ── nested graphs (If, Loop, Scan)
+ *                     ├─ values: inputs, initializers (weights), what nodes make
+ *                     └─ outputs: some of the values
+ *
+ *  - Everything belongs to the model and goes with baryon_model_free(). What was
+ *    removed by an edit stays readable until then, but edits refuse it.
+ *  - Weights are not read when a model is loaded: they are views into the file,
+ *    which stays mapped and must not be changed while the model is in use.
+ *  - Lists are asked for by place, from 0 to the count. A place from which an edit
+ *    removed something gives NULL until baryon_model_settle(). Edits append at the
+ *    end, so places stay what they are while a loop over them edits.
+ *  - Getters never fail and do not accept NULL, unless it says so. Those that look
+ *    something up give NULL when it is not there.
+ *  - Element types are the numbers of ONNX's TensorProto.DataType, 0 is unknown.
+ *
+ * For example, which weights the convolutions of a model have:
+ *
+ *     struct baryon_error err;
+ *     struct baryon_model *model;
+ *     if (baryon_model_load(&model, "model.onnx", NULL, &err))
+ *         return -1;
+ *     struct baryon_graph *graph = baryon_model_graph(model);
+ *     for (size_t i = 0; i < baryon_graph_node_count(graph); i++) {
+ *         struct baryon_node *node = baryon_graph_node(graph, i);
+ *         struct baryon_value *weight = baryon_node_input(node, 1);
+ *         if (strcmp(baryon_node_op_type(node), "Conv") == 0 && weight)
+ *             printf("%s %s\n", baryon_node_name(node), baryon_value_name(weight));
+ *     }
+ *     baryon_model_free(model);
+ */
+struct baryon_model;
+struct baryon_graph;
+struct baryon_node;
+struct baryon_value;
+struct baryon_tensor;
+struct baryon_attribute;
+
+/* A text that comes from a file: size bytes of UTF-8, without a NUL behind them. */
+struct baryon_text {
+    const char *data;
+    size_t size;
+};
+
+/*
+ * Load and save
+ *
+ * Options are structs whose first member is their size, which lets them grow:
+ *     struct baryon_save_options options = {.size = sizeof options, ...};
+ * Members that are zero have their default. A pointer to options may be NULL.
+ */
+struct baryon_load_options {
+    size_t size;
+    bool without_data; /* leave external data files alone; the model cannot be saved elsewhere */
+    bool allow_links;  /* external data may be symbolic or hard links, as in package caches */
+};
+
+/*
+ * Loads a model and connects its nodes. Refuses what has no meaning (a name that
+ * nothing defines, a cycle) with place and byte offset; baryon_check_file() tells
+ * all that is wrong with a file, not only the first thing.
+ */
+BARYON_API int baryon_model_load(struct baryon_model **model, const char *path,
+                                 const struct baryon_load_options *options,
+                                 struct baryon_error *err);
+/* The same from memory. The bytes must outlive the model and stay as they are.
+ * folder: where external data files are; NULL: there are none. */
+BARYON_API int baryon_model_load_bytes(struct baryon_model **model, const void *bytes, size_t size,
+                                       const char *folder,
+                                       const struct baryon_load_options *options,
+                                       struct baryon_error *err);
+/* A model with an empty graph, to be filled by edits. */
+BARYON_API int baryon_model_new(struct baryon_model **model, int64_t ir_version, int64_t opset,
+                                struct baryon_error *err);
+BARYON_API void baryon_model_free(struct baryon_model *model);
+
+/* Where the payload of tensors goes. */
+enum baryon_save_data {
+    BARYON_SAVE_KEEP = 0,     /* where it was; to a data file if the model would exceed 2 GiB */
+    BARYON_SAVE_EXTERNAL = 1, /* tensors of at least external_min bytes go to one data file */
+    BARYON_SAVE_INLINE = 2,   /* everything into the model */
+};
+
+struct baryon_save_options {
+    size_t size;
+    enum baryon_save_data data;
+    const char *external_file; /* name of the data file, default: the model's + ".data" */
+    uint64_t external_min;     /* default: 1024 */
+    bool keep_existing;        /* fail when the file is there already */
+    bool no_sync;              /* do not wait until the disk has it */
+};
+
+/*
+ * Writes a model. Readers of path see the old file or the whole new one, also when
+ * the process is killed. What was not edited is written as the bytes that it was
+ * read from: an untouched model comes out byte for byte. Graphs that were edited
+ * are settled first.
+ */
+BARYON_API int baryon_model_save(struct baryon_model *model, const char *path,
+                                 const struct baryon_save_options *options,
+                                 struct baryon_error *err);
+/* The same into memory, with all data inside; give *bytes to baryon_bytes_free(). */
+BARYON_API int baryon_model_save_bytes(struct baryon_model *model, void **bytes, size_t *size,
+                                       struct baryon_error *err);
+BARYON_API void baryon_bytes_free(void *bytes);
+
+/*
+ * Check
+ *
+ * All rules that a model has to keep. Each finding goes to visit, which returns
+ * false to stop; then the call fails with the first error, if there was one.
+ */
+enum baryon_severity {
+    BARYON_NOTICE = 0,
+    BARYON_WARNING = 1,
+    BARYON_ERROR = 2,
+};
+
+struct baryon_finding {
+    const char *rule; /* a short name, "topology" */
+    enum baryon_severity severity;
+    const struct baryon_error *error; /* lives as long as the call of visit */
+};
+
+typedef bool baryon_finding_fn(void *context, const struct baryon_finding *finding);
+
+struct baryon_check_options {
+    size_t size;
+    bool custom_operators; /* operators of unknown domains are no errors */
+};
+
+/* visit may be NULL. */
+BARYON_API int baryon_model_check(struct baryon_model *model,
+                                  const struct baryon_check_options *options,
+                                  baryon_finding_fn *visit, void *context,
+                                  struct baryon_error *err);
+/* Loads the file for this alone, also one that baryon_model_load() refuses. */
+BARYON_API int baryon_check_file(const char *path, const struct baryon_load_options *load,
+                                 const struct baryon_check_options *options,
+                                 baryon_finding_fn *visit, void *context, struct baryon_error *err);
+
+/*
+ * Walk: the model
+ *
+ * Imports say in which version the operators of a domain are meant; "" is ONNX's
+ * own domain, also written "ai.onnx".
+ */
+BARYON_API struct baryon_graph *baryon_model_graph(const struct baryon_model *model);
+BARYON_API int64_t baryon_model_ir_version(const struct baryon_model *model);
+/* Version imported for a domain, 0 when it is not. */
+BARYON_API int64_t baryon_model_opset(const struct baryon_model *model, const char *domain);
+BARYON_API size_t baryon_model_import_count(const struct baryon_model *model);
+BARYON_API const char *baryon_model_import_domain(const struct baryon_model *model, size_t place);
+BARYON_API struct baryon_text baryon_model_producer(const struct baryon_model *model);
+BARYON_API struct baryon_text baryon_model_producer_version(const struct baryon_model *model);
+/* Metadata: pairs of texts that any program may add. */
+BARYON_API size_t baryon_model_metadata_count(const struct baryon_model *model);
+BARYON_API const char *baryon_model_metadata_key(const struct baryon_model *model, size_t place);
+BARYON_API struct baryon_text baryon_model_metadata_value(const struct baryon_model *model,
+                                                          size_t place);
+
+/*
+ * Walk: graphs
+ *
+ * The nodes of a graph stand in an order in which they can be computed, unless the
+ * file had them in another or edits were not settled. The values of a graph are
+ * those that it defines itself; a nested graph also sees those around it.
+ */
+BARYON_API const char *baryon_graph_name(const struct baryon_graph *graph);
+/* The node that the graph is nested in; NULL for the graph of the model. */
+BARYON_API struct baryon_node *baryon_graph_owner(const struct baryon_graph *graph);
+BARYON_API size_t baryon_graph_node_count(const struct baryon_graph *graph);
+BARYON_API struct baryon_node *baryon_graph_node(const struct baryon_graph *graph, size_t place);
+BARYON_API size_t baryon_graph_value_count(const struct baryon_graph *graph);
+BARYON_API struct baryon_value *baryon_graph_value(const struct baryon_graph *graph, size_t place);
+BARYON_API size_t baryon_graph_input_count(const struct baryon_graph *graph);
+BARYON_API struct baryon_value *baryon_graph_input(const struct baryon_graph *graph, size_t place);
+BARYON_API size_t baryon_graph_output_count(const struct baryon_graph *graph);
+BARYON_API struct baryon_value *baryon_graph_output(const struct baryon_graph *graph, size_t place);
+/* The value that a name means inside the graph, at once; graphs around it included. */
+BARYON_API struct baryon_value *baryon_graph_find_value(const struct baryon_graph *graph,
+                                                        const char *name);
+/* The first node of that name, by looking at them one by one: names of nodes are optional
+ * and need not be different. */
+BARYON_API struct baryon_node *baryon_graph_find_node(const struct baryon_graph *graph,
+                                                      const char *name);
+/*
+ * Marks the nodes on the paths from any start to any end, both included: marks has
+ * room for baryon_graph_node_count() and is filled by place. Starts and ends are
+ * nodes of that graph itself.
+ */
+BARYON_API int baryon_graph_between(struct baryon_graph *graph, struct baryon_node *const *starts,
+                                    size_t start_count, struct baryon_node *const *ends,
+                                    size_t end_count, bool *marks, struct baryon_error *err);
+
+/*
+ * Walk: nodes
+ *
+ * An optional input or output that is left out has a place and no value: NULL.
+ */
+BARYON_API const char *baryon_node_op_type(const struct baryon_node *node);
+/* "" is ONNX's own domain, however the file writes it. */
+BARYON_API const char *baryon_node_domain(const struct baryon_node *node);
+/* "" when it has none. */
+BARYON_API const char *baryon_node_name(const struct baryon_node *node);
+/* The graph that it is part of, NULL when it was removed. */
+BARYON_API struct baryon_graph *baryon_node_graph(const struct baryon_node *node);
+BARYON_API size_t baryon_node_place(const struct baryon_node *node);
+BARYON_API size_t baryon_node_input_count(const struct baryon_node *node);
+BARYON_API struct baryon_value *baryon_node_input(const struct baryon_node *node, size_t slot);
+BARYON_API size_t baryon_node_output_count(const struct baryon_node *node);
+BARYON_API struct baryon_value *baryon_node_output(const struct baryon_node *node, size_t slot);
+BARYON_API size_t baryon_node_attribute_count(const struct baryon_node *node);
+BARYON_API struct baryon_attribute *baryon_node_attribute(const struct baryon_node *node,
+                                                          size_t place);
+BARYON_API struct baryon_attribute *baryon_node_find_attribute(const struct baryon_node *node,
+                                                               const char *name);
+
+/*
+ * Walk: attributes
+ *
+ * Kinds have ONNX's numbers. A getter of another kind than the attribute's gives
+ * zero, NULL or no elements.
+ */
+enum baryon_attribute_kind {
+    BARYON_ATTRIBUTE_UNKNOWN = 0, /* also: a reference to an attribute of a function */
+    BARYON_ATTRIBUTE_FLOAT = 1,
+    BARYON_ATTRIBUTE_INT = 2,
+    BARYON_ATTRIBUTE_TEXT = 3,
+    BARYON_ATTRIBUTE_TENSOR = 4,
+    BARYON_ATTRIBUTE_GRAPH = 5,
+    BARYON_ATTRIBUTE_FLOATS = 6,
+    BARYON_ATTRIBUTE_INTS = 7,
+    BARYON_ATTRIBUTE_TEXTS = 8,
+    BARYON_ATTRIBUTE_TENSORS = 9,
+    BARYON_ATTRIBUTE_GRAPHS = 10,
+};
+
+BARYON_API const char *baryon_attribute_name(const struct baryon_attribute *attribute);
+BARYON_API enum baryon_attribute_kind
+baryon_attribute_kind(const struct baryon_attribute *attribute);
+/* Elements of a list, 1 for a single one, 0 for kinds that are not listed above. */
+BARYON_API size_t baryon_attribute_count(const struct baryon_attribute *attribute);
+/* Element `place` of a list, or place 0 of a single one. */
+BARYON_API int64_t baryon_attribute_int(const struct baryon_attribute *attribute, size_t place);
+BARYON_API float baryon_attribute_float(const struct baryon_attribute *attribute, size_t place);
+BARYON_API struct baryon_text baryon_attribute_text(const struct baryon_attribute *attribute,
+                                                    size_t place);
+BARYON_API struct baryon_tensor *baryon_attribute_tensor(const struct baryon_attribute *attribute,
+                                                         size_t place);
+BARYON_API struct baryon_graph *baryon_attribute_graph(const struct baryon_attribute *attribute,
+                                                       size_t place);
+
+/*
+ * Walk: values
+ *
+ * A value comes from one node, or is an input of its graph, or an initializer; an
+ * input may have an initializer as its default. It is read at uses: inputs of nodes,
+ * nested ones included, and outputs of graphs. Uses are in no particular order,
+ * which edits change.
+ */
+BARYON_API const char *baryon_value_name(const struct baryon_value *value);
+/* The graph that defines it, NULL when it was removed. */
+BARYON_API struct baryon_graph *baryon_value_graph(const struct baryon_value *value);
+/* NULL for inputs and initializers; slot (may be NULL) becomes the output that it is. */
+BARYON_API struct baryon_node *baryon_value_producer(const struct baryon_value *value,
+                                                     size_t *slot);
+BARYON_API bool baryon_value_is_input(const struct baryon_value *value);
+BARYON_API bool baryon_value_is_output(const struct baryon_value *value);
+/* The initializer's content; NULL when it is none, or a sparse one. */
+BARYON_API struct baryon_tensor *baryon_value_tensor(const struct baryon_value *value);
+BARYON_API size_t baryon_value_use_count(const struct baryon_value *value);
+/* The node that reads it there and the input's slot; NULL: a graph, and the output's. */
+BARYON_API struct baryon_node *baryon_value_use(const struct baryon_value *value, size_t place,
+                                                size_t *slot);
+/* What the model declares: element type (0: unknown) and rank (-1: unknown). */
+BARYON_API int baryon_value_type(const struct baryon_value *value);
+BARYON_API int baryon_value_rank(const struct baryon_value *value);
+/* A dimension, -1 when it is not a number; then symbol (may be NULL) becomes its name or NULL. */
+BARYON_API int64_t baryon_value_dim(const struct baryon_value *value, int axis,
+                                    const char **symbol);
+
+/*
+ * Walk: tensors
+ */
+BARYON_API const char *baryon_tensor_name(const struct baryon_tensor *tensor);
+BARYON_API int baryon_tensor_type(const struct baryon_tensor *tensor);
+BARYON_API int baryon_tensor_rank(const struct baryon_tensor *tensor);
+BARYON_API int64_t baryon_tensor_dim(const struct baryon_tensor *tensor, int axis);
+/*
+ * The elements one behind the other, little-endian, 4-bit and 2-bit types packed;
+ * not for strings. The bytes may be unaligned. They are those of the file where it
+ * stores them like that; other forms are unpacked into memory of the model.
+ */
+BARYON_API int baryon_tensor_bytes(struct baryon_model *model, const struct baryon_tensor *tensor,
+                                   const void **bytes, size_t *size, struct baryon_error *err);
+/* "float32", "int4"; "undefined" for 0 and "unknown" for numbers that are no type. */
+BARYON_API const char *baryon_type_name(int type);
+/* The number of "float32", "FLOAT", "fp32" and so on; -1 when there is none. */
+BARYON_API int baryon_type_by_name(const char *name);
+
+/*
+ * Edit
+ *
+ *  - An edit happens or, when it fails, has changed nothing. It costs time in
+ *    proportion to what it touches, not to the model.
+ *  - Names of new values must be new in their graph, in those around it and those
+ *    nested in it. baryon_model_fresh_name() makes one.
+ *  - A node can read values of its own graph and of those around it.
+ *  - Inputs and outputs of the model's graph keep their names, unless they are
+ *    renamed. So where another value becomes an output, the two swap: the new one
+ *    takes the name over, the old one gets a fresh one.
+ *  - New nodes stand at the end until baryon_model_settle() or saving puts them
+ *    before their readers.
+ *  - Edits can close a cycle: settling and saving then fail and name it.
+ *  - Functions that return a pointer give NULL when they fail.
+ *
+ * For example, a node behind every value that Relu makes:
+ *
+ *     size_t count = baryon_graph_node_count(graph);
+ *     for (size_t i = 0; i < count; i++) {
+ *         struct baryon_node *node = baryon_graph_node(graph, i), *behind;
+ *         if (strcmp(baryon_node_op_type(node), "Relu") != 0)
+ *             continue;
+ *         struct baryon_value *value = baryon_node_output(node, 0);
+ *         const char *name = baryon_model_fresh_name(model, "behind_relu", &err);
+ *         if (!name || !(behind = baryon_graph_add_node(graph, "Identity", NULL, NULL, &value, 1,
+ *                                                       &name, 1, &err)) ||
+ *             baryon_value_replace_uses(value, baryon_node_output(behind, 0), behind, &err))
+ *             return -1;
+ *     }
+ *     return baryon_model_save(model, "edited.onnx", NULL, &err);
+ */
+
+/* stem, or stem_1, stem_2, ...: a text that no name in the model has. */
+BARYON_API const char *baryon_model_fresh_name(struct baryon_model *model, const char *stem,
+                                               struct baryon_error *err);
+/* Imports a domain in that version, whether it was imported before or not. */
+BARYON_API int baryon_model_set_opset(struct baryon_model *model, const char *domain,
+                                      int64_t version, struct baryon_error *err);
+/* value NULL: removes the pair. */
+BARYON_API int baryon_model_set_metadata(struct baryon_model *model, const char *key,
+                                         const char *value, struct baryon_error *err);
+
+/*
+ * A node with those inputs (NULL: left out) and outputs of those names (NULL: left
+ * out). domain NULL: ONNX's own; name NULL: none.
+ */
+BARYON_API struct baryon_node *
+baryon_graph_add_node(struct baryon_graph *graph, const char *op_type, const char *domain,
+                      const char *name, struct baryon_value *const *inputs, size_t input_count,
+                      const char *const *output_names, size_t output_count,
+                      struct baryon_error *err);
+/* A node with one output between input `slot` of reader and what that reads now, which
+ * becomes its input 0; further inputs as given. Other readers are left alone. */
+BARYON_API struct baryon_node *baryon_graph_insert_on_edge(struct baryon_node *reader, size_t slot,
+                                                           const char *op_type, const char *domain,
+                                                           struct baryon_value *const *more_inputs,
+                                                           size_t more_count,
+                                                           struct baryon_error *err);
+/* The same before output `place` of a graph. */
+BARYON_API struct baryon_node *
+baryon_graph_insert_before_output(struct baryon_graph *graph, size_t place, const char *op_type,
+                                  const char *domain, struct baryon_value *const *more_inputs,
+                                  size_t more_count, struct baryon_error *err);
+/* What the node makes must have no uses left. Graphs nested in it go too. */
+BARYON_API int baryon_node_remove(struct baryon_node *node, struct baryon_error *err);
+/* Input `slot` reads another value; NULL leaves it out; a slot behind the last one appends. */
+BARYON_API int baryon_node_set_input(struct baryon_node *node, size_t slot,
+                                     struct baryon_value *value, struct baryon_error *err);
+
+/* Attributes of a node, an older one of the name is replaced. What is given is copied,
+ * tensors are not. */
+BARYON_API int baryon_node_set_int(struct baryon_node *node, const char *name, int64_t value,
+                                   struct baryon_error *err);
+BARYON_API int baryon_node_set_float(struct baryon_node *node, const char *name, float value,
+                                     struct baryon_error *err);
+BARYON_API int baryon_node_set_text(struct baryon_node *node, const char *name, const char *value,
+                                    struct baryon_error *err);
+BARYON_API int baryon_node_set_ints(struct baryon_node *node, const char *name,
+                                    const int64_t *values, size_t count, struct baryon_error *err);
+BARYON_API int baryon_node_set_floats(struct baryon_node *node, const char *name,
+                                      const float *values, size_t count, struct baryon_error *err);
+BARYON_API int baryon_node_set_tensor(struct baryon_node *node, const char *name,
+                                      struct baryon_tensor *tensor, struct baryon_error *err);
+/* False when there was none. Graphs in it go too. */
+BARYON_API bool baryon_node_remove_attribute(struct baryon_node *node, const char *name);
+
+/* Every use of old reads new_value instead, but for those inside `except` (may be NULL).
+ * Cannot be where an output of the model would have to take the name of an input or of
+ * another output. */
+BARYON_API int baryon_value_replace_uses(struct baryon_value *old, struct baryon_value *new_value,
+                                         const struct baryon_node *except,
+                                         struct baryon_error *err);
+/* A new name, at its definition and all uses. */
+BARYON_API int baryon_value_rename(struct baryon_value *value, const char *name,
+                                   struct baryon_error *err);
+
+/* A tensor of the model, not yet part of a graph, with a copy of the bytes (NULL: zeros). */
+BARYON_API struct baryon_tensor *baryon_tensor_new(struct baryon_model *model, const char *name,
+                                                   int type, const int64_t *dims, size_t rank,
+                                                   const void *bytes, size_t size,
+                                                   struct baryon_error *err);
+/* The tensor's name is the value's. Raises the IR version to 4 when it is lower. */
+BARYON_API struct baryon_value *baryon_graph_add_initializer(struct baryon_graph *graph,
+                                                             struct baryon_tensor *tensor,
+                                                             struct baryon_error *err);
+/* A second one with the same content, which is not copied, under a fresh name. */
+BARYON_API struct baryon_value *baryon_value_duplicate_initializer(struct baryon_value *value,
+                                                                   struct baryon_error *err);
+/* It must have no uses left. If it is an input as well, that goes too. */
+BARYON_API int baryon_value_remove_initializer(struct baryon_value *value,
+                                               struct baryon_error *err);
+
+/* A new input of a graph. rank -1: unknown; a dimension of -1 is called symbols[i], or unknown
+ * when that or symbols is NULL. */
+BARYON_API struct baryon_value *baryon_graph_add_input(struct baryon_graph *graph, const char *name,
+                                                       int type, const int64_t *dims,
+                                                       const char *const *symbols, int rank,
+                                                       struct baryon_error *err);
+/* Makes a value an output of its graph, behind those that are there. */
+BARYON_API int baryon_value_make_output(struct baryon_value *value, int type, const int64_t *dims,
+                                        const char *const *symbols, int rank,
+                                        struct baryon_error *err);
+
+/* Removes nodes none of whose outputs is read, and initializers that nothing reads, in nested
+ * graphs too; removed (may be NULL) becomes their number. */
+BARYON_API int baryon_model_prune(struct baryon_model *model, size_t *removed,
+                                  struct baryon_error *err);
+/*
+ * Puts every node before its readers, moving no more than needed, and closes the
+ * gaps that removals left. Only graphs that were edited are looked at; with all,
+ * the others too, which sorts a file whose nodes stand in a wrong order.
+ */
+BARYON_API int baryon_model_settle(struct baryon_model *model, bool all, struct baryon_error *err);
 
 #ifdef __cplusplus
 }

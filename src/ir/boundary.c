@@ -1,4 +1,4 @@
-/* Edits of what a graph begins and ends with: initializers, inputs, outputs, imports. */
+/* Edits of what a graph begins and ends with: initializers, inputs, outputs. */
 #include "ir/links.h"
 
 #include "ir/shape.h"
@@ -267,26 +267,5 @@ int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct
     graph->out_links[slot] = (struct by_link){0};
     by_use_connect((struct by_use){NULL, graph, slot}, value);
     by_value_find_info(value);
-    return 0;
-}
-
-/* --- imports --- */
-
-int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
-                       struct baryon_error *err)
-{
-    for (size_t i = 0; i < model->opset_import.count; i++) {
-        struct by_opset *opset = model->opset_import.at[i];
-        if (opset && strcmp(by_domain(opset->domain), by_domain(domain)) == 0) {
-            opset->version = version;
-            return 0;
-        }
-    }
-    struct by_opset *opset = BY_ARENA_NEW(&model->arena, struct by_opset, err);
-    if (!opset || !(opset->domain = by_model_name(model, by_domain(domain), err)) ||
-        by_list_reserve(&model->arena, &model->opset_import, 1, sizeof(void *), err))
-        return -1;
-    opset->version = version;
-    by_ptrs_add(&model->opset_import, opset);
     return 0;
 }

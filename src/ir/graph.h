@@ -147,6 +147,9 @@ int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct
 /* Imports a domain in that version, whether it was imported before or not. */
 int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
                        struct baryon_error *err);
+/* A pair of the model's metadata; value NULL: removes it. */
+int by_model_set_metadata(struct baryon_model *model, const char *key, const char *value,
+                          struct baryon_error *err);
 
 /* Makes input `slot` of a node read another value (NULL: leave it out; may append). */
 int by_node_set_input(struct baryon_node *node, size_t slot, struct baryon_value *value,

@@ -318,8 +318,11 @@ int by_model_link(struct baryon_model *model, struct baryon_error *err)
 {
     if (model->graph && model->graph->linked)
         return 0;
-    if (!link_all(model, err))
+    if (!link_all(model, err)) {
+        /* The file is understood. What edits add is no longer its doing. */
+        model->arena.limit = 0;
         return 0;
+    }
     if (model->path)
         by_err_file(err, model->path);
     by_model_unlink(model);

@@ -53,8 +53,7 @@ static int prune_nodes(struct baryon_graph *graph, size_t *removed, struct baryo
     return 0;
 }
 
-static int prune_initializers(struct baryon_graph *graph, size_t *removed,
-                              struct baryon_error *err)
+static int prune_initializers(struct baryon_graph *graph, size_t *removed, struct baryon_error *err)
 {
     for (size_t i = 0; i < graph->all_values.count; i++) {
         struct baryon_value *value = graph->all_values.at[i];
