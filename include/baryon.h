@@ -227,6 +227,13 @@ BARYON_API int baryon_check_file(const char *path, const struct baryon_load_opti
                                  baryon_finding_fn *visit, void *context, struct baryon_error *err);
 
 /*
+ * Works out types and shapes of the values from those of inputs and initializers,
+ * operator by operator; baryon_value_type() and its like then tell them. Fails when
+ * the model contradicts itself. Edits do not keep the results up to date.
+ */
+BARYON_API int baryon_model_infer(struct baryon_model *model, struct baryon_error *err);
+
+/*
  * Walk: the model
  *
  * Imports say in which version the operators of a domain are meant; "" is ONNX's
@@ -360,7 +367,8 @@ BARYON_API size_t baryon_value_use_count(const struct baryon_value *value);
 /* The node that reads it there and the input's slot; NULL: a graph, and the output's. */
 BARYON_API struct baryon_node *baryon_value_use(const struct baryon_value *value, size_t place,
                                                 size_t *slot);
-/* What the model declares: element type (0: unknown) and rank (-1: unknown). */
+/* What the model declares, or after baryon_model_infer() what was found: element type (0:
+ * unknown) and rank (-1: unknown). */
 BARYON_API int baryon_value_type(const struct baryon_value *value);
 BARYON_API int baryon_value_rank(const struct baryon_value *value);
 /* A dimension, -1 when it is not a number; then symbol (may be NULL) becomes its name or NULL. */

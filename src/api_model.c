@@ -1,6 +1,6 @@
 /* The public interface: models as files, and what they say beside their graph. */
 #include "api.h"
-#include "ir/graph.h"
+#include "ir/infer.h"
 #include "onnx/load.h"
 #include "onnx/save.h"
 
@@ -126,6 +126,11 @@ void baryon_bytes_free(void *bytes)
 }
 
 /* --- what the model says --- */
+
+int baryon_model_infer(struct baryon_model *model, struct baryon_error *err)
+{
+    return by_model_infer(model, NULL, err);
+}
 
 static struct baryon_text text_of(struct by_span span)
 {
