@@ -136,8 +136,10 @@ static uint64_t unknown_size(const struct by_schema *schema, const struct by_msg
 {
     uint64_t size = 0;
     struct by_wire_field field;
+    if (!msg->src)
+        return 0;
     const uint8_t *end = msg->src + msg->src_size;
-    for (const uint8_t *at = msg->src; msg->src && at < end;) {
+    for (const uint8_t *at = msg->src; at < end;) {
         if (by_wire_next(&at, end, &field, NULL))
             break;
         if (!by_schema_field(schema, field.number))
@@ -312,8 +314,10 @@ static int replay(const struct encoder *encoder, const struct by_schema *schema,
                   uint32_t *done, struct baryon_error *err)
 {
     const struct by_msg *head = msg;
+    if (!head->src)
+        return 0;
     const uint8_t *end = head->src + head->src_size;
-    for (const uint8_t *at = head->src; head->src && at < end;) {
+    for (const uint8_t *at = head->src; at < end;) {
         struct by_wire_field field;
         if (by_wire_next(&at, end, &field, err))
             return -1;

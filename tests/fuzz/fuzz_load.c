@@ -18,7 +18,7 @@ static int edit(void *context, struct baryon_graph *graph, unsigned depth, struc
     size_t count = graph->node.count;
     for (size_t i = 0; i < count; i++) {
         struct baryon_node *node = graph->node.at[i];
-        if (i % 3 == 0 && by_node_in(node, 0) &&
+        if (i % 3 == 0 && node && by_node_in(node, 0) &&
             !by_graph_insert_on_edge(node, 0, "Identity", "", NULL, 0, err))
             return -1;
     }

@@ -37,7 +37,7 @@ static int edit_graph(void *context, struct baryon_graph *graph, unsigned depth,
     size_t count = graph->node.count;
     for (size_t i = 0; i < count; i += 1 + count / 8) {
         struct baryon_node *node = graph->node.at[i];
-        struct baryon_value *value = by_node_in(node, 0);
+        struct baryon_value *value = node ? by_node_in(node, 0) : NULL;
         if (!value)
             continue;
         if (!by_graph_insert_on_edge(node, 0, "Identity", "", NULL, 0, err))
