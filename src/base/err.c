@@ -1,6 +1,7 @@
 #include "base/err.h"
 
 #include "base/format.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -65,6 +66,22 @@ void by_err_clear(struct baryon_error *err)
     err->file[0] = err->place[0] = err->message[0] = err->hint[0] = '\0';
 }
 
+/* Formats into a part of the error; a text that is too long ends between two characters. */
+static void fill(char *part, size_t size, const char *format, va_list args)
+{
+    int wanted = by_vformat(part, size, format, args);
+    if (wanted < 0)
+        part[0] = '\0';
+    if (wanted < 0 || (size_t)wanted < size)
+        return;
+    size_t end = size - 1, start = end;
+    while (start > 0 && end - start < 4 && ((uint8_t)part[start - 1] & 0xc0) == 0x80)
+        start--;
+    uint32_t code;
+    if (start > 0 && !by_utf8_next((uint8_t *)part + start - 1, end - start + 1, &code))
+        part[start - 1] = '\0';
+}
+
 int by_fail(struct baryon_error *err, enum baryon_code code, const char *format, ...)
 {
     if (!err)
@@ -73,7 +90,7 @@ int by_fail(struct baryon_error *err, enum baryon_code code, const char *format,
     err->code = code;
     va_list args;
     va_start(args, format);
-    by_vformat(err->message, sizeof err->message, format, args);
+    fill(err->message, sizeof err->message, format, args);
     va_end(args);
     return -1;
 }
@@ -87,7 +104,7 @@ int by_fail_errno(struct baryon_error *err, enum baryon_code code, const char *f
     err->code = saved == ENOMEM ? BARYON_ERR_NOMEM : code;
     va_list args;
     va_start(args, format);
-    by_vformat(err->message, sizeof err->message, format, args);
+    fill(err->message, sizeof err->message, format, args);
     va_end(args);
     size_t used = strlen(err->message);
     snprintf(err->message + used, sizeof err->message - used, ": %s",
@@ -101,7 +118,7 @@ int by_err_hint(struct baryon_error *err, const char *format, ...)
         return -1;
     va_list args;
     va_start(args, format);
-    by_vformat(err->hint, sizeof err->hint, format, args);
+    fill(err->hint, sizeof err->hint, format, args);
     va_end(args);
     return -1;
 }

@@ -28,10 +28,11 @@ int by_err_offset(struct baryon_error *err, uint64_t offset);
 int by_err_nomem(struct baryon_error *err, size_t bytes);
 void by_err_clear(struct baryon_error *err);
 
-/* Room for a quoted name: 128 bytes of text, each at most 4 when escaped, quotes, "...". */
-#define BY_QUOTE_MAX 528
+/* Room for a quoted name: at most 128 bytes between the quotes, "..." when more was there. */
+#define BY_QUOTE_MAX 136
 
-/* Writes 'text' in quotes, cut at 128 bytes, control and non-UTF-8 bytes as \xNN. Returns out. */
+/* Writes 'text' in quotes, cut when it is long, control and non-UTF-8 bytes as \xNN. Returns out.
+ */
 const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size);
 const char *by_quote(char out[BY_QUOTE_MAX], const char *text);
 

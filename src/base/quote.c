@@ -35,13 +35,14 @@ const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size
         uint32_t code = 0;
         size_t length = by_utf8_next(bytes + i, size - i, &code);
         size_t taken = length ? length : 1;
-        if (i + taken > SHOWN_MAX)
+        bool plain = length && !is_invisible(code);
+        if ((size_t)(at - out) - 1 + (plain ? taken : 4 * taken) > SHOWN_MAX)
             break;
-        if (!length || is_invisible(code)) {
-            at = escape(at, bytes + i, taken);
-        } else {
+        if (plain) {
             memcpy(at, bytes + i, taken);
             at += taken;
+        } else {
+            at = escape(at, bytes + i, taken);
         }
         i += taken;
     }

@@ -338,7 +338,7 @@ static int parse_preamble(const uint8_t *bytes, size_t size, size_t *start, size
 int by_npy_header_parse(const uint8_t *bytes, size_t size, struct by_npy_header *header,
                         struct baryon_error *err)
 {
-    size_t start, length;
+    size_t start = 0, length = 0;
     *header = (struct by_npy_header){0};
     if (parse_preamble(bytes, size, &start, &length, err) < 0)
         return -1;

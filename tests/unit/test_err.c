@@ -167,8 +167,33 @@ static void long_names_are_cut_between_characters(void **state)
     by_quote_bytes(quoted, text, sizeof text);
     assert_string_equal(quoted + 126, "aa'...");
     memset(text, '\xff', sizeof text);
-    by_quote_bytes(quoted, text, sizeof text);
-    assert_int_equal(strlen(quoted), 128 * 4 + 5);
+    by_quote_bytes(quoted, text, 32);
+    assert_int_equal(strlen(quoted), 130);
+    by_quote_bytes(quoted, text, 33);
+    assert_string_equal(quoted + 125, "\\xff'...");
+}
+
+static void long_messages_are_cut_between_characters(void **state)
+{
+    (void)state;
+    struct baryon_error err;
+    char text[600];
+    static const char *const tails[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    for (size_t t = 0; t < 3; t++) {
+        size_t size = strlen(tails[t]);
+        for (size_t kept = 1; kept <= size; kept++) {
+            size_t begin = sizeof err.message - 1 - kept;
+            memset(text, 'a', sizeof text);
+            memcpy(text + begin, tails[t], size);
+            text[begin + size] = '\0';
+            by_fail(&err, BARYON_ERR_INPUT, "%s", text);
+            assert_int_equal(strlen(err.message), kept == size ? begin + size : begin);
+            memset(text + begin + size, 'b', 20);
+            text[begin + size + 20] = '\0';
+            by_fail(&err, BARYON_ERR_INPUT, "%s", text);
+            assert_int_equal(strlen(err.message), kept == size ? begin + size : begin);
+        }
+    }
 }
 
 int main(void)
@@ -182,6 +207,7 @@ int main(void)
         cmocka_unit_test(codes_have_names_and_exits),
         cmocka_unit_test(quoting_shows_what_is_there),
         cmocka_unit_test(long_names_are_cut_between_characters),
+        cmocka_unit_test(long_messages_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
