@@ -53,6 +53,7 @@ fuzz: ## all fuzz targets, SECONDS=60 each
 bench: all ## measurements, beside the peers'
 	@$(VENV)/bin/python bench/io.py
 
+objects: $(LIB_OBJ) $(CLI_OBJ)
 units: $(UNITS)
 faults: $(FAULTS)
 tools: $(TOOLS)
@@ -171,7 +172,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli deps demo check check-all unit fuzz bench units faults tools torture replays fuzzers \
+.PHONY: all lib cli deps demo check check-all unit fuzz bench objects units faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -6,7 +6,7 @@ DESTDIR ?=
 
 # A flavour is built by the same rules in a folder of its own: make FLAVOUR=asan cli
 FLAVOUR  ?=
-FLAVOURS := asan tsan clang faults fuzz
+FLAVOURS := asan tsan clang faults fuzz aarch64
 BUILD   ?= build$(FLAVOUR:%=/%)
 DEPS    ?= build/deps
 VENV    ?= build/venv
@@ -30,6 +30,9 @@ EXTRA_CFLAGS ?= -DBARYON_FAULTS
 else ifeq ($(FLAVOUR),fuzz)
 CC       := clang
 SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+else ifeq ($(FLAVOUR),aarch64)
+CC       := aarch64-linux-gnu-gcc
+EXTRA_CFLAGS ?= -idirafter /usr/include
 else ifneq ($(FLAVOUR),)
 $(error FLAVOUR=$(FLAVOUR): there are only $(FLAVOURS))
 endif

@@ -17,25 +17,27 @@ VENV=${VENV:-build/venv}
 
 # group | Debian package | it is there when this succeeds | why
 packages=$(cat <<'TABLE'
-build   | make              | command -v make                           | runs the Makefile
-build   | gcc               | command -v "${CC:-gcc}"                   | compiles
-build   | libc6-dev         | header stdio.h                            | headers of the C library
-build   | pkg-config        | command -v pkg-config                     | finds the libraries below
-build   | libjansson-dev    | pkg-config --exists jansson               | reads JSON
-build   | libyaml-dev       | pkg-config --exists yaml-0.1              | reads YAML
-build   | libturbojpeg0-dev | pkg-config --exists libturbojpeg          | decodes JPEG
-build   | libpng-dev        | pkg-config --exists libpng                | decodes PNG
-build   | zlib1g-dev        | pkg-config --exists zlib                  | unpacks .npz
-build   | libxxhash-dev     | pkg-config --exists libxxhash             | fast hashes
-build   | python3-venv      | python3 -c 'import venv, ensurepip'       | pip, to download pinned packages
-build   | ca-certificates   | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
-test    | libcmocka-dev     | pkg-config --exists cmocka                | unit tests
-test    | git               | command -v git                            | lists the files of the project
-analyse | clang             | command -v clang                          | second compiler, fuzzing
-analyse | llvm              | command -v llvm-symbolizer                | readable reports of sanitizers
-analyse | clang-tidy        | command -v clang-tidy                     | static analysis
-analyse | cppcheck          | command -v cppcheck                       | static analysis
-analyse | valgrind          | command -v valgrind                       | memory errors and leaks
+build   | make                  | command -v make                            | runs the Makefile
+build   | gcc                   | command -v "${CC:-gcc}"                    | compiles
+build   | libc6-dev             | header stdio.h                             | headers of the C library
+build   | pkg-config            | command -v pkg-config                      | finds the libraries below
+build   | libjansson-dev        | pkg-config --exists jansson                | reads JSON
+build   | libyaml-dev           | pkg-config --exists yaml-0.1               | reads YAML
+build   | libturbojpeg0-dev     | pkg-config --exists libturbojpeg           | decodes JPEG
+build   | libpng-dev            | pkg-config --exists libpng                 | decodes PNG
+build   | zlib1g-dev            | pkg-config --exists zlib                   | unpacks .npz
+build   | libxxhash-dev         | pkg-config --exists libxxhash              | fast hashes
+build   | python3-venv          | python3 -c 'import venv, ensurepip'        | pip, to download pinned packages
+build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
+test    | libcmocka-dev         | pkg-config --exists cmocka                 | unit tests
+test    | git                   | command -v git                             | lists the files of the project
+analyse | clang                 | command -v clang                           | second compiler, fuzzing
+analyse | llvm                  | command -v llvm-symbolizer                 | readable reports of sanitizers
+analyse | gcc-aarch64-linux-gnu | command -v aarch64-linux-gnu-gcc           | compiles for another machine
+analyse | libc6-dev-arm64-cross | test -d /usr/aarch64-linux-gnu/include     | headers for it
+analyse | clang-tidy            | command -v clang-tidy                      | static analysis
+analyse | cppcheck              | command -v cppcheck                        | static analysis
+analyse | valgrind              | command -v valgrind                        | memory errors and leaks
 TABLE
 )
 
@@ -70,7 +72,7 @@ install_packages() {
   [[ -n $missing ]] || return 0
   say "Debian packages that are missing:"
   while IFS='|' read -r package why; do
-    printf '  %-18s %s\n' "$package" "$why"
+    printf '  %-22s %s\n' "$package" "$why"
     names+=("$package")
   done <<<"$missing"
   command -v apt-get >/dev/null ||

@@ -77,6 +77,7 @@ PARTS = {
 }
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
+    "aarch64": [make("FLAVOUR=aarch64", "objects")],
     "asan-build": [make("FLAVOUR=asan", "cli", "units", "replays")],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],
