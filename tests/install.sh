@@ -85,10 +85,14 @@ try "shared program runs" says_version "$stage/shared"
 try "static program compiles" compile_static "$stage/version.c" "$stage/static"
 try "static program runs" says_version "$stage/static"
 try "header is C++ too" compile_cpp
-for example in examples/*.c; do
-  [[ -e $example ]] || continue
-  try "$example compiles" compile_shared "$example" "$stage/example"
+for example in weights insert; do
+  try "examples/$example.c compiles" compile_shared "examples/$example.c" "$stage/$example"
 done
+export LD_LIBRARY_PATH=$lib
+model=build/zoo/models/ppocr_cls.onnx
+try "examples/insert.c runs" "$stage/insert" "$model" "$stage/edited.onnx"
+try "examples/weights.c runs" "$stage/weights" "$stage/edited.onnx"
+unset LD_LIBRARY_PATH
 try "program runs" "$stage$prefix/bin/baryon" version
 for page in "$stage$prefix"/share/man/man1/*.1; do
   grep -q '^\.TH BARYON' "$page" || try "$page has a title" false
