@@ -7,43 +7,42 @@
 #include <baryon.h>
 
 #include <stdio.h>
-#include <stdlib.h>
+
+enum { TOP = 10 };
 
 struct weight {
     const char *name, *type;
     size_t bytes;
 };
 
-static int by_size(const void *a, const void *b)
+/* Keeps the biggest ones, in order. */
+static void keep(struct weight top[TOP], struct weight weight)
 {
-    size_t x = ((const struct weight *)a)->bytes, y = ((const struct weight *)b)->bytes;
-    return (x < y) - (x > y);
+    for (size_t i = 0; i < TOP; i++)
+        if (weight.bytes > top[i].bytes) {
+            struct weight smaller = top[i];
+            top[i] = weight;
+            weight = smaller;
+        }
 }
 
 static int list(struct baryon_model *model, struct baryon_error *err)
 {
+    struct weight top[TOP] = {0};
     struct baryon_graph *graph = baryon_model_graph(model);
-    size_t values = baryon_graph_value_count(graph), count = 0;
-    struct weight *weights = calloc(values + 1, sizeof *weights);
-    if (!weights)
-        return -1;
-    for (size_t i = 0; i < values; i++) {
+    for (size_t i = 0; i < baryon_graph_value_count(graph); i++) {
         struct baryon_tensor *tensor = baryon_value_tensor(baryon_graph_value(graph, i));
         const void *bytes;
         size_t size;
         if (!tensor)
             continue;
-        if (baryon_tensor_bytes(model, tensor, &bytes, &size, err)) {
-            free(weights);
+        if (baryon_tensor_bytes(model, tensor, &bytes, &size, err))
             return -1;
-        }
-        weights[count++] = (struct weight){baryon_tensor_name(tensor),
-                                           baryon_type_name(baryon_tensor_type(tensor)), size};
+        const char *type = baryon_type_name(baryon_tensor_type(tensor));
+        keep(top, (struct weight){baryon_tensor_name(tensor), type, size});
     }
-    qsort(weights, count, sizeof *weights, by_size);
-    for (size_t i = 0; i < count && i < 10; i++)
-        printf("%10zu  %-8s  %s\n", weights[i].bytes, weights[i].type, weights[i].name);
-    free(weights);
+    for (size_t i = 0; i < TOP && top[i].bytes; i++)
+        printf("%10zu  %-8s  %s\n", top[i].bytes, top[i].type, top[i].name);
     return 0;
 }
 
