@@ -95,8 +95,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/src/engine/ort.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
-$(BUILD)/src/engine/ort.o: $(BUILD)/place
+$(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
+$(BUILD)/src/engine/ort_find.o: $(BUILD)/place
 
 $(ARCHIVE): $(LIB_OBJ)
 	@rm -f $@
