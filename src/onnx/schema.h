@@ -10,6 +10,8 @@
 #define BY_ONNX_IR_MIN    3
 #define BY_ONNX_IR_MAX    14
 #define BY_ONNX_OPSET_MIN 7
+#define BY_ONNX_OPSET_MAX 28
+#define BY_ONNX_ML_OPSET_MAX 5
 
 extern const struct by_schema by_schema_model, by_schema_graph, by_schema_node, by_schema_attribute,
     by_schema_tensor, by_schema_sparse_tensor, by_schema_value_info, by_schema_type,

@@ -1,0 +1,133 @@
+/* Device configurations of the model, and what nodes say by them. Nothing refuses them. */
+#include "onnx/check_rule.h"
+
+#include <string.h>
+
+struct devices {
+    struct by_map by_name; /* by_device */
+};
+
+static int check_device(struct by_check *check, const struct by_device *device, size_t index,
+                        struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *name = device->name ? device->name : "";
+    if (device->num_devices < 1)
+        by_fail(err, BARYON_ERR_INPUT, "configuration %s has %lld devices, it needs at least 1",
+                by_quote(quoted, name), (long long)device->num_devices);
+    else if (device->device.count && (int64_t)device->device.count != device->num_devices)
+        by_fail(err, BARYON_ERR_INPUT,
+                "configuration %s has %lld devices but names %zu, they have to be as many",
+                by_quote(quoted, name), (long long)device->num_devices, device->device.count);
+    else
+        return 0;
+    by_err_in(err, "configuration[%zu]", index);
+    return by_report(check, BY_FINDING_WARNING, &device->msg, err);
+}
+
+static int add_device(struct by_check *check, struct by_device *device, size_t index,
+                      struct baryon_error *err)
+{
+    struct devices *devices = check->state;
+    char quoted[BY_QUOTE_MAX];
+    const char *name = device->name ? device->name : "";
+    if (*name && !by_map_get(&devices->by_name, name))
+        return by_map_put(&devices->by_name, name, device, err);
+    if (*name)
+        by_fail(err, BARYON_ERR_INPUT, "a second configuration of the name %s, names are unique",
+                by_quote(quoted, name));
+    else
+        by_fail(err, BARYON_ERR_INPUT, "it has no name, configurations need one");
+    by_err_in(err, "configuration[%zu]", index);
+    return by_report(check, BY_FINDING_WARNING, &device->msg, err);
+}
+
+static int check_configurations(struct by_check *check, struct baryon_error *err)
+{
+    struct devices *devices = check->state;
+    by_map_init(&devices->by_name);
+    for (size_t i = 0; i < check->model->configuration.count; i++) {
+        struct by_device *device = check->model->configuration.at[i];
+        if (device && (add_device(check, device, i, err) || check_device(check, device, i, err)))
+            return -1;
+    }
+    return 0;
+}
+
+static bool names_tensor(const struct by_names *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->at[i] && strcmp(list->at[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int check_shards(const struct by_sharded_dim *dim, struct baryon_error *err)
+{
+    for (size_t i = 0; i < dim->simple_sharding.count; i++) {
+        const struct by_simple_sharded_dim *simple = dim->simple_sharding.at[i];
+        if (!simple || simple->num_shards >= 1)
+            continue;
+        by_fail(err, BARYON_ERR_INPUT, "%lld shards, there has to be at least 1",
+                (long long)simple->num_shards);
+        return by_err_in(err, "simple_sharding[%zu]", i);
+    }
+    return 0;
+}
+
+static int check_spec(const struct baryon_node *node, const struct by_sharding_spec *spec,
+                      struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *name = spec->tensor_name ? spec->tensor_name : "";
+    if (!names_tensor(&node->input, name) && !names_tensor(&node->output, name))
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "%s is sharded, which is no input or output of the node",
+                       by_quote(quoted, name));
+    for (size_t i = 0; i < spec->sharded_dim.count; i++)
+        if (spec->sharded_dim.at[i] && check_shards(spec->sharded_dim.at[i], err))
+            return by_err_in(err, "sharded_dim[%zu]", i);
+    return 0;
+}
+
+static int check_node_device(struct by_check *check, const struct baryon_node *node,
+                             const struct by_node_device *device, struct baryon_error *err)
+{
+    const struct devices *devices = check->state;
+    char quoted[BY_QUOTE_MAX];
+    const char *id = device->configuration_id ? device->configuration_id : "";
+    if (!by_map_get(&devices->by_name, id))
+        return by_fail(err, BARYON_ERR_INPUT, "configuration %s is not among those of the model",
+                       by_quote(quoted, id));
+    for (size_t i = 0; i < device->sharding_spec.count; i++)
+        if (device->sharding_spec.at[i] && check_spec(node, device->sharding_spec.at[i], err))
+            return by_err_in(err, "sharding_spec[%zu]", i);
+    return 0;
+}
+
+static int check_node(struct by_check *check, const struct baryon_node *node,
+                      struct baryon_error *err)
+{
+    for (size_t i = 0; i < node->device_configurations.count; i++) {
+        const struct by_node_device *device = node->device_configurations.at[i];
+        if (!device || !check_node_device(check, node, device, err))
+            continue;
+        by_err_in(err, "device_configurations[%zu]", i);
+        if (by_report(check, BY_FINDING_WARNING, &device->msg, err))
+            return -1;
+    }
+    return 0;
+}
+
+static void forget_devices(void *state)
+{
+    by_map_release(&((struct devices *)state)->by_name);
+}
+
+const struct by_rule by_rule_devices = {
+    .worst = BY_FINDING_WARNING,
+    .state_size = sizeof(struct devices),
+    .start = check_configurations,
+    .node = check_node,
+    .release = forget_devices,
+};

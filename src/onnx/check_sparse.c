@@ -1,0 +1,134 @@
+/* Sparse tensors: values [n], indices [n] or [n, rank] in rising order, inside the dims. */
+#include "ir/tensor.h"
+
+#include "onnx/check_rule.h"
+
+static int check_dims(const struct by_sparse_tensor *sparse, struct baryon_error *err)
+{
+    size_t count;
+    if (!sparse->dims.count)
+        by_fail(err, BARYON_ERR_INPUT, "no dims, a sparse tensor has at least one");
+    else if (!by_dims_count(sparse->dims.at, sparse->dims.count, &count, err)) {
+        if (count)
+            return 0;
+        by_fail(err, BARYON_ERR_INPUT, "a dimension is 0, those of a sparse tensor are 1 or more");
+    }
+    return by_err_in(err, "dims");
+}
+
+static int check_values(const struct by_sparse_tensor *sparse, struct baryon_error *err)
+{
+    if (!sparse->values)
+        return by_fail(err, BARYON_ERR_INPUT, "no values, a sparse tensor has them");
+    if (sparse->values->dims.count == 1)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "values of rank %zu, they have rank 1",
+            sparse->values->dims.count);
+    return by_err_in(err, "values.dims");
+}
+
+static int check_index_dims(const struct by_sparse_tensor *sparse, struct baryon_error *err)
+{
+    const struct baryon_tensor *indices = sparse->indices;
+    const long long entries = (long long)sparse->values->dims.at[0];
+    const size_t rank = indices->dims.count;
+    if (indices->data_type != BY_ELEM_INT64) {
+        by_fail(err, BARYON_ERR_INPUT, "indices of the type %s, they are int64",
+                by_elem_name(indices->data_type));
+        return by_err_in(err, "indices.data_type");
+    }
+    if (rank != 1 && rank != 2)
+        by_fail(err, BARYON_ERR_INPUT, "indices of rank %zu, they have rank 1 or 2", rank);
+    else if (indices->dims.at[0] != entries)
+        by_fail(err, BARYON_ERR_INPUT, "%lld indices for %lld values, they have to be as many",
+                (long long)indices->dims.at[0], entries);
+    else if (rank == 2 && indices->dims.at[1] != (int64_t)sparse->dims.count)
+        by_fail(err, BARYON_ERR_INPUT, "indices of %lld numbers each, the rank is %zu",
+                (long long)indices->dims.at[1], sparse->dims.count);
+    else
+        return 0;
+    return by_err_in(err, "indices.dims");
+}
+
+static int64_t read_index(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 8; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return (int64_t)value;
+}
+
+/* The place of entry i in the dense tensor; -1 when it is outside. */
+static int64_t linear(const struct by_sparse_tensor *sparse, const uint8_t *bytes, size_t i,
+                      int64_t size)
+{
+    const size_t rank = sparse->indices->dims.count == 2 ? sparse->dims.count : 1;
+    int64_t sum = 0;
+    for (size_t k = 0; k < rank; k++) {
+        int64_t dim = sparse->indices->dims.count == 2 ? sparse->dims.at[k] : size;
+        int64_t index = read_index(bytes + (i * rank + k) * 8);
+        if (index < 0 || index >= dim)
+            return -1;
+        sum = sum * dim + index;
+    }
+    return sum;
+}
+
+static int check_order(const struct by_sparse_tensor *sparse, const uint8_t *bytes,
+                       struct baryon_error *err)
+{
+    const size_t entries = (size_t)sparse->values->dims.at[0];
+    size_t size;
+    int64_t last = -1;
+    if (by_dims_count(sparse->dims.at, sparse->dims.count, &size, err))
+        return -1;
+    for (size_t i = 0; i < entries; i++) {
+        int64_t now = linear(sparse, bytes, i, (int64_t)size);
+        if (now < 0)
+            by_fail(err, BARYON_ERR_INPUT, "index %zu lies outside of the tensor", i);
+        else if (now <= last)
+            by_fail(err, BARYON_ERR_INPUT, "index %zu %s, indices rise from one to the next", i,
+                    now == last ? "is the same as the one before" : "is below the one before");
+        last = now;
+        if (err->code != BARYON_OK)
+            return by_err_in(err, "indices");
+    }
+    return 0;
+}
+
+static int check_indices(const struct by_sparse_tensor *sparse, struct baryon_error *err)
+{
+    struct by_arena scratch;
+    struct by_span bytes;
+    if (!sparse->indices) {
+        if (!sparse->values->dims.at[0])
+            return 0;
+        return by_fail(err, BARYON_ERR_INPUT, "no indices for %lld values",
+                       (long long)sparse->values->dims.at[0]);
+    }
+    if (check_index_dims(sparse, err))
+        return -1;
+    /* What is wrong with the payload is said by the rule for tensors. */
+    if (by_tensor_check(sparse->indices, NULL) || sparse->values->dims.at[0] < 0 ||
+        (by_tensor_is_external(sparse->indices) && !sparse->indices->external.data))
+        return 0;
+    by_arena_init(&scratch, 0);
+    int result = by_tensor_bytes(sparse->indices, &scratch, &bytes, err);
+    if (!result)
+        result = check_order(sparse, bytes.data, err);
+    by_arena_release(&scratch);
+    return result;
+}
+
+static int check_sparse(struct by_check *check, const struct by_sparse_tensor *sparse,
+                        struct baryon_error *err)
+{
+    by_err_clear(err);
+    if (!check_dims(sparse, err) && !check_values(sparse, err) && !check_indices(sparse, err))
+        return 0;
+    if (err->code == BARYON_ERR_NOMEM)
+        return -1;
+    return by_report(check, BY_FINDING_ERROR, &sparse->msg, err);
+}
+
+const struct by_rule by_rule_sparse = {.worst = BY_FINDING_ERROR, .sparse = check_sparse};

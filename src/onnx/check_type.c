@@ -1,0 +1,144 @@
+/* Declared types and names of graphs. */
+#include "ir/tensor.h"
+
+#include "onnx/check_rule.h"
+
+#include <string.h>
+
+/* --- names of graphs --- */
+
+/* ONNX asks for one; nothing that runs models does. */
+static int check_graph_name(struct by_check *check, const struct baryon_graph *graph,
+                            struct baryon_error *err)
+{
+    if (graph->name && *graph->name)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "the graph has no name, ONNX asks for one");
+    by_err_in(err, "name");
+    return by_report(check, BY_FINDING_WARNING, &graph->msg, err);
+}
+
+const struct by_rule by_rule_graph_name = {.worst = BY_FINDING_WARNING, .graph = check_graph_name};
+
+/* --- types --- */
+
+static int check_elem(int64_t elem, const char *field, struct baryon_error *err)
+{
+    if (by_elem_info(elem))
+        return 0;
+    if (elem == BY_ELEM_UNDEFINED)
+        by_fail(err, BARYON_ERR_INPUT, "no element type, there has to be one");
+    else
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
+                (long long)elem, BY_ELEM_COUNT - 1);
+    return by_err_in(err, "%s", field);
+}
+
+static int check_dims(const struct by_shape_msg *shape, struct baryon_error *err)
+{
+    for (size_t i = 0; shape && i < shape->dims.count; i++) {
+        const struct by_dim *dim = shape->dims.at[i];
+        if (!dim || dim->value >= -1) /* -1 is what many write for an open one */
+            continue;
+        by_fail(err, BARYON_ERR_INPUT, "dimension %lld, a size is 0 or more",
+                (long long)dim->value);
+        return by_err_in(err, "shape.dim[%zu]", i);
+    }
+    return 0;
+}
+
+static int check_type(const struct by_type *type, struct baryon_error *err);
+
+static int check_map(const struct by_map_type *map, struct baryon_error *err)
+{
+    const struct by_elem_info *info = by_elem_info(map->key_type);
+    if (!info || (info->class != BY_CLASS_INT && map->key_type != BY_ELEM_STRING)) {
+        by_fail(err, BARYON_ERR_INPUT, "keys of the type %s, they are integers or strings",
+                by_elem_name(map->key_type));
+        return by_err_in(err, "key_type");
+    }
+    if (!map->value_type)
+        return by_fail(err, BARYON_ERR_INPUT, "a map without a type of its values");
+    return check_type(map->value_type, err) ? by_err_in(err, "value_type") : 0;
+}
+
+static int check_inner(const struct by_type *inner, struct baryon_error *err)
+{
+    if (!inner)
+        return by_fail(err, BARYON_ERR_INPUT, "no type of what is in it, there has to be one");
+    return check_type(inner, err) ? by_err_in(err, "elem_type") : 0;
+}
+
+static int check_tensor_type(const struct by_tensor_type *type, struct baryon_error *err)
+{
+    return check_elem(type->elem_type, "elem_type", err) || check_dims(type->shape, err) ? -1 : 0;
+}
+
+/* Recursion is bounded: the decoder limits how deep messages nest. */
+static int check_type(const struct by_type *type, struct baryon_error *err)
+{
+    if (type->tensor)
+        return check_tensor_type(type->tensor, err) ? by_err_in(err, "tensor_type") : 0;
+    if (type->sparse_tensor)
+        return check_tensor_type(type->sparse_tensor, err) ? by_err_in(err, "sparse_tensor_type")
+                                                           : 0;
+    if (type->sequence)
+        return check_inner(type->sequence->elem_type, err) ? by_err_in(err, "sequence_type") : 0;
+    if (type->optional)
+        return check_inner(type->optional->elem_type, err) ? by_err_in(err, "optional_type") : 0;
+    if (type->map)
+        return check_map(type->map, err) ? by_err_in(err, "map_type") : 0;
+    if (type->opaque)
+        return 0;
+    return by_fail(err, BARYON_ERR_INPUT, "a type that says nothing");
+}
+
+static size_t count_kinds(const struct by_type *type)
+{
+    return (size_t) !!type->tensor + !!type->sparse_tensor + !!type->sequence + !!type->optional +
+           !!type->map + !!type->opaque;
+}
+
+static int missing(struct by_check *check, const struct by_value_info *info, const char *what,
+                   enum by_severity severity, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_INPUT, "%s has no %s, inputs and outputs of a model declare it",
+            by_quote(quoted, info->name ? info->name : ""), what);
+    return by_report(check, severity, &info->msg, err);
+}
+
+static bool has_shape(const struct by_type *type)
+{
+    const struct by_tensor_type *tensor = type->tensor ? type->tensor : type->sparse_tensor;
+    return !tensor || tensor->shape;
+}
+
+/* What an output lacks is found when the model runs; many exporters leave it out. */
+static int check_info(struct by_check *check, const struct by_value_info *info,
+                      enum by_info_role role, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const bool outermost = !check->scope.function && !check->scope.training && !check->scope.depth;
+    if (!info->type || !count_kinds(info->type)) {
+        if (!outermost || role == BY_INFO_VALUE)
+            return 0;
+        return missing(check, info, "type",
+                       role == BY_INFO_INPUT ? BY_FINDING_ERROR : BY_FINDING_WARNING, err);
+    }
+    if (count_kinds(info->type) > 1)
+        by_fail(err, BARYON_ERR_INPUT, "%s has several types, it may have one",
+                by_quote(quoted, info->name ? info->name : ""));
+    else if (!check_type(info->type, err))
+        return outermost && role != BY_INFO_VALUE && !has_shape(info->type)
+                   ? missing(check, info, "shape", BY_FINDING_WARNING, err)
+                   : 0;
+    /* Elsewhere a missing element type only says that it is not known. */
+    else if (err->code == BARYON_ERR_INPUT && (!outermost || role == BY_INFO_VALUE) &&
+             info->type->tensor && !info->type->tensor->elem_type)
+        return 0;
+    by_err_in(err, "type");
+    return by_report(check, BY_FINDING_ERROR, &info->msg, err);
+}
+
+const struct by_rule by_rule_value_type = {.worst = BY_FINDING_ERROR, .info = check_info};
