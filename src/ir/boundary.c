@@ -62,7 +62,7 @@ int by_graph_remove_initializer(struct baryon_value *value, struct baryon_error 
     by_quote(name, value->name);
     if (value->init_slot == BY_NO_SLOT)
         return by_fail(err, BARYON_ERR_USAGE, "value %s is not an initializer", name);
-    if (value->use_count || value->mentions || value->pinned)
+    if (value->use_count || by_value_is_kept(value))
         return by_fail(err, BARYON_ERR_USAGE,
                        "initializer %s is still read, it is removed after its readers", name);
     if (value->initializer)

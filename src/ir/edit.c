@@ -2,7 +2,6 @@
 #include "ir/links.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* --- nodes --- */
 
@@ -125,7 +124,7 @@ static int check_unused(const struct baryon_node *node, struct baryon_error *err
     char label[BY_QUOTE_MAX + 80], name[BY_QUOTE_MAX];
     for (size_t i = 0; i < node->output.count; i++) {
         const struct baryon_value *value = node->outs[i];
-        if (value && (value->use_count || value->pinned))
+        if (value && (value->use_count || by_value_is_kept(value)))
             return by_fail(err, BARYON_ERR_USAGE,
                            "output %s of %s is still read, a node is removed after its readers",
                            by_quote(name, value->name), by_node_label(node, label, sizeof label));
@@ -295,8 +294,8 @@ static struct baryon_node *add_behind(struct baryon_graph *graph, struct baryon_
                 MORE_INPUTS_MAX);
         return NULL;
     }
-    if (more_count)
-        memcpy(inputs + 1, more, more_count * sizeof *more);
+    for (size_t i = 0; i < more_count; i++)
+        inputs[1 + i] = more[i];
     snprintf(stem, sizeof stem, "%s_%s", value->name, op_type);
     const char *name = by_model_fresh_name(graph->model, stem, err);
     snprintf(stem, sizeof stem, "%s_Output", name ? name : "");

@@ -224,7 +224,8 @@ static int connect_graph(struct baryon_graph *graph, struct baryon_error *err)
 
 /* --- what is said about values elsewhere --- */
 
-static int mention(const struct baryon_graph *graph, struct by_pair *pair, struct baryon_error *err)
+static int mention(const struct baryon_graph *graph, const struct by_annotation *annotation,
+                   struct by_pair *pair, struct baryon_error *err)
 {
     struct by_arena *arena = by_graph_arena(graph);
     const char *name;
@@ -236,7 +237,7 @@ static int mention(const struct baryon_graph *graph, struct by_pair *pair, struc
     struct by_mention *mention = BY_ARENA_NEW(arena, struct by_mention, err);
     if (!mention)
         return -1;
-    *mention = (struct by_mention){value->mentions, pair};
+    *mention = (struct by_mention){value->mentions, annotation, pair};
     value->mentions = mention;
     return 0;
 }
@@ -252,7 +253,7 @@ static int attach_annotations(struct baryon_graph *graph, struct baryon_error *e
         if (value && value->annotation == BY_NO_SLOT)
             value->annotation = i;
         for (size_t k = 0; k < annotation->names.count; k++)
-            if (mention(graph, annotation->names.at[k], err))
+            if (mention(graph, annotation, annotation->names.at[k], err))
                 return -1;
     }
     return 0;

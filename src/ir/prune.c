@@ -9,7 +9,7 @@ static bool is_dead(const struct baryon_node *node)
         const struct baryon_value *value = node->outs[i];
         if (!value)
             continue;
-        if (value->use_count || value->mentions || value->pinned)
+        if (value->use_count || by_value_is_kept(value))
             return false;
         any = true;
     }
@@ -20,7 +20,7 @@ static bool is_dead(const struct baryon_node *node)
  * to be declared for every initializer. */
 static bool is_dead_initializer(const struct baryon_value *value, const struct baryon_model *model)
 {
-    if (value->init_slot == BY_NO_SLOT || value->use_count || value->mentions || value->pinned)
+    if (value->init_slot == BY_NO_SLOT || value->use_count || by_value_is_kept(value))
         return false;
     return !value->is_input || model->ir_version < 4;
 }

@@ -34,6 +34,21 @@ struct baryon_value *by_value_new(struct baryon_graph *graph, const char *name,
     return value;
 }
 
+static void remove_annotation(struct baryon_graph *graph, size_t place)
+{
+    struct by_annotation *annotation = graph->annotation.at[place];
+    annotation->names.count = 0;
+    graph->annotation.at[place] = NULL;
+}
+
+bool by_value_is_kept(const struct baryon_value *value)
+{
+    const struct by_mention *mention = value->mentions;
+    while (mention && mention->annotation->names.count == 0)
+        mention = mention->next;
+    return mention || value->pinned;
+}
+
 void by_value_forget(struct baryon_value *value)
 {
     struct baryon_graph *graph = value->graph;
@@ -42,7 +57,7 @@ void by_value_forget(struct baryon_value *value)
     if (value->info_slot != BY_NO_SLOT)
         graph->value_info.at[value->info_slot] = NULL;
     if (value->annotation != BY_NO_SLOT)
-        graph->annotation.at[value->annotation] = NULL;
+        remove_annotation(graph, value->annotation);
     graph->unsettled = true;
     value->graph = NULL;
     value->info = NULL;

@@ -159,12 +159,12 @@ static int verify_lists(struct verifier *verifier, const struct baryon_graph *gr
 
 static int verify_holes(struct verifier *verifier, const struct baryon_graph *graph)
 {
-    const struct by_ptrs *lists[] = {
-        &graph->node,       &graph->initializer, &graph->input,     &graph->sparse_initializer,
-        &graph->value_info, &graph->annotation,  &graph->all_values};
+    const struct by_ptrs lists[] = {graph->node,      graph->initializer, graph->sparse_initializer,
+                                    graph->input,     graph->value_info,  graph->annotation,
+                                    graph->all_values};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (size_t k = 0; !graph->unsettled && k < lists[i]->count; k++)
-            MUST(lists[i]->at[k], "a settled graph has no holes", graph->name);
+        for (size_t k = 0; !graph->unsettled && k < lists[i].count; k++)
+            MUST(lists[i].at[k], "a settled graph has no holes", graph->name);
     return 0;
 }
 

@@ -108,10 +108,9 @@ static void rename_refuses_taken_and_impossible_names(void **state)
     struct baryon_value *a = value_of(model->graph, "a");
     assert_err(by_value_rename(a, "b", &err), BARYON_ERR_USAGE,
                "graph: name 'b' is taken by another value, a new one has to be new");
-    assert_err(
-        by_value_rename(a, "n", &err), BARYON_ERR_USAGE,
-        "graph.node[3].attribute[0].g: name 'n' is taken by another value, a new one has to "
-        "be new");
+    assert_err(by_value_rename(a, "n", &err), BARYON_ERR_USAGE,
+               "graph.node[3].attribute[0].g: name 'n' is taken by another value, a new one has to "
+               "be new");
     assert_err(by_value_rename(value_of(branch_of(model), "n"), "x", &err), BARYON_ERR_USAGE,
                "graph: name 'x' is taken by another value, a new one has to be new");
     assert_err(by_value_rename(a, "", &err), BARYON_ERR_USAGE, "an empty name, values need one");
@@ -188,6 +187,12 @@ static void annotations_follow_names(void **state)
     assert_ok(by_graph_prune(graph, &removed, &err));
     assert_non_null(by_graph_value(graph, "s2"));
     assert_int_equal(by_graph_remove_initializer(value_of(graph, "s2"), &err), -1);
+    /* Unless the annotation goes with the value that it is about. */
+    assert_ok(by_value_replace_uses(value_of(graph, "alpha"), value_of(graph, "x"), NULL, &err));
+    assert_ok(by_graph_prune(graph, &removed, &err));
+    assert_null(by_graph_value(graph, "s2"));
+    assert_ok(by_model_settle(model, &err));
+    assert_int_equal(graph->annotation.count, 0);
     by_model_free(model);
 }
 
