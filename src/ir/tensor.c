@@ -196,7 +196,7 @@ static int unpack_typed(const struct baryon_tensor *tensor, const struct by_elem
     size_t size;
     if (by_elem_bytes(tensor->data_type, count, &size, err))
         return -1;
-    if (info->typed == BY_TYPED_FLOAT || info->typed == BY_TYPED_DOUBLE) {
+    if (!size || info->typed == BY_TYPED_FLOAT || info->typed == BY_TYPED_DOUBLE) {
         *bytes = (struct by_span){size ? typed->span.data : (const uint8_t *)"", size};
         return 0;
     }
