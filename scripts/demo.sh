@@ -11,12 +11,10 @@ model=$zoo/models/ppocrv4_det.onnx
 side=640
 
 step() {
-  printf '\n%s\n' "$1"
+  printf '\n%s\n\n' "$1"
   shift
-  # What people would type: the program by its name, words with blanks in quotes.
-  printf '  $ baryon'
-  printf ' %q' "$@"
-  printf '\n\n'
+  echo "  \$ baryon $*" | fold -s -w 96 | sed '2,$s/^/      /; s/ $/ \\/'
+  echo
   "$baryon" "$@" | sed 's/^/  /'
 }
 
@@ -33,5 +31,6 @@ step "3. Run it on pictures: letterboxed to $side x $side, normalized as it was 
 printf '\n4. What came out of it?\n\n'
 python3 scripts/show_text.py "$out/pictures" "$out/masks" "$side" "$out/text.html"
 step "5. Write it back: an untouched model keeps every byte." copy "$model" "$out/copy.onnx"
-cmp "$model" "$out/copy.onnx" && printf '  cmp: the copy is the same, byte for byte\n'
+cmp "$model" "$out/copy.onnx"
+printf '  the copy is the same, byte for byte\n'
 printf '\nThe pictures with the text marked: %s\n' "$out/text.html"

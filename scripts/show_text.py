@@ -83,8 +83,12 @@ def figure(path, boxes, size, side):
     return (
         f'<figure><svg viewBox="0 0 {width} {height}"><image href="{path.resolve().as_uri()}"'
         f' width="{width}" height="{height}"/>{marks}</svg>'
-        f"<figcaption>{html.escape(path.name)}: {len(boxes)} lines of text</figcaption></figure>"
+        f"<figcaption>{html.escape(path.name)}: {lines(len(boxes))}</figcaption></figure>"
     )
+
+
+def lines(count):
+    return f"{count or 'no'} line{'s' * (count != 1)} of text"
 
 
 def main():
@@ -93,7 +97,7 @@ def main():
     for path in sorted(pictures.iterdir()):
         grid = read_npy(masks / f"{path.stem}.npy")
         boxes = find_lines(*grid)
-        print(f"  {path.name:16} {len(boxes)} lines of text")
+        print(f"  {path.name:16} {lines(len(boxes))}")
         width, height = picture_size(path)
         figures.append(figure(path, boxes, (width, height), side))
         if len(boxes) > len(best[0]):

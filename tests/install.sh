@@ -31,7 +31,7 @@ only_public_names() {
   [[ -z $others ]] || { echo "exports $others"; return 1; }
   # All that the header declares is there.
   local name missing=0
-  for name in $(grep -o '\bbaryon_[a-z0-9_]*(' include/baryon.h | tr -d '(' | sort -u); do
+  for name in $(grep -Pzo 'BARYON_API[^;(]*\b\Kbaryon_\w+(?=\()' include/baryon.h | tr '\0' ' '); do
     nm -D --defined-only "$1" | grep -q " $name\$" || { echo "lacks $name"; missing=1; }
   done
   return "$missing"
