@@ -216,7 +216,7 @@ struct baryon_check_options {
     bool custom_operators; /* operators of unknown domains are no errors */
 };
 
-/* visit may be NULL. */
+/* visit may be NULL. Settles graphs that were edited. */
 BARYON_API int baryon_model_check(struct baryon_model *model,
                                   const struct baryon_check_options *options,
                                   baryon_finding_fn *visit, void *context,

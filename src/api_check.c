@@ -1,5 +1,6 @@
 /* The public interface: checking models. */
 #include "api.h"
+#include "ir/graph.h"
 #include "onnx/check.h"
 
 struct reader {
@@ -35,7 +36,7 @@ int baryon_model_check(struct baryon_model *model, const struct baryon_check_opt
 {
     struct baryon_check_options options = {.size = sizeof options};
     struct reader reader = {visit, context};
-    if (by_api_options(&options, sizeof options, theirs, err))
+    if (by_api_options(&options, sizeof options, theirs, err) || by_model_settle(model, err))
         return -1;
     const struct by_check_options ours = {.custom_ops = options.custom_operators};
     return by_model_check(model, &ours, visit ? pass_on : NULL, &reader, err);

@@ -392,6 +392,100 @@ static void refuses_cycles_when_saving(void **state)
     baryon_model_free(model);
 }
 
+/* --- checking --- */
+
+struct findings {
+    size_t count, errors;
+    char first_error[2048];
+    size_t stop_after; /* 0: never */
+};
+
+static bool note(void *context, const struct baryon_finding *finding)
+{
+    struct findings *findings = context;
+    assert_non_null(finding->rule);
+    assert_true(finding->error->message[0] != '\0');
+    findings->count++;
+    if (finding->severity == BARYON_ERROR && findings->errors++ == 0)
+        baryon_error_format(finding->error, findings->first_error, sizeof findings->first_error);
+    return findings->count != findings->stop_after;
+}
+
+static void checks_models(void **state)
+{
+    (void)state;
+    struct baryon_model *model = small_model();
+    struct baryon_graph *graph = baryon_model_graph(model);
+    struct findings findings = {0};
+    char text[2048];
+    /* Inserted nodes stand at the end until then: not an error. */
+    assert_non_null(baryon_graph_insert_on_edge(baryon_graph_node(graph, 1), 0, "Identity", NULL,
+                                                NULL, 0, &err));
+    ok(baryon_model_check(model, NULL, note, &findings, &err));
+    assert_int_equal(findings.errors, 0);
+
+    struct baryon_value *x = baryon_graph_input(graph, 0);
+    const char *names[] = {"n1", "n2"};
+    assert_non_null(
+        baryon_graph_add_node(graph, "Strange", "my.domain", NULL, &x, 1, &names[0], 1, &err));
+    assert_non_null(
+        baryon_graph_add_node(graph, "NoSuchThing", NULL, NULL, &x, 1, &names[1], 1, &err));
+    findings = (struct findings){0};
+    assert_int_equal(baryon_model_check(model, NULL, note, &findings, &err), -1);
+    assert_true(findings.errors >= 2);
+    baryon_error_format(&err, text, sizeof text);
+    assert_string_equal(text, findings.first_error);
+
+    size_t all = findings.count;
+    findings = (struct findings){.stop_after = 1};
+    baryon_model_check(model, NULL, note, &findings, &err);
+    assert_int_equal(findings.count, 1);
+    assert_true(all > 1);
+    assert_int_equal(baryon_model_check(model, NULL, NULL, NULL, NULL), -1);
+
+    ok(baryon_node_remove(baryon_value_producer(baryon_graph_find_value(graph, names[1]), NULL),
+                          &err));
+    ok(baryon_model_set_opset(model, "my.domain", 1, &err));
+    assert_int_equal(baryon_model_check(model, NULL, NULL, NULL, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
+    const struct baryon_check_options options = {.size = sizeof options, .custom_operators = true};
+    ok(baryon_model_check(model, &options, NULL, NULL, &err));
+    baryon_model_free(model);
+}
+
+/* All that is wrong with a file, also when it could not be loaded. */
+static void checks_files(void **state)
+{
+    (void)state;
+    struct baryon_model *model = small_model();
+    struct findings findings = {0};
+    void *bytes;
+    size_t size;
+    ok(baryon_model_save(model, in_folder("a.onnx"), NULL, &err));
+    ok(baryon_check_file(in_folder("a.onnx"), NULL, NULL, note, &findings, &err));
+    assert_int_equal(findings.errors, 0);
+
+    ok(baryon_model_save_bytes(model, &bytes, &size, &err));
+    baryon_model_free(model);
+    /* The second node reads "m": let it read "q". */
+    char *at = bytes;
+    while (memcmp(at, "\x0a\x01m\x12\x01y", 6) != 0)
+        at++;
+    at[2] = 'q';
+    FILE *file = fopen(in_folder("a.onnx"), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    baryon_bytes_free(bytes);
+    assert_int_equal(baryon_model_load(&model, in_folder("a.onnx"), NULL, &err), -1);
+    assert_string_equal(err.place, "graph.node[1].input[0]");
+    assert_true(err.offset > 0);
+    assert_string_equal(err.file, in_folder("a.onnx"));
+    assert_int_equal(baryon_check_file(in_folder("a.onnx"), NULL, NULL, note, &findings, &err), -1);
+    assert_int_equal(findings.errors, 1);
+    assert_string_equal(err.place, "graph.node[1].input[0]");
+}
+
 /* A caller of another version has another size of options. */
 static void options_may_grow(void **state)
 {
@@ -536,6 +630,8 @@ int main(void)
         cmocka_unit_test(saves_data_beside),
         cmocka_unit_test(reports_what_cannot_be_loaded),
         cmocka_unit_test(refuses_cycles_when_saving),
+        cmocka_unit_test(checks_models),
+        cmocka_unit_test(checks_files),
         cmocka_unit_test(options_may_grow),
         cmocka_unit_test(walks_nested_graphs),
     };
