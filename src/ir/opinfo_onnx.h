@@ -1,4 +1,4 @@
-/* ONNX's own operators, and SimplifiedLayerNormalization, which ONNX Runtime puts there (see opinfo_table.h) */
+/* ONNX's operators, and one that ONNX Runtime puts there (see opinfo_table.h) */
 /* clang-format off */
 
 OP(Abs, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), math, NO_ATTRS)

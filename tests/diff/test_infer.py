@@ -1,9 +1,10 @@
-"""Types and shapes beside onnx.shape_inference.
+"""Types and shapes beside onnx.shape_inference, and beside what a run gives.
 
 Over every backend test model of the installed onnx package, and the models in the
 folders of $ZOO or build/zoo when there are any: of the values of which onnx knows type
 or shape, how many agree, know less, know more, contradict. Nothing may contradict, every
-type has to be known, and 95 % of the shapes.
+type has to be known, and 95 % of the shapes. What a run of the model gives, in the
+test data or in ONNX Runtime with every value as an output, may not contradict either.
 """
 
 import os
@@ -14,16 +15,20 @@ import tempfile
 import warnings
 from collections import Counter
 
+import numpy as np
 import onnx
 import onnx.backend.test
+import onnxruntime as ort
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.loader import load_model_tests
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
 
-# Where onnx's own inference says something else than the operator's definition does.
-ONNX_IS_WRONG = {}
+# Sizes for dimensions that are not numbers, tried in turn until the model runs.
+SIZES = (64, 96, 512, 576, 48, 1536)
+BATCH = 2
+ort.set_default_logger_severity(4)
 
 
 def backend_models(folder):
@@ -41,7 +46,8 @@ def backend_models(folder):
             path = pathlib.Path(case.model_dir or "") / "model.onnx"
             if path.is_file():
                 found.append((f"{kind}-{case.name}", path))
-    return found
+    light = pathlib.Path(onnx.backend.test.__file__).parent / "data" / "light"
+    return found + [(path.stem, path) for path in sorted(light.glob("*.onnx"))]
 
 
 def bare(graph):
@@ -161,16 +167,12 @@ def compare(label, models, verbose):
             failed += 1
             continue
         for key, (elem, dims) in other.items():
-            here = values.get(key)
-            if here is None:
-                continue
+            here = values.get(key, (0, None))
             verdict = "same" if here[0] == elem else "contradicts" if here[0] else "less"
             types[verdict] += 1
             if verdict != "same":
                 print(f"{name}: {key[1]}: type {here[0]}, onnx has {elem}")
             verdict = compare_dims(here[1], dims)
-            if verdict == "contradicts" and (name, key[1]) in ONNX_IS_WRONG:
-                verdict = "onnx is wrong"
             if dims is not None:
                 shapes[verdict] += 1
             if verdict == "contradicts" or verdict == "less" and verbose:
@@ -183,6 +185,105 @@ def compare(label, models, verbose):
     return passed
 
 
+def fits(mine, array, bound):
+    """Whether a tensor of a run is of the inferred type and shape; binds symbols."""
+    elem, dims = mine
+    if elem and elem != onnx.helper.np_dtype_to_tensor_dtype(array.dtype):
+        return False
+    if dims is None:
+        return True
+    if len(dims) != array.ndim:
+        return False
+    for dim, size in zip(dims, array.shape):
+        if isinstance(dim, int) and dim != size:
+            return False
+        if isinstance(dim, str) and dim != "?" and bound.setdefault(dim, size) != size:
+            return False
+    return True
+
+
+def check_test_data(models):
+    """Outputs of the node cases as their test data has them."""
+    counts, mine = Counter(), ours(models)
+    for case in collect_testcases(None):
+        if case.model is None or mine[case.name][1]:
+            continue
+        values, bound = mine[case.name][0], {}
+        for inputs, outputs in case.data_sets[:1]:
+            pairs = [*zip(case.model.graph.input, inputs), *zip(case.model.graph.output, outputs)]
+            for info, array in pairs:
+                if not isinstance(array, np.ndarray) or array.dtype == object:
+                    continue
+                good = fits(values[0, info.name], array, bound)
+                counts["fits" if good else "contradicts"] += 1
+                if not good:
+                    print(f"{case.name}: {info.name}: {values[0, info.name]}, the test data has "
+                          f"{array.dtype} {array.shape}")
+    print(f"test data: {dict(counts)}")
+    return [counts["fits"] > 1000 and not counts["contradicts"]]
+
+
+def run_inputs(session, size):
+    rng, inputs, bound = np.random.default_rng(1), {}, {}
+    kinds = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
+    for info in session.get_inputs():
+        shape = []
+        for axis, dim in enumerate(info.shape):
+            if isinstance(dim, str):
+                dim = bound.setdefault(dim, BATCH if axis == 0 or "batch" in dim else size)
+            batch = axis == 0 or len(info.shape) == 3 and axis == 1  # a state: [layers, batch, ...]
+            shape.append(dim or (BATCH if batch else size))
+        if np.issubdtype(kinds[info.type], np.integer):
+            inputs[info.name] = rng.integers(0, 9, shape).astype(kinds[info.type])
+        else:
+            inputs[info.name] = rng.random(shape, dtype=np.float32)
+        if not shape:  # the sampling rate of a voice model
+            inputs[info.name] = np.array(16000, kinds[info.type])
+    return inputs, bound
+
+
+def run_all(path, values):
+    """All tensors of the main graph of one run, by name, and what symbols stand for."""
+    model = onnx.load(path)
+    made = [out for node in model.graph.node for out in node.output]
+    del model.graph.output[:]
+    for name in made:
+        elem = values.get((0, name), (0, None))[0]
+        if elem:
+            model.graph.output.append(onnx.helper.make_tensor_value_info(name, elem, None))
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+    names = [out.name for out in session.get_outputs()]
+    for size in SIZES:
+        inputs, bound = run_inputs(session, size)
+        try:
+            return dict(zip(names, session.run(names, inputs))), bound
+        except Exception:  # this size is not one that the model takes
+            continue
+    return None, None
+
+
+def check_runs(models):
+    counts, mine = Counter(), ours(models)
+    for name, path in models:
+        values = mine[name][0]
+        arrays, bound = run_all(path, values)
+        if arrays is None:
+            print(f"{name}: no size found that it runs with")
+            counts["not run"] += 1
+            continue
+        for key, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                continue
+            good = fits(values[0, key], array, bound)
+            counts["fits" if good else "contradicts"] += 1
+            if not good:
+                print(f"{name}: {key}: {values[0, key]}, the run has {array.dtype} {array.shape}")
+    print(f"runs of {len(models)} real models: {dict(counts)}")
+    return [counts["fits"] > 0 and not counts["contradicts"]]
+
+
 def main():
     verbose = "-v" in sys.argv
     results = []
@@ -192,8 +293,10 @@ def main():
         results += compare("backend models", models, verbose)
         stripped = without_declarations(models, folder / "bare")
         results += compare("backend models, only inputs declared", stripped, verbose)
+        results += check_test_data(models)
         zoo = sorted((p.stem, p) for p in ZOO.glob("**/*.onnx"))
         if zoo:
+            results += check_runs(zoo)
             results += compare("real models", zoo, verbose)
             results += compare("real models, only inputs declared",
                                without_declarations(zoo, folder / "bare_zoo"), verbose)
