@@ -49,7 +49,7 @@ ABI      := 0
 # WERROR= lets a compiler warn that is newer than those we know.
 WERROR   ?= -Werror
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(WERROR)
-PACKAGES := jansson yaml-0.1 libturbojpeg libpng zlib libxxhash
+PACKAGES := yaml-0.1 libturbojpeg libpng zlib libxxhash
 
 ORT_HEADER  := $(firstword $(wildcard $(addprefix $(ONNXRUNTIME_ROOT)/include/,onnxruntime_c_api.h \
                  onnxruntime/onnxruntime_c_api.h onnxruntime/core/session/onnxruntime_c_api.h)))

@@ -21,7 +21,6 @@ build   | make                  | command -v make                            | r
 build   | gcc                   | command -v "${CC:-gcc}"                    | compiles
 build   | libc6-dev             | header stdio.h                             | headers of the C library
 build   | pkg-config            | command -v pkg-config                      | finds the libraries below
-build   | libjansson-dev        | pkg-config --exists jansson                | reads JSON
 build   | libyaml-dev           | pkg-config --exists yaml-0.1               | reads YAML
 build   | libturbojpeg0-dev     | pkg-config --exists libturbojpeg           | decodes JPEG
 build   | libpng-dev            | pkg-config --exists libpng                 | decodes PNG
