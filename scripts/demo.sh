@@ -25,9 +25,9 @@ cp "$zoo"/texts/page.png "$zoo"/pictures/{astronaut.png,motorcycle.png,rocket.jp
 
 step "1. What is in the model?" inspect "$model"
 step "2. Does it keep all rules of the format?" check "$model"
-step "3. Run it on pictures: letterboxed to $side x $side, normalized as it was trained." \
+step "3. Run it on pictures, prepared as for its training, letterboxed to $side x $side." \
   run "$model" --data "$out/pictures" --out "$out/masks" \
-  --size "${side}x$side" --resize letterbox --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
+  --prep imagenet --resize letterbox --size "${side}x$side"
 printf '\n4. What came out of it?\n\n'
 python3 scripts/show_text.py "$out/pictures" "$out/masks" "$side" "$out/text.html"
 step "5. Write it back: an untouched model keeps every byte." copy "$model" "$out/copy.onnx"

@@ -333,9 +333,9 @@ def main():
     finally:
         shutil.rmtree(runner.work, ignore_errors=True)
     if options.need:
-        for number in missing_numbers(cases, options.need):
-            counts["failed"] += 1
-            print(f"FAILED no case has the number {number}\n")
+        if missing := missing_numbers(cases, options.need):
+            counts["failed"] += len(missing)
+            print(f"FAILED no case has the number {', '.join(map(str, missing))}\n")
     print(f"{counts['passed']} passed, {counts['failed']} failed")
     return 1 if counts["failed"] or not cases else 0
 
