@@ -16,7 +16,7 @@ struct by_pixels {
 
 /*
  * Pillow's scheme: a filter as wide as the scale demands, two passes with 22-bit
- * weights, each rounded to 8 bits, columns first.
+ * weights, each rounded to 8 bits, in the order that Pillow 13 takes.
  */
 int by_resize_pil(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err);
 void by_resize_pil_nearest(const struct by_pixels *pixels);

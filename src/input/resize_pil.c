@@ -135,8 +135,19 @@ static void pass_rows(const uint8_t *in, size_t first_row, const struct by_pixel
                       stride);
 }
 
-static int two_passes(const struct by_pixels *pixels, const struct by_taps *x,
-                      const struct by_taps *y, struct baryon_error *err)
+/*
+ * Since Pillow 13, rows come first when the height shrinks by more than twice what the
+ * width does. The order shows in the last steps, as what is between is rounded.
+ */
+static bool rows_come_first(const struct by_pixels *pixels)
+{
+    const int64_t height = (int64_t)pixels->in_h - (int64_t)pixels->out_h;
+    const int64_t width = (int64_t)pixels->in_w - (int64_t)pixels->out_w;
+    return height > 0 && height > 2 * width;
+}
+
+static int columns_then_rows(const struct by_pixels *pixels, const struct by_taps *x,
+                             const struct by_taps *y, struct baryon_error *err)
 {
     const size_t last = pixels->out_h - 1;
     const size_t first_row = y->first[0];
@@ -148,6 +159,30 @@ static int two_passes(const struct by_pixels *pixels, const struct by_taps *x,
     pass_rows(between, first_row, pixels, y);
     by_free(between);
     return 0;
+}
+
+static int rows_then_columns(const struct by_pixels *pixels, const struct by_taps *x,
+                             const struct by_taps *y, struct baryon_error *err)
+{
+    uint8_t *between = by_alloc(pixels->in_w * pixels->out_h, pixels->channels, err);
+    if (!between)
+        return -1;
+    struct by_pixels first = *pixels, second = *pixels;
+    first.out = between;
+    first.out_w = pixels->in_w;
+    second.in = between;
+    second.in_h = pixels->out_h;
+    pass_rows(pixels->in, 0, &first, y);
+    pass_columns(&second, x, 0, pixels->out_h, pixels->out);
+    by_free(between);
+    return 0;
+}
+
+static int two_passes(const struct by_pixels *pixels, const struct by_taps *x,
+                      const struct by_taps *y, struct baryon_error *err)
+{
+    return rows_come_first(pixels) ? rows_then_columns(pixels, x, y, err)
+                                   : columns_then_rows(pixels, x, y, err);
 }
 
 int by_resize_pil(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err)
