@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "input/items.h"
 #include "input/match.h"
-#include "input/npy.h"
+#include "input/part.h"
 #include "input/ports.h"
 
 #include <inttypes.h>
@@ -12,17 +12,6 @@
 #include <string.h>
 
 #define NONE SIZE_MAX
-
-/* One open file with what was read from it; serves `ports` inputs from `first` on. */
-struct part {
-    size_t first, ports;
-    struct by_mapped mapped;
-    bool open;
-    struct by_arena arena;
-    struct by_stored *arrays;
-    size_t count;
-    struct by_match *matches; /* of its ports */
-};
 
 struct by_input {
     struct by_arena arena;
@@ -33,7 +22,7 @@ struct by_input {
     size_t *firsts; /* number of the first sample of each item, and behind the last */
     bool *bad;      /* items that were skipped */
     size_t total, skipped, allowed;
-    struct part *parts;
+    struct by_part *parts;
     size_t part_count;
     size_t loaded; /* item that the parts hold */
     struct by_arena sample;
@@ -42,107 +31,6 @@ struct by_input {
     bool *told_convert; /* a notice was given for the port */
     char name[300];
 };
-
-static void close_part(struct part *part)
-{
-    for (size_t i = 0; i < part->count; i++)
-        by_free(part->arrays[i].owned);
-    part->arrays = NULL;
-    part->count = 0;
-    by_arena_release(&part->arena);
-    if (part->open)
-        by_mapped_close(&part->mapped);
-    part->open = false;
-}
-
-static int refuse_unknown(const struct by_mapped *mapped, struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "it is no sample of a known kind: it begins with %s",
-            by_quote_bytes(quoted, mapped->bytes, mapped->size < 8 ? mapped->size : 8));
-    return by_err_hint(err, "samples are .npy, .npz, .jpg, .jpeg, .png and .raw files");
-}
-
-static int check_type(struct by_input *input, const struct part *part,
-                      const struct by_reader *reader, struct baryon_error *err)
-{
-    return reader->check
-               ? reader->check(input->ports + part->first, part->ports, &input->options, err)
-               : 0;
-}
-
-static int read_part(struct by_input *input, struct part *part, const char *path, bool header_only,
-                     struct baryon_error *err)
-{
-    if (by_mapped_open(&part->mapped, path, err) < 0)
-        return -1;
-    part->open = true;
-    const struct by_reading reading = {
-        .bytes = part->mapped.bytes,
-        .size = part->mapped.size,
-        .ports = input->ports + part->first,
-        .port_count = part->ports,
-        .options = &input->options,
-        .header_only = header_only,
-        .path = path,
-        .told = &input->told,
-        .arena = &part->arena,
-    };
-    const struct by_reader *reader = by_reader_for(path, reading.bytes, reading.size);
-    if (!reader)
-        return refuse_unknown(&part->mapped, err);
-    if (check_type(input, part, reader, err) < 0 ||
-        reader->read(&reading, &part->arrays, &part->count, err) < 0)
-        return -1;
-    bool renamed;
-    if (by_match_all(reading.ports, part->ports, part->arrays, part->count, part->matches, &renamed,
-                     err) < 0)
-        return -1;
-    if (renamed)
-        by_tell_once(&reading, BY_TOLD_RENAMED,
-                     "its only array is taken for the model's only input, though the names differ");
-    return by_mapped_check(&part->mapped, err);
-}
-
-/* Byte order and array order are settled once a file, the type sample by sample. */
-static int settle_array(struct by_stored *array, struct baryon_error *err)
-{
-    struct by_npy_header header = {.elem = array->elem,
-                                   .swap = array->swap,
-                                   .fortran = array->fortran,
-                                   .rank = array->rank,
-                                   .bytes = array->size};
-    if ((!array->swap && !array->fortran) || !array->bytes)
-        return 0;
-    memcpy(header.dims, array->dims, sizeof header.dims);
-    if (by_dims_count(header.dims, header.rank, &header.count, err) < 0)
-        return -1;
-    uint8_t *settled = by_alloc(array->size, 1, err);
-    if (!settled)
-        return -1;
-    by_npy_copy(&header, array->bytes, settled);
-    by_free(array->owned);
-    array->owned = settled;
-    array->bytes = settled;
-    array->swap = array->fortran = false;
-    return 0;
-}
-
-static int settle_part(struct by_input *input, struct part *part, const char *path,
-                       struct baryon_error *err)
-{
-    const struct by_reading reading = {
-        .options = &input->options, .path = path, .told = &input->told};
-    for (size_t i = 0; i < part->count; i++) {
-        if (part->arrays[i].bytes && part->arrays[i].swap)
-            by_tell_once(&reading, BY_TOLD_SWAPPED, "big-endian values are converted");
-        if (part->arrays[i].bytes && part->arrays[i].fortran)
-            by_tell_once(&reading, BY_TOLD_FORTRAN, "Fortran order is converted to C order");
-        if (settle_array(&part->arrays[i], err) < 0)
-            return -1;
-    }
-    return by_mapped_check(&part->mapped, err);
-}
 
 /* Samples of an item: every input has as many, or serves all of them. */
 static int count_frames(const struct by_input *input, size_t *frames, struct baryon_error *err)
@@ -169,7 +57,7 @@ static int count_frames(const struct by_input *input, size_t *frames, struct bar
 static void unload(struct by_input *input)
 {
     for (size_t p = 0; p < input->part_count; p++)
-        close_part(&input->parts[p]);
+        by_part_close(&input->parts[p]);
     input->loaded = NONE;
 }
 
@@ -183,10 +71,17 @@ static int load(struct by_input *input, size_t item, bool header_only, size_t *f
 {
     unload(input);
     for (size_t p = 0; p < input->part_count; p++) {
-        struct part *part = &input->parts[p];
+        struct by_part *part = &input->parts[p];
         const char *path = path_of(input, item, p);
-        if (read_part(input, part, path, header_only, err) < 0 ||
-            (!header_only && settle_part(input, part, path, err) < 0))
+        const struct by_reading reading = {
+            .ports = input->ports + part->first,
+            .port_count = part->ports,
+            .options = &input->options,
+            .header_only = header_only,
+            .path = path,
+            .told = &input->told,
+        };
+        if (by_part_read(part, &reading, err) < 0)
             return by_err_file(err, path);
     }
     if (count_frames(input, frames, err) < 0)
@@ -243,7 +138,7 @@ static int open_parts(struct by_input *input, struct baryon_error *err)
     if (!input->parts)
         return -1;
     for (size_t p = 0; p < input->part_count; p++) {
-        struct part *part = &input->parts[p];
+        struct by_part *part = &input->parts[p];
         part->first = p;
         part->ports = input->items.groups == 1 ? input->port_count : 1;
         by_arena_init(&part->arena, 0);
@@ -259,7 +154,9 @@ static int check_readers(struct by_input *input, struct baryon_error *err)
 {
     for (size_t p = 0; p < input->part_count; p++) {
         const struct by_reader *reader = by_reader_by_name(path_of(input, 0, p));
-        if (reader && check_type(input, &input->parts[p], reader, err) < 0)
+        if (reader && reader->check &&
+            reader->check(input->ports + input->parts[p].first, input->parts[p].ports,
+                          &input->options, err) < 0)
             return -1;
     }
     return 0;
@@ -336,7 +233,7 @@ void by_input_close(struct by_input *input)
     if (!input)
         return;
     for (size_t p = 0; input->parts && p < input->part_count; p++)
-        close_part(&input->parts[p]);
+        by_part_close(&input->parts[p]);
     by_arena_release(&input->sample);
     by_arena_release(&input->arena);
     by_free(input);
@@ -377,59 +274,22 @@ static void tell_conversion(struct by_input *input, size_t port, int64_t from)
            by_elem_name(input->ports[port].elem));
 }
 
-static void set_dims(const struct by_match *match, struct by_array *array)
-{
-    const struct by_stored *stored = match->stored;
-    const size_t shift = match->add_batch ? 1 : 0;
-    array->rank = stored->rank + shift;
-    if (stored->rank)
-        memcpy(array->dims + shift, stored->dims, stored->rank * sizeof *stored->dims);
-    if (match->add_batch || match->framed)
-        array->dims[0] = 1;
-}
-
-static int fill_array(struct by_input *input, size_t port, const struct by_match *match,
-                      size_t frame, struct baryon_error *err)
-{
-    struct by_array *array = &input->arrays[port];
-    const struct by_stored *stored = match->stored;
-    const int64_t elem = input->ports[port].elem;
-    *array = (struct by_array){.name = input->ports[port].name, .elem = elem};
-    set_dims(match, array);
-    size_t count, bytes;
-    if (by_dims_count(array->dims, array->rank, &count, err) < 0 ||
-        by_elem_bytes(elem, count, &bytes, err) < 0)
-        return -1;
-    const size_t part = match->framed ? stored->size / match->frames : stored->size;
-    const uint8_t *in = stored->bytes + (match->framed ? frame * part : 0);
-    void *out = by_arena_alloc(&input->sample, bytes, 1, err);
-    if (!out)
-        return -1;
-    array->data = out;
-    array->size = bytes;
-    if (stored->elem == elem && elem != BY_ELEM_BOOL)
-        memcpy(out, in, bytes);
-    else if (by_convert(stored->elem, in, elem, out, count, array->dims, array->rank, err) < 0)
-        return -1;
-    if (!input->options.allow_nonfinite &&
-        by_check_finite(elem, out, count, array->dims, array->rank, err) < 0)
-        return -1;
-    tell_conversion(input, port, stored->elem);
-    return 0;
-}
-
 static int fill_sample(struct by_input *input, size_t item, size_t frame, struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX];
+    char quoted[BY_QUOTE_MAX], which[40] = "";
+    const bool several = input->firsts[item + 1] - input->firsts[item] > 1;
     for (size_t p = 0; p < input->part_count; p++)
         for (size_t i = 0; i < input->parts[p].ports; i++) {
             const size_t port = input->parts[p].first + i;
-            if (fill_array(input, port, &input->parts[p].matches[i], frame, err) == 0)
+            const struct by_match *match = &input->parts[p].matches[i];
+            if (by_match_take(match, &input->ports[port], frame, input->options.allow_nonfinite,
+                              &input->sample, &input->arrays[port], err) == 0) {
+                tell_conversion(input, port, match->stored->elem);
                 continue;
-            if (input->firsts[item + 1] - input->firsts[item] > 1)
-                by_err_in(err, "sample %zu: ", frame);
-            by_err_in(err, "input %s%s", by_quote(quoted, input->ports[port].name),
-                      err && err->place[0] ? ", " : "");
+            }
+            if (several)
+                snprintf(which, sizeof which, "sample %zu, ", frame);
+            by_err_in(err, "%sinput %s", which, by_quote(quoted, input->ports[port].name));
             return by_err_file(err, path_of(input, item, p));
         }
     return 0;
@@ -453,11 +313,13 @@ static int get_from_file(struct by_input *input, size_t item, size_t frame,
     if (input->loaded != item) {
         if (load(input, item, false, &frames, err) < 0)
             return -1;
-        if (frames != input->firsts[item + 1] - input->firsts[item] &&
-            input->firsts[item] + frames <= input->total) {
+        const size_t expected = input->firsts[item + 1] - input->firsts[item];
+        if (frames != expected) {
             unload(input);
-            by_fail(err, BARYON_ERR_CHANGED, "the file has changed: it holds %zu samples, not %zu",
-                    frames, input->firsts[item + 1] - input->firsts[item]);
+            by_fail(err, BARYON_ERR_CHANGED,
+                    "it holds %zu samples, but %zu when it was looked at "
+                    "first",
+                    frames, expected);
             return by_err_file(err, path_of(input, item, 0));
         }
     }

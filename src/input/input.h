@@ -11,8 +11,8 @@
  *  - a .txt list of paths, one a line, relative to the list's folder; empty lines and
  *    lines that begin with '#' do not count;
  *  - the random generator.
- * Memory holds one sample, whatever the number of samples (and one .npz member
- * that holds several).
+ * Memory holds one sample, whatever the number of samples; an array of several samples
+ * is held whole when it is packed, big-endian or in Fortran order.
  *
  * How a file's arrays become a sample:
  *  - By name. A .npz must have every input by its name; others are left out with a
@@ -127,6 +127,7 @@ struct by_reader {
     /* Settings that cannot work are refused before the first file. NULL: any will do. */
     int (*check)(const struct by_port *ports, size_t port_count,
                  const struct by_input_options *options, struct baryon_error *err);
+    /* What *arrays owns goes back to by_free() also after a failure; *count says how many. */
     int (*read)(const struct by_reading *reading, struct by_stored **arrays, size_t *count,
                 struct baryon_error *err);
 };

@@ -162,3 +162,43 @@ int by_match_all(const struct by_port *ports, size_t port_count, const struct by
     }
     return 0;
 }
+
+static void set_dims(const struct by_match *match, struct by_array *array)
+{
+    const struct by_stored *stored = match->stored;
+    const size_t shift = match->add_batch ? 1 : 0;
+    array->rank = stored->rank + shift;
+    if (stored->rank)
+        memcpy(array->dims + shift, stored->dims, stored->rank * sizeof *stored->dims);
+    if (match->add_batch || match->framed)
+        array->dims[0] = 1;
+}
+
+int by_match_take(const struct by_match *match, const struct by_port *port, size_t frame,
+                  bool allow_nonfinite, struct by_arena *arena, struct by_array *array,
+                  struct baryon_error *err)
+{
+    const struct by_stored *stored = match->stored;
+    size_t count, bytes;
+    *array = (struct by_array){.name = port->name, .elem = port->elem};
+    set_dims(match, array);
+    if (by_dims_count(array->dims, array->rank, &count, err) < 0 ||
+        by_elem_bytes(port->elem, count, &bytes, err) < 0)
+        return -1;
+    const size_t part = match->framed ? stored->size / match->frames : stored->size;
+    const uint8_t *in = stored->bytes + (match->framed ? frame * part : 0);
+    void *out = by_arena_alloc(arena, bytes, 1, err);
+    if (!out)
+        return -1;
+    array->data = out;
+    array->size = bytes;
+    /* bool goes through the conversion, so that every byte becomes 0 or 1. */
+    if (stored->elem == port->elem && port->elem != BY_ELEM_BOOL)
+        memcpy(out, in, bytes);
+    else if (by_convert(stored->elem, in, port->elem, out, count, array->dims, array->rank, err) <
+             0)
+        return -1;
+    if (allow_nonfinite)
+        return 0;
+    return by_check_finite(port->elem, out, count, array->dims, array->rank, err);
+}

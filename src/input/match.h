@@ -29,6 +29,11 @@ int by_match_array(const struct by_port *port, const struct by_stored *stored,
 int by_match_all(const struct by_port *ports, size_t port_count, const struct by_stored *arrays,
                  size_t count, struct by_match *matches, bool *renamed, struct baryon_error *err);
 
+/* Sample `frame` of a matched array as the port wants it; its values go to the arena. */
+int by_match_take(const struct by_match *match, const struct by_port *port, size_t frame,
+                  bool allow_nonfinite, struct by_arena *arena, struct by_array *array,
+                  struct baryon_error *err);
+
 /* True when values of one type are converted to the other (the same type is true too). */
 bool by_can_convert(int64_t from, int64_t to);
 /*

@@ -78,12 +78,6 @@ static int read_member(const struct by_reading *reading, const struct by_npz_mem
     return read_payload(reading, member, &header, array, err);
 }
 
-static void release(struct by_stored *arrays, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        by_free(arrays[i].owned);
-}
-
 /* Names of what is left out stay in the list, without bytes, for messages. */
 static int read_npz(const struct by_reading *reading, struct by_stored **arrays, size_t *count,
                     struct baryon_error *err)
@@ -105,7 +99,6 @@ static int read_npz(const struct by_reading *reading, struct by_stored **arrays,
             continue;
         }
         if (read_member(reading, member, &(*arrays)[i], err) < 0) {
-            release(*arrays, i + 1);
             if (err && !strstr(err->place, "member "))
                 by_err_in(err, "member %s%s", by_quote(quoted, member->name),
                           err->place[0] ? "." : "");
