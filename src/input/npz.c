@@ -225,7 +225,8 @@ static int check_entry(const struct entry *entry, struct baryon_error *err)
                        "a stored member of %" PRIu64 " bytes takes %" PRIu64 " bytes, both must "
                        "be the same",
                        entry->size, entry->packed);
-    if (entry->method == 8 && entry->size / BY_NPZ_RATIO_MAX > entry->packed)
+    if (entry->method == 8 && entry->packed < UINT64_MAX / BY_NPZ_RATIO_MAX &&
+        entry->size > entry->packed * BY_NPZ_RATIO_MAX)
         return by_fail(err, BARYON_ERR_INPUT,
                        "%" PRIu64 " bytes are to come out of %" PRIu64
                        ", more than %d to 1, which deflate cannot reach",

@@ -36,7 +36,8 @@ static int inflate_into(const uint8_t *in, uint64_t packed, uint8_t *out, uint64
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
         return by_err_nomem(err, sizeof stream);
     int status = Z_OK;
-    while (status == Z_OK) {
+    bool longer = false;
+    while (status == Z_OK && !longer) {
         const uInt in_part = portion(packed - read), out_part = portion(want - made);
         stream.next_in = (z_const Bytef *)(uintptr_t)(in + read);
         stream.avail_in = in_part;
@@ -47,12 +48,12 @@ static int inflate_into(const uint8_t *in, uint64_t packed, uint8_t *out, uint64
         read += in_part - stream.avail_in;
         if (out_part)
             made += out_part - stream.avail_out;
-        else if (stream.avail_out == 0)
-            break;
+        else
+            longer = stream.avail_out == 0;
     }
     inflateEnd(&stream);
     *got = made;
-    *whole = status == Z_STREAM_END && read == packed;
+    *whole = status == Z_STREAM_END && read == packed && !longer;
     if (status == Z_MEM_ERROR)
         return by_err_nomem(err, 1u << 15);
     if (status == Z_DATA_ERROR || status == Z_NEED_DICT)

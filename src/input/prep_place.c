@@ -86,7 +86,7 @@ static int agree(const char *what, size_t setting, int64_t fixed, bool needed, s
                        "%s %zu is asked for, but the model's input has %" PRId64, what, setting,
                        fixed);
     *out = setting ? setting : fixed > 0 ? (size_t)fixed : 0;
-    if (*out == 0 && needed) {
+    if (*out == 0 && needed && fixed != 0) {
         by_fail(err, BARYON_ERR_USAGE,
                 "the model leaves the %s of its input open, so it must be "
                 "given",
