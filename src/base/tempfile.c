@@ -158,6 +158,10 @@ int by_temp_rename(struct by_temp *temp, const char *base, bool exclusive)
     if (by_fault(BY_FAULT_IO))
         return -1;
     list_remove(temp);
+    if (!is_named(temp->folder, temp->name, temp->fd)) {
+        errno = ENOENT; /* removed by a signal handler: the name may be another's by now */
+        return -1;
+    }
     int status;
     if (exclusive) {
         status = renameat2(temp->folder, temp->name, temp->folder, base, RENAME_NOREPLACE);
@@ -176,7 +180,7 @@ void by_temp_close(struct by_temp *temp)
     list_remove(temp);
     if (temp->fd < 0)
         return;
-    if (temp->name[0])
+    if (temp->name[0] && is_named(temp->folder, temp->name, temp->fd))
         unlinkat(temp->folder, temp->name, 0);
     close(temp->fd);
     temp->fd = -1;
