@@ -131,6 +131,10 @@ void *by_arena_alloc(struct by_arena *arena, size_t count, size_t size, struct b
         return NULL;
     need = (need + align - 1) & ~(align - 1);
     struct by_arena_block *block = arena->blocks;
+    if (by_fault(BY_FAULT_ALLOC)) {
+        by_err_nomem(err, need);
+        return NULL;
+    }
     if (!block || block->size - block->used < need) {
         block = add_block(arena, need, err);
         if (!block)

@@ -45,9 +45,8 @@ static int edit_graph(void *context, struct baryon_graph *graph, unsigned depth,
         if (value->initializer && value->graph == graph &&
             !by_graph_duplicate_initializer(value, err))
             return -1;
-        char name[64];
-        snprintf(name, sizeof name, "renamed_%u_%zu", depth, i);
-        if (value->producer && by_value_rename(value, name, err))
+        const char *name = by_model_fresh_name(graph->model, "renamed", err);
+        if (!name || (value->producer && by_value_rename(value, name, err)))
             return -1;
     }
     size_t removed;
@@ -97,16 +96,24 @@ static int complain(struct job *job, const char *fault, uint64_t k, const char *
     return -1;
 }
 
-static int judge_success(struct job *job, const char *fault, uint64_t k)
+/* -1: there is no output; 0: another one; 1: the right one. */
+static int compare_output(const struct job *job)
 {
     char *bytes;
     size_t size;
+    if (access(job->out, F_OK))
+        return -1;
     if (by_read_file(job->out, 1u << 31, &bytes, &size, NULL))
-        return complain(job, fault, k, "success, but the output cannot be read");
+        return 0;
     bool same = size == job->wanted_size && memcmp(bytes, job->wanted, size) == 0;
     by_free(bytes);
+    return same;
+}
+
+static int judge_success(struct job *job, const char *fault, uint64_t k)
+{
     job->identical++;
-    return same ? 0 : complain(job, fault, k, "success, but other bytes");
+    return compare_output(job) == 1 ? 0 : complain(job, fault, k, "success, but other bytes");
 }
 
 static int judge_failure(struct job *job, const char *fault, uint64_t k, bool memory,
@@ -120,10 +127,13 @@ static int judge_failure(struct job *job, const char *fault, uint64_t k, bool me
     }
     if (!err->message[0])
         return complain(job, fault, k, "failed without a message");
-    /* The data file may have its name already when the model's rename fails. */
-    size_t left = files_in(job->folder);
-    if (left && (memory || left > 1))
+    if (memory && files_in(job->folder))
         return complain(job, fault, k, "output files left behind");
+    /* When only the folder's sync failed, both files are in place, and the message says so. */
+    if (compare_output(job) == 0)
+        return complain(job, fault, k, "half an output left behind");
+    if (compare_output(job) < 0 && files_in(job->folder) > 1)
+        return complain(job, fault, k, "temporary files left behind");
     return 0;
 }
 
