@@ -116,7 +116,7 @@ link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
 
 # The program but for main(), for the tests of its parts.
 $(CLI): $(filter-out %/main.o,$(CLI_OBJ))
-	rm -f $@
+	@rm -f $@
 	$(call say,AR  )$(AR) rcs $@ $^
 
 $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cli/names.h"
+#include "cli/opt.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ int by_between(struct baryon_model *model, const struct by_setting_pairs *spans,
     for (size_t i = 0; i < spans->count; i++) {
         memset(once, 0, nodes);
         if (mark_span(&finder, &spans->at[i], once, err) < 0)
-            return by_err_in(err, "--between");
+            return by_err_option(err, "between");
         for (size_t k = 0; k < nodes; k++)
             (*marks)[k] |= once[k];
     }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 struct settings {
+    struct by_model_settings model;
     bool rules, custom_ops;
 };
 
@@ -75,11 +76,6 @@ static bool visit(void *context, const struct by_finding *finding)
     return true;
 }
 
-static void plural(struct by_str *str, uint64_t count, const char *what)
-{
-    by_str_printf(str, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
-}
-
 static void close_text(struct findings *findings)
 {
     struct by_out *out = &findings->cli->out;
@@ -91,11 +87,11 @@ static void close_text(struct findings *findings)
         by_str_puts(&out->text, "\n");
         return;
     }
-    plural(&out->text, counts[BY_FINDING_ERROR], "error");
+    by_plural(&out->text, counts[BY_FINDING_ERROR], "error");
     by_str_puts(&out->text, ", ");
-    plural(&out->text, counts[BY_FINDING_WARNING], "warning");
+    by_plural(&out->text, counts[BY_FINDING_WARNING], "warning");
     by_str_puts(&out->text, ", ");
-    plural(&out->text, counts[BY_FINDING_NOTICE], "notice");
+    by_plural(&out->text, counts[BY_FINDING_NOTICE], "notice");
     by_str_puts(&out->text, "\n");
 }
 
@@ -144,7 +140,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         return by_list_show(cli, by_registry_find("rules"), err);
     if (!cli->operand_count)
         return by_fail(err, BARYON_ERR_USAGE, "check needs MODEL");
-    if (by_loaded_open(&loaded, cli, cli->operands[0], err) < 0)
+    if (by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
     int status = check(cli, settings, &loaded, err);
     by_loaded_close(&loaded);
@@ -182,6 +178,6 @@ const struct by_command by_cmd_check = {
             "error.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}},
+    .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
     .run = run,
 };

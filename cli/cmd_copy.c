@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 struct settings {
+    struct by_model_settings model;
     const char *external;
     uint64_t external_min;
     bool inline_data, sort, force, custom_ops;
@@ -63,7 +64,7 @@ static int edit(struct baryon_model *model, const struct settings *settings,
                 struct baryon_error *err)
 {
     const struct by_check_options options = {.custom_ops = settings->custom_ops};
-    if (settings->sort && (by_model_link(model, err) < 0 || by_model_sort(model, err) < 0))
+    if (by_model_link(model, err) < 0 || (settings->sort && by_model_sort(model, err) < 0))
         return -1;
     if (by_model_check(model, &options, NULL, NULL, err) < 0)
         return -1;
@@ -117,7 +118,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     const struct settings *settings = data;
     struct by_loaded loaded;
     if (check_places(cli, settings, err) < 0 ||
-        by_loaded_open(&loaded, cli, cli->operands[0], err) < 0)
+        by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
     int status = edit(loaded.model, settings, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE)
@@ -197,6 +198,6 @@ const struct by_command by_cmd_copy = {
             "under their names when they are complete, or not at all.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}},
+    .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
     .run = run,
 };

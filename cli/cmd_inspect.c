@@ -4,6 +4,7 @@
 #include "ir/infer.h"
 
 struct settings {
+    struct by_model_settings model;
     bool nodes;
     struct by_setting_pairs between;
 };
@@ -76,12 +77,13 @@ static int show(struct by_cli *cli, const struct settings *settings, const struc
 
 static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
+    const struct settings *settings = data;
     struct by_loaded loaded;
-    if (by_loaded_open(&loaded, cli, cli->operands[0], err) < 0)
+    if (by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
     int status = by_model_link(loaded.model, err);
     if (status == 0)
-        status = show(cli, data, &loaded, err);
+        status = show(cli, settings, &loaded, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE)
         by_err_file(err, loaded.name);
     by_loaded_close(&loaded);
@@ -127,6 +129,6 @@ const struct by_command by_cmd_inspect = {
         "makes it, an input of the model for the nodes that read it.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}},
+    .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
     .run = run,
 };

@@ -1,5 +1,7 @@
 /* baryon run: a model on samples. */
+#include "base/text.h"
 #include "cli/models.h"
+#include "cli/opt.h"
 #include "cli/progress.h"
 #include "cli/run_files.h"
 #include "cli/run_report.h"
@@ -13,6 +15,7 @@
 #include <string.h>
 
 struct settings {
+    struct by_model_settings model;
     struct by_data_settings data;
     struct by_prep_settings prep;
     struct by_engine_settings engine;
@@ -26,6 +29,7 @@ struct settings {
 struct job {
     struct by_cli *cli;
     const struct settings *settings;
+    const char *name; /* of the model */
     struct by_session *session;
     const struct by_port *inputs;
     size_t input_count;
@@ -43,24 +47,23 @@ struct job {
 static void session_options(const struct job *job, struct by_session_options *options)
 {
     by_engine_options(&job->settings->engine, &job->settings->runtime, options);
+    options->log = &job->cli->log;
 }
 
 /* Our own rules first: their messages are better, and hostile files stop here. */
 static int open_session(struct job *job, struct baryon_error *err)
 {
-    const char *path = job->cli->operands[0];
     const struct by_check_options rules = {.custom_ops =
                                                job->settings->engine.ops_library.count > 0};
     struct by_session_options options;
     struct by_loaded loaded;
     session_options(job, &options);
-    if (by_loaded_open(&loaded, job->cli, path, err) < 0)
+    if (by_loaded_open(&loaded, job->cli, &job->settings->model, job->cli->operands[0], err) < 0)
         return -1;
+    job->name = loaded.name;
     int status = by_model_check(loaded.model, &rules, NULL, NULL, err);
     if (status == 0)
-        status = loaded.bytes ? by_session_open_bytes(&job->session, loaded.bytes, loaded.size,
-                                                      &options, err)
-                              : by_session_open(&job->session, path, &options, err);
+        status = by_session_open_model(&job->session, loaded.model, 0, &options, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
         by_err_file(err, loaded.name);
     by_loaded_close(&loaded);
@@ -89,12 +92,11 @@ static int unknown_output(const struct by_port *ports, size_t count, const char 
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_USAGE, "the model has no output %s", by_quote(quoted, name));
-    for (size_t i = 0; i < count; i++) {
-        size_t used = strlen(err->hint);
-        snprintf(err->hint + used, sizeof err->hint - used, "%s%s", i ? ", " : "its outputs are ",
-                 by_quote(quoted, ports[i].name));
-    }
-    return by_err_in(err, "--output");
+    struct by_text hint;
+    by_text_init(&hint, err->hint, sizeof err->hint);
+    for (size_t i = 0; i < count; i++)
+        by_text_add(&hint, "%s%s", i ? ", " : "its outputs are ", by_quote(quoted, ports[i].name));
+    return by_err_option(err, "output");
 }
 
 static const char *find_output(const struct by_port *ports, size_t count, const char *name)
@@ -197,13 +199,17 @@ static int run_samples(struct job *job, struct baryon_error *err)
     return status;
 }
 
-/* "ONNX Runtime 1.31.1, cpu" */
+/* "ONNX Runtime 1.31.1, cuda, cpu" */
 static void describe_engine(const struct job *job, char *buf, size_t size)
 {
     const struct by_setting_texts *providers = &job->settings->engine.provider;
-    const struct by_ort *ort = by_session_ort(job->session);
-    snprintf(buf, size, "ONNX Runtime %s, %s", ort->version,
-             providers->count ? providers->at[0] : "cpu");
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "ONNX Runtime %s", by_session_ort(job->session)->version);
+    for (size_t i = 0; i < providers->count; i++)
+        by_text_add(&text, ", %s", providers->at[i]);
+    if (!providers->count)
+        by_text_add(&text, ", cpu");
 }
 
 static int report(const struct job *job, struct baryon_error *err)
@@ -213,8 +219,9 @@ static int report(const struct job *job, struct baryon_error *err)
     describe_engine(job, engine, sizeof engine);
     by_input_describe(job->input, data, sizeof data);
     const struct by_run_report all = {
-        .model = job->cli->operands[0],
+        .model = job->name,
         .engine = engine,
+        .path = job->settings->data.data,
         .data = data,
         .samples = job->samples,
         .skipped = by_input_skipped(job->input),
@@ -298,6 +305,7 @@ const struct by_command by_cmd_run = {
                {&by_prep_group, offsetof(struct settings, prep)},
                {&group, 0},
                {&by_engine_group, offsetof(struct settings, engine)},
+               {&by_model_group, offsetof(struct settings, model)},
                {&by_runtime_group, offsetof(struct settings, runtime)}},
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/inspect.h"
 #include "cli/names.h"
+#include "cli/opt.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,7 +131,7 @@ int by_edit_shapes(struct baryon_model *model, const struct by_setting_pairs *sh
 {
     for (size_t i = 0; i < shapes->count; i++)
         if (edit_shape(model, &shapes->at[i], err) < 0)
-            return by_err_in(err, "--shape");
+            return by_err_option(err, "shape");
     return 0;
 }
 
@@ -153,7 +154,7 @@ int by_edit_names(struct baryon_model *model, const struct by_setting_pairs *nam
                      : value ? by_value_rename(value, name, err)
                              : no_such_value(model->graph, names->at[i].name, err);
         if (status < 0)
-            return by_err_in(err, "--rename");
+            return by_err_option(err, "rename");
     }
     return 0;
 }

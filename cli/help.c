@@ -23,9 +23,9 @@ const struct by_fact by_environment_facts[] = {
     {0},
 };
 
-const char by_about_text[] =
-    "Baryon takes a trained float model in ONNX format and makes a smaller one of it that a target "
-    "runs well. Its commands also show, check, edit and run models.";
+const char by_about_text[] = "Baryon is a quantizer for trained models in ONNX format. Its "
+                             "commands show, check, edit and run "
+                             "models.";
 
 const char by_options_text[] =
     "Options and operands may stand in any order; -- ends the options. A long name may be cut as "

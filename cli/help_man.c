@@ -129,8 +129,9 @@ static void command_page(struct by_str *str, const struct by_command *command)
     snprintf(page, sizeof page, "baryon-%s", command->name);
     header(str, page);
     section(str, "NAME");
-    by_str_printf(str, "baryon\\-%s \\- ", command->name);
-    paragraph(str, command->summary);
+    by_str_printf(str, "baryon\\-%s \\- %c", command->name,
+                  tolower((unsigned char)command->summary[0]));
+    paragraph(str, command->summary + 1);
     section(str, "SYNOPSIS");
     by_str_init(&usage);
     by_command_usage(command, &usage);

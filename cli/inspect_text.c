@@ -104,22 +104,26 @@ static void show_origin(struct by_out *out, const struct baryon_model *model)
 static void show_graph(struct by_out *out, const struct by_summary *summary)
 {
     const struct baryon_model *model = summary->model;
-    char nodes[32], tensors[32];
+    struct by_str *text = &out->text;
     label(out, "graph");
     if (model->graph->name && *model->graph->name) {
-        by_clean(&out->text, model->graph->name);
-        by_str_puts(&out->text, ": ");
+        by_clean(text, model->graph->name);
+        by_str_puts(text, ": ");
     }
-    by_str_printf(&out->text, "%s nodes, %s constants",
-                  by_count_text(summary->nodes, nodes, sizeof nodes),
-                  by_count_text(summary->total.tensors, tensors, sizeof tensors));
-    if (summary->graphs > 1)
-        by_str_printf(&out->text, ", %" PRIu64 " nested graphs", summary->graphs - 1);
-    if (model->functions.count)
-        by_str_printf(&out->text, ", %zu functions", model->functions.count);
+    by_plural(text, summary->nodes, "node");
+    by_str_puts(text, ", ");
+    by_plural(text, summary->total.tensors, "constant");
+    if (summary->graphs > 1) {
+        by_str_puts(text, ", ");
+        by_plural(text, summary->graphs - 1, "nested graph");
+    }
+    if (model->functions.count) {
+        by_str_puts(text, ", ");
+        by_plural(text, model->functions.count, "function");
+    }
     if (model->training_info.count)
-        by_str_puts(&out->text, ", training information");
-    by_str_puts(&out->text, "\n");
+        by_str_puts(text, ", training information");
+    by_str_puts(text, "\n");
 }
 
 static void show_external(struct by_out *out, const struct baryon_model *model)
@@ -155,9 +159,9 @@ static void show_kinds(struct by_out *out, const struct by_quant *quant)
     for (size_t i = 0; i < quant->kind_count; i++) {
         const struct by_quant_kind *kind = &quant->kinds[i];
         label(out, i ? "" : "quantized");
-        by_str_printf(&out->text, "%" PRIu64 " %s %s, %s\n", kind->count,
-                      kind->role == BY_ROLE_WEIGHT ? "weights" : "activations",
-                      by_elem_name(kind->elem), by_quant_grain_name(kind->grain));
+        by_plural(&out->text, kind->count, kind->role == BY_ROLE_WEIGHT ? "weight" : "activation");
+        by_str_printf(&out->text, " %s, %s\n", by_elem_name(kind->elem),
+                      by_quant_grain_name(kind->grain));
     }
 }
 
@@ -172,6 +176,7 @@ static int show_ports(struct by_out *out, const struct baryon_model *model, cons
     by_table_least(&table, NAME_LEAST);
     by_table_flexible(&table);
     by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    by_table_least(&table, 8);
     by_table_column(&table, "", BY_LEFT, BY_PLAIN);
     for (size_t i = 0; i < ports->count; i++) {
         const struct by_value_info *info = ports->at[i];

@@ -24,6 +24,8 @@ static void log_line(void *context, enum by_log_level level, const char *text)
     struct by_str line;
     (void)context;
     by_str_init(&line);
+    if (by_term_is_tty(STDERR_FILENO)) /* a progress bar may stand there */
+        by_str_puts(&line, "\r\033[K");
     by_str_printf(&line, "baryon: %s", level == BY_LOG_WARNING ? "warning: " : "");
     by_clean(&line, text);
     say(&line);

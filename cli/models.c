@@ -1,8 +1,10 @@
 #include "cli/models.h"
 
+#include "cli/term.h"
 #include "onnx/wire.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,20 +36,31 @@ static int read_all(struct by_loaded *loaded, struct baryon_error *err)
     }
 }
 
-int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli, const char *path,
+static int open_stdin(struct by_loaded *loaded, const struct by_load_options *options,
+                      struct baryon_error *err)
+{
+    loaded->name = "<stdin>";
+    if (read_all(loaded, err) == 0 &&
+        by_model_load_bytes(&loaded->model, loaded->bytes, loaded->size, NULL, options, err) == 0)
+        return 0;
+    by_free(loaded->bytes);
+    loaded->bytes = NULL;
+    return by_err_file(err, loaded->name);
+}
+
+int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli,
+                   const struct by_model_settings *settings, const char *path,
                    struct baryon_error *err)
 {
-    const struct by_load_options options = {.log = &cli->log};
+    const struct by_load_options options = {.allow_links = settings->allow_links, .log = &cli->log};
+    double start = by_term_seconds();
     *loaded = (struct by_loaded){.name = path};
-    if (strcmp(path, "-") != 0)
-        return by_model_load(&loaded->model, path, &options, err);
-    loaded->name = "<stdin>";
-    if (read_all(loaded, err) < 0 ||
-        by_model_load_bytes(&loaded->model, loaded->bytes, loaded->size, NULL, &options, err) < 0) {
-        by_free(loaded->bytes);
-        return by_err_file(err, loaded->name);
-    }
-    return 0;
+    int status = strcmp(path, "-") != 0 ? by_model_load(&loaded->model, path, &options, err)
+                                        : open_stdin(loaded, &options, err);
+    if (status == 0)
+        by_log(&cli->log, BY_LOG_INFO, "%s: %" PRIu64 " bytes read in %.3f s", loaded->name,
+               by_loaded_size(loaded), by_term_seconds() - start);
+    return status;
 }
 
 void by_loaded_close(struct by_loaded *loaded)

@@ -4,6 +4,7 @@
 
 #include "cli/cmd.h"
 #include "onnx/load.h"
+#include "settings.h"
 
 struct by_loaded {
     struct baryon_model *model;
@@ -13,7 +14,8 @@ struct by_loaded {
 };
 
 /* path "-" reads standard input; such a model can have no external data. */
-int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli, const char *path,
+int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli,
+                   const struct by_model_settings *settings, const char *path,
                    struct baryon_error *err);
 void by_loaded_close(struct by_loaded *loaded);
 /* Bytes of the model file, external data not counted. */

@@ -166,7 +166,7 @@ static int apply(struct parser *parser, bool stopped, struct baryon_error *err)
         if (by_config_set(parser->config, seen->option, seen->text, seen->second, BY_SOURCE_FLAG,
                           err) < 0 &&
             !stopped)
-            return by_err_in(err, "--%s", seen->option->name);
+            return by_err_option(err, seen->option->name);
     }
     return 0;
 }
@@ -194,6 +194,13 @@ int by_opt_parse(struct by_config *config, int argc, char *const *argv,
     if (path && !operands->stopped && by_config_load(config, path, err) < 0)
         return -1;
     return apply(&parser, operands->stopped, err);
+}
+
+int by_err_option(struct baryon_error *err, const char *name)
+{
+    if (err)
+        err->place[0] = '\0';
+    return by_err_in(err, "--%s", name);
 }
 
 bool by_opt_wants_json(int argc, char *const *argv)

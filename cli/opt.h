@@ -22,6 +22,8 @@ struct by_operands {
  */
 int by_opt_parse(struct by_config *config, int argc, char *const *argv,
                  struct by_operands *operands, struct baryon_error *err);
+/* Names the option whose value is wrong as the place of an error; returns -1. */
+int by_err_option(struct baryon_error *err, const char *name);
 /* True when --json stands among the options, for errors met before they are known. */
 bool by_opt_wants_json(int argc, char *const *argv);
 

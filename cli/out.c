@@ -114,6 +114,13 @@ const char *by_count_text(uint64_t count, char *buf, size_t size)
     return buf;
 }
 
+void by_plural(struct by_str *str, uint64_t count, const char *what)
+{
+    char text[32];
+    by_str_printf(str, "%s %s%s", by_count_text(count, text, sizeof text), what,
+                  count == 1 ? "" : "s");
+}
+
 const char *by_bytes_text(uint64_t bytes, char *buf, size_t size)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

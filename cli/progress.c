@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define REDRAW_SECONDS 0.1
+#define TELL_SECONDS   1.0
 #define BAR_WIDTH      28
 
 void by_progress_begin(struct by_progress *progress, const char *label, const char *unit,
@@ -69,17 +70,18 @@ static void draw(const struct by_progress *progress, double elapsed)
     say(line, length, sizeof line);
 }
 
-static void tell_tenths(struct by_progress *progress)
+static void tell_tenths(struct by_progress *progress, double elapsed)
 {
     char line[256];
     unsigned tenths = (unsigned)(progress->done * 10 / progress->total);
-    if (tenths <= progress->tenths)
+    if (tenths <= progress->tenths || elapsed < TELL_SECONDS)
         return;
     progress->tenths = tenths;
-    say(line,
-        snprintf(line, sizeof line, "baryon: %s: %u %% (%" PRIu64 " of %" PRIu64 " %s)\n",
-                 progress->label, tenths * 10, progress->done, progress->total, progress->unit),
-        sizeof line);
+    int length =
+        snprintf(line, sizeof line, "baryon: %s: %" PRIu64 " %% (%" PRIu64 " of %" PRIu64 " %s)\n",
+                 progress->label, progress->done * 100 / progress->total, progress->done,
+                 progress->total, progress->unit);
+    say(line, length, sizeof line);
 }
 
 void by_progress_step(struct by_progress *progress, uint64_t done)
@@ -87,11 +89,11 @@ void by_progress_step(struct by_progress *progress, uint64_t done)
     progress->done = done;
     if (progress->quiet || !progress->total)
         return;
+    double elapsed = by_term_seconds() - progress->start;
     if (!progress->tty) {
-        tell_tenths(progress);
+        tell_tenths(progress, elapsed);
         return;
     }
-    double elapsed = by_term_seconds() - progress->start;
     if (elapsed - progress->drawn < REDRAW_SECONDS)
         return;
     progress->drawn = elapsed;

@@ -1,6 +1,6 @@
 /*
  * How far a command is, on standard error: a bar that is drawn anew on a terminal,
- * else one line every 10 %. Nothing with --quiet.
+ * else one line every 10 %, from the first second on. Nothing with --quiet.
  */
 #ifndef BY_PROGRESS_H
 #define BY_PROGRESS_H

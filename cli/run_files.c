@@ -55,8 +55,8 @@ static int make_folder(const char *folder, bool force, struct baryon_error *err)
     by_listing_release(&listing);
     if (!count || force)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "folder %s has %zu files already", by_quote(quoted, folder),
-            count);
+    by_fail(err, BARYON_ERR_USAGE, "folder %s is not empty (%zu %s)", by_quote(quoted, folder),
+            count, count == 1 ? "file" : "files");
     return by_err_hint(err, "name another one, or --force writes over files of the same names");
 }
 

@@ -1,6 +1,7 @@
 #include "cli/run_report.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,19 +23,17 @@ static double mean(const struct by_output_stats *stats)
 
 static const char *shape_text(const struct by_output_stats *stats, char *buf, size_t size)
 {
-    size_t used = 1;
-    if (stats->ragged)
-        snprintf(buf, size, "[...]");
-    else
-        snprintf(buf, size, "[");
-    for (size_t i = 0; !stats->ragged && i < stats->rank && used < size; i++) {
-        const char *comma = i ? ", " : "";
-        used += (size_t)(stats->dims[i] < 0 ? snprintf(buf + used, size - used, "%s?", comma)
-                                            : snprintf(buf + used, size - used, "%s%" PRId64, comma,
-                                                       stats->dims[i]));
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "[%s", stats->ragged ? "..." : "");
+    for (size_t i = 0; !stats->ragged && i < stats->rank; i++) {
+        by_text_add(&text, "%s", i ? "," : "");
+        if (stats->dims[i] < 0)
+            by_text_add(&text, "?");
+        else
+            by_text_add(&text, "%" PRId64, stats->dims[i]);
     }
-    if (!stats->ragged && used < size)
-        snprintf(buf + used, size - used, "]");
+    by_text_add(&text, "]");
     return buf;
 }
 
@@ -75,28 +74,52 @@ static int show_outputs(struct by_out *out, const struct by_run_report *report,
     return by_table_print(&table, 2, err);
 }
 
-int by_run_report_text(struct by_out *out, const struct by_run_report *report,
-                       struct baryon_error *err)
+static void line(struct by_out *out, const char *label, const char *text)
+{
+    by_str_puts(&out->text, "  ");
+    by_out_printf(out, BY_DIM, "%-10s", label);
+    by_clean(&out->text, text);
+}
+
+static void show_rates(struct by_out *out, const struct by_run_report *report)
 {
     struct by_str *text = &out->text;
-    by_clean(text, report->model);
-    by_str_printf(text, " on %s\n", report->engine);
-    by_clean(text, report->data);
-    by_str_puts(text, "\n\n");
-    if (show_outputs(out, report, err) < 0)
-        return -1;
-    by_str_printf(text, "\n%" PRIu64 " sample%s in %.2f s: ", report->samples,
-                  report->samples == 1 ? "" : "s", report->seconds);
+    by_str_puts(text, "\n  ");
+    by_plural(text, report->samples, "sample");
+    by_str_printf(text, " in %.2f s: ", report->seconds);
     by_out_printf(out, BY_BOLD, "%.1f samples/s", rate(report->samples, report->seconds));
     by_str_printf(text, " (%.1f in the model alone)\n",
                   rate(report->samples, report->model_seconds));
-    if (report->skipped)
-        by_out_printf(out, BY_YELLOW, "%" PRIu64 " bad samples were skipped\n", report->skipped);
+    if (report->skipped) {
+        by_str_puts(text, "  skipped ");
+        by_plural(text, report->skipped, "bad sample");
+        by_str_puts(text, "\n");
+    }
     if (report->folder) {
-        by_str_printf(text, "%" PRIu64 " files in ", report->files);
+        by_str_puts(text, "  ");
+        by_plural(text, report->files, "file");
+        by_str_puts(text, " in ");
         by_clean(text, report->folder);
         by_str_puts(text, "\n");
     }
+}
+
+int by_run_report_text(struct by_out *out, const struct by_run_report *report,
+                       struct baryon_error *err)
+{
+    line(out, "model", report->model);
+    by_str_puts(&out->text, "\n");
+    line(out, "engine", report->engine);
+    by_str_puts(&out->text, "\n");
+    line(out, "samples", report->path ? report->path : report->data);
+    if (report->path) {
+        by_str_puts(&out->text, ": ");
+        by_clean(&out->text, report->data);
+    }
+    by_str_puts(&out->text, "\n\n");
+    if (show_outputs(out, report, err) < 0)
+        return -1;
+    show_rates(out, report);
     return 0;
 }
 
@@ -133,6 +156,10 @@ void by_run_report_json(struct by_out *out, const struct by_run_report *report)
     by_json_open(&json, NULL, '{');
     by_json_text(&json, "model", report->model);
     by_json_text(&json, "engine", report->engine);
+    if (report->path)
+        by_json_text(&json, "path", report->path);
+    else
+        by_json_null(&json, "path");
     by_json_text(&json, "data", report->data);
     by_json_int(&json, "samples", (int64_t)report->samples);
     by_json_int(&json, "skipped", (int64_t)report->skipped);

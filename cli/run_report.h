@@ -6,7 +6,8 @@
 #include "cli/run_stats.h"
 
 struct by_run_report {
-    const char *model, *engine, *data; /* what ran, on what, on which data */
+    const char *model, *engine;
+    const char *path, *data; /* where samples are from (NULL: random), and what is done to them */
     uint64_t samples, skipped, files;
     double seconds, model_seconds; /* all, and in ONNX Runtime alone */
     const char *folder;            /* NULL: nothing was saved */

@@ -1,4 +1,5 @@
 /* Declared types and graphs in words. */
+#include "base/text.h"
 #include "cli/inspect.h"
 
 #include <inttypes.h>
@@ -39,21 +40,18 @@ const char *by_type_text(const struct by_type *type, char *buf, size_t size)
 const char *by_dims_text(const struct by_type *type, char *buf, size_t size)
 {
     const struct by_shape_msg *shape = by_type_shape(type);
-    size_t used = 1;
-    snprintf(buf, size, shape ? "[" : "");
-    for (size_t i = 0; shape && i < shape->dims.count && used < size; i++) {
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "%s", shape ? "[" : "");
+    for (size_t i = 0; shape && i < shape->dims.count; i++) {
         const struct by_dim *dim = shape->dims.at[i];
-        const char *comma = i ? ", " : "";
-        int wanted;
+        by_text_add(&text, "%s", i ? "," : "");
         if (by_dim_is_number(dim) && dim->value >= 0)
-            wanted = snprintf(buf + used, size - used, "%s%" PRId64, comma, dim->value);
+            by_text_add(&text, "%" PRId64, dim->value);
         else
-            wanted = snprintf(buf + used, size - used, "%s%s", comma,
-                              dim->param && *dim->param ? dim->param : "?");
-        used += (size_t)wanted;
+            by_text_add(&text, "%s", dim->param && *dim->param ? dim->param : "?");
     }
-    if (shape && used < size)
-        snprintf(buf + used, size - used, "]");
+    by_text_add(&text, "%s", shape ? "]" : "");
     return buf;
 }
 

@@ -230,16 +230,15 @@ static int load_pair(struct by_config *config, const struct by_doc_pair *pair,
     const struct by_option *option = by_config_find(config, pair->key);
     if (!option || option->command_line) {
         unknown_key(config, pair->key, err);
-        return by_err_in(err, "line %zu, column %zu", pair->line, pair->column);
+        return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
     if (by_config_source(config, pair->key) == BY_SOURCE_FILE) {
         by_fail(err, BARYON_ERR_INPUT, "'%s' is given twice", option->name);
-        return by_err_in(err, "line %zu, column %zu", pair->line, pair->column);
+        return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
     if (set_node(config, option, pair->value, err) == 0)
         return 0;
-    return by_err_in(err, "line %zu, column %zu: %s", pair->value->line, pair->value->column,
-                     option->name);
+    return by_err_in(err, "%zu:%zu: %s", pair->value->line, pair->value->column, option->name);
 }
 
 int by_config_load(struct by_config *config, const char *path, struct baryon_error *err)
@@ -251,7 +250,7 @@ int by_config_load(struct by_config *config, const char *path, struct baryon_err
         return 0;
     if (root->kind != BY_DOC_MAP) {
         by_fail(err, BARYON_ERR_INPUT, "a configuration file is a map of option names to values");
-        by_err_in(err, "line %zu, column %zu", root->line, root->column);
+        by_err_in(err, "%zu:%zu", root->line, root->column);
         return by_err_file(err, path);
     }
     for (size_t i = 0; i < root->count; i++)

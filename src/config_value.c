@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -246,7 +247,7 @@ static const struct value_type types[BY_OPT_TYPES] = {
     [BY_OPT_BYTES] = {"a number of bytes such as 64MiB", sizeof(uint64_t), false, true, set_bytes},
     [BY_OPT_TEXT] = {"a text of at least one character", sizeof(char *), false, true, set_text},
     [BY_OPT_CHOICE] = {"one of", sizeof(int), false, true, set_choice},
-    [BY_OPT_EXTENT] = {"a width and height such as 320x240, or one number for both",
+    [BY_OPT_EXTENT] = {"a size WIDTHxHEIGHT or one number for both,",
                        sizeof(struct by_setting_extent), false, true, set_extent},
     [BY_OPT_RANGE] = {"a range LOW:HIGH of whole numbers", sizeof(struct by_setting_range), false,
                       true, set_range},
@@ -280,54 +281,37 @@ unsigned by_option_arguments(const struct by_option *option)
     return option->type == BY_OPT_FLAG ? 0 : option->type == BY_OPT_SPANS ? 2 : 1;
 }
 
-static size_t append(char *buf, size_t size, size_t used, const char *text)
-{
-    if (used < size)
-        snprintf(buf + used, size - used, "%s", text);
-    return used + strlen(text);
-}
-
-static size_t append_bound(char *buf, size_t size, size_t used, double bound)
-{
-    char text[BY_DOUBLE_MAX];
-    return append(buf, size, used, by_format_double(text, bound));
-}
-
 /* What is beyond this stands for "no upper end" in a row. */
 #define ENDLESS 9e15
 
-static size_t append_range(char *buf, size_t size, size_t used, const struct by_option *option)
+static void add_range(struct by_text *text, const struct by_option *option)
 {
+    char low[BY_DOUBLE_MAX], high[BY_DOUBLE_MAX];
     if (option->min == 0 && option->max == 0)
-        return used;
-    if (option->max >= ENDLESS) {
-        used = append(buf, size, used, "at least ");
-        return append_bound(buf, size, used, option->min);
-    }
-    used = append(buf, size, used, "from ");
-    used = append_bound(buf, size, used, option->min);
-    used = append(buf, size, used, " to ");
-    return append_bound(buf, size, used, option->max);
+        return;
+    by_format_double(low, option->min);
+    if (option->max >= ENDLESS)
+        by_text_add(text, "at least %s", low);
+    else
+        by_text_add(text, "from %s to %s", low, by_format_double(high, option->max));
 }
 
-static size_t append_choices(char *buf, size_t size, size_t used, const struct by_option *option)
+static void add_choices(struct by_text *text, const struct by_option *option)
 {
-    for (const struct by_choice *choice = option->choices; choice->name; choice++) {
-        used = append(buf, size, used, choice == option->choices ? "" : ", ");
-        used = append(buf, size, used, choice->name);
-    }
-    return used;
+    for (const struct by_choice *choice = option->choices; choice->name; choice++)
+        by_text_add(text, "%s%s", choice == option->choices ? "" : ", ", choice->name);
 }
 
 const char *by_option_range(const struct by_option *option, char *buf, size_t size)
 {
-    char most[40] = "";
-    size_t used = append(buf, size, 0, "");
-    used = option->type == BY_OPT_CHOICE ? append_choices(buf, size, used, option)
-                                         : append_range(buf, size, used, option);
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    if (option->type == BY_OPT_CHOICE)
+        add_choices(&text, option);
+    else
+        add_range(&text, option);
     if (option->most)
-        snprintf(most, sizeof most, "%sat most %zu", used ? ", " : "", option->most);
-    append(buf, size, used, most);
+        by_text_add(&text, "%sat most %zu", text.used ? ", " : "", option->most);
     return buf;
 }
 
@@ -337,8 +321,8 @@ const char *by_option_expects(const struct by_option *option, char *buf, size_t 
     by_option_range(option, range, sizeof range);
     bool named = option->type == BY_OPT_PAIRS || option->type == BY_OPT_SPANS;
     const char *more = named ? option->arg : range;
-    bool comma = !strncmp(more, "at ", 3);
-    snprintf(buf, size, "%s%s%s", types[option->type].what, !*more ? "" : comma ? ", " : " ", more);
+    const char *join = !*more ? "" : !strncmp(more, "at ", 3) ? ", " : " ";
+    snprintf(buf, size, "%s%s%s", types[option->type].what, join, more);
     return buf;
 }
 

@@ -185,6 +185,15 @@ void by_prep_options(const struct by_config *config, const struct by_prep_settin
     prep->no_upscale = settings->no_upscale;
 }
 
+static const struct by_option model_rows[] = {
+    {.name = "allow-links",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct by_model_settings, allow_links),
+     .help = "Data files of the model may be links, as in package caches"},
+};
+
+const struct by_option_group by_model_group = BY_OPTION_GROUP("Reading", model_rows);
+
 static const struct by_option runtime_rows[] = {
     {.name = "onnxruntime",
      .type = BY_OPT_TEXT,

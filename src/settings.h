@@ -36,11 +36,16 @@ struct by_engine_settings {
     bool deterministic;
 };
 
+struct by_model_settings {
+    bool allow_links;
+};
+
 struct by_runtime_settings {
     const char *onnxruntime;
 };
 
-extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group;
+extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group,
+    by_model_group;
 
 /* Refuses what contradicts itself: both or neither of --data and --random. */
 int by_data_options(struct by_config *config, const struct by_data_settings *data,

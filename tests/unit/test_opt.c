@@ -168,7 +168,7 @@ static void files_come_before_flags(void **state)
     assert_int_equal(settings.limit, 2);
     assert_true(settings.json);
     assert_error(parse("--config b.yaml"), BARYON_ERR_INPUT,
-                 "b.yaml: line 1, column 8: limit: '20' is not a whole number from 1 to 9");
+                 "b.yaml: 1:8: limit: '20' is not a whole number from 1 to 9");
 }
 
 static void json_is_seen_before_anything_is_parsed(void **state)

@@ -116,6 +116,12 @@ static void numbers_for_people(void **state)
     assert_string_equal(by_count_text(999, text, sizeof text), "999");
     assert_string_equal(by_count_text(1000, text, sizeof text), "1,000");
     assert_string_equal(by_count_text(UINT64_MAX, text, sizeof text), "18,446,744,073,709,551,615");
+    struct by_str str;
+    by_str_init(&str);
+    by_plural(&str, 1, "node");
+    by_plural(&str, 2000, " edge");
+    assert_string_equal(by_str_text(&str), "1 node2,000  edges");
+    by_str_release(&str);
     assert_string_equal(by_bytes_text(1023, text, sizeof text), "1023 B");
     assert_string_equal(by_bytes_text(1024, text, sizeof text), "1.0 KiB");
     assert_string_equal(by_bytes_text((1u << 20) - 1, text, sizeof text), "1.0 MiB");

@@ -1,0 +1,56 @@
+# Written by `make docs` from the option rows: do not edit.
+_baryon()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} words=
+    local previous=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        words='inspect check copy run list doctor version help'
+        COMPREPLY=($(compgen -W "$words" -- "$word"))
+        return
+    fi
+    case ${COMP_WORDS[1]}:$previous in
+    help:help) words='inspect check copy run list doctor version help' ;;
+    inspect:--between) return ;;
+    copy:--external-min) return ;;
+    copy:--shape) return ;;
+    copy:--rename) return ;;
+    run:--random) return ;;
+    run:--seed) return ;;
+    run:--int-range) return ;;
+    run:--shape) return ;;
+    run:--limit) return ;;
+    run:--skip-bad) return ;;
+    run:--prep) words='plain imagenet yolo caffe signed' ;;
+    run:--resize) words='stretch short-side letterbox fit none' ;;
+    run:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    run:--size) return ;;
+    run:--short-side) return ;;
+    run:--stride) return ;;
+    run:--pad) return ;;
+    run:--pixels) words='rgb bgr gray' ;;
+    run:--scale) return ;;
+    run:--mean) return ;;
+    run:--std) return ;;
+    run:--layout) words='auto nchw nhwc' ;;
+    run:--output) return ;;
+    run:--threads) return ;;
+    run:--provider) return ;;
+    run:--opt-level) words='none basic extended all' ;;
+    help:--format) words='text man markdown bash zsh fish' ;;
+    esac
+    if [[ -z $words && $word == -* ]]; then
+        case ${COMP_WORDS[1]} in
+        inspect) words=' --nodes --between --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        check) words=' --custom-ops --rules --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        version) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        help) words=' --format --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        esac
+    fi
+    [[ -n $words ]] && COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _baryon baryon

@@ -1,0 +1,1 @@
+open('model.onnx', 'wb').write(b'\x0a\x05abc')

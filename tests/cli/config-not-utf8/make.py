@@ -1,0 +1,1 @@
+open('a.yaml', 'wb').write(b'nodes: true\n# \xff\n')

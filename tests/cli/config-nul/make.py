@@ -1,0 +1,1 @@
+open('a.yaml', 'wb').write(b'nodes: true\n\0\n')

@@ -1,0 +1,67 @@
+/* Progress on a standard error that is no terminal. */
+#include "cli/progress.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scratch.h"
+
+/* What a run of 8 samples writes when it began so many seconds ago. */
+static void run(double seconds, bool quiet)
+{
+    struct by_progress progress;
+    int old = dup(STDERR_FILENO);
+    int file = open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    assert_true(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    by_progress_begin(&progress, "run", "samples", 8, quiet, false);
+    progress.start -= seconds;
+    for (uint64_t done = 1; done <= 8; done++)
+        by_progress_step(&progress, done);
+    double took = by_progress_end(&progress);
+    assert_true(dup2(old, STDERR_FILENO) >= 0);
+    close(file);
+    close(old);
+    assert_true(took >= seconds && took < seconds + 60);
+}
+
+static void one_line_every_tenth(void **state)
+{
+    (void)state;
+    run(10, false);
+    assert_file("stderr", "baryon: run: 12 % (1 of 8 samples)\n"
+                          "baryon: run: 25 % (2 of 8 samples)\n"
+                          "baryon: run: 37 % (3 of 8 samples)\n"
+                          "baryon: run: 50 % (4 of 8 samples)\n"
+                          "baryon: run: 62 % (5 of 8 samples)\n"
+                          "baryon: run: 75 % (6 of 8 samples)\n"
+                          "baryon: run: 87 % (7 of 8 samples)\n"
+                          "baryon: run: 100 % (8 of 8 samples)\n");
+}
+
+static void nothing_in_the_first_second(void **state)
+{
+    (void)state;
+    run(0, false);
+    assert_file("stderr", "");
+}
+
+static void nothing_when_quiet(void **state)
+{
+    (void)state;
+    run(10, true);
+    assert_file("stderr", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_line_every_tenth),
+        cmocka_unit_test(nothing_in_the_first_second),
+        cmocka_unit_test(nothing_when_quiet),
+    };
+    return cmocka_run_group_tests_name("progress", tests, scratch_enter, scratch_leave);
+}
