@@ -11,6 +11,7 @@ CLI       := $(BUILD)/libcli.a
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
 FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
 TOOLS     := $(call built,$(call sources,tests/tools))
+STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c)))
 TORTURE   := $(call built,$(call sources,tests/torture))
 EXAMPLES  := $(call built,$(call sources,examples))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
@@ -124,6 +125,12 @@ $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(CLI) $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)
+
+# Libraries that tests load: operators, and an ONNX Runtime that fails on demand.
+$(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
+	$(CC) $(CFLAGS) -shared -o $@ $< $(LDFLAGS) $(SANITIZE) -ldl
+
+$(UNITS): | $(STUBS)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(BY_LIBS)

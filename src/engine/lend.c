@@ -1,0 +1,243 @@
+/*
+ * A model for ONNX Runtime without copying its weights: the bytes say that the
+ * payload is in a file, and the payload is handed over beside them. So a model of
+ * any size can be opened, and nothing is written to disk.
+ */
+#include "base/str.h"
+#include "engine/session_internal.h"
+#include "ir/graph.h"
+#include "onnx/external.h"
+#include "onnx/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEND_MIN (1u << 20)
+
+/* The address tells a reference of ours from one of the model's. */
+static const char location_key[] = "location";
+
+/* A tensor that says something else while the model is written. */
+struct swapped {
+    struct baryon_tensor *tensor;
+    struct baryon_tensor old;
+};
+
+struct swapped_list {
+    struct swapped *at;
+    size_t count, cap;
+};
+
+struct lent_list {
+    struct by_array *at;
+    size_t count, cap;
+};
+
+struct by_lent {
+    struct by_arena arena;
+    struct by_session *session;
+    struct baryon_model *model;
+    size_t min;
+    struct swapped_list swapped;
+    struct lent_list tensors;
+    const char **names;
+    OrtValue **values;
+    struct by_str bytes;
+};
+
+static int swap(struct by_lent *lent, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    if (by_list_reserve(&lent->arena, &lent->swapped, 1, sizeof *lent->swapped.at, err))
+        return -1;
+    lent->swapped.at[lent->swapped.count++] = (struct swapped){tensor, *tensor};
+    return 0;
+}
+
+static void swap_back(struct by_lent *lent)
+{
+    while (lent->swapped.count) {
+        const struct swapped *swapped = &lent->swapped.at[--lent->swapped.count];
+        *swapped->tensor = swapped->old;
+    }
+}
+
+static int add_pair(struct by_lent *lent, struct by_ptrs *list, const char *key, const char *value,
+                    struct baryon_error *err)
+{
+    struct by_pair *pair = BY_ARENA_NEW(&lent->arena, struct by_pair, err);
+    const char *text = by_arena_text(&lent->arena, value, strlen(value), err);
+    if (!pair || !text)
+        return -1;
+    pair->key = key;
+    pair->value = (struct by_span){(const uint8_t *)text, strlen(value)};
+    list->at[list->count++] = pair;
+    return 0;
+}
+
+/* Location and length of a file that nobody opens. */
+static int refer(struct by_lent *lent, struct baryon_tensor *tensor, size_t size,
+                 struct baryon_error *err)
+{
+    struct by_ptrs list = {0};
+    char length[24];
+    snprintf(length, sizeof length, "%zu", size);
+    if (by_list_reserve(&lent->arena, &list, 3, sizeof(void *), err) ||
+        add_pair(lent, &list, location_key, "lent", err) ||
+        add_pair(lent, &list, "offset", "0", err) || add_pair(lent, &list, "length", length, err))
+        return -1;
+    const struct by_span none = {0};
+    tensor->raw_data = tensor->float_data = tensor->int32_data = tensor->int64_data = none;
+    tensor->double_data = tensor->uint64_data = tensor->external = none;
+    tensor->external_data = list;
+    tensor->data_location = 1;
+    return 0;
+}
+
+static int lend(struct by_lent *lent, struct baryon_tensor *tensor, struct by_span bytes,
+                struct baryon_error *err)
+{
+    if (by_list_reserve(&lent->arena, &lent->tensors, 1, sizeof *lent->tensors.at, err))
+        return -1;
+    struct by_array *array = &lent->tensors.at[lent->tensors.count];
+    *array = (struct by_array){.name = tensor->name,
+                               .elem = tensor->data_type,
+                               .rank = tensor->dims.count,
+                               .data = bytes.data,
+                               .size = bytes.size};
+    memcpy(array->dims, tensor->dims.at, tensor->dims.count * sizeof *array->dims);
+    if (swap(lent, tensor, err) || refer(lent, tensor, bytes.size, err))
+        return -1;
+    lent->tensors.count++;
+    return 0;
+}
+
+static int lend_initializer(struct by_lent *lent, struct baryon_tensor *tensor,
+                            struct baryon_error *err)
+{
+    size_t count, size;
+    struct by_span bytes;
+    if (tensor->data_type == BY_ELEM_STRING || !tensor->name)
+        return 0;
+    if (by_tensor_count(tensor, &count, err) || by_elem_bytes(tensor->data_type, count, &size, err))
+        return -1;
+    if (size < lent->min)
+        return 0;
+    return by_tensor_bytes(tensor, &lent->arena, &bytes, err) || lend(lent, tensor, bytes, err);
+}
+
+static bool is_lent(const struct baryon_tensor *tensor)
+{
+    const struct by_pair *first = tensor->external_data.count ? tensor->external_data.at[0] : NULL;
+    return first && first->key == location_key;
+}
+
+/* What is not lent must be in the bytes: there is no folder to look for files in. */
+static int take_in(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct by_lent *lent = context;
+    struct by_span bytes;
+    if (!by_tensor_is_external(tensor) || is_lent(tensor))
+        return 0;
+    if (by_tensor_bytes(tensor, &lent->arena, &bytes, err) || swap(lent, tensor, err))
+        return -1;
+    tensor->raw_data = bytes;
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}
+
+static int swap_all(struct by_lent *lent, struct baryon_error *err)
+{
+    const struct baryon_graph *graph = lent->model->graph;
+    for (size_t i = 0; i < graph->initializer.count; i++)
+        if (graph->initializer.at[i] && lend_initializer(lent, graph->initializer.at[i], err))
+            return by_err_in(err, "graph.initializer[%zu]", i);
+    return by_model_each_tensor(lent->model, take_in, lent, err);
+}
+
+static int to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
+{
+    struct by_str *out = context;
+    by_str_add(out, bytes, size);
+    return by_str_error(out, err);
+}
+
+static int encode(struct by_lent *lent, struct baryon_error *err)
+{
+    uint64_t size = by_wire_measure(&by_schema_model, lent->model);
+    if (size > BY_WIRE_BYTES_MAX)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "%llu bytes without the initializers, a model has at most %u",
+                       (unsigned long long)size, BY_WIRE_BYTES_MAX);
+    return by_wire_encode(&by_schema_model, lent->model, to_text, &lent->bytes, err);
+}
+
+static int make_values(struct by_lent *lent, struct baryon_error *err)
+{
+    size_t count = lent->tensors.count;
+    lent->names = by_arena_alloc(&lent->arena, count + 1, sizeof *lent->names, err);
+    lent->values =
+        lent->names ? by_arena_alloc(&lent->arena, count + 1, sizeof *lent->values, err) : NULL;
+    if (!lent->values)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        lent->names[i] = lent->tensors.at[i].name;
+        if (by_value_wrap(lent->session, &lent->tensors.at[i], &lent->arena, &lent->values[i], err))
+            return -1;
+    }
+    return 0;
+}
+
+int by_model_lend(struct by_lent **out, struct by_session *session, struct baryon_model *model,
+                  size_t lend_min, struct baryon_error *err)
+{
+    *out = NULL;
+    if (by_model_settle(model, err))
+        return -1;
+    struct by_lent *lent = by_alloc_zero(1, sizeof *lent, err);
+    if (!lent)
+        return -1;
+    lent->session = session;
+    lent->model = model;
+    lent->min = lend_min ? lend_min : LEND_MIN;
+    by_arena_init(&lent->arena, 0);
+    by_str_init(&lent->bytes);
+    int failed = swap_all(lent, err) || encode(lent, err);
+    swap_back(lent);
+    if (failed || make_values(lent, err)) {
+        by_lent_free(lent);
+        return -1;
+    }
+    *out = lent;
+    return 0;
+}
+
+int by_lent_add(const struct by_lent *lent, OrtSessionOptions *built, struct baryon_error *err)
+{
+    const struct by_ort *ort = lent->session->ort;
+    if (!lent->tensors.count)
+        return 0;
+    return by_ort_status(ort,
+                         ort->api->AddExternalInitializers(built, lent->names,
+                                                           (const OrtValue *const *)lent->values,
+                                                           lent->tensors.count),
+                         "take the weights", err);
+}
+
+const void *by_lent_bytes(const struct by_lent *lent, size_t *size)
+{
+    *size = lent->bytes.size;
+    return lent->bytes.text;
+}
+
+void by_lent_free(struct by_lent *lent)
+{
+    if (!lent)
+        return;
+    for (size_t i = 0; lent->values && i < lent->tensors.count; i++)
+        if (lent->values[i])
+            lent->session->ort->api->ReleaseValue(lent->values[i]);
+    by_str_release(&lent->bytes);
+    by_arena_release(&lent->arena);
+    by_free(lent);
+}

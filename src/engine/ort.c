@@ -1,0 +1,164 @@
+#include "engine/ort.h"
+
+#include "engine/ort_find.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The lowest version with all that we call. 17 brought per-session logging and
+ * deterministic kernels; everything else is older.
+ */
+#define API_VERSION 17
+
+_Static_assert(ORT_API_VERSION >= API_VERSION, "this onnxruntime_c_api.h is too old");
+
+struct library {
+    struct by_ort ort;
+    void *handle;
+    char *path;
+    unsigned users;
+    struct library *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct library *libraries;
+
+/* The environment's own log has no reader; that of a session goes to the session's. */
+static void drop_log(void *context, OrtLoggingLevel level, const char *category, const char *id,
+                     const char *place, const char *message)
+{
+    (void)context, (void)level, (void)category, (void)id, (void)place, (void)message;
+}
+
+static const char *path_of(void *handle)
+{
+    struct link_map *map = NULL;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "";
+}
+
+/* N of "1.N.x", -1 when it is of another form. */
+static int minor_version(const char *version)
+{
+    if (strncmp(version, "1.", 2) != 0)
+        return -1;
+    char *end;
+    long minor = strtol(version + 2, &end, 10);
+    return end > version + 2 && minor >= 0 && minor < 10000 ? (int)minor : -1;
+}
+
+static int refuse_version(const char *path, const char *version, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], text[64];
+    by_fail(err, BARYON_ERR_DEPENDENCY, "%.280s is ONNX Runtime %s, 1.%d or newer is needed",
+            by_quote(quoted, path), by_ort_text(version, text, sizeof text), API_VERSION);
+    return by_err_hint(err, "try `make deps`, or set BARYON_ONNXRUNTIME to a newer library");
+}
+
+/* GetApi() prints a complaint when the version is too new for it, so it is asked last. */
+static int get_api(struct by_ort *ort, void *handle, struct baryon_error *err)
+{
+    typedef const OrtApiBase *get_base_fn(void);
+    get_base_fn *get_base;
+    char quoted[BY_QUOTE_MAX];
+    *(void **)&get_base = dlsym(handle, "OrtGetApiBase");
+    if (!get_base)
+        return by_fail(err, BARYON_ERR_DEPENDENCY,
+                       "%.280s is not ONNX Runtime: it has no OrtGetApiBase",
+                       by_quote(quoted, ort->path));
+    const OrtApiBase *base = get_base();
+    ort->version = base->GetVersionString();
+    int minor = minor_version(ort->version);
+    if (minor >= 0 && minor < API_VERSION)
+        return refuse_version(ort->path, ort->version, err);
+    ort->api = base->GetApi(API_VERSION);
+    return ort->api ? 0 : refuse_version(ort->path, ort->version, err);
+}
+
+static int make_env(struct by_ort *ort, struct baryon_error *err)
+{
+    const OrtApi *api = ort->api;
+    if (by_ort_status(ort,
+                      api->CreateEnvWithCustomLogger(drop_log, NULL, ORT_LOGGING_LEVEL_FATAL,
+                                                     "baryon", &ort->env),
+                      "start", err) ||
+        by_ort_status(ort, api->DisableTelemetryEvents(ort->env), "switch telemetry off", err))
+        return -1;
+    return 0;
+}
+
+static void free_library(struct library *library)
+{
+    if (library->ort.env)
+        library->ort.api->ReleaseEnv(library->ort.env);
+    if (library->handle)
+        dlclose(library->handle);
+    by_free(library->path);
+    by_free(library);
+}
+
+/* Takes the handle over, also when it fails. */
+static struct library *new_library(void *handle, struct baryon_error *err)
+{
+    struct library *library = by_alloc_zero(1, sizeof *library, err);
+    if (!library) {
+        dlclose(handle);
+        return NULL;
+    }
+    library->handle = handle;
+    library->path = by_strdup(path_of(handle), err);
+    library->ort.path = library->path;
+    if (library->path && get_api(&library->ort, handle, err) == 0 &&
+        make_env(&library->ort, err) == 0)
+        return library;
+    free_library(library);
+    return NULL;
+}
+
+static struct library *open_library(const char *path, struct baryon_error *err)
+{
+    void *handle;
+    if (by_ort_find(path, &handle, err))
+        return NULL;
+    for (struct library *library = libraries; library; library = library->next)
+        if (library->handle == handle) {
+            dlclose(handle); /* gives back the second count of one library */
+            return library;
+        }
+    struct library *library = new_library(handle, err);
+    if (library) {
+        library->next = libraries;
+        libraries = library;
+    }
+    return library;
+}
+
+int by_ort_open(const struct by_ort **ort, const char *path, struct baryon_error *err)
+{
+    pthread_mutex_lock(&lock);
+    struct library *library = open_library(path, err);
+    if (library)
+        library->users++;
+    pthread_mutex_unlock(&lock);
+    *ort = library ? &library->ort : NULL;
+    return library ? 0 : -1;
+}
+
+void by_ort_close(const struct by_ort *ort)
+{
+    if (!ort)
+        return;
+    pthread_mutex_lock(&lock);
+    struct library **at = &libraries;
+    while (&(*at)->ort != ort)
+        at = &(*at)->next;
+    struct library *library = *at;
+    if (--library->users == 0) {
+        *at = library->next;
+        free_library(library);
+    }
+    pthread_mutex_unlock(&lock);
+}

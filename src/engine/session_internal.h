@@ -1,0 +1,77 @@
+/*
+ * What the files of the session share.
+ */
+#ifndef BY_SESSION_INTERNAL_H
+#define BY_SESSION_INTERNAL_H
+
+#include "base/map.h"
+#include "engine/session.h"
+
+#include <stdatomic.h>
+
+struct by_ports {
+    struct by_port *at;
+    size_t count;
+    struct by_map by_name; /* name -> struct by_port */
+};
+
+struct by_session {
+    const struct by_ort *ort;
+    OrtSession *handle;
+    OrtRunOptions *run_options; /* one for all runs: cancelling is for all */
+    OrtMemoryInfo *memory;      /* plain host memory */
+    struct by_arena arena;      /* names and dimensions of ports */
+    struct by_ports inputs, optional_inputs, outputs;
+    atomic_bool cancelled;
+    struct by_log log; /* a copy; ONNX Runtime keeps a pointer to it */
+};
+
+/* --- session_options.c --- */
+
+/* dynamic: an input has a dimension that is not a number. Released by the caller, also when
+ * it fails. */
+int by_session_options_build(struct by_session *session, const struct by_session_options *options,
+                             bool dynamic, OrtSessionOptions **out, struct baryon_error *err);
+
+/* --- provider.c --- */
+
+int by_providers_append(const struct by_ort *ort, OrtSessionOptions *built,
+                        const struct by_session_options *options, struct baryon_error *err);
+
+/* --- ports.c --- */
+
+/* model: the one that the session runs. */
+int by_ports_read(struct by_session *session, const struct baryon_model *model,
+                  struct baryon_error *err);
+void by_ports_release(struct by_session *session);
+
+/* --- run_value.c --- */
+
+/* The array as a value of ONNX Runtime; scratch lives as long as the value. */
+int by_value_wrap(const struct by_session *session, const struct by_array *array,
+                  struct by_arena *scratch, OrtValue **value, struct baryon_error *err);
+/* A view of a tensor; what has to be copied goes to the arena. array->name is set. */
+int by_value_unwrap(const struct by_ort *ort, OrtValue *value, struct by_arena *arena,
+                    struct by_array *array, struct baryon_error *err);
+
+/* --- run_check.c --- */
+
+/* The inputs are all that the model needs, each once, and fit. */
+int by_run_check_inputs(const struct by_session *session, const struct by_array *inputs,
+                        size_t count, struct baryon_error *err);
+/* The port of an output that can be had. */
+const struct by_port *by_run_find_output(const struct by_session *session, const char *name,
+                                         struct baryon_error *err);
+
+/* --- lend.c --- */
+
+struct by_lent;
+
+/* Writes the model without the payloads that it lends; by_lent_free() when the session is made. */
+int by_model_lend(struct by_lent **lent, struct by_session *session, struct baryon_model *model,
+                  size_t lend_min, struct baryon_error *err);
+int by_lent_add(const struct by_lent *lent, OrtSessionOptions *built, struct baryon_error *err);
+const void *by_lent_bytes(const struct by_lent *lent, size_t *size);
+void by_lent_free(struct by_lent *lent);
+
+#endif

@@ -1,0 +1,136 @@
+#include "base/par.h"
+#include "engine/session_internal.h"
+
+static const struct level_row {
+    int number;
+    GraphOptimizationLevel level;
+} levels[] = {
+    {-1, ORT_ENABLE_ALL},     {0, ORT_DISABLE_ALL}, {1, ORT_ENABLE_BASIC},
+    {2, ORT_ENABLE_EXTENDED}, {99, ORT_ENABLE_ALL},
+};
+
+static int find_level(int number, GraphOptimizationLevel *level, struct baryon_error *err)
+{
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (levels[i].number == number) {
+            *level = levels[i].level;
+            return 0;
+        }
+    return by_fail(
+        err, BARYON_ERR_USAGE,
+        "optimization level %d, there are 0 (none), 1 (basic), 2 (extended) and 99 (all)", number);
+}
+
+static int check_threads(unsigned threads, struct baryon_error *err)
+{
+    if (threads <= 4096)
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "%u threads, at most 4096", threads);
+}
+
+static void forward_log(void *context, OrtLoggingLevel severity, const char *category,
+                        const char *id, const char *place, const char *message)
+{
+    char line[900];
+    (void)category, (void)id, (void)place;
+    by_log(context, severity <= ORT_LOGGING_LEVEL_INFO ? BY_LOG_DEBUG : BY_LOG_INFO,
+           "ONNX Runtime: %s", by_ort_text(message, line, sizeof line));
+}
+
+/*
+ * What goes wrong comes back as a status, so that even its errors are news only for
+ * those who want to see how things go.
+ */
+static OrtLoggingLevel severity_of(const struct by_log *log)
+{
+    if (!log->write || log->level > BY_LOG_INFO)
+        return ORT_LOGGING_LEVEL_FATAL;
+    return log->level == BY_LOG_INFO ? ORT_LOGGING_LEVEL_WARNING : ORT_LOGGING_LEVEL_INFO;
+}
+
+static int set_log(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err)
+{
+    const struct by_ort *ort = session->ort;
+    if (by_ort_status(ort, ort->api->SetUserLoggingFunction(built, forward_log, &session->log),
+                      "set its log", err) ||
+        by_ort_status(ort,
+                      ort->api->SetSessionLogSeverityLevel(built, (int)severity_of(&session->log)),
+                      "set its log", err))
+        return -1;
+    return 0;
+}
+
+static int set_threads(const struct by_ort *ort, OrtSessionOptions *built,
+                       const struct by_session_options *options, struct baryon_error *err)
+{
+    unsigned threads = options->threads ? options->threads : by_cpu_count();
+    if (check_threads(threads, err) || check_threads(options->branches, err) ||
+        by_ort_status(ort, ort->api->SetIntraOpNumThreads(built, (int)threads), "set its threads",
+                      err))
+        return -1;
+    if (options->branches < 2)
+        return 0;
+    if (by_ort_status(ort, ort->api->SetSessionExecutionMode(built, ORT_PARALLEL),
+                      "run nodes at once", err) ||
+        by_ort_status(ort, ort->api->SetInterOpNumThreads(built, (int)options->branches),
+                      "set its threads", err))
+        return -1;
+    return 0;
+}
+
+/* A pattern is kept for every shape that was ever seen: not with dynamic shapes. */
+static int set_memory(const struct by_ort *ort, OrtSessionOptions *built,
+                      const struct by_session_options *options, bool dynamic,
+                      struct baryon_error *err)
+{
+    if ((dynamic || options->low_memory) &&
+        by_ort_status(ort, ort->api->DisableMemPattern(built), "set its memory", err))
+        return -1;
+    if (options->low_memory &&
+        by_ort_status(ort, ort->api->DisableCpuMemArena(built), "set its memory", err))
+        return -1;
+    return 0;
+}
+
+static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
+                       const struct by_session_options *options, struct baryon_error *err)
+{
+    GraphOptimizationLevel level = ORT_ENABLE_ALL;
+    if (find_level(options->optimization, &level, err) ||
+        by_ort_status(ort, ort->api->SetSessionGraphOptimizationLevel(built, level),
+                      "set the optimization level", err))
+        return -1;
+    if (!options->deterministic)
+        return 0;
+    return by_ort_status(ort, ort->api->SetDeterministicCompute(built, true), "be deterministic",
+                         err);
+}
+
+static int add_op_libraries(const struct by_ort *ort, OrtSessionOptions *built,
+                            const struct by_session_options *options, struct baryon_error *err)
+{
+    for (size_t i = 0; i < options->op_library_count; i++) {
+        const char *path = options->op_libraries[i];
+        if (by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, path),
+                          "load the operator library", err)) {
+            if (err && err->code == BARYON_ERR_ENGINE)
+                err->code = BARYON_ERR_DEPENDENCY;
+            return by_err_file(err, path);
+        }
+    }
+    return 0;
+}
+
+int by_session_options_build(struct by_session *session, const struct by_session_options *options,
+                             bool dynamic, OrtSessionOptions **out, struct baryon_error *err)
+{
+    const struct by_ort *ort = session->ort;
+    *out = NULL;
+    if (by_ort_status(ort, ort->api->CreateSessionOptions(out), "make session options", err))
+        return -1;
+    if (set_log(session, *out, err) || set_threads(ort, *out, options, err) ||
+        set_memory(ort, *out, options, dynamic, err) || set_compute(ort, *out, options, err) ||
+        add_op_libraries(ort, *out, options, err) || by_providers_append(ort, *out, options, err))
+        return -1;
+    return 0;
+}
