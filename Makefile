@@ -113,7 +113,7 @@ $(BUILD)/libbaryon.so: $(SHARED)
 $(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
-link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LDFLAGS)
+link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(CLI),$^) $(filter $(ARCHIVE),$^) $(LDFLAGS)
 
 # The program but for main(), for the tests of its parts.
 $(CLI): $(filter-out %/main.o,$(CLI_OBJ))
@@ -123,7 +123,9 @@ $(CLI): $(filter-out %/main.o,$(CLI_OBJ))
 $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
-$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(CLI) $(ARCHIVE)
+$(addprefix $(BUILD)/tests/unit/test_,commands opt out progress): $(CLI)
+
+$(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)
 
 # Libraries that tests load: operators, and an ONNX Runtime that fails on demand.
