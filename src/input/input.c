@@ -104,29 +104,41 @@ static bool may_stack(const struct by_input *input, size_t item)
     return stacks;
 }
 
-/* Files that cannot be read count as one sample: by_input_get() will say what is wrong. */
+/*
+ * How many samples an item has. What is wrong with a file is told now, unless bad ones
+ * may be skipped: then it counts as one sample, and by_input_get() judges.
+ */
+static int count_item(struct by_input *input, size_t item, size_t *frames, struct baryon_error *err)
+{
+    struct baryon_error problem = {.offset = -1};
+    *frames = 1;
+    if (!may_stack(input, item) || load(input, item, true, frames, &problem) == 0)
+        return 0;
+    *frames = 1;
+    if (input->options.skip_bad > 0 && problem.code != BARYON_ERR_NOMEM)
+        return 0;
+    if (err)
+        *err = problem;
+    return -1;
+}
+
 static int count_samples(struct by_input *input, struct baryon_error *err)
 {
     const size_t most = input->options.count ? input->options.count : SIZE_MAX;
-    input->firsts =
-        by_arena_alloc(&input->arena, input->items.count + 1, sizeof *input->firsts, err);
-    input->bad = by_arena_alloc(&input->arena, input->items.count, sizeof *input->bad, err);
+    const size_t items = input->items.count;
+    input->firsts = by_arena_alloc(&input->arena, items + 1, sizeof *input->firsts, err);
+    input->bad = by_arena_alloc(&input->arena, items, sizeof *input->bad, err);
     if (!input->firsts || !input->bad)
         return -1;
-    for (size_t i = 0; i < input->items.count; i++) {
+    for (size_t i = 0; i < items; i++) {
         size_t frames = 1;
-        struct baryon_error ignored = {0};
-        if (input->firsts[i] < most && may_stack(input, i) &&
-            load(input, i, true, &frames, &ignored) < 0) {
-            if (ignored.code == BARYON_ERR_NOMEM)
-                return by_err_nomem(err, 0);
-            frames = 1;
-        }
+        if (input->firsts[i] < most && count_item(input, i, &frames, err) < 0)
+            return -1;
         if (by_add_overflow(input->firsts[i], frames, &input->firsts[i + 1]))
             return by_err_nomem(err, SIZE_MAX);
     }
     unload(input);
-    const size_t all = input->firsts[input->items.count];
+    const size_t all = input->firsts[items];
     input->total = all < most ? all : most;
     return 0;
 }

@@ -29,10 +29,16 @@ size_t by_stem_length(const char *name)
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
-static bool is_folder(const char *path)
+/* 1 or 0, or -1 when it cannot be found out. */
+static int is_folder(const char *path, struct baryon_error *err)
 {
-    struct stat stat_of;
-    return !by_fault(BY_FAULT_IO) && stat(path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode);
+    struct stat status;
+    if (!by_fault(BY_FAULT_IO) && stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode);
+    if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+        return 0;
+    by_fail_errno(err, BARYON_ERR_IO, "the folder of an input cannot be read");
+    return by_err_file(err, path);
 }
 
 /* The subfolder that would hold an input's files. An input's name never leads elsewhere. */
@@ -232,10 +238,11 @@ static int find_in_folder(struct by_arena *arena, const char *path, const struct
         folders[i] = subfolder(arena, path, ports[i].name, err);
         if (!folders[i])
             return -1;
-        if (is_folder(folders[i]))
-            found++;
-        else
-            missing = i;
+        const int is = is_folder(folders[i], err);
+        if (is < 0)
+            return -1;
+        found += (size_t)is;
+        missing = is ? missing : i;
     }
     if (found == port_count)
         return find_groups(arena, folders, port_count, log, items, err);
