@@ -123,6 +123,39 @@ int by_err_hint(struct baryon_error *err, const char *format, ...)
     return -1;
 }
 
+#define GAP       " ... "
+#define INNER_MAX 120u /* of a place that is too long: the end of it that is kept */
+
+/* Where the kept end of a place begins: behind its gap, or with a step. */
+static const char *inner_part(const char *place)
+{
+    const char *gap = strstr(place, GAP);
+    if (gap)
+        return gap + sizeof GAP - 1;
+    size_t length = strlen(place);
+    const char *start = place + (length > INNER_MAX ? length - INNER_MAX : 0);
+    const char *dot = strchr(start, '.');
+    return dot && dot[1] ? dot + 1 : start;
+}
+
+/* The outermost steps, a gap, and the innermost ones. */
+static void join_with_gap(char *place, size_t size, const char *step)
+{
+    char inner[INNER_MAX + 1], outer[2 * sizeof((struct baryon_error *)0)->place];
+    const char *gap = strstr(place, GAP);
+    snprintf(inner, sizeof inner, "%s", inner_part(place));
+    size_t middle = gap ? (size_t)(gap - place) : (size_t)(strlen(place) - strlen(inner));
+    snprintf(outer, sizeof outer, "%s%.*s", step, (int)middle, place);
+    size_t room = size - 1 - strlen(inner) - (sizeof GAP - 1);
+    if (strlen(outer) > room) {
+        outer[room] = '\0';
+        char *dot = strrchr(outer, '.');
+        if (dot)
+            dot[1] = '\0';
+    }
+    snprintf(place, size, "%s" GAP "%s", outer, inner);
+}
+
 int by_err_in(struct baryon_error *err, const char *format, ...)
 {
     if (!err)
@@ -132,17 +165,17 @@ int by_err_in(struct baryon_error *err, const char *format, ...)
     va_start(args, format);
     int wanted = by_vformat(step, sizeof step, format, args);
     va_end(args);
-    size_t length = wanted < 0 ? 0 : strlen(step);
+    size_t length = wanted < 0 ? 0 : strlen(step), kept = strlen(err->place);
     if (length && length + 1 < sizeof step && step[length - 1] != '.' && err->place[0] &&
         err->place[0] != '[')
         step[length++] = '.';
-    size_t room = sizeof err->place - 1 - length;
-    size_t kept = strlen(err->place);
-    if (kept > room)
-        kept = room;
-    memmove(err->place + length, err->place, kept);
-    memcpy(err->place, step, length);
-    err->place[length + kept] = '\0';
+    step[length] = '\0';
+    if (length + kept < sizeof err->place) {
+        memmove(err->place + length, err->place, kept + 1);
+        memcpy(err->place, step, length);
+    } else {
+        join_with_gap(err->place, sizeof err->place, step);
+    }
     return -1;
 }
 

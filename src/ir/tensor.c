@@ -1,5 +1,6 @@
 #include "ir/tensor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool by_tensor_is_external(const struct baryon_tensor *tensor)
@@ -12,6 +13,24 @@ int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct ba
     if (by_dims_count(tensor->dims.at, tensor->dims.count, count, err))
         return by_err_in(err, "dims");
     return 0;
+}
+
+#define PREFIX_MAX 300u /* names that need more, escaped, are left out */
+
+int by_err_tensor(struct baryon_error *err, const struct baryon_tensor *tensor)
+{
+    char prefix[BY_QUOTE_MAX + 16], quoted[BY_QUOTE_MAX];
+    if (!err || !tensor->name || !*tensor->name)
+        return -1;
+    snprintf(prefix, sizeof prefix, "tensor %s: ", by_quote(quoted, tensor->name));
+    size_t length = strlen(prefix);
+    if (length > PREFIX_MAX)
+        return -1;
+    size_t kept = strnlen(err->message, sizeof err->message - 1 - length);
+    memmove(err->message + length, err->message, kept);
+    memcpy(err->message, prefix, length);
+    err->message[length + kept] = '\0';
+    return -1;
 }
 
 struct typed_payload {
@@ -63,8 +82,8 @@ static size_t wanted_entries(const struct by_elem_info *info, int64_t elem, size
 
 static int wrong_field(const struct by_elem_info *info, const char *found, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "%s holds the elements of a %s tensor, they belong into %s",
-            found, info->name, typed_name(info->typed));
+    by_fail(err, BARYON_ERR_INPUT, "%s is given, elements of the type %s belong into %s", found,
+            info->name, typed_name(info->typed));
     return by_err_in(err, "%s", found);
 }
 
@@ -133,8 +152,11 @@ int by_tensor_check(const struct baryon_tensor *tensor, struct baryon_error *err
     const struct by_elem_info *info = by_elem_info(tensor->data_type);
     size_t count;
     if (!info) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
-                (long long)tensor->data_type, BY_ELEM_COUNT - 1);
+        if (tensor->data_type == BY_ELEM_UNDEFINED)
+            by_fail(err, BARYON_ERR_INPUT, "no element type is given, there has to be one");
+        else
+            by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
+                    (long long)tensor->data_type, BY_ELEM_COUNT - 1);
         return by_err_in(err, "data_type");
     }
     struct typed_payload typed;

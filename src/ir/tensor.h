@@ -57,10 +57,10 @@ enum by_elem_class { BY_CLASS_NONE, BY_CLASS_FLOAT, BY_CLASS_INT, BY_CLASS_OTHER
 #define BY_ELEMENTS_MAX (1ull << 48)
 
 struct by_elem_info {
-    const char *name;   /* "float32", "int4": what people write */
-    const char *onnx;   /* "FLOAT", "INT4" */
-    const char *numpy;  /* "<f4", NULL when .npy has no such type */
-    unsigned bits;      /* an element, packed; 0: string */
+    const char *name;  /* "float32", "int4": what people write */
+    const char *onnx;  /* "FLOAT", "INT4" */
+    const char *numpy; /* "<f4", NULL when .npy has no such type */
+    unsigned bits;     /* an element, packed; 0: string */
     unsigned per_int32; /* elements in one int32_data entry, 1 but for packed types */
     enum by_elem_class class;
     enum by_typed_field typed;
@@ -84,6 +84,8 @@ int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct ba
 
 /* By its data_location; the payload is tensor->external once it is resolved. */
 bool by_tensor_is_external(const struct baryon_tensor *tensor);
+/* Puts the tensor's name before a message about it, when it has one. */
+int by_err_tensor(struct baryon_error *err, const struct baryon_tensor *tensor);
 /*
  * Checks that there is exactly one payload of exactly the right size, type known,
  * typed field the right one. For strings: as many as elements.

@@ -188,7 +188,8 @@ static int check_known(struct by_check *check, const struct baryon_node *node,
                        const struct baryon_attribute *attr, struct baryon_error *err)
 {
     char label[BY_LABEL_MAX], quoted[BY_QUOTE_MAX];
-    if (!node || !attr->name || strncmp(attr->name, "__", 2) == 0 || !is_judged(check))
+    if (!node || !attr->name || !*attr->name || strncmp(attr->name, "__", 2) == 0 ||
+        attr->type == BY_ATTR_UNDEFINED || !is_judged(check))
         return 0;
     const struct by_op_attr *row = by_op_attr(check->node.info, attr->name, by_check_opset(check));
     if (row && (int64_t)row->type == attr->type)

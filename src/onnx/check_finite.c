@@ -117,16 +117,31 @@ static const char *index_text(const struct baryon_tensor *tensor, size_t element
     return buf;
 }
 
+/* "3 NaN and 1 infinity" */
+static void say_found(const struct specials_found *found, char *buf, size_t size)
+{
+    const char *infinite = found->infinities == 1 ? "infinity" : "infinities";
+    if (!found->infinities)
+        snprintf(buf, size, "%zu NaN", found->nans);
+    else if (!found->nans)
+        snprintf(buf, size, "%zu %s", found->infinities, infinite);
+    else
+        snprintf(buf, size, "%zu NaN and %zu %s", found->nans, found->infinities, infinite);
+}
+
 static int report_specials(struct by_check *check, const struct baryon_tensor *tensor,
                            const struct specials_found *found, size_t count,
                            struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX], place[160];
-    by_fail(err, BARYON_ERR_INPUT,
-            "tensor %s has %zu NaN and %zu infinite among %zu elements, the first is %s at %s",
-            by_quote(quoted, tensor->name ? tensor->name : ""), found->nans, found->infinities,
-            count, found->first_is_nan ? "NaN" : "infinite",
+    char place[160], what[80];
+    say_found(found, what, sizeof what);
+    const char *which = found->nans + found->infinities == 1 ? "at"
+                        : !found->nans || !found->infinities ? "the first at"
+                        : found->first_is_nan                ? "the first is NaN at"
+                                                             : "the first is infinite at";
+    by_fail(err, BARYON_ERR_INPUT, "%s among %zu elements, %s %s", what, count, which,
             index_text(tensor, found->first, place, sizeof place));
+    by_err_tensor(err, tensor);
     return by_report(check, BY_FINDING_WARNING, &tensor->msg, err);
 }
 

@@ -156,8 +156,8 @@ static int check_list(const struct geometry *geometry, const char *name, size_t 
     if (!list)
         return 0;
     if (list->count != wanted)
-        return by_fail(err, BARYON_ERR_INPUT, "%s has %zu numbers, %s asks for %zu", name,
-                       list->count, geometry->source, wanted);
+        return by_fail(err, BARYON_ERR_INPUT, "%s has %zu number%s, %s asks for %zu", name,
+                       list->count, list->count == 1 ? "" : "s", geometry->source, wanted);
     for (size_t i = 0; i < list->count; i++)
         if (list->at[i] < least)
             return by_fail(err, BARYON_ERR_INPUT, "%s[%zu] is %lld, it has to be %lld or more",
@@ -257,8 +257,7 @@ static int check_shapes(struct geometry *geometry, struct baryon_error *err)
     if (!find_spatial(geometry))
         return 0;
     if (check_kernel(geometry, err) || check_list(geometry, "strides", 1, 1, err) ||
-        check_list(geometry, "dilations", 1, 1, err) ||
-        check_list(geometry, "pads", 2, INT64_MIN, err) ||
+        check_list(geometry, "dilations", 1, 1, err) || check_list(geometry, "pads", 2, 0, err) ||
         check_list(geometry, "output_padding", 1, 0, err))
         return -1;
     return geometry->kind == POOL ? 0 : check_bias(geometry, err);

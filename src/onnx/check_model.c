@@ -49,7 +49,9 @@ static int check_twice(struct by_check *check, const struct by_ptrs *imports,
                 quote_domain(quoted, opset->domain), (long long)first->version,
                 (long long)opset->version);
         by_err_in(err, "opset_import[%zu]", i);
-        if (by_report(check, BY_FINDING_ERROR, &opset->msg, err))
+        if (by_report(check,
+                      opset->version == first->version ? BY_FINDING_WARNING : BY_FINDING_ERROR,
+                      &opset->msg, err))
             return -1;
     }
     return 0;
@@ -185,7 +187,7 @@ static int check_keys(struct by_check *check, struct by_map *seen, struct baryon
         by_fail(err, BARYON_ERR_INPUT, "key %s is given twice, it may stand once",
                 by_quote(quoted, key));
         by_err_in(err, "metadata_props[%zu]", i);
-        if (by_report(check, BY_FINDING_ERROR, &pair->msg, err))
+        if (by_report(check, BY_FINDING_WARNING, &pair->msg, err))
             return -1;
     }
     return 0;
@@ -200,4 +202,4 @@ static int check_metadata(struct by_check *check, struct baryon_error *err)
     return result;
 }
 
-const struct by_rule by_rule_metadata = {.worst = BY_FINDING_ERROR, .start = check_metadata};
+const struct by_rule by_rule_metadata = {.worst = BY_FINDING_WARNING, .start = check_metadata};

@@ -11,6 +11,7 @@ RULE(function, "function", "functions have a name each, and distinct inputs, out
 RULE(function_calls, "function-calls", "functions do not call themselves, nor nest over 32 deep")
 RULE(function_names, "function-names", "what a function's nodes read and it gives back is defined")
 RULE(training, "training", "training information names what is there")
+RULE(outputs, "outputs", "the model has outputs")
 RULE(graph_name, "graph-name", "a graph has a name")
 RULE(value_type, "value-type", "inputs and outputs of the model have a type, all types are known")
 RULE(operator, "operator", "each node has an operator that its opset has")

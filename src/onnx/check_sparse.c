@@ -3,6 +3,8 @@
 
 #include "onnx/check_rule.h"
 
+#include <stdio.h>
+
 static int check_dims(const struct by_sparse_tensor *sparse, struct baryon_error *err)
 {
     size_t count;
@@ -58,15 +60,34 @@ static int64_t read_index(const uint8_t *bytes)
     return (int64_t)value;
 }
 
-/* The place of entry i in the dense tensor; -1 when it is outside. */
-static int64_t linear(const struct by_sparse_tensor *sparse, const uint8_t *bytes, size_t i,
-                      int64_t size)
+/* Numbers in one entry of indices: a place in the dense tensor, or one along each axis. */
+static size_t entry_size(const struct by_sparse_tensor *sparse)
 {
-    const size_t rank = sparse->indices->dims.count == 2 ? sparse->dims.count : 1;
+    return sparse->indices->dims.count == 2 ? sparse->dims.count : 1;
+}
+
+/* "7", "[1,4]" */
+static const char *entry_text(const struct by_sparse_tensor *sparse, const uint8_t *entry,
+                              char *buf, size_t size)
+{
+    const bool list = sparse->indices->dims.count == 2;
+    size_t used = (size_t)snprintf(buf, size, "%s", list ? "[" : "");
+    for (size_t i = 0; i < entry_size(sparse) && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%lld", i ? "," : "",
+                                 (long long)read_index(entry + i * 8));
+    if (list && used < size)
+        snprintf(buf + used, size - used, "]");
+    return buf;
+}
+
+/* The place of an entry in the dense tensor of `size` elements; -1 when it is outside. */
+static int64_t linear(const struct by_sparse_tensor *sparse, const uint8_t *entry, size_t size)
+{
+    const bool list = sparse->indices->dims.count == 2;
     int64_t sum = 0;
-    for (size_t k = 0; k < rank; k++) {
-        int64_t dim = sparse->indices->dims.count == 2 ? sparse->dims.at[k] : size;
-        int64_t index = read_index(bytes + (i * rank + k) * 8);
+    for (size_t i = 0; i < entry_size(sparse); i++) {
+        const int64_t index = read_index(entry + i * 8);
+        const int64_t dim = list ? sparse->dims.at[i] : (int64_t)size;
         if (index < 0 || index >= dim)
             return -1;
         sum = sum * dim + index;
@@ -77,21 +98,26 @@ static int64_t linear(const struct by_sparse_tensor *sparse, const uint8_t *byte
 static int check_order(const struct by_sparse_tensor *sparse, const uint8_t *bytes,
                        struct baryon_error *err)
 {
-    const size_t entries = (size_t)sparse->values->dims.at[0];
+    const size_t entries = (size_t)sparse->values->dims.at[0], width = entry_size(sparse) * 8;
+    char text[400];
     size_t size;
     int64_t last = -1;
     if (by_dims_count(sparse->dims.at, sparse->dims.count, &size, err))
         return -1;
     for (size_t i = 0; i < entries; i++) {
-        int64_t now = linear(sparse, bytes, i, (int64_t)size);
+        const int64_t now = linear(sparse, bytes + i * width, size);
+        if (now > last) {
+            last = now;
+            continue;
+        }
+        entry_text(sparse, bytes + i * width, text, sizeof text);
         if (now < 0)
-            by_fail(err, BARYON_ERR_INPUT, "index %zu lies outside of the tensor", i);
-        else if (now <= last)
-            by_fail(err, BARYON_ERR_INPUT, "index %zu %s, indices rise from one to the next", i,
-                    now == last ? "is the same as the one before" : "is below the one before");
-        last = now;
-        if (err->code != BARYON_OK)
-            return by_err_in(err, "indices");
+            by_fail(err, BARYON_ERR_INPUT, "index %zu is %s, outside of the tensor's %zu elements",
+                    i, text, size);
+        else
+            by_fail(err, BARYON_ERR_INPUT,
+                    "index %zu is %s, not behind the one before, indices have to rise", i, text);
+        return by_err_in(err, "indices");
     }
     return 0;
 }
@@ -128,6 +154,8 @@ static int check_sparse(struct by_check *check, const struct by_sparse_tensor *s
         return 0;
     if (err->code == BARYON_ERR_NOMEM)
         return -1;
+    if (sparse->values)
+        by_err_tensor(err, sparse->values);
     return by_report(check, BY_FINDING_ERROR, &sparse->msg, err);
 }
 

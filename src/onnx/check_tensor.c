@@ -7,17 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Puts the tensor's name before a message about it. */
-static void name_tensor(const struct baryon_tensor *tensor, struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX], message[sizeof err->message];
-    if (!tensor->name || !*tensor->name)
-        return;
-    memcpy(message, err->message, sizeof message);
-    snprintf(err->message, sizeof err->message, "tensor %s: %.300s", by_quote(quoted, tensor->name),
-             message);
-}
-
 /* --- payload --- */
 
 /* The bits behind the last of the 6-bit elements. */
@@ -48,13 +37,13 @@ static int check_tensor(struct by_check *check, const struct baryon_tensor *tens
                         struct baryon_error *err)
 {
     if (check_location(tensor, err) || by_tensor_check(tensor, err) || check_padding(tensor, err)) {
-        name_tensor(tensor, err);
+        by_err_tensor(err, tensor);
         return by_report(check, BY_FINDING_ERROR, &tensor->msg, err);
     }
     if (!tensor->external_data.count || by_tensor_is_external(tensor))
         return 0;
     by_fail(err, BARYON_ERR_INPUT, "it names external data, but its data location is 0 (here)");
-    name_tensor(tensor, err);
+    by_err_tensor(err, tensor);
     by_err_in(err, "external_data");
     return by_report(check, BY_FINDING_WARNING, &tensor->msg, err);
 }
@@ -85,7 +74,7 @@ static int check_version(struct by_check *check, int64_t elem, const struct by_m
         if (by_report(check, BY_FINDING_WARNING, msg, err))
             return -1;
     }
-    if (opset && opset->version < info->opset && !(told->opset & bit)) {
+    if (opset && info->opset > 1 && opset->version < info->opset && !(told->opset & bit)) {
         told->opset |= bit;
         by_fail(err, BARYON_ERR_INPUT, "type %s in opset %lld, operators take it from opset %u on",
                 info->name, (long long)opset->version, info->opset);

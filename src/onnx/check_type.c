@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* --- names of graphs --- */
+/* --- names of graphs, and that something comes out of the model --- */
 
 /* ONNX asks for one; nothing that runs models does. */
 static int check_graph_name(struct by_check *check, const struct baryon_graph *graph,
@@ -20,6 +20,17 @@ static int check_graph_name(struct by_check *check, const struct baryon_graph *g
 
 const struct by_rule by_rule_graph_name = {.worst = BY_FINDING_WARNING, .graph = check_graph_name};
 
+static int check_outputs(struct by_check *check, struct baryon_error *err)
+{
+    if (check->model->graph->output.count)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "the model has no outputs, running it gives nothing");
+    by_err_in(err, "graph.output");
+    return by_report(check, BY_FINDING_WARNING, &check->model->graph->msg, err);
+}
+
+const struct by_rule by_rule_outputs = {.worst = BY_FINDING_WARNING, .start = check_outputs};
+
 /* --- types --- */
 
 static int check_elem(int64_t elem, const char *field, struct baryon_error *err)
@@ -32,19 +43,6 @@ static int check_elem(int64_t elem, const char *field, struct baryon_error *err)
         by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
                 (long long)elem, BY_ELEM_COUNT - 1);
     return by_err_in(err, "%s", field);
-}
-
-static int check_dims(const struct by_shape_msg *shape, struct baryon_error *err)
-{
-    for (size_t i = 0; shape && i < shape->dims.count; i++) {
-        const struct by_dim *dim = shape->dims.at[i];
-        if (!dim || dim->value >= -1) /* -1 is what many write for an open one */
-            continue;
-        by_fail(err, BARYON_ERR_INPUT, "dimension %lld, a size is 0 or more",
-                (long long)dim->value);
-        return by_err_in(err, "shape.dim[%zu]", i);
-    }
-    return 0;
 }
 
 static int check_type(const struct by_type *type, struct baryon_error *err);
@@ -71,7 +69,7 @@ static int check_inner(const struct by_type *inner, struct baryon_error *err)
 
 static int check_tensor_type(const struct by_tensor_type *type, struct baryon_error *err)
 {
-    return check_elem(type->elem_type, "elem_type", err) || check_dims(type->shape, err) ? -1 : 0;
+    return check_elem(type->elem_type, "elem_type", err);
 }
 
 /* Recursion is bounded: the decoder limits how deep messages nest. */
@@ -108,37 +106,67 @@ static int missing(struct by_check *check, const struct by_value_info *info, con
     return by_report(check, severity, &info->msg, err);
 }
 
-static bool has_shape(const struct by_type *type)
+static const struct by_tensor_type *tensor_type(const struct by_type *type)
 {
-    const struct by_tensor_type *tensor = type->tensor ? type->tensor : type->sparse_tensor;
-    return !tensor || tensor->shape;
+    return type->tensor ? type->tensor : type->sparse_tensor;
+}
+
+/* -1 is what many write for an open dimension. */
+static int check_dims(struct by_check *check, const struct by_value_info *info,
+                      struct baryon_error *err)
+{
+    const struct by_tensor_type *type = tensor_type(info->type);
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; type && type->shape && i < type->shape->dims.count; i++) {
+        const struct by_dim *dim = type->shape->dims.at[i];
+        if (!dim || dim->value >= -1)
+            continue;
+        by_fail(err, BARYON_ERR_INPUT, "%s: dimension %lld, a size is 0 or more",
+                by_quote(quoted, info->name ? info->name : ""), (long long)dim->value);
+        by_err_in(err, "type.%s.shape.dim[%zu]",
+                  info->type->tensor ? "tensor_type" : "sparse_tensor_type", i);
+        if (by_report(check, BY_FINDING_WARNING, &info->msg, err))
+            return -1;
+    }
+    return 0;
 }
 
 /* What an output lacks is found when the model runs; many exporters leave it out. */
+static int check_port(struct by_check *check, const struct by_value_info *info,
+                      enum by_info_role role, struct baryon_error *err)
+{
+    if (!info->type || !count_kinds(info->type))
+        return missing(check, info, "type",
+                       role == BY_INFO_INPUT ? BY_FINDING_ERROR : BY_FINDING_WARNING, err);
+    if (tensor_type(info->type) && !tensor_type(info->type)->shape)
+        return missing(check, info, "shape", BY_FINDING_WARNING, err);
+    return 0;
+}
+
+static bool is_unknown_elem(const struct by_type *type)
+{
+    return tensor_type(type) && !tensor_type(type)->elem_type;
+}
+
+/* In the outermost graph inputs and outputs are what a runtime goes by; elsewhere types are
+ * a help, and one without an element type only says that it is not known. */
 static int check_info(struct by_check *check, const struct by_value_info *info,
                       enum by_info_role role, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    const bool outermost = !check->scope.function && !check->scope.training && !check->scope.depth;
-    if (!info->type || !count_kinds(info->type)) {
-        if (!outermost || role == BY_INFO_VALUE)
-            return 0;
-        return missing(check, info, "type",
-                       role == BY_INFO_INPUT ? BY_FINDING_ERROR : BY_FINDING_WARNING, err);
-    }
-    if (count_kinds(info->type) > 1)
-        by_fail(err, BARYON_ERR_INPUT, "%s has several types, it may have one",
-                by_quote(quoted, info->name ? info->name : ""));
-    else if (!check_type(info->type, err))
-        return outermost && role != BY_INFO_VALUE && !has_shape(info->type)
-                   ? missing(check, info, "shape", BY_FINDING_WARNING, err)
-                   : 0;
-    /* Elsewhere a missing element type only says that it is not known. */
-    else if (err->code == BARYON_ERR_INPUT && (!outermost || role == BY_INFO_VALUE) &&
-             info->type->tensor && !info->type->tensor->elem_type)
+    const char *name = by_quote(quoted, info->name ? info->name : "");
+    const bool port = role != BY_INFO_VALUE && !check->scope.function && !check->scope.training &&
+                      !check->scope.depth;
+    if (port && check_port(check, info, role, err))
+        return -1;
+    if (!info->type || !count_kinds(info->type) || (!port && is_unknown_elem(info->type)))
         return 0;
+    if (count_kinds(info->type) > 1)
+        by_fail(err, BARYON_ERR_INPUT, "%s has several types, it may have one", name);
+    else if (!check_type(info->type, err))
+        return check_dims(check, info, err);
     by_err_in(err, "type");
-    return by_report(check, BY_FINDING_ERROR, &info->msg, err);
+    return by_report(check, port ? BY_FINDING_ERROR : BY_FINDING_WARNING, &info->msg, err);
 }
 
 const struct by_rule by_rule_value_type = {.worst = BY_FINDING_ERROR, .info = check_info};

@@ -175,9 +175,9 @@ static int check_range(const struct by_external_ref *ref, const struct by_data_f
     return by_err_in(err, "external_data");
 }
 
-static int resolve_tensor(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+static int resolve(struct resolver *resolver, struct baryon_tensor *tensor,
+                   struct baryon_error *err)
 {
-    struct resolver *resolver = context;
     struct by_external_ref ref;
     size_t count, bytes;
     if (!by_tensor_is_external(tensor))
@@ -198,6 +198,11 @@ static int resolve_tensor(void *context, struct baryon_tensor *tensor, struct ba
     tensor->external = (struct by_span){file->mapped.bytes + ref.offset, bytes};
     const struct range range = {tensor, file, ref.offset, ref.offset + bytes};
     return bytes ? add_range(resolver, &range, err) : 0;
+}
+
+static int resolve_tensor(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    return resolve(context, tensor, err) ? by_err_tensor(err, tensor) : 0;
 }
 
 static int compare_ranges(const void *a, const void *b)

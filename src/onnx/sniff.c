@@ -274,7 +274,7 @@ static const struct kind kinds[] = {
     {MAGIC(0, "II*\0"), NULL, "a TIFF picture", "give the .onnx file"},
     {MAGIC(0, "\177ELF"), NULL, "a program or library", "give the .onnx file"},
     {MAGIC(0, "\xff\xfe"), NULL, "a text in UTF-16", "give the .onnx file"},
-    {0, NULL, 0, is_safetensors, "a safetensors file", "give the model as ONNX: " EXPORT},
+    {0, NULL, 0, is_safetensors, "a safetensors file", EXPORT},
     {0, NULL, 0, is_saved_model, "a TensorFlow SavedModel", "convert it with tf2onnx"},
     {0, NULL, 0, is_graph_def, "a TensorFlow graph", "convert it with tf2onnx --graphdef"},
     {0, NULL, 0, is_caffe, "a Caffe model", EXPORT},

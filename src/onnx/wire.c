@@ -35,16 +35,25 @@ size_t by_varint_size(uint64_t value)
     return size;
 }
 
+static int not_a_model(struct baryon_error *err)
+{
+    return by_err_hint(err, "the file is damaged, or no ONNX model");
+}
+
 static int bad_varint(const uint8_t *at, const uint8_t *end, struct baryon_error *err)
 {
-    for (const uint8_t *byte = at; byte < end && byte < at + 10; byte++)
-        if (!(*byte & 0x80))
-            return by_fail(err, BARYON_ERR_INPUT, "a number over 64 bits, the most is 64");
-    if (end - at < 10) {
+    size_t size = 0;
+    while (size < 10 && at + size < end && (at[size] & 0x80))
+        size++;
+    if (size < 10 && at + size == end) {
         by_fail(err, BARYON_ERR_INPUT, "the bytes end within a number");
-        return by_err_hint(err, "the file is damaged or cut short");
+        return by_err_hint(err, "the file is damaged or cut short: get it again");
     }
-    return by_fail(err, BARYON_ERR_INPUT, "a number longer than 10 bytes, the most is 10");
+    if (size == 10)
+        by_fail(err, BARYON_ERR_INPUT, "a number longer than 10 bytes, the most is 10");
+    else
+        by_fail(err, BARYON_ERR_INPUT, "a number over 64 bits, the most is 64");
+    return not_a_model(err);
 }
 
 static int read_number(const uint8_t **at, const uint8_t *end, uint64_t *value,
@@ -84,9 +93,10 @@ static int read_content(const uint8_t **at, const uint8_t *end, struct by_wire_f
         field->content = *at;
         break;
     default:
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "wire type %d in field number %u, the format has 0, 1, 2 and 5",
-                       (int)field->type, field->number);
+        by_fail(err, BARYON_ERR_INPUT,
+                "wire type %d in field number %u, the format has 0, 1, 2 and 5", (int)field->type,
+                field->number);
+        return not_a_model(err);
     }
     size_t left = (size_t)(end - *at);
     if (need > left)
@@ -103,9 +113,11 @@ int by_wire_next(const uint8_t **at, const uint8_t *end, struct by_wire_field *f
     field->number = 0;
     if (read_number(at, end, &tag, err))
         return -1;
-    if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return by_fail(err, BARYON_ERR_INPUT, "field number %llu, the format has 1 to 536870911",
-                       (unsigned long long)(tag >> 3));
+    if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
+        by_fail(err, BARYON_ERR_INPUT, "field number %llu, the format has 1 to 536870911",
+                (unsigned long long)(tag >> 3));
+        return not_a_model(err);
+    }
     field->number = (uint32_t)(tag >> 3);
     field->type = (enum by_wire_type)(tag & 7);
     if (read_content(at, end, field, err))

@@ -55,8 +55,9 @@ static int check_wire_type(const struct by_field *row, const struct by_wire_fiel
         return 0;
     if (field->type == BY_WIRE_BYTES && is_number_list((enum by_field_kind)row->kind))
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT, "wire type %d (%s), the schema has %d (%s)",
-                   (int)field->type, names[field->type], (int)want, names[want]);
+    by_fail(err, BARYON_ERR_INPUT, "wire type %d (%s), the schema has %d (%s)", (int)field->type,
+            names[field->type], (int)want, names[want]);
+    return by_err_hint(err, "the file is damaged, or no ONNX model");
 }
 
 static size_t count_varints(const uint8_t *bytes, const uint8_t *end)
@@ -340,7 +341,8 @@ int by_wire_decode(struct by_wire_reader *reader, const struct by_schema *schema
     struct frame frame = {reader, schema, bytes, bytes + size, out};
     struct tally tally = {0};
     if (reader->depth >= BY_WIRE_DEPTH_MAX)
-        return by_fail(err, BARYON_ERR_INPUT, "messages nested deeper than %d levels",
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "messages nested deeper than %d levels, the most is that",
                        BY_WIRE_DEPTH_MAX);
     reader->depth++;
     if (take_tally(&frame, &tally, err) || reserve_lists(&frame, &tally, err) ||

@@ -32,6 +32,10 @@ static void wants_each_domain_imported_once(void **state)
     assert_findings(model, "error opset-import: opset_import[1]: domain 'ai.onnx' is imported "
                            "twice (opset 21 and 17), it may stand once");
     model = relu_model();
+    put_import(model, &model->opset_import, "ai.onnx", 21);
+    assert_findings(model, "warning opset-import: opset_import[1]: domain 'ai.onnx' is imported "
+                           "twice (opset 21 and 21), it may stand once");
+    model = relu_model();
     model->opset_import.count = 0;
     assert_findings(model, "error opset-import: opset_import: no opset is imported, each domain "
                            "in use has to be");
@@ -73,7 +77,7 @@ static void wants_metadata_keys_once(void **state)
         push(model, &model->metadata, pair);
         pair->key = name_of(model, "author");
     }
-    assert_findings(model, "error metadata: metadata_props[1]: key 'author' is given twice, it "
+    assert_findings(model, "warning metadata: metadata_props[1]: key 'author' is given twice, it "
                            "may stand once");
 }
 
@@ -97,8 +101,8 @@ static void judges_value_types(void **state)
     struct by_dim *dim =
         ((struct by_value_info *)model->graph->input.at[0])->type->tensor->shape->dims.at[0];
     dim->value = -5;
-    assert_findings(model, "error value-type: graph.input[0].type.tensor_type.shape.dim[0]: "
-                           "dimension -5, a size is 0 or more");
+    assert_findings(model, "warning value-type: graph.input[0].type.tensor_type.shape.dim[0]: "
+                           "'x': dimension -5, a size is 0 or more");
 }
 
 static void knows_operators(void **state)
@@ -186,9 +190,6 @@ static void judges_attributes_by_themselves(void **state)
         "error attribute: graph.node[0].attribute[4]: attribute '__e' is of the type INT, but its "
         "value stands in f\n"
         "error attribute: graph.node[0].attribute[6]: an attribute without a name, it needs one\n"
-        "error operator-attribute: graph.node[0].attribute[6]: node 'relu' (Relu): the operator "
-        "has "
-        "no attribute '' in opset 21\n"
         "error attribute: graph.node[0].attribute[7]: attribute '__f' refers to 'alpha' of a "
         "function, but stands in none");
 }

@@ -350,9 +350,9 @@ static void refuses_cycles(void **state)
 
     model = new_model();
     put_node(model->graph, "A", "Relu", "a", "a");
-    assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[0]: a cycle of 1 node: node 'A' (Relu) -> the first again, data has to "
-               "flow one way");
+    assert_err(
+        by_model_link(model, &err), BARYON_ERR_INPUT,
+        "graph.node[0]: node 'A' (Relu) reads what it gives itself, data has to flow one way");
     by_model_free(model);
 }
 

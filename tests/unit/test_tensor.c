@@ -97,7 +97,7 @@ static void test_payload_rules(void **state)
     tensor.float_data = span(NULL, 0);
     tensor.int64_data = span("\1\2\3", 3);
     assert_bad(&tensor, "int64_data",
-               "int64_data holds the elements of a float32 tensor, they belong into float_data");
+               "int64_data is given, elements of the type float32 belong into float_data");
     tensor.data_type = BY_ELEM_INT64;
     assert_int_equal(by_tensor_check(&tensor, &err), 0);
     tensor.data_type = BY_ELEM_STRING;

@@ -261,7 +261,7 @@ static void test_depth(void **state)
         size += length;
     }
     assert_null(decode(f, &by_schema_type, bytes, size));
-    assert_string_equal(f->err.message, "messages nested deeper than 100 levels");
+    assert_string_equal(f->err.message, "messages nested deeper than 100 levels, the most is that");
 }
 
 int main(void)

@@ -1,0 +1,4 @@
+from lib.proto import add, save, tensor
+
+content = add(tensor("w", dims=(100,)))
+save(content[: len(content) // 2])

@@ -1,0 +1,3 @@
+from lib.proto import relu, save, tag, varint
+
+save(relu(model_extra=tag(14, 2) + varint(1 << 40)))

@@ -1,0 +1,3 @@
+from lib.proto import relu, save, tag
+
+save(relu() + tag(5, 0) + b"\xff\xff")

@@ -1,0 +1,3 @@
+from lib.proto import relu, save
+
+save(relu(model_extra=b"\x02\x00"))

@@ -1,0 +1,3 @@
+from lib.proto import num, relu, save
+
+save(relu(model_extra=num(1, 11)))

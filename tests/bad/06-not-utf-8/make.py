@@ -1,0 +1,3 @@
+from lib.proto import node, relu, save, sized
+
+save(relu(nodes=[node("Relu", ["x"], ["z"], extra=sized(3, b"re\xfflu"))]))

@@ -1,0 +1,6 @@
+from lib.proto import relu, save, sized
+
+kind = b""
+for _ in range(200):
+    kind = sized(4, sized(1, kind))
+save(relu(inputs=[sized(1, "s") + sized(2, kind)]))

@@ -1,0 +1,3 @@
+from lib.proto import save, sized
+
+save(sized(1, "LeNet") + sized(100, sized(1, "data")))

@@ -1,0 +1,6 @@
+import gzip
+
+from lib.proto import model
+
+with gzip.open("model.onnx", "wb") as file:
+    file.write(b"x")

@@ -1,0 +1,4 @@
+from lib.proto import model
+
+with open("model.onnx", "w", encoding="ascii") as file:
+    file.write('{"error": "Repository not found"}')

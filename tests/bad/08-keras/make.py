@@ -1,0 +1,3 @@
+from lib.proto import save
+
+save(b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0")

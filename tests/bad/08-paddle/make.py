@@ -1,0 +1,3 @@
+from lib.proto import num, save, sized
+
+save(sized(1, num(1, 0) + num(2, (1 << 64) - 1)) + sized(4, b""))

@@ -1,0 +1,3 @@
+from lib.proto import save
+
+save(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")

@@ -1,0 +1,6 @@
+import pickle
+
+from lib.proto import model
+
+with open("model.onnx", "wb") as file:
+    pickle.dump(0x1950A86A20F9469CFC6C, file, protocol=2)

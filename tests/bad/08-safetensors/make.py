@@ -1,0 +1,3 @@
+from lib.proto import save
+
+save(b"\x20\0\0\0\0\0\0\0" + b'{"__metadata__":{"format":"pt"}}')

@@ -1,0 +1,3 @@
+from lib.proto import save
+
+save(bytes(4096))

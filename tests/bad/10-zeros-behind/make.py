@@ -1,0 +1,3 @@
+from lib.proto import relu, save
+
+save(relu() + bytes(16))

@@ -1,0 +1,3 @@
+from lib.proto import model, save
+
+save(model(None))

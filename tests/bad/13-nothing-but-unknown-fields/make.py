@@ -1,0 +1,3 @@
+from lib.proto import save, sized
+
+save(sized(99, "something else"))

@@ -1,0 +1,3 @@
+from lib.proto import opset, relu, save
+
+save(relu(opsets=[opset(21), opset(17)]))

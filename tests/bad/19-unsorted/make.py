@@ -1,0 +1,3 @@
+from lib.proto import node, relu, save
+
+save(relu(nodes=[node("Neg", ["a"], ["b"], "late"), node("Abs", ["x"], ["a"], "early")]))

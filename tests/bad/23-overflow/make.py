@@ -1,0 +1,3 @@
+from lib.proto import add, save, tensor
+
+save(add(tensor("w", dims=(1 << 40, 1 << 40), raw=bytes(8))))

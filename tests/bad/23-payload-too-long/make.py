@@ -1,0 +1,3 @@
+from lib.proto import add, save, tensor
+
+save(add(tensor("w", dims=(2,), raw=bytes(12))))

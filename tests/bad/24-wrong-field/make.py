@@ -1,0 +1,3 @@
+from lib.proto import INT64, add, floats, save, sized, tensor
+
+save(add(tensor("w", INT64, (2,), extra=sized(4, floats(1, 2)))))

@@ -1,0 +1,3 @@
+from lib.proto import add, opset, save, tensor
+
+save(add(tensor("w", 27, (2,), b"\xff\xff"), ir=14, opsets=[opset(28)]))

@@ -1,0 +1,3 @@
+from lib.proto import INT4, add, save, tensor
+
+save(add(tensor("w", INT4, (5,), bytes(2))))

@@ -1,0 +1,3 @@
+from lib.proto import add, save, tensor
+
+save(add(tensor("w", 0, (2,), bytes(8))))

@@ -1,0 +1,3 @@
+from lib.proto import relu, save, value
+
+save(relu(inputs=[value("u", 77)]))

@@ -1,0 +1,3 @@
+from lib.proto import add, save, tensor
+
+save(add(tensor("w", 99, (2,), bytes(8))))

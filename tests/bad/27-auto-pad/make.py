@@ -1,0 +1,3 @@
+from lib.proto import A_STRING, attr, conv, save
+
+save(conv([attr("auto_pad", A_STRING, "SAME")]))

@@ -1,0 +1,3 @@
+from lib.proto import conv, save, tensor
+
+save(conv(bias=tensor("b", dims=(5,))))

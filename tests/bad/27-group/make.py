@@ -1,0 +1,3 @@
+from lib.proto import A_INT, attr, conv, save
+
+save(conv([attr("group", A_INT, 3)], channels=9))

@@ -1,0 +1,3 @@
+from lib.proto import A_INTS, attr, conv, save
+
+save(conv([attr("kernel_shape", A_INTS, [5, 5])]))

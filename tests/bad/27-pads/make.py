@@ -1,0 +1,3 @@
+from lib.proto import A_INTS, attr, conv, save
+
+save(conv([attr("pads", A_INTS, [1, 1])]))

@@ -1,0 +1,3 @@
+from lib.proto import node, relu, save
+
+save(relu(nodes=[node("Relu", ["x", "x"], ["z"], "r")]))

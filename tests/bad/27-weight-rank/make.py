@@ -1,0 +1,3 @@
+from lib.proto import conv, save
+
+save(conv(dims=(4, 3)))

@@ -1,0 +1,3 @@
+from lib.proto import conv, save
+
+save(conv(dims=(0, 3, 3, 3)))

@@ -1,0 +1,3 @@
+from lib.proto import add, floats, save, tensor
+
+save(add(tensor("w", dims=(1,), raw=floats(float("-inf")))))

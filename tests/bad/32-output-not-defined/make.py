@@ -1,0 +1,3 @@
+from lib.proto import node, relu, save, value
+
+save(relu(outputs=[value("logit")], nodes=[node("Neg", ["x"], ["logits"], "neg")]))

@@ -1,0 +1,4 @@
+from lib.proto import add, external, real, save
+
+save(bytes(8), "real.bin")
+save(add(external("w", location="w.bin")))
