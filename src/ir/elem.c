@@ -92,7 +92,8 @@ int by_dims_count(const int64_t *dims, size_t rank, size_t *count, struct baryon
         empty |= dims[i] == 0;
     }
     for (size_t i = 0; i < rank && !empty; i++)
-        if (__builtin_mul_overflow(product, (uint64_t)dims[i], &product) || product > BY_ELEMENTS_MAX)
+        if (__builtin_mul_overflow(product, (uint64_t)dims[i], &product) ||
+            product > BY_ELEMENTS_MAX)
             return by_fail(err, BARYON_ERR_INPUT,
                            "dimensions with a product over 2^48 elements, the most is that");
     *count = empty ? 0 : (size_t)product;

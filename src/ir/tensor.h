@@ -57,10 +57,10 @@ enum by_elem_class { BY_CLASS_NONE, BY_CLASS_FLOAT, BY_CLASS_INT, BY_CLASS_OTHER
 #define BY_ELEMENTS_MAX (1ull << 48)
 
 struct by_elem_info {
-    const char *name;  /* "float32", "int4": what people write */
-    const char *onnx;  /* "FLOAT", "INT4" */
-    const char *numpy; /* "<f4", NULL when .npy has no such type */
-    unsigned bits;     /* an element, packed; 0: string */
+    const char *name;   /* "float32", "int4": what people write */
+    const char *onnx;   /* "FLOAT", "INT4" */
+    const char *numpy;  /* "<f4", NULL when .npy has no such type */
+    unsigned bits;      /* an element, packed; 0: string */
     unsigned per_int32; /* elements in one int32_data entry, 1 but for packed types */
     enum by_elem_class class;
     enum by_typed_field typed;

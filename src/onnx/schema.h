@@ -7,10 +7,10 @@
 
 #include "onnx/wire.h"
 
-#define BY_ONNX_IR_MIN    3
-#define BY_ONNX_IR_MAX    14
-#define BY_ONNX_OPSET_MIN 7
-#define BY_ONNX_OPSET_MAX 28
+#define BY_ONNX_IR_MIN       3
+#define BY_ONNX_IR_MAX       14
+#define BY_ONNX_OPSET_MIN    7
+#define BY_ONNX_OPSET_MAX    28
 #define BY_ONNX_ML_OPSET_MAX 5
 
 extern const struct by_schema by_schema_model, by_schema_graph, by_schema_node, by_schema_attribute,
