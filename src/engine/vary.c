@@ -1,0 +1,180 @@
+#include "engine/vary.h"
+
+#include "ir/shape.h"
+
+#include <string.h>
+
+/* Operators that make sizes out of the contents of inputs: bit i for input i. */
+#define ALL UINT32_MAX
+
+static const struct maker_row {
+    const char *op_type;
+    uint32_t inputs;
+} makers[] = {
+    {"AffineGrid", 2},
+    {"BlackmanWindow", 1},
+    {"CenterCropPad", 2},
+    {"Col2Im", 6},
+    {"Compress", ALL},
+    {"ConcatFromSequence", ALL},
+    {"ConstantOfShape", 1},
+    {"DFT", 6},
+    {"Expand", 2},
+    {"HammingWindow", 1},
+    {"HannWindow", 1},
+    {"If", ALL},
+    {"ImageDecoder", ALL},
+    {"Loop", ALL},
+    {"MaxUnpool", 4},
+    {"MelWeightMatrix", ALL},
+    {"NonMaxSuppression", ALL},
+    {"NonZero", ALL},
+    {"OneHot", 2},
+    {"OptionalGetElement", ALL},
+    {"Pad", 10},
+    {"Range", ALL},
+    {"ReduceL1", 2},
+    {"ReduceL2", 2},
+    {"ReduceLogSum", 2},
+    {"ReduceLogSumExp", 2},
+    {"ReduceMax", 2},
+    {"ReduceMean", 2},
+    {"ReduceMin", 2},
+    {"ReduceProd", 2},
+    {"ReduceSum", 2},
+    {"ReduceSumSquare", 2},
+    {"Reshape", 2},
+    {"Resize", 14},
+    {"STFT", 10},
+    {"Scan", ALL},
+    {"SequenceAt", ALL},
+    {"Slice", 30},
+    {"Split", 2},
+    {"SplitToSequence", 2},
+    {"Squeeze", 2},
+    {"StringNormalizer", ALL},
+    {"StringSplit", ALL},
+    {"Tile", 2},
+    {"TopK", 2},
+    {"Unique", ALL},
+    {"Unsqueeze", 2},
+    {"Upsample", 2},
+};
+
+static const char *const random_ops[] = {
+    "Bernoulli",        "Dropout",       "Multinomial",       "RandomNormal",
+    "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+};
+
+/* What can differ from sample to sample, of a value by its index. */
+struct walk {
+    const struct baryon_graph *graph;
+    bool *sizes, *contents;
+};
+
+static bool is_default_domain(const struct baryon_node *node)
+{
+    return by_domain(node->domain)[0] == '\0';
+}
+
+static uint32_t makes_sizes(const struct baryon_node *node)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(node->op_type, makers[i].op_type) == 0)
+            return makers[i].inputs;
+    return 0;
+}
+
+static bool is_random(const struct baryon_node *node)
+{
+    for (size_t i = 0; i < sizeof random_ops / sizeof *random_ops; i++)
+        if (strcmp(node->op_type, random_ops[i]) == 0)
+            return true;
+    return false;
+}
+
+struct inputs {
+    bool sizes, contents, making;
+};
+
+static void look_at(const struct walk *walk, const struct baryon_value *value, bool making,
+                    struct inputs *inputs)
+{
+    if (!value || value->graph != walk->graph)
+        return;
+    inputs->sizes |= walk->sizes[value->index];
+    inputs->contents |= walk->contents[value->index];
+    inputs->making |= making && (walk->contents[value->index] || walk->sizes[value->index]);
+}
+
+/* Nested graphs read values around them: as if they were inputs of the node. */
+static void look_inside(const struct walk *walk, const struct baryon_graph *graph,
+                        struct inputs *inputs)
+{
+    for (size_t i = 0; i < graph->node.count; i++) {
+        const struct baryon_node *node = graph->node.at[i];
+        struct by_nested at = {0};
+        struct baryon_graph *nested;
+        if (!node)
+            continue;
+        for (size_t slot = 0; slot < node->input.count; slot++)
+            look_at(walk, by_node_in(node, slot), true, inputs);
+        while ((nested = by_node_nested(node, &at)))
+            look_inside(walk, nested, inputs);
+    }
+    for (size_t i = 0; i < graph->output.count; i++)
+        look_at(walk, by_graph_out(graph, i), true, inputs);
+}
+
+static void visit(const struct walk *walk, const struct baryon_node *node)
+{
+    struct inputs inputs = {.contents = is_random(node)};
+    struct by_nested at = {0};
+    const struct baryon_graph *nested;
+    const uint32_t making = is_default_domain(node) ? makes_sizes(node) : 0;
+    for (size_t slot = 0; slot < node->input.count; slot++)
+        look_at(walk, by_node_in(node, slot), slot < 32 ? making >> slot & 1 : making == ALL,
+                &inputs);
+    while ((nested = by_node_nested(node, &at)))
+        look_inside(walk, nested, &inputs);
+    const bool of_shape = by_node_is(node, "Shape") || by_node_is(node, "Size");
+    for (size_t slot = 0; slot < node->output.count; slot++) {
+        const struct baryon_value *value = by_node_out(node, slot);
+        if (!value)
+            continue;
+        walk->sizes[value->index] = !of_shape && (inputs.sizes || inputs.making);
+        walk->contents[value->index] = inputs.sizes || (!of_shape && inputs.contents);
+    }
+}
+
+static void start(const struct walk *walk)
+{
+    const struct baryon_graph *graph = walk->graph;
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        const struct baryon_value *value = graph->all_values.at[i];
+        if (!value || !value->is_input)
+            continue;
+        walk->contents[i] = true;
+        walk->sizes[i] = !value->shape || !by_shape_is_static(value->shape);
+    }
+}
+
+int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct baryon_error *err)
+{
+    const size_t count = graph->all_values.count;
+    struct walk walk = {.graph = graph};
+    walk.sizes = by_alloc_zero(count, sizeof *walk.sizes, err);
+    walk.contents = walk.sizes ? by_alloc_zero(count, sizeof *walk.contents, err) : NULL;
+    *varying = NULL;
+    if (!walk.contents) {
+        by_free(walk.sizes);
+        return -1;
+    }
+    start(&walk);
+    for (size_t i = 0; i < graph->node.count; i++)
+        if (graph->node.at[i])
+            visit(&walk, graph->node.at[i]);
+    by_free(walk.contents);
+    *varying = walk.sizes;
+    return 0;
+}
