@@ -126,7 +126,8 @@ const struct by_command by_cmd_inspect = {
         "operator that reads it first; conversions and rearrangements on the way are looked "
         "through. Whether the model is quantized is told by its operators.\n\n"
         "Names in START and END are those of nodes or tensors. A tensor stands for the node that "
-        "makes it, an input of the model for the nodes that read it.",
+        "makes it, an input of the model for the nodes that read it. Nodes without a name are "
+        "listed by their first output, in parentheses.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},

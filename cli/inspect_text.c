@@ -82,7 +82,7 @@ static void show_origin(struct by_out *out, const struct baryon_model *model)
         by_str_puts(text, " ");
     add_span(text, model->producer_version);
     if (!model->producer_name.size && !model->producer_version.size)
-        by_str_puts(text, "nobody said");
+        by_str_puts(text, "unknown");
     if (model->domain && *model->domain) {
         by_str_puts(text, ", ");
         by_clean(text, model->domain);
@@ -137,18 +137,29 @@ static void show_external(struct by_out *out, const struct baryon_model *model)
     }
 }
 
-#define METADATA_SHOWN 60
+#define METADATA_SHOWN 40
+
+/* Bytes of a value that are shown: whole characters only. */
+static size_t shown_bytes(struct by_span value)
+{
+    size_t size = value.size;
+    if (size <= METADATA_SHOWN)
+        return size;
+    for (size = METADATA_SHOWN; size && (value.data[size] & 0xc0) == 0x80;)
+        size--;
+    return size;
+}
 
 static void show_metadata(struct by_out *out, const struct baryon_model *model)
 {
     for (size_t i = 0; i < model->metadata.count; i++) {
         const struct by_pair *pair = model->metadata.at[i];
-        bool cut = pair->value.size > METADATA_SHOWN;
+        size_t shown = shown_bytes(pair->value);
         label(out, i ? "" : "metadata");
         by_clean(&out->text, pair->key ? pair->key : "");
         by_str_puts(&out->text, " = ");
-        by_clean_bytes(&out->text, pair->value.data, cut ? METADATA_SHOWN : pair->value.size);
-        if (cut)
+        by_clean_bytes(&out->text, pair->value.data, shown);
+        if (shown < pair->value.size)
             by_str_printf(&out->text, "... (%zu bytes)", pair->value.size);
         by_str_puts(&out->text, "\n");
     }

@@ -17,35 +17,52 @@ static const struct baryon_value *first_output(const struct baryon_node *node)
     return NULL;
 }
 
-static void add_row(struct by_table *table, const struct baryon_node *node)
+/* A node without a name goes by its output. */
+static void name_cell(struct by_table *table, const struct baryon_node *node,
+                      const struct baryon_value *output)
+{
+    if (node->name && *node->name)
+        by_table_cell(table, "%s", node->name);
+    else
+        by_table_cell(table, "(%s)", output ? output->name : "");
+}
+
+static void add_row(struct by_table *table, const struct baryon_node *node, bool outputs)
 {
     const char *domain = by_domain(node->domain);
     const struct baryon_value *output = first_output(node);
     char shape[512];
     by_table_cell(table, "%zu", node->index);
-    by_table_cell(table, "%s", node->name ? node->name : "");
+    name_cell(table, node, output);
     by_table_cell(table, "%s%s%s", domain, *domain ? "." : "", node->op_type ? node->op_type : "");
-    by_table_cell(table, "%s", output ? output->name : "");
+    if (outputs)
+        by_table_cell(table, "%s", output ? output->name : "");
     by_table_cell(table, "%s", output && output->elem ? by_elem_name(output->elem) : "?");
     by_table_cell(table, "%s", output ? by_shape_text(output->shape, shape, sizeof shape) : "");
 }
+
+/* Columns from which on a terminal has room for the names of outputs too. */
+#define WIDE 120
 
 static int graph_text(struct by_out *out, const struct by_node_view *view,
                       const struct baryon_graph *graph, struct baryon_error *err)
 {
     struct by_table table;
+    bool outputs = !out->columns || out->columns >= WIDE;
     by_table_init(&table, out);
     by_table_column(&table, "#", BY_RIGHT, BY_DIM);
     by_table_column(&table, "node", BY_LEFT, BY_CYAN);
     by_table_flexible(&table);
     by_table_column(&table, "operator", BY_LEFT, BY_PLAIN);
-    by_table_column(&table, "output", BY_LEFT, BY_DIM);
-    by_table_flexible(&table);
+    if (outputs) {
+        by_table_column(&table, "output", BY_LEFT, BY_DIM);
+        by_table_flexible(&table);
+    }
     by_table_column(&table, "type", BY_LEFT, BY_PLAIN);
     by_table_column(&table, "shape", BY_LEFT, BY_PLAIN);
     for (size_t i = 0; i < graph->node.count; i++)
         if (is_shown(view, graph->node.at[i]))
-            add_row(&table, graph->node.at[i]);
+            add_row(&table, graph->node.at[i], outputs);
     return by_table_print(&table, 0, err);
 }
 

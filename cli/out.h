@@ -41,7 +41,7 @@ void by_plural(struct by_str *str, uint64_t count, const char *what);
 
 /*
  * A table: columns, then cells row by row. Columns are as wide as their widest cell;
- * on a terminal that is too narrow, the flexible column is shortened in the middle.
+ * on a terminal that is too narrow, flexible columns are shortened inside.
  */
 #define BY_TABLE_COLUMNS_MAX 10
 

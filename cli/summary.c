@@ -1,9 +1,9 @@
 #include "cli/summary.h"
 
 #include "base/map.h"
+#include "base/str.h"
 #include "onnx/external.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 struct maker {
     struct by_summary *summary;
     struct by_map ops; /* "domain.op" -> place in summary->ops, plus 1 */
+    struct by_str key;
 };
 
 static void add(struct by_tally *tally, const struct by_tally *more)
@@ -26,14 +27,14 @@ static int tally_for(struct maker *maker, const char *domain, const char *op_typ
                      struct by_tally **tally, struct baryon_error *err)
 {
     struct by_summary *summary = maker->summary;
-    size_t size = strlen(domain) + strlen(op_type) + 2;
-    char *key = by_arena_alloc(&summary->arena, size, 1, err);
-    if (!key)
-        return -1;
-    snprintf(key, size, "%s.%s", domain, op_type);
-    size_t place = (size_t)(uintptr_t)by_map_get(&maker->ops, key);
+    by_str_clear(&maker->key);
+    by_str_printf(&maker->key, "%s.%s", domain, op_type);
+    size_t place = (size_t)(uintptr_t)by_map_get(&maker->ops, by_str_text(&maker->key));
     if (!place) {
-        if (by_list_reserve(&summary->arena, &summary->ops, 1, sizeof *summary->ops.at, err) < 0)
+        const char *key =
+            by_arena_text(&summary->arena, by_str_text(&maker->key), maker->key.size, err);
+        if (!key || by_str_error(&maker->key, err) < 0 ||
+            by_list_reserve(&summary->arena, &summary->ops, 1, sizeof *summary->ops.at, err) < 0)
             return -1;
         summary->ops.at[summary->ops.count++] =
             (struct by_op_tally){.domain = domain, .op_type = op_type};
@@ -206,10 +207,12 @@ int by_summary_make(struct by_summary *summary, struct baryon_model *model,
     *summary = (struct by_summary){.model = model};
     by_arena_init(&summary->arena, 0);
     by_map_init(&maker.ops);
+    by_str_init(&maker.key);
     int failed = by_model_each_graph(model, count_graph, &maker, err) < 0 ||
                  by_model_each_tensor(model, count_type, summary, err) < 0 ||
                  count_rest(&maker, err) < 0;
     by_map_release(&maker.ops);
+    by_str_release(&maker.key);
     if (failed) {
         by_summary_release(summary);
         return -1;

@@ -87,8 +87,10 @@ static void shrink(const struct by_table *table, unsigned indent,
     for (size_t c = 0; c < table->column_count; c++) {
         if (!table->columns[c].flexible)
             continue;
-        size_t least = widths[c] < FLEXIBLE_LEAST ? widths[c] : FLEXIBLE_LEAST;
-        widths[c] = widths[c] > over + least ? widths[c] - over : least;
+        size_t room = widths[c] > FLEXIBLE_LEAST ? widths[c] - FLEXIBLE_LEAST : 0;
+        size_t less = room < over ? room : over;
+        widths[c] -= less;
+        over -= less;
     }
 }
 
@@ -103,7 +105,7 @@ static size_t prefix_bytes(const char *text, size_t size, size_t width)
     return i;
 }
 
-/* The text, its middle left out when it is wider than the column. */
+/* The text, a part left out when it is wider than the column: names differ more at the end. */
 static void add_text(struct by_str *line, const char *text, size_t size, size_t width, bool utf8)
 {
     size_t wanted = by_text_width(text, size);
@@ -111,7 +113,7 @@ static void add_text(struct by_str *line, const char *text, size_t size, size_t 
         by_str_add(line, text, size);
         return;
     }
-    size_t dots = utf8 ? 1 : 2, head = (width - dots) / 2, tail = width - dots - head;
+    size_t dots = utf8 ? 1 : 2, head = (width - dots) / 4, tail = width - dots - head;
     size_t end = prefix_bytes(text, size, wanted - tail);
     by_str_add(line, text, prefix_bytes(text, size, head));
     by_str_puts(line, utf8 ? "\u2026" : "..");
