@@ -53,14 +53,25 @@ static void edit_and_save(struct baryon_model *model)
     by_str_release(&second);
 }
 
+/* With somebody who listens, all rules run. */
+static bool listen(void *context, const struct by_finding *finding)
+{
+    size_t *errors = context;
+    *errors += finding->severity == BY_FINDING_ERROR;
+    return *errors < 100;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    size_t errors = 0;
     struct baryon_model *model;
     struct baryon_error err;
     struct by_load_options options = {.no_external = true};
     if (by_model_load_bytes(&model, bytes, size, NULL, &options, &err))
         return 0;
-    int refused = by_model_check(model, NULL, NULL, NULL, &err);
+    int refused = by_model_check(model, NULL, listen, &errors, &err);
+    if (refused ? !errors && err.code != BARYON_ERR_NOMEM : errors)
+        abort();
     if (by_model_link(model, &err) == 0 && by_graph_verify(model, &err))
         abort();
     if (by_model_link(model, &err) == 0) {
