@@ -358,7 +358,7 @@ static int skip_or_fail(struct by_input *input, size_t item, struct baryon_error
         return 0;
     }
     if (input->options.skip_bad > 0 && is_about_sample(problem))
-        by_err_hint(problem, "%zu bad samples were skipped already, more are not allowed",
+        by_err_hint(problem, "bad samples skipped before: %zu, more are not allowed",
                     input->skipped);
     if (err)
         *err = *problem;

@@ -96,7 +96,7 @@ static int choose(const struct by_listing *listing, struct kinds *kinds, const c
 static int refuse_empty(const char *folder, const struct kinds *kinds, struct baryon_error *err)
 {
     if (kinds->left_out_count)
-        by_fail(err, BARYON_ERR_INPUT, "the folder has %zu files, but none that can be a sample",
+        by_fail(err, BARYON_ERR_INPUT, "none of the folder's files (%zu) can be a sample",
                 kinds->left_out_count);
     else
         by_fail(err, BARYON_ERR_INPUT, "the folder has no files");
@@ -133,8 +133,9 @@ static int list_files(struct by_arena *arena, const char *folder, const struct b
         *paths = by_arena_alloc(arena, *count, sizeof **paths, err);
     failed = *paths ? copy_names(arena, folder, names, *count, *paths, 1, err) : -1;
     if (failed == 0 && kinds.left_out_count)
-        by_log(log, BY_LOG_NOTICE, "%s: %zu files are no samples and left out (the first is %s)",
-               folder, kinds.left_out_count, by_quote(quoted, kinds.left_out));
+        by_log(log, BY_LOG_NOTICE,
+               "%s: left out, as they are no samples: %zu of its files (the first is %s)", folder,
+               kinds.left_out_count, by_quote(quoted, kinds.left_out));
     by_free(names);
     by_listing_release(&listing);
     return failed < 0 ? by_err_file(err, folder) : 0;

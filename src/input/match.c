@@ -91,7 +91,8 @@ int by_match_array(const struct by_port *port, const struct by_stored *stored,
         if (port->elem == BY_ELEM_FLOAT && stored->elem == BY_ELEM_UINT8)
             by_err_hint(err, "pictures must be prepared as floats first, or given as image files");
         else
-            by_err_hint(err, "only floats become floats, and integers or bool integers or bool");
+            by_err_hint(err,
+                        "floats are converted to floats, integers and bool to integers and bool");
         return in_port(port, err);
     }
     if (!match_shape(port, stored, match)) {

@@ -171,8 +171,9 @@ static void test_folder(void **state)
         get(i);
         assert_string_equal(name, wanted[i]);
     }
-    assert_string_equal(notices,
-                        "data: 1 files are no samples and left out (the first is 'README')\n");
+    assert_string_equal(
+        notices,
+        "data: left out, as they are no samples: 1 of its files (the first is 'README')\n");
 }
 
 static void test_folder_refused(void **state)
@@ -185,7 +186,7 @@ static void test_folder_refused(void **state)
         "files");
     put_file("data/notes.md", "text");
     assert_error(first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
-                 "data: the folder has 1 files, but none that can be a sample; samples are .npy, "
+                 "data: none of the folder's files (1) can be a sample; samples are .npy, "
                  ".npz, .jpg, .jpeg, .png and .raw files");
     save_floats("data/a.npy", 1);
     put_file("data/b.PNG", "text");
@@ -346,7 +347,7 @@ static void test_mismatch(void **state)
     save("a.npy", BY_ELEM_COMPLEX64, plain, 2, zeros);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
                  "a.npy: input 'x': the file has complex64 [1,3], the model takes float32 [1,3]; "
-                 "only floats become floats, and integers or bool integers or bool");
+                 "floats are converted to floats, integers and bool to integers and bool");
 }
 
 static void test_conversion(void **state)
@@ -505,7 +506,7 @@ static void test_skip_bad(void **state)
     assert_string_equal(notices, "warning: skipped: data/b.npy@0: not a .npy file: it begins with "
                                  "'no arr', not with '\\x93NUMPY'\n");
     assert_error(by_input_get(input, 3, &arrays, &name, &err), BARYON_ERR_INPUT,
-                 "data/d.npy: the file is empty; 1 bad samples were skipped already, more are not "
+                 "data/d.npy: the file is empty; bad samples skipped before: 1, more are not "
                  "allowed");
 }
 

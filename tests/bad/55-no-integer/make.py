@@ -1,0 +1,4 @@
+from bad_samples import identity, npy_text, write
+
+identity(("x", "float32", [1, 3]))
+write("x.npy", npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3.0), }\n", bytes(12)))

@@ -1,0 +1,5 @@
+import numpy as np
+from bad_samples import identity, npy, write
+
+identity(("x", "int32", [1, 3]))
+write("x.npy", npy(np.array([[1, 2, 1 << 31]])))

@@ -1,0 +1,3 @@
+from bad_samples import identity
+
+identity(("x", "float32", [1, 3]))

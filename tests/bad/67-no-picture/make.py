@@ -1,0 +1,5 @@
+from bad_samples import identity, write
+
+identity(("x", "uint8", [1, 3, 8, 8]))
+write("data/a.gif", b"GIF89a")
+write("data/b.heic", b"")
