@@ -100,7 +100,9 @@ static int refuse_empty(const char *folder, const struct kinds *kinds, struct ba
                 kinds->left_out_count);
     else
         by_fail(err, BARYON_ERR_INPUT, "the folder has no files");
-    by_err_hint(err, "samples are .npy, .npz, .jpg, .jpeg, .png and .raw files");
+    by_err_hint(err,
+                "samples are .npy, .npz, .jpg, .jpeg, .png and .raw files; those of subfolders "
+                "can be given as a .txt list of paths");
     return by_err_file(err, folder);
 }
 

@@ -183,11 +183,13 @@ static void test_folder_refused(void **state)
     assert_error(
         first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
         "data: the folder has no files; samples are .npy, .npz, .jpg, .jpeg, .png and .raw "
-        "files");
+        "files; those of subfolders can be given as a .txt list of paths");
     put_file("data/notes.md", "text");
-    assert_error(first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
-                 "data: none of the folder's files (1) can be a sample; samples are .npy, "
-                 ".npz, .jpg, .jpeg, .png and .raw files");
+    assert_error(
+        first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
+        "data: none of the folder's files (1) can be a sample; samples are .npy, "
+        ".npz, .jpg, .jpeg, .png and .raw files; those of subfolders can be given as a .txt list "
+        "of paths");
     save_floats("data/a.npy", 1);
     put_file("data/b.PNG", "text");
     assert_error(first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
