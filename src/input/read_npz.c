@@ -28,6 +28,16 @@ static int check_payload(const struct by_npy_header *header, const struct by_npz
                    by_elem_name(header->elem), header->bytes);
 }
 
+/* Offsets in the member become offsets in the file, as far as its bytes are there as they are. */
+static void shift_offset(const struct by_npz_member *member, struct baryon_error *err)
+{
+    if (!err || err->offset < 0)
+        return;
+    if (member->method != 0)
+        err->offset = 0;
+    err->offset += (int64_t)member->offset;
+}
+
 /* The header first: nothing large is unpacked for an array that cannot be right. */
 static int read_header(const struct by_reading *reading, const struct by_npz_member *member,
                        struct by_npy_header *header, struct baryon_error *err)
@@ -37,8 +47,8 @@ static int read_header(const struct by_reading *reading, const struct by_npz_mem
     if (!start)
         return -1;
     int failed = by_npz_peek(reading->bytes, reading->size, member, start, PEEK_BYTES, &got, err);
-    if (failed == 0)
-        failed = by_npy_header_parse(start, got, header, err);
+    if (failed == 0 && (failed = by_npy_header_parse(start, got, header, err)) < 0)
+        shift_offset(member, err);
     if (failed == 0)
         failed = check_payload(header, member, err);
     by_free(start);

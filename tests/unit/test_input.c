@@ -327,6 +327,52 @@ static void test_npz_frames(void **state)
                  "s.npz: input 'x' has 2 samples, input 'y' has 3");
 }
 
+static void test_groups_refused(void **state)
+{
+    (void)state;
+    const int64_t dims[2] = {1, 3}, numbers[3] = {0};
+    pair[1].name = "ids/y:0";
+    assert_int_equal(system("mkdir -p data/x data/ids_y_0"), 0);
+    save_floats("data/x/a.npy", 1);
+    save("data/ids_y_0/a.npy", BY_ELEM_INT64, dims, 2, numbers);
+    assert_ok(first_sample("data", pair, 2));
+    assert_string_equal(arrays[1].name, "ids/y:0");
+    save("data/ids_y_0/a.NPY", BY_ELEM_INT64, dims, 2, numbers);
+    assert_error(first_sample("data", pair, 2), BARYON_ERR_INPUT,
+                 "data/ids_y_0/a.npy: two files of one input are named 'a'");
+    save_floats("data/x/a.NPY", 1);
+    assert_error(first_sample("data", pair, 2), BARYON_ERR_INPUT,
+                 "data/x/a.npy: two files of one input have the same name");
+    pair[1].name = "..";
+    assert_error(first_sample("data", pair, 2), BARYON_ERR_INPUT,
+                 "data: 1 inputs have a subfolder, but input '..' has none (_)");
+}
+
+static void test_npz_members(void **state)
+{
+    (void)state;
+    static uint8_t room[1024];
+    const int64_t one[2] = {1, 3};
+    struct zip_member member = npy_member("x.npy", BY_ELEM_FLOAT, one, 2, floats, 12, room);
+    member.crc ^= 1;
+    save_zip("s.npz", &member, 1);
+    assert_int_equal(first_sample("s.npz", &one_port, 1), -1);
+    assert_non_null(strstr(error_text(), ": member 'x': the checksum (CRC-32) of the bytes is"));
+    member = npy_member("x.npy", BY_ELEM_FLOAT, one, 2, floats, 16, room);
+    save_zip("s.npz", &member, 1);
+    assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
+                 "s.npz: member 'x': 16 bytes follow the header, but shape and type (3 x float32) "
+                 "need 12");
+    member = zip_stored("x.npy", "\x93NUMPY\1\0\2\0{ ", 12);
+    save_zip("s.npz", &member, 1);
+    assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
+                 "s.npz@47: member 'x': a text in quotes is wanted, not ''");
+    member = zip_stored("x.txt", "text", 4);
+    save_zip("s.npz", &member, 1);
+    assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
+                 "s.npz: no array is named 'x', as an input of the model is; the file has none");
+}
+
 static void test_mismatch(void **state)
 {
     (void)state;
@@ -767,31 +813,15 @@ static void test_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_file),
-        TEST(test_stacked),
-        TEST(test_added_batch),
-        TEST(test_folder),
-        TEST(test_folder_refused),
-        TEST(test_list),
-        TEST(test_groups),
-        TEST(test_npz),
-        TEST(test_npz_frames),
-        TEST(test_mismatch),
-        TEST(test_conversion),
-        TEST(test_every_conversion),
-        TEST(test_one_rounding),
-        TEST(test_order),
-        TEST(test_nonfinite),
-        TEST(test_skip_bad),
-        TEST(test_count),
-        TEST(test_unknown),
-        TEST(test_raw),
-        TEST(test_pictures),
-        TEST(test_shapes),
-        TEST(test_ports_refused),
-        TEST(test_random),
-        TEST(test_random_range),
-        TEST(test_random_open),
+        TEST(test_file),       TEST(test_stacked),          TEST(test_added_batch),
+        TEST(test_folder),     TEST(test_folder_refused),   TEST(test_list),
+        TEST(test_groups),     TEST(test_groups_refused),   TEST(test_npz_members),
+        TEST(test_npz),        TEST(test_npz_frames),       TEST(test_mismatch),
+        TEST(test_conversion), TEST(test_every_conversion), TEST(test_one_rounding),
+        TEST(test_order),      TEST(test_nonfinite),        TEST(test_skip_bad),
+        TEST(test_count),      TEST(test_unknown),          TEST(test_raw),
+        TEST(test_pictures),   TEST(test_shapes),           TEST(test_ports_refused),
+        TEST(test_random),     TEST(test_random_range),     TEST(test_random_open),
         TEST(test_readers),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
