@@ -12,7 +12,7 @@ const struct by_fact by_exit_facts[] = {
     {"5", "Out of memory or room on the disk, or reading and writing failed."},
     {"6", "ONNX Runtime is missing, too old, or refused the model."},
     {"7", "A goal was missed; the output is saved all the same."},
-    {"130, 143", "Stopped by SIGINT or SIGTERM."},
+    {"130, 143, 129", "Stopped by SIGINT, SIGTERM or SIGHUP."},
     {0},
 };
 

@@ -14,13 +14,21 @@ static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t patient;
 static struct by_session *volatile running;
 
+static void say(const char *text, size_t size)
+{
+    ssize_t written = write(STDERR_FILENO, text, size);
+    (void)written;
+}
+
 static void on_stop(int number)
 {
+    static const char text[] = "baryon: stopping; once more to stop at once\n";
     if (!patient || stop_signal) {
         by_writer_remove_all();
         _exit(128 + number);
     }
     stop_signal = number;
+    say(text, sizeof text - 1);
     if (running)
         by_session_cancel(running);
 }
@@ -31,8 +39,7 @@ static void on_bus_error(int number)
         "baryon: a file became shorter while it was read, it must not change; run again when "
         "nothing writes to it\n";
     (void)number;
-    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)written;
+    say(text, sizeof text - 1);
     by_writer_remove_all();
     _exit(baryon_code_exit(BARYON_ERR_CHANGED));
 }
@@ -42,6 +49,16 @@ static void handle(int number, void (*handler)(int))
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
+}
+
+/* Also for SIGHUP, unless nohup wants it ignored. */
+static void handle_stops(void)
+{
+    struct sigaction old;
+    handle(SIGINT, on_stop);
+    handle(SIGTERM, on_stop);
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        handle(SIGHUP, on_stop);
 }
 
 /* A file opened as descriptor 0, 1 or 2 would be read and written by mistake. */
@@ -55,8 +72,7 @@ static void fill_standard_streams(void)
 void by_term_start(void)
 {
     fill_standard_streams();
-    handle(SIGINT, on_stop);
-    handle(SIGTERM, on_stop);
+    handle_stops();
     handle(SIGBUS, on_bus_error);
     handle(SIGPIPE, SIG_IGN);
 }

@@ -1,8 +1,8 @@
 /*
  * The process and its surroundings: signals, closed streams, what the terminal can do.
  *
- * SIGINT and SIGTERM: temporary files are removed and the program ends with 130 or
- * 143. A command that has work to keep asks to be told instead (by_term_patient());
+ * SIGINT, SIGTERM and SIGHUP: temporary files are removed and the program ends with
+ * 130, 143 or 129. A command that has work to keep asks to be told instead (by_term_patient());
  * then the first signal only sets a flag, and the second ends the program. A file
  * that shrinks while it is mapped (SIGBUS) ends it with a message and 3. A closed
  * pipe ends it without one.

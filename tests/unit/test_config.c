@@ -353,6 +353,26 @@ static void names_are_found_in_both_spellings(void **state)
     end(&world);
 }
 
+static void defects_of_the_program_are_told(void **state)
+{
+    static const struct by_option other = {.name = "other", .type = BY_OPT_FLAG, .help = "h"};
+    static const struct by_option bad[] = {
+        {.name = "bad", .type = BY_OPT_INT, .arg = "N", .max = 3, .fallback = "4", .help = "h"}};
+    static const struct by_option_group bad_group = BY_OPTION_GROUP("Bad", bad);
+    struct world world;
+    (void)state;
+    begin(&world);
+    assert_error(by_config_set(&world.config, &other, "true", NULL, BY_SOURCE_FLAG, &err),
+                 BARYON_ERR_INTERNAL, "option 'other' is not bound");
+    assert_error(by_config_bind(&world.config, &bad_group, &world.all, &err), BARYON_ERR_USAGE,
+                 "default of bad: '4' is not a whole number from 0 to 3");
+    for (int i = 2; i < BY_CONFIG_GROUPS_MAX; i++)
+        assert_ok(by_config_bind(&world.config, &group, &world.all, &err));
+    assert_error(by_config_bind(&world.config, &group, &world.all, &err), BARYON_ERR_INTERNAL,
+                 "more than 8 groups of options");
+    end(&world);
+}
+
 static void words_for_what_is_expected(void **state)
 {
     char text[256];
@@ -381,6 +401,7 @@ int main(void)
         cmocka_unit_test(json_says_the_same),
         cmocka_unit_test(files_are_refused_with_their_place),
         cmocka_unit_test(names_are_found_in_both_spellings),
+        cmocka_unit_test(defects_of_the_program_are_told),
         cmocka_unit_test(words_for_what_is_expected),
     };
     return cmocka_run_group_tests_name("config", tests, scratch_enter, scratch_leave);
