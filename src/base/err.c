@@ -138,22 +138,31 @@ static const char *inner_part(const char *place)
     return dot && dot[1] ? dot + 1 : start;
 }
 
+/* The length of the longest run of whole steps that fits into `room`. */
+static size_t whole_steps(const char *text, size_t length, size_t room)
+{
+    if (length <= room)
+        return length;
+    for (size_t i = room; i > 0; i--)
+        if (text[i - 1] == '.')
+            return i;
+    return room;
+}
+
 /* The outermost steps, a gap, and the innermost ones. */
 static void join_with_gap(char *place, size_t size, const char *step)
 {
-    char inner[INNER_MAX + 1], outer[2 * sizeof((struct baryon_error *)0)->place];
-    const char *gap = strstr(place, GAP);
-    snprintf(inner, sizeof inner, "%s", inner_part(place));
-    size_t middle = gap ? (size_t)(gap - place) : (size_t)(strlen(place) - strlen(inner));
-    snprintf(outer, sizeof outer, "%s%.*s", step, (int)middle, place);
-    size_t room = size - 1 - strlen(inner) - (sizeof GAP - 1);
-    if (strlen(outer) > room) {
-        outer[room] = '\0';
-        char *dot = strrchr(outer, '.');
-        if (dot)
-            dot[1] = '\0';
-    }
-    snprintf(place, size, "%s" GAP "%s", outer, inner);
+    char outer[2 * sizeof((struct baryon_error *)0)->place];
+    const char *gap = strstr(place, GAP), *inner = inner_part(place);
+    const size_t kept = strlen(inner), length = strlen(step);
+    const size_t middle = (size_t)((gap ? gap : inner) - place);
+    memcpy(outer, step, length);
+    memcpy(outer + length, place, middle);
+    const size_t room = size - 1 - kept - (sizeof GAP - 1);
+    const size_t used = whole_steps(outer, length + middle, room);
+    memmove(place + used + sizeof GAP - 1, inner, kept + 1);
+    memcpy(place + used, GAP, sizeof GAP - 1);
+    memcpy(place, outer, used);
 }
 
 int by_err_in(struct baryon_error *err, const char *format, ...)

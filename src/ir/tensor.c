@@ -15,8 +15,6 @@ int by_tensor_count(const struct baryon_tensor *tensor, size_t *count, struct ba
     return 0;
 }
 
-#define PREFIX_MAX 300u /* names that need more, escaped, are left out */
-
 int by_err_tensor(struct baryon_error *err, const struct baryon_tensor *tensor)
 {
     char prefix[BY_QUOTE_MAX + 16], quoted[BY_QUOTE_MAX];
@@ -24,8 +22,6 @@ int by_err_tensor(struct baryon_error *err, const struct baryon_tensor *tensor)
         return -1;
     snprintf(prefix, sizeof prefix, "tensor %s: ", by_quote(quoted, tensor->name));
     size_t length = strlen(prefix);
-    if (length > PREFIX_MAX)
-        return -1;
     size_t kept = strnlen(err->message, sizeof err->message - 1 - length);
     memmove(err->message + length, err->message, kept);
     memcpy(err->message, prefix, length);
