@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct by_run {
-    const struct by_ort *ort;
+    const OrtApi *api;
     struct by_arena arena;
     struct by_array *arrays;
     OrtValue **values;
@@ -49,7 +49,7 @@ static struct by_run *new_run(const struct by_session *session, const char *cons
     struct by_run *run = by_alloc_zero(1, sizeof *run, err);
     if (!run)
         return NULL;
-    run->ort = session->ort;
+    run->api = session->ort->api;
     by_arena_init(&run->arena, 0);
     run->arrays = by_arena_alloc(&run->arena, count + 1, sizeof *run->arrays, err);
     run->values =
@@ -93,10 +93,11 @@ static int start(struct by_session *session, const struct feed *feed, struct by_
     return atomic_load(&session->cancelled) ? refuse_cancelled(err) : -1;
 }
 
-static int read_outputs(struct by_run *run, struct baryon_error *err)
+static int read_outputs(const struct by_session *session, struct by_run *run,
+                        struct baryon_error *err)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (by_value_unwrap(run->ort, run->values[i], &run->arena, &run->arrays[i], err))
+        if (by_value_unwrap(session->ort, run->values[i], &run->arena, &run->arrays[i], err))
             return -1;
     return 0;
 }
@@ -115,7 +116,7 @@ int by_session_run(struct by_session *session, const struct by_array *inputs, si
         return -1;
     by_arena_init(&feed.scratch, 0);
     int failed = fill_feed(&feed, session, inputs, input_count, err) ||
-                 start(session, &feed, run, err) || read_outputs(run, err);
+                 start(session, &feed, run, err) || read_outputs(session, run, err);
     release_feed(&feed, session);
     if (failed) {
         by_run_free(run);
@@ -137,7 +138,7 @@ void by_run_free(struct by_run *run)
         return;
     for (size_t i = 0; i < run->count; i++)
         if (run->values[i])
-            run->ort->api->ReleaseValue(run->values[i]);
+            run->api->ReleaseValue(run->values[i]);
     by_arena_release(&run->arena);
     by_free(run);
 }
