@@ -131,6 +131,7 @@ struct by_axes {
     bool known; /* and its numbers are */
     size_t count;
     bool count_known;
+    bool repeated; /* one is given twice: reductions do not mind */
     bool set[BY_RANK_MAX];
 };
 int by_read_axes(const struct by_infer *infer, const struct baryon_node *node, size_t slot,

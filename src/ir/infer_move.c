@@ -67,7 +67,7 @@ struct reshape {
 static int read_dimension(const struct baryon_node *node, struct reshape *reshape, size_t i,
                           struct by_item item, struct baryon_error *err)
 {
-    const bool allow_zero = by_node_int(node, "allowzero", 0) != 0;
+    const bool allow_zero = by_node_int(node, "allowzero", 0) == 1;
     const bool copy = item.kind == BY_ITEM_INT && !item.i && !allow_zero;
     if (item.kind == BY_ITEM_INT && (item.i < -1 || (item.i == -1 && reshape->asked)))
         return by_infer_fail(node, err,
@@ -269,6 +269,8 @@ int by_infer_unsqueeze(struct by_infer *infer, struct baryon_node *node, struct 
                              BY_RANK_MAX);
     if (by_read_axes(infer, node, 1, rank, &axes, err))
         return -1;
+    if (axes.repeated)
+        return by_infer_fail(node, err, "an axis is given twice");
     if (axes.known)
         return out_unsqueezed(infer, node, in, rank, axes.set, err);
     struct by_shape *out = by_new_shape(infer, rank, err);

@@ -7,7 +7,7 @@
 static void choose_axes(const struct baryon_node *node, size_t rank, struct by_axes *axes)
 {
     const bool none = !axes->given || (axes->known && !axes->count);
-    if (none && !by_node_int(node, "noop_with_empty_axes", 0))
+    if (none && by_node_int(node, "noop_with_empty_axes", 0) != 1)
         for (size_t i = 0; i < rank; i++)
             axes->set[i] = true;
 }
@@ -17,7 +17,7 @@ static int out_reduced(struct by_infer *infer, struct baryon_node *node, const s
 {
     struct by_extent dims[BY_RANK_MAX];
     size_t rank = 0;
-    const bool keep = by_node_int(node, "keepdims", 1) != 0;
+    const bool keep = by_node_int(node, "keepdims", 1) == 1;
     for (size_t i = 0; i < in->rank; i++) {
         if (!reduced[i])
             dims[rank++] = in->dims[i];
@@ -32,7 +32,7 @@ static int out_reduced_somewhere(struct by_infer *infer, struct baryon_node *nod
                                  const struct by_shape *in, const struct by_axes *axes,
                                  struct baryon_error *err)
 {
-    const bool keep = by_node_int(node, "keepdims", 1) != 0;
+    const bool keep = by_node_int(node, "keepdims", 1) == 1;
     const bool counted = axes->count_known && axes->count && axes->count <= in->rank;
     if (!keep && !counted)
         return 0;

@@ -194,8 +194,7 @@ static int set_axis(const struct baryon_node *node, int64_t axis, size_t rank, s
     size_t place;
     if (by_axis(node, axis, rank, &place, err))
         return -1;
-    if (axes->set[place])
-        return by_infer_fail(node, err, "axis %lld is given twice", (long long)axis);
+    axes->repeated |= axes->set[place];
     axes->set[place] = true;
     return 0;
 }

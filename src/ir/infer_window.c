@@ -53,7 +53,7 @@ int by_read_window(const struct baryon_node *node, size_t axes, struct by_window
                    struct baryon_error *err)
 {
     const int64_t *kernel, *stride, *dilation;
-    *window = (struct by_window){.axes = axes, .ceil_mode = by_node_int(node, "ceil_mode", 0) != 0};
+    *window = (struct by_window){.axes = axes, .ceil_mode = by_node_int(node, "ceil_mode", 0) == 1};
     if (by_window_ints(node, "kernel_shape", axes, 1, &kernel, err) ||
         by_window_ints(node, "strides", axes, 1, &stride, err) ||
         by_window_ints(node, "dilations", axes, 1, &dilation, err))
@@ -80,21 +80,28 @@ static int64_t divide_up(int64_t a, int64_t b)
     return a / b + (a % b > 0);
 }
 
+static int64_t divide_down(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* A window that does not fit by less than a stride leaves an output of size 0, as in the
+ * runtimes. */
 static int count_positions(const struct baryon_node *node, const struct by_window *window,
                            size_t axis, int64_t in, int64_t span, struct by_extent *out,
                            struct baryon_error *err)
 {
     const int64_t stride = window->stride[axis];
-    const int64_t padded = in + window->begin[axis] + window->end[axis];
-    if (padded < span)
+    const int64_t padded = in + window->begin[axis] + window->end[axis], room = padded - span;
+    int64_t positions =
+        (window->ceil_mode ? divide_up(room, stride) : divide_down(room, stride)) + 1;
+    if (positions < 0)
         return by_infer_fail(node, err,
                              "the window spans %lld elements of axis %zu, which with its padding "
                              "has %lld",
                              (long long)span, axis, (long long)padded);
-    const int64_t room = padded - span;
-    int64_t positions = (window->ceil_mode ? divide_up(room, stride) : room / stride) + 1;
     /* The last window has to begin inside the input or the padding before it. */
-    if (window->ceil_mode && (positions - 1) * stride >= in + window->begin[axis])
+    if (window->ceil_mode && positions && (positions - 1) * stride >= in + window->begin[axis])
         positions--;
     *out = by_extent_of(positions);
     return 0;
