@@ -218,8 +218,11 @@ static bool runs_graphs(const struct by_opinfo *info)
 static int apply_rules(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     const struct by_opinfo *info = by_node_opinfo(node);
-    if (!runs_graphs(info) && infer_nested(infer, node, err))
+    const struct by_function *function = by_function_of(infer, node);
+    if ((function || !runs_graphs(info)) && infer_nested(infer, node, err))
         return -1;
+    if (function)
+        return by_infer_call(infer, node, function, err);
     if (!info || (info->type_rule == BY_TYPE_NONE && !info->infer)) {
         infer->result.ruleless++;
         return 0;
@@ -259,7 +262,8 @@ static int infer_node(struct by_infer *infer, struct baryon_node *node, struct b
     by_err_clear(&local);
     forget_outputs(infer, node);
     if (apply_rules(infer, node, &local) || settle_outputs(infer, node, &local)) {
-        const bool forgiven = infer->frame->depth && local.code == BARYON_ERR_INPUT;
+        const bool forgiven =
+            (infer->frame->depth || infer->call_depth) && local.code == BARYON_ERR_INPUT;
         if (!forgiven || settle_without_rule(infer, node, &local)) {
             place_error(&local, node);
             if (err)
@@ -367,7 +371,8 @@ void by_infer_leave(struct by_infer *infer)
 static int infer_model(struct by_infer *infer, struct baryon_error *err)
 {
     struct by_frame frame;
-    if (by_infer_enter(infer, infer->model->graph, &frame, err))
+    if (by_functions_open(infer->functions, infer->model, &infer->scratch, err) ||
+        by_infer_enter(infer, infer->model->graph, &frame, err))
         return -1;
     const int status = by_infer_graph(infer, err);
     by_infer_leave(infer);
@@ -377,9 +382,13 @@ static int infer_model(struct by_infer *infer, struct baryon_error *err)
 int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
                    struct baryon_error *err)
 {
-    struct by_infer infer = {.model = model, .opset = by_model_opset(model, "")};
+    struct by_functions functions;
+    struct by_infer infer = {
+        .model = model, .functions = &functions, .opset = by_model_opset(model, "")};
     by_arena_init(&infer.scratch, 0);
+    by_map_init(&functions.by_key);
     const int status = model->graph ? infer_model(&infer, err) : 0;
+    by_functions_close(&functions);
     by_arena_release(&infer.scratch);
     if (!status && result)
         *result = infer.result;

@@ -11,6 +11,9 @@
  * never run, neither is: the node's outputs stay as declared. A declared shape that
  * contradicts a rule is common in working models; the rule wins and it is counted.
  *
+ * A call of one of the model's functions gets what the function's body gives for it;
+ * values inside of functions are none of the model's.
+ *
  * Small integer tensors (shapes in the making) are followed by value, so that
  * Shape -> Gather -> Concat -> Reshape chains give shapes. A dimension that depends
  * on a symbol in another way than being equal to it is unknown.

@@ -57,11 +57,19 @@ struct by_frame {
     unsigned depth;
 };
 
+/* Functions of the model by domain, name and overload, and how much work is left for them. */
+struct by_functions {
+    struct by_map by_key;
+    size_t budget;
+};
+
 struct by_infer {
-    struct baryon_model *model;
+    struct baryon_model *model; /* or that of a function's body */
+    struct by_functions *functions;
     struct by_arena scratch;
     int64_t opset; /* of the default domain */
     struct by_frame *frame;
+    unsigned call_depth; /* over 0 in the body of a function */
     struct by_infer_result result;
 };
 
@@ -70,6 +78,15 @@ int by_infer_enter(struct by_infer *infer, struct baryon_graph *graph, struct by
                    struct baryon_error *err);
 int by_infer_graph(struct by_infer *infer, struct baryon_error *err);
 void by_infer_leave(struct by_infer *infer);
+
+int by_functions_open(struct by_functions *functions, const struct baryon_model *model,
+                      struct by_arena *arena, struct baryon_error *err);
+void by_functions_close(struct by_functions *functions);
+/* NULL when the node is no call of a function. */
+const struct by_function *by_function_of(const struct by_infer *infer,
+                                         const struct baryon_node *node);
+int by_infer_call(struct by_infer *infer, struct baryon_node *node,
+                  const struct by_function *function, struct baryon_error *err);
 
 /* "NODE: message", BARYON_ERR_INPUT. */
 int by_infer_fail(const struct baryon_node *node, struct baryon_error *err, const char *format, ...)

@@ -339,6 +339,87 @@ static void sequences_remember_their_tensors(void **state)
     by_model_free(model);
 }
 
+/* A function of the domain "local" whose nodes are those put into `body`. */
+static void put_function(struct baryon_model *model, const char *name, const char *inputs,
+                         const char *outputs, const struct baryon_graph *body)
+{
+    struct by_function *function = BY_ARENA_NEW(&model->arena, struct by_function, &err);
+    push(model, &model->functions, function);
+    function->name = name_of(model, name);
+    function->domain = name_of(model, "local");
+    push_names(model, &function->input, inputs);
+    push_names(model, &function->output, outputs);
+    function->node = body->node;
+    function->opset_import = model->opset_import;
+}
+
+static struct baryon_node *put_call(struct baryon_graph *graph, const char *function,
+                                    const char *inputs, const char *outputs)
+{
+    struct baryon_node *node = put_node(graph, "call", function, inputs, outputs);
+    node->domain = name_of(graph->model, "local");
+    return node;
+}
+
+/* The body sees the attributes of the call, and inputs that are left out as left out. */
+static void functions_are_walked_per_call(void **state)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph, body = {.model = model};
+    (void)state;
+    put_value(graph, "x", "float32[N,3,8]");
+    put_value(graph, "w", "float32[4,3,3]");
+    put_node(&body, "c", "Conv", "a,b,bias", "t");
+    struct baryon_node *joined = put_node(&body, "j", "Concat", "t,t", "r");
+    put_attr(model, joined, "axis", BY_ATTR_INT)->ref_attr_name = name_of(model, "where");
+    put_function(model, "block", "a,b,bias", "r", &body);
+    with_int(put_call(graph, "block", "x,w", "y"), model, "where", 1);
+    with_int(put_call(graph, "block", "x,w", "z"), model, "where", 2);
+    infer(model);
+    assert_found(graph, "y", "float32[N,8,6]");
+    assert_found(graph, "z", "float32[N,4,12]");
+    by_model_free(model);
+}
+
+/* Contradictions in a body are not the caller's. */
+static void a_function_that_makes_no_sense_gives_nothing(void **state)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph, body = {.model = model};
+    (void)state;
+    put_value(graph, "x", "float32[N,3]");
+    put_node(&body, "a", "Relu", "nowhere", "r");
+    put_function(model, "bad", "a", "r", &body);
+    put_call(graph, "bad", "x", "y");
+    put_call(graph, "missing", "x", "z");
+    infer(model);
+    assert_found(graph, "y", "0[...]");
+    assert_found(graph, "z", "0[...]");
+    by_model_free(model);
+}
+
+/* Each calls the next twice: 2^30 calls, if nobody counted. */
+static void calls_of_calls_are_limited(void **state)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph;
+    char name[16], next[16];
+    (void)state;
+    put_value(graph, "x", "float32[N]");
+    for (int i = 0; i < 30; i++) {
+        struct baryon_graph body = {.model = model};
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(next, sizeof next, "f%d", i + 1);
+        put_call(&body, next, "a", "b");
+        put_call(&body, next, "b", "c");
+        put_function(model, name, "a", "c", &body);
+    }
+    put_call(graph, "f0", "x", "y");
+    infer(model);
+    assert_found(graph, "y", "0[...]");
+    by_model_free(model);
+}
+
 /* What cannot be told is left open, and asking twice gives the same. */
 static void inference_can_be_repeated(void **state)
 {
@@ -439,6 +520,9 @@ int main(void)
         cmocka_unit_test(loops_carry_and_stack),
         cmocka_unit_test(scans_slice_and_stack),
         cmocka_unit_test(sequences_remember_their_tensors),
+        cmocka_unit_test(functions_are_walked_per_call),
+        cmocka_unit_test(a_function_that_makes_no_sense_gives_nothing),
+        cmocka_unit_test(calls_of_calls_are_limited),
         cmocka_unit_test(inference_can_be_repeated),
         cmocka_unit_test(shape_text_is_cut_to_fit),
         cmocka_unit_test(equal_extents),
