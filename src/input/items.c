@@ -2,6 +2,7 @@
 #include "input/items.h"
 
 #include "base/fault.h"
+#include "base/format.h"
 #include "base/map.h"
 
 #include <errno.h>
@@ -11,15 +12,12 @@
 const char *by_path_join(struct by_arena *arena, const char *folder, const char *name,
                          struct baryon_error *err)
 {
-    const size_t first = strlen(folder), second = strlen(name);
-    const bool slash = first > 0 && folder[first - 1] != '/';
-    char *path = by_arena_alloc(arena, first + second + 2, 1, err);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, first);
-    if (slash)
-        path[first] = '/';
-    memcpy(path + first + slash, name, second);
+    const size_t length = strlen(folder);
+    const char *between = length && folder[length - 1] != '/' ? "/" : "";
+    const size_t size = length + strlen(name) + 2;
+    char *path = by_arena_alloc(arena, size, 1, err);
+    if (path)
+        by_format(path, size, "%s%s%s", folder, between, name);
     return path;
 }
 
@@ -216,8 +214,8 @@ static int find_groups(struct by_arena *arena, const char *const *folders, size_
     *items = (struct by_items){.groups = count};
     by_map_init(&places);
     for (size_t g = 0; g < count && failed == 0; g++) {
-        const char **paths;
-        size_t files;
+        const char **paths = NULL;
+        size_t files = 0;
         failed = list_files(arena, folders[g], log, &paths, &files, err);
         if (failed == 0 && g == 0)
             failed = place_first(arena, &places, paths, files, items, err);

@@ -77,8 +77,8 @@ static bool is_inside(const struct by_npz_member *member, size_t size)
 static int inflate_whole(const uint8_t *packed, const struct by_npz_member *member, uint8_t *out,
                          struct baryon_error *err)
 {
-    uint64_t got;
-    bool whole;
+    uint64_t got = 0;
+    bool whole = false;
     if (inflate_into(packed, member->packed, out, member->size, &got, &whole, err) < 0)
         return -1;
     if (got != member->size)
@@ -142,7 +142,7 @@ int by_npz_peek(const uint8_t *bytes, size_t size, const struct by_npz_member *m
         *got = want;
         return 0;
     }
-    uint64_t made;
+    uint64_t made = 0;
     bool whole;
     if (inflate_into(bytes + member->offset, member->packed, out, want, &made, &whole, err) < 0)
         return in_member(member, err);

@@ -1,7 +1,6 @@
-/* Sources of samples: files, folders, lists, random; matching and conversion. */
+/* Sources of samples: files, folders, lists; matching. */
 #include "input/input.h"
 
-#include "input/match.h"
 #include "input/npy.h"
 
 #include <setjmp.h>
@@ -427,56 +426,6 @@ static void test_conversion(void **state)
     assert_memory_equal(arrays[0].data, "\0\1\1", 3);
 }
 
-/* Every pair of types, values that all of them have. */
-static void test_every_conversion(void **state)
-{
-    (void)state;
-    static const int floating[] = {BY_ELEM_FLOAT, BY_ELEM_DOUBLE, BY_ELEM_FLOAT16,
-                                   BY_ELEM_BFLOAT16};
-    static const int whole[] = {BY_ELEM_BOOL,   BY_ELEM_INT8,   BY_ELEM_INT16,
-                                BY_ELEM_INT32,  BY_ELEM_INT64,  BY_ELEM_UINT8,
-                                BY_ELEM_UINT16, BY_ELEM_UINT32, BY_ELEM_UINT64};
-    const double values[3] = {1, 0, -0.5};
-    const int64_t bits[3] = {1, 0, 1}, dims[1] = {3};
-    uint8_t there[24], back[24];
-    for (size_t i = 0; i < 4; i++)
-        for (size_t j = 0; j < 4; j++) {
-            double out[3];
-            assert_ok(by_convert(BY_ELEM_DOUBLE, (const uint8_t *)values, floating[i], there, 3,
-                                 dims, 1, &err));
-            assert_ok(by_convert(floating[i], there, floating[j], back, 3, dims, 1, &err));
-            assert_ok(by_convert(floating[j], back, BY_ELEM_DOUBLE, out, 3, dims, 1, &err));
-            assert_memory_equal(out, values, sizeof values);
-        }
-    for (size_t i = 0; i < 9; i++)
-        for (size_t j = 0; j < 9; j++) {
-            int64_t out[3];
-            assert_ok(by_convert(BY_ELEM_INT64, (const uint8_t *)bits, whole[i], there, 3, dims, 1,
-                                 &err));
-            assert_ok(by_convert(whole[i], there, whole[j], back, 3, dims, 1, &err));
-            assert_ok(by_convert(whole[j], back, BY_ELEM_INT64, out, 3, dims, 1, &err));
-            assert_memory_equal(out, bits, sizeof bits);
-            assert_true(by_can_convert(whole[i], whole[j]));
-            assert_false(by_can_convert(whole[i], floating[i % 4]));
-        }
-    assert_int_equal(by_convert(BY_ELEM_FLOAT, there, BY_ELEM_INT8, back, 1, dims, 1, &err), -1);
-    assert_int_equal(err.code, BARYON_ERR_INTERNAL);
-}
-
-/* float64 goes to 16 bits in one rounding: 1 + 2^-11 + 2^-40 is above the middle. */
-static void test_one_rounding(void **state)
-{
-    (void)state;
-    const double values[4] = {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, -1 - 0x1p-11 - 0x1p-40,
-                              1 + 0x1p-11};
-    const uint16_t wanted[4] = {0x3c01, 0x3c00, 0xbc01, 0x3c00};
-    uint16_t out[4];
-    const int64_t dims[1] = {4};
-    assert_ok(by_convert(BY_ELEM_DOUBLE, (const uint8_t *)values, BY_ELEM_FLOAT16, out, 4, dims, 1,
-                         &err));
-    assert_memory_equal(out, wanted, sizeof wanted);
-}
-
 static void test_order(void **state)
 {
     (void)state;
@@ -498,7 +447,7 @@ static void test_order(void **state)
 static void test_nonfinite(void **state)
 {
     (void)state;
-    const int64_t dims[2] = {2, 3}, large[2] = {1, 2000};
+    const int64_t dims[2] = {2, 3};
     const float bad[6] = {0, 1, 2, 3, __builtin_nanf(""), __builtin_inff()};
     save("a.npy", BY_ELEM_FLOAT, dims, 2, bad);
     open_one("a.npy");
@@ -509,29 +458,6 @@ static void test_nonfinite(void **state)
                  "a.npy: input 'x': value NaN at [1,1], samples must be finite");
     options.allow_nonfinite = true;
     assert_ok(first_sample("a.npy", &open_port, 1));
-    options.allow_nonfinite = false;
-    static const struct {
-        int elem;
-        uint64_t bits;
-        const char *value;
-    } rows[] = {{BY_ELEM_DOUBLE, 0x7ff0000000000000, "infinity"},
-                {BY_ELEM_FLOAT16, 0xfc00, "-infinity"},
-                {BY_ELEM_BFLOAT16, 0x7fc0, "NaN"},
-                {BY_ELEM_FLOAT, 0xff800000, "-infinity"}};
-    static uint8_t values[16000];
-    for (size_t i = 0; i < 4; i++) {
-        char wanted[100];
-        size_t width;
-        assert_ok(by_elem_bytes(rows[i].elem, 1, &width, &err));
-        memset(values, 0, sizeof values);
-        memcpy(values + 1234 * width, &rows[i].bits, width);
-        snprintf(wanted, sizeof wanted, "value %s at [0,1234], samples must be finite",
-                 rows[i].value);
-        assert_error(by_check_finite(rows[i].elem, values, 2000, large, 2, &err), BARYON_ERR_INPUT,
-                     wanted);
-        assert_ok(by_check_finite(rows[i].elem, values, 1234, large, 2, &err));
-    }
-    assert_ok(by_check_finite(BY_ELEM_INT64, values, 2000, large, 2, &err));
 }
 
 static void test_skip_bad(void **state)
@@ -686,112 +612,6 @@ static void test_ports_refused(void **state)
                  "input 'x': it has rank 17, at most 16 is possible");
 }
 
-static void test_random(void **state)
-{
-    (void)state;
-    const int64_t dims[1] = {1000};
-    const int types[] = {BY_ELEM_FLOAT, BY_ELEM_INT64, BY_ELEM_UINT8, BY_ELEM_BOOL,
-                         BY_ELEM_FLOAT16};
-    const char *const names[] = {"f", "ids", "pixels", "mask", "h"};
-    struct by_port ports[5];
-    float first[1000];
-    char text[100];
-    for (size_t i = 0; i < 5; i++)
-        ports[i] = (struct by_port){.name = names[i], .elem = types[i], .rank = 1, .dims = dims};
-    options.random = true;
-    options.count = 3;
-    options.seed = 7;
-    assert_ok(by_input_open(&input, NULL, ports, 5, &options, &err));
-    assert_int_equal(by_input_count(input), 3);
-    assert_string_equal(notices, "input 'ids': random integers are 0 or 1; --int-range LOW:HIGH "
-                                 "sets another range\n");
-    get(1);
-    assert_string_equal(name, "random-1");
-    memcpy(first, arrays[0].data, sizeof first);
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < 1000; i++) {
-        sum += (double)first[i];
-        squares += (double)first[i] * (double)first[i];
-    }
-    assert_true(sum > -120 && sum < 120 && squares > 850 && squares < 1150);
-    size_t ones = 0, least = 255, most = 0;
-    for (size_t i = 0; i < 1000; i++) {
-        const int64_t id = ((const int64_t *)arrays[1].data)[i];
-        const uint8_t pixel = ((const uint8_t *)arrays[2].data)[i];
-        assert_true(id == 0 || id == 1);
-        assert_true(((const uint8_t *)arrays[3].data)[i] <= 1);
-        ones += (size_t)id;
-        least = pixel < least ? pixel : least;
-        most = pixel > most ? pixel : most;
-    }
-    assert_true(ones > 400 && ones < 600 && least < 10 && most > 245);
-    get(2);
-    assert_memory_not_equal(arrays[0].data, first, sizeof first);
-    get(1);
-    assert_memory_equal(arrays[0].data, first, sizeof first);
-    by_input_describe(input, text, sizeof text);
-    assert_string_equal(text, "random values, seed 7");
-}
-
-static void test_random_range(void **state)
-{
-    (void)state;
-    const int64_t dims[1] = {1};
-    struct by_port port = {.name = "ids", .elem = BY_ELEM_INT32, .rank = 1, .dims = dims};
-    options.random = true;
-    options.count = 64;
-    /* One value alone is never zero as long as the range has another. */
-    assert_ok(by_input_open(&input, NULL, &port, 1, &options, &err));
-    for (size_t i = 0; i < 64; i++) {
-        get(i);
-        assert_int_equal(*(const int32_t *)arrays[0].data, 1);
-    }
-    options.int_range_set = true;
-    options.int_low = -3;
-    options.int_high = 0;
-    notices[0] = '\0';
-    by_input_close(input);
-    assert_ok(by_input_open(&input, NULL, &port, 1, &options, &err));
-    for (size_t i = 0; i < 64; i++) {
-        get(i);
-        assert_in_range(*(const int32_t *)arrays[0].data + 3, 0, 2);
-    }
-    assert_string_equal(notices, "");
-    options.int_low = 5;
-    assert_error(first_sample(NULL, &port, 1), BARYON_ERR_USAGE,
-                 "range of integers 5:0, the first must not be larger");
-    options.int_high = (int64_t)1 << 40;
-    assert_error(first_sample(NULL, &port, 1), BARYON_ERR_USAGE,
-                 "input 'ids': range of integers 5:1099511627776 does not fit int32 "
-                 "(-2147483648:2147483647)");
-    options.count = 0;
-    assert_error(first_sample(NULL, &port, 1), BARYON_ERR_USAGE,
-                 "0 random samples, there must be 1 at least");
-}
-
-static void test_random_open(void **state)
-{
-    (void)state;
-    const int64_t dims[3] = {-1, -1, 3};
-    const char *const names[3] = {"batch", NULL, NULL};
-    const struct by_port port = {
-        .name = "x", .elem = BY_ELEM_FLOAT, .rank = 3, .dims = dims, .symbols = names};
-    options.random = true;
-    options.count = 1;
-    assert_error(
-        first_sample(NULL, &port, 1), BARYON_ERR_USAGE,
-        "the model leaves sizes of its inputs open: 'batch', 'x:1'; give each with --shape "
-        "NAME=SIZE");
-    const char *const keys[2] = {"batch", "x:1"};
-    const int64_t sizes[2] = {2, 5};
-    options.shape_symbols = keys;
-    options.shape_sizes = sizes;
-    options.shape_count = 2;
-    assert_ok(first_sample(NULL, &port, 1));
-    assert_int_equal(arrays[0].dims[0] * 100 + arrays[0].dims[1] * 10 + arrays[0].dims[2], 253);
-    assert_int_equal(arrays[0].size, 120);
-}
-
 static void test_readers(void **state)
 {
     (void)state;
@@ -813,16 +633,14 @@ static void test_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_file),       TEST(test_stacked),          TEST(test_added_batch),
-        TEST(test_folder),     TEST(test_folder_refused),   TEST(test_list),
-        TEST(test_groups),     TEST(test_groups_refused),   TEST(test_npz_members),
-        TEST(test_npz),        TEST(test_npz_frames),       TEST(test_mismatch),
-        TEST(test_conversion), TEST(test_every_conversion), TEST(test_one_rounding),
-        TEST(test_order),      TEST(test_nonfinite),        TEST(test_skip_bad),
-        TEST(test_count),      TEST(test_unknown),          TEST(test_raw),
-        TEST(test_pictures),   TEST(test_shapes),           TEST(test_ports_refused),
-        TEST(test_random),     TEST(test_random_range),     TEST(test_random_open),
-        TEST(test_readers),
+        TEST(test_file),          TEST(test_stacked),        TEST(test_added_batch),
+        TEST(test_folder),        TEST(test_folder_refused), TEST(test_list),
+        TEST(test_groups),        TEST(test_groups_refused), TEST(test_npz_members),
+        TEST(test_npz),           TEST(test_npz_frames),     TEST(test_mismatch),
+        TEST(test_conversion),    TEST(test_order),          TEST(test_nonfinite),
+        TEST(test_skip_bad),      TEST(test_count),          TEST(test_unknown),
+        TEST(test_raw),           TEST(test_pictures),       TEST(test_shapes),
+        TEST(test_ports_refused), TEST(test_readers),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -1,0 +1,172 @@
+/* Random samples. */
+#include "input/input.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/scratch.h"
+
+static char notices[1024];
+
+static void take_notice(void *context, enum by_log_level level, const char *text)
+{
+    (void)context;
+    (void)level;
+    snprintf(notices, sizeof notices, "%s", text);
+}
+
+static const struct by_log logger = {.write = take_notice, .level = BY_LOG_NOTICE};
+static struct by_input_options options;
+static struct by_input *input;
+static const struct by_array *arrays;
+static const char *name;
+
+static int set_up(void **state)
+{
+    (void)state;
+    notices[0] = '\0';
+    options = (struct by_input_options){.log = &logger, .random = true};
+    input = NULL;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    by_input_close(input);
+    return 0;
+}
+
+static void get(size_t index)
+{
+    assert_ok(by_input_get(input, index, &arrays, &name, &err));
+    assert_non_null(arrays);
+}
+
+/* What goes wrong when the source is opened and its first sample asked for. */
+static int first_sample(const struct by_port *port)
+{
+    by_input_close(input);
+    input = NULL;
+    if (by_input_open(&input, NULL, port, 1, &options, &err) < 0)
+        return -1;
+    return by_input_get(input, 0, &arrays, &name, &err);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    const int64_t dims[1] = {1000};
+    const int types[] = {BY_ELEM_FLOAT, BY_ELEM_INT64, BY_ELEM_UINT8, BY_ELEM_BOOL,
+                         BY_ELEM_FLOAT16};
+    const char *const names[] = {"f", "ids", "pixels", "mask", "h"};
+    struct by_port ports[5];
+    float first[1000];
+    char text[100];
+    for (size_t i = 0; i < 5; i++)
+        ports[i] = (struct by_port){.name = names[i], .elem = types[i], .rank = 1, .dims = dims};
+    options.count = 3;
+    options.seed = 7;
+    assert_ok(by_input_open(&input, NULL, ports, 5, &options, &err));
+    assert_int_equal(by_input_count(input), 3);
+    assert_string_equal(notices, "input 'ids': random integers are 0 or 1; --int-range LOW:HIGH "
+                                 "sets another range");
+    get(1);
+    assert_string_equal(name, "random-1");
+    memcpy(first, arrays[0].data, sizeof first);
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        sum += (double)first[i];
+        squares += (double)first[i] * (double)first[i];
+    }
+    assert_true(sum > -120 && sum < 120 && squares > 850 && squares < 1150);
+    size_t ones = 0, least = 255, most = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        const int64_t id = ((const int64_t *)arrays[1].data)[i];
+        const uint8_t pixel = ((const uint8_t *)arrays[2].data)[i];
+        assert_true(id == 0 || id == 1);
+        assert_true(((const uint8_t *)arrays[3].data)[i] <= 1);
+        ones += (size_t)id;
+        least = pixel < least ? pixel : least;
+        most = pixel > most ? pixel : most;
+    }
+    assert_true(ones > 400 && ones < 600 && least < 10 && most > 245);
+    get(2);
+    assert_memory_not_equal(arrays[0].data, first, sizeof first);
+    get(1);
+    assert_memory_equal(arrays[0].data, first, sizeof first);
+    by_input_describe(input, text, sizeof text);
+    assert_string_equal(text, "random values, seed 7");
+}
+
+static void test_random_range(void **state)
+{
+    (void)state;
+    const int64_t dims[1] = {1};
+    struct by_port port = {.name = "ids", .elem = BY_ELEM_INT32, .rank = 1, .dims = dims};
+    options.count = 64;
+    /* One value alone is never zero as long as the range has another. */
+    assert_ok(by_input_open(&input, NULL, &port, 1, &options, &err));
+    for (size_t i = 0; i < 64; i++) {
+        get(i);
+        assert_int_equal(*(const int32_t *)arrays[0].data, 1);
+    }
+    options.int_range_set = true;
+    options.int_low = -3;
+    options.int_high = 0;
+    notices[0] = '\0';
+    by_input_close(input);
+    assert_ok(by_input_open(&input, NULL, &port, 1, &options, &err));
+    for (size_t i = 0; i < 64; i++) {
+        get(i);
+        assert_in_range(*(const int32_t *)arrays[0].data + 3, 0, 2);
+    }
+    assert_string_equal(notices, "");
+    options.int_low = 5;
+    assert_error(first_sample(&port), BARYON_ERR_USAGE,
+                 "range of integers 5:0, the first must not be larger");
+    options.int_high = (int64_t)1 << 40;
+    assert_error(first_sample(&port), BARYON_ERR_USAGE,
+                 "input 'ids': range of integers 5:1099511627776 does not fit int32 "
+                 "(-2147483648:2147483647)");
+    options.count = 0;
+    assert_error(first_sample(&port), BARYON_ERR_USAGE,
+                 "0 random samples, there must be 1 at least");
+}
+
+static void test_random_open(void **state)
+{
+    (void)state;
+    const int64_t dims[3] = {-1, -1, 3};
+    const char *const names[3] = {"batch", NULL, NULL};
+    const struct by_port port = {
+        .name = "x", .elem = BY_ELEM_FLOAT, .rank = 3, .dims = dims, .symbols = names};
+    options.count = 1;
+    assert_error(
+        first_sample(&port), BARYON_ERR_USAGE,
+        "the model leaves sizes of its inputs open: 'batch', 'x:1'; give each with --shape "
+        "NAME=SIZE");
+    const char *const keys[2] = {"batch", "x:1"};
+    const int64_t sizes[2] = {2, 5};
+    options.shape_symbols = keys;
+    options.shape_sizes = sizes;
+    options.shape_count = 2;
+    assert_ok(first_sample(&port));
+    assert_int_equal(arrays[0].dims[0] * 100 + arrays[0].dims[1] * 10 + arrays[0].dims[2], 253);
+    assert_int_equal(arrays[0].size, 120);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_random),
+        TEST(test_random_range),
+        TEST(test_random_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
