@@ -61,7 +61,8 @@ int by_content_of_tensor(struct by_infer *infer, const struct baryon_tensor *ten
 
 void by_strides(const struct by_shape *shape, int64_t *strides)
 {
-    int64_t stride = 1;
+    /* Without elements the dimensions beside the one of 0 may be of any size. */
+    int64_t stride = by_extent_product(shape, 0, shape->rank).size ? 1 : 0;
     for (size_t i = shape->rank; i-- > 0;) {
         strides[i] = stride;
         stride *= shape->dims[i].size;

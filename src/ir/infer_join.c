@@ -117,21 +117,25 @@ static int read_parts(const struct by_infer *infer, const struct baryon_node *no
     return 0;
 }
 
-/* All of the axis has to be given out. */
+/* All of the axis has to be given out, and no more, even where not all sizes are known. */
 static int check_parts(const struct baryon_node *node, const struct parts *parts,
                        struct by_extent whole, struct baryon_error *err)
 {
-    struct by_extent sum = by_extent_of(0);
+    int64_t sum = 0;
+    bool all_known = true;
     for (size_t i = 0; i < parts->count; i++) {
         const struct by_extent part = part_size(parts, i);
         if (parts->ints && parts->ints->at[i] < 0)
             return by_infer_fail(node, err, "split[%zu] is %lld, must not be negative", i,
                                  (long long)parts->ints->at[i]);
-        sum = by_extent_is_number(part) ? by_extent_add(sum, part.size) : by_extent_unknown();
+        if (!by_extent_is_number(part))
+            all_known = false;
+        else if (__builtin_add_overflow(sum, part.size, &sum))
+            return by_infer_fail(node, err, "the sizes in split overflow at split[%zu]", i);
     }
-    if (by_extent_is_number(whole) && by_extent_is_number(sum) && whole.size != sum.size)
-        return by_infer_fail(node, err, "the sizes in split sum to %lld, but the axis has %lld",
-                             (long long)sum.size, (long long)whole.size);
+    if (by_extent_is_number(whole) && (sum > whole.size || (all_known && sum < whole.size)))
+        return by_infer_fail(node, err, "the sizes in split sum to %lld%s, but the axis has %lld",
+                             (long long)sum, all_known ? "" : " at least", (long long)whole.size);
     return 0;
 }
 

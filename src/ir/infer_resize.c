@@ -105,12 +105,13 @@ static int size_all(const struct baryon_node *node, struct resize *resize,
     float scale = 0;
     if (sizes && check_resized_count(node, resize, "sizes", sizes->count, err))
         return -1;
+    for (size_t i = 0; sizes && i < resize->count; i++)
+        if (sizes->items[i].kind == BY_ITEM_INT && sizes->items[i].i < 0)
+            return by_infer_fail(node, err, "size %zu is %lld, must not be negative", i,
+                                 (long long)sizes->items[i].i);
     const bool known = sizes && (!keep || common_scale(resize, sizes, not_smaller, &scale));
     for (size_t i = 0; i < resize->count; i++) {
         const size_t axis = resize->axes[i];
-        if (known && sizes->items[i].kind == BY_ITEM_INT && sizes->items[i].i < 0)
-            return by_infer_fail(node, err, "size %zu is %lld, must not be negative", i,
-                                 (long long)sizes->items[i].i);
         const float scaled = floorf(scale * (float)resize->in->dims[axis].size + 0.5f);
         resize->out->dims[axis] = !known           ? by_extent_unknown()
                                   : !keep          ? by_extent_from_item(sizes->items[i])

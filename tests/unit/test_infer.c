@@ -502,9 +502,67 @@ static void absurd_sizes(void **state)
     check_cases(cases, 21);
 }
 
+/* A split whose last size is a symbol: the sizes before it may not reach behind the end. */
+static void splits_stay_inside(void **state)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph;
+    (void)state;
+    put_value(graph, "x", "float32[N]");
+    put_value(graph, "five", "int64{5}");
+    put_value(graph, "list", "int64{1,2,3}");
+    put_node(graph, "a", "Shape", "x", "shape");
+    with_int(put_node(graph, "b", "Concat", "five,shape", "sizes"), model, "axis", 0);
+    put_node(graph, "c", "Split", "list,sizes", "y,z");
+    assert_ok(by_model_link(model, &err));
+    assert_err(by_model_infer(model, NULL, &err), BARYON_ERR_INPUT,
+               "graph.node[2]: node 'c' (Split): the sizes in split sum to 5 at least, but the "
+               "axis has 3");
+    by_model_free(model);
+}
+
+static void sizes_of_splits_do_not_overflow(void **state)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph;
+    (void)state;
+    put_value(graph, "x", "float32[N]");
+    put_value(graph, "sizes", "int64{9e18,9e18}");
+    put_node(graph, "a", "Split", "x,sizes", "y,z");
+    assert_ok(by_model_link(model, &err));
+    assert_err(by_model_infer(model, NULL, &err), BARYON_ERR_INPUT,
+               "graph.node[0]: node 'a' (Split): the sizes in split overflow at split[1]");
+    by_model_free(model);
+}
+
+/* Dimensions beside one of 0 may be anything: their product is never needed. */
+static void empty_constants_have_any_size(void **state)
+{
+    const int64_t dims[] = {0, INT64_C(1) << 47, INT64_C(1) << 47};
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph;
+    (void)state;
+    struct baryon_tensor *tensor = by_tensor_new(model, "w", BY_ELEM_INT64, dims, 3, NULL, 0, &err);
+    push(model, &graph->initializer, tensor);
+    put_value(graph, "start", "int64{1,1}");
+    put_value(graph, "end", "int64{-1,-1}");
+    put_value(graph, "axes", "int64{1,2}");
+    put_node(graph, "a", "Transpose", "w", "turned");
+    put_node(graph, "b", "Slice", "w,start,end,axes", "cut");
+    put_node(graph, "c", "Split", "w", "left,right");
+    infer(model);
+    assert_found(graph, "turned", "int64[140737488355328,140737488355328,0]");
+    assert_found(graph, "cut", "int64[0,140737488355326,140737488355326]");
+    assert_found(graph, "left", "int64[0,140737488355328,140737488355328]");
+    by_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_stay_inside),
+        cmocka_unit_test(sizes_of_splits_do_not_overflow),
+        cmocka_unit_test(empty_constants_have_any_size),
         cmocka_unit_test(shape_gather_concat_reshape),
         cmocka_unit_test(values_follow_arithmetic),
         cmocka_unit_test(values_follow_rank_two),

@@ -303,6 +303,8 @@ static void sizes(void **state)
          "axes=[2,3] keep_aspect_ratio_policy=not_larger", "float32[N,3,4,8]"},
         {"Resize", "float32[N,3,4,8] - - int64{8,8}",
          "axes=[2,3] keep_aspect_ratio_policy=not_smaller", "float32[N,3,8,16]"},
+        {"Resize", "float32[N,3,8,8] - - int64{4,-9e18}",
+         "axes=[2,3] keep_aspect_ratio_policy=not_larger", "!size 1 is -9000000000000000000"},
         {"Resize", "float32[N,3,4,5] - float32[4]", NULL, "float32[?,?,?,?]"},
         {"Resize", "float32[N,3,4,5] - float32{1,1,2}", NULL, "!there are 3 scales, must be 4"},
         {"Resize", "float32[N,3,4,5] - float32{1,1,-2,1}", NULL, "!scale 2 is -2"},
