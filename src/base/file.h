@@ -84,6 +84,14 @@ uint64_t by_writer_size(const struct by_writer *writer);
  * may be added any more. */
 int by_writer_sync(struct by_writer *writer, struct baryon_error *err);
 int by_writer_commit(struct by_writer *writer, struct baryon_error *err);
+/*
+ * Several outputs of the same flags, all or none. The last one names the others, as a
+ * model does its data files: readers never see an old one of it beside new others,
+ * but for a moment none at all. keep_last: what the last one replaces names none of
+ * the others, there is no such moment.
+ */
+int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool keep_last,
+                         struct baryon_error *err);
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
 void by_writer_remove_all(void);

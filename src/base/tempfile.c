@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So many writers may have the same target at the same time; only one of them wins. */
-#define NAMES_PER_TARGET 8
 /* Without locks (some network file systems) only age tells what was left behind. */
 #define STALE_SECONDS (24 * 60 * 60)
 
@@ -46,10 +45,7 @@ static int list_add(const struct by_temp *temp)
     return -1;
 }
 
-/*
- * Before the file is renamed or removed: from then on its name may be somebody
- * else's. A signal in between leaves a file that the next run removes.
- */
+/* Before the file is renamed or removed: from then on its name may be somebody else's. */
 static void list_remove(struct by_temp *temp)
 {
     if (temp->slot >= 0)
@@ -67,14 +63,13 @@ void by_writer_remove_all(void)
     errno = saved;
 }
 
-static void temp_name(char *name, const char *base, int number)
+void by_temp_name(char name[BY_TEMP_NAME_MAX], const char *base, int number)
 {
     snprintf(name, BY_TEMP_NAME_MAX, ".baryon-%016" PRIx64 "-%d", by_hash(base, strlen(base), 0),
              number);
 }
 
-/* True when the name still leads to the descriptor's file. */
-static bool is_named(int folder, const char *name, int fd)
+bool by_temp_is_named(int folder, const char *name, int fd)
 {
     struct stat there, here;
     return fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &here) == 0 &&
@@ -95,7 +90,7 @@ static void remove_stale(int folder, const char *name)
         return;
     bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     bool stale = locked || (errno != EWOULDBLOCK && is_old(fd));
-    if (stale && is_named(folder, name, fd))
+    if (stale && by_temp_is_named(folder, name, fd))
         unlinkat(folder, name, 0);
     close(fd);
 }
@@ -112,7 +107,7 @@ static int create_locked(int folder, const char *name)
     if (fd < 0)
         return -1;
     bool busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!busy && is_named(folder, name, fd))
+    if (!busy && by_temp_is_named(folder, name, fd))
         return fd;
     close(fd);
     errno = EEXIST;
@@ -122,19 +117,19 @@ static int create_locked(int folder, const char *name)
 int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
 {
     *temp = (struct by_temp){.fd = -1, .folder = folder, .slot = -1};
-    for (int number = 0; number < NAMES_PER_TARGET; number++) {
-        temp_name(temp->name, base, number);
+    for (int number = 0; number <= BY_TEMP_LOCK; number++) {
+        by_temp_name(temp->name, base, number);
         remove_stale(folder, temp->name);
     }
-    for (int number = 0; number < NAMES_PER_TARGET && temp->fd < 0; number++) {
-        temp_name(temp->name, base, number);
+    for (int number = 0; number < BY_TEMP_NAMES && temp->fd < 0; number++) {
+        by_temp_name(temp->name, base, number);
         temp->fd = create_locked(folder, temp->name);
         if (temp->fd < 0 && errno != EEXIST)
             return by_fail_errno(err, BARYON_ERR_IO, "cannot be written in its folder");
     }
     if (temp->fd < 0)
         return by_fail(err, BARYON_ERR_IO, "is being written by %d others at this moment",
-                       NAMES_PER_TARGET);
+                       BY_TEMP_NAMES);
     temp->slot = list_add(temp);
     if (temp->slot < 0) {
         by_temp_close(temp);
@@ -144,32 +139,51 @@ int by_temp_open(struct by_temp *temp, int folder, const char *base, struct bary
     return 0;
 }
 
-/* For file systems that cannot rename without replacing. */
-static int link_and_unlink(struct by_temp *temp, const char *base)
+int by_temp_move(int folder, const char *from, const char *to)
 {
-    if (linkat(temp->folder, temp->name, temp->folder, base, 0))
+    int status = renameat2(folder, from, folder, to, RENAME_NOREPLACE);
+    if (status == 0 || (errno != EINVAL && errno != ENOSYS))
+        return status;
+    /* A file system that cannot rename without replacing. */
+    if (linkat(folder, from, folder, to, 0))
         return -1;
-    unlinkat(temp->folder, temp->name, 0);
+    unlinkat(folder, from, 0);
     return 0;
+}
+
+void by_temp_hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void by_temp_release_signals(const sigset_t *before)
+{
+    int saved = errno;
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = saved;
+}
+
+static int rename_listed(struct by_temp *temp, const char *base, bool exclusive)
+{
+    list_remove(temp);
+    if (!by_temp_is_named(temp->folder, temp->name, temp->fd)) {
+        errno = ENOENT; /* removed by a signal handler: the name may be another's by now */
+        return -1;
+    }
+    return exclusive ? by_temp_move(temp->folder, temp->name, base)
+                     : renameat(temp->folder, temp->name, temp->folder, base);
 }
 
 int by_temp_rename(struct by_temp *temp, const char *base, bool exclusive)
 {
+    sigset_t before;
     if (by_fault(BY_FAULT_IO))
         return -1;
-    list_remove(temp);
-    if (!is_named(temp->folder, temp->name, temp->fd)) {
-        errno = ENOENT; /* removed by a signal handler: the name may be another's by now */
-        return -1;
-    }
-    int status;
-    if (exclusive) {
-        status = renameat2(temp->folder, temp->name, temp->folder, base, RENAME_NOREPLACE);
-        if (status && (errno == EINVAL || errno == ENOSYS))
-            status = link_and_unlink(temp, base);
-    } else {
-        status = renameat(temp->folder, temp->name, temp->folder, base);
-    }
+    by_temp_hold_signals(&before);
+    int status = rename_listed(temp, base, exclusive);
+    by_temp_release_signals(&before);
     if (status == 0)
         temp->name[0] = '\0';
     return status;
@@ -180,7 +194,7 @@ void by_temp_close(struct by_temp *temp)
     list_remove(temp);
     if (temp->fd < 0)
         return;
-    if (temp->name[0] && is_named(temp->folder, temp->name, temp->fd))
+    if (temp->name[0] && by_temp_is_named(temp->folder, temp->name, temp->fd))
         unlinkat(temp->folder, temp->name, 0);
     close(temp->fd);
     temp->fd = -1;

@@ -11,7 +11,14 @@
 
 #include "base/err.h"
 
+#include <signal.h>
+
 #define BY_TEMP_NAME_MAX 40
+
+/* So many writers may have the same target at the same time; only one of them wins. */
+#define BY_TEMP_NAMES 8
+/* The number behind theirs: a lock on putting things in place. */
+#define BY_TEMP_LOCK BY_TEMP_NAMES
 
 struct by_temp {
     int fd;                      /* open for writing, locked */
@@ -26,5 +33,31 @@ int by_temp_open(struct by_temp *temp, int folder, const char *base, struct bary
 int by_temp_rename(struct by_temp *temp, const char *base, bool exclusive);
 /* Removes the file if it has not been renamed, and closes. */
 void by_temp_close(struct by_temp *temp);
+
+/* One of several files that get their names together. */
+struct by_temp_part {
+    struct by_temp *temp;
+    const char *base;
+    char aside[BY_TEMP_NAME_MAX]; /* "" at first; where the old file waits until all is done */
+};
+
+/*
+ * Renames all of them, or none. The last one names the others: while they change,
+ * there is no file under its name, so that nobody reads an old one with new data or
+ * the other way round, and a kill leaves none that does not fit. keep_last says that
+ * the old one names none of them; then it is replaced in one step. Signals wait.
+ * Returns count, or the number of the one that failed, with errno.
+ */
+size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last);
+
+/* For tempgroup.c. Signals wait from hold to release: a handler that ends the process
+ * must not come between two steps that belong together. */
+void by_temp_hold_signals(sigset_t *before);
+void by_temp_release_signals(const sigset_t *before);
+void by_temp_name(char name[BY_TEMP_NAME_MAX], const char *base, int number);
+/* True when the name still leads to the descriptor's file. */
+bool by_temp_is_named(int folder, const char *name, int fd);
+/* Renames within a folder and replaces nothing: EEXIST. */
+int by_temp_move(int folder, const char *from, const char *to);
 
 #endif

@@ -348,15 +348,9 @@ static int fail_rename(struct by_writer *writer, struct baryon_error *err)
     return by_err_file(err, writer->path);
 }
 
-int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
+/* The new name is on the disk, too. */
+static int finish(struct by_writer *writer, struct baryon_error *err)
 {
-    if (writer->done)
-        return 0;
-    if (by_writer_sync(writer, err))
-        return -1;
-    if (by_temp_rename(&writer->temp, by_basename(writer->target),
-                       writer->flags & BY_WRITER_EXCLUSIVE))
-        return fail_rename(writer, err);
     writer->done = true;
     by_temp_close(&writer->temp);
     if (writer->flags & BY_WRITER_NO_SYNC)
@@ -367,6 +361,53 @@ int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
         return by_err_file(err, writer->path);
     }
     return 0;
+}
+
+int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
+{
+    if (writer->done)
+        return 0;
+    if (by_writer_sync(writer, err))
+        return -1;
+    if (by_temp_rename(&writer->temp, by_basename(writer->target),
+                       writer->flags & BY_WRITER_EXCLUSIVE))
+        return fail_rename(writer, err);
+    return finish(writer, err);
+}
+
+static int rename_all(struct by_writer *const *writers, size_t count, bool keep_last,
+                      struct baryon_error *err)
+{
+    struct by_temp_part *parts = by_alloc_zero(count, sizeof *parts, err);
+    if (!parts)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        parts[i].temp = &writers[i]->temp;
+        parts[i].base = by_basename(writers[i]->target);
+    }
+    size_t done =
+        by_temp_rename_all(parts, count, writers[0]->flags & BY_WRITER_EXCLUSIVE, keep_last);
+    if (done < count)
+        fail_rename(writers[done], err);
+    by_free(parts);
+    return done < count ? -1 : 0;
+}
+
+int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool keep_last,
+                         struct baryon_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < count; i++)
+        if (by_writer_sync(writers[i], err))
+            return -1;
+    if (count == 1)
+        return by_writer_commit(writers[0], err);
+    if (rename_all(writers, count, keep_last, err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (finish(writers[i], status ? NULL : err))
+            status = -1;
+    return status;
 }
 
 void by_writer_abort(struct by_writer *writer)

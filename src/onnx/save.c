@@ -57,6 +57,17 @@ static int too_big(uint64_t size, uint64_t most, struct baryon_error *err)
     return by_err_hint(err, "leave the weights in an external data file");
 }
 
+/* All bytes are handed over: if the input is still what it was then, they are right. */
+static int put_in_place(struct by_save_data *plan, struct by_writer *writer, const char *path,
+                        struct baryon_error *err)
+{
+    const struct baryon_model *model = plan->model;
+    bool in_place = model->path && by_same_file(path, model->path);
+    if (by_model_unchanged_on_disk(model, err))
+        return -1;
+    return by_save_data_commit(plan, writer, in_place, err);
+}
+
 /* Writes data file and model, and renames both once both are on the disk. */
 static int write_files(struct baryon_model *model, const char *path,
                        const struct by_save_options *options, uint64_t inline_max,
@@ -73,8 +84,7 @@ static int write_files(struct baryon_model *model, const char *path,
             failed = write_model(model, size, writer, err);
     }
     if (!failed)
-        failed = by_writer_sync(writer, err) || by_model_unchanged_on_disk(model, err) ||
-                 by_save_data_commit(&plan, err) || by_writer_commit(writer, err);
+        failed = put_in_place(&plan, writer, path, err);
     by_writer_abort(writer);
     by_save_data_end(&plan);
     return failed ? -1 : 0;

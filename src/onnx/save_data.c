@@ -263,15 +263,19 @@ int by_save_data_begin(struct by_save_data *plan, struct baryon_model *model, co
     return copy_data_files(plan, path, options, err);
 }
 
-int by_save_data_commit(struct by_save_data *plan, struct baryon_error *err)
+int by_save_data_commit(struct by_save_data *plan, struct by_writer *model_writer, bool in_place,
+                        struct baryon_error *err)
 {
-    for (size_t i = 0; i < plan->writer_count; i++)
-        if (by_writer_sync(plan->writers[i], err))
-            return -1;
-    for (size_t i = 0; i < plan->writer_count; i++)
-        if (by_writer_commit(plan->writers[i], err))
-            return -1;
-    return 0;
+    size_t count = plan->writer_count;
+    struct by_writer **all = by_alloc(count + 1, sizeof *all, err);
+    if (!all)
+        return -1;
+    if (count)
+        memcpy(all, plan->writers, count * sizeof *all);
+    all[count] = model_writer;
+    int status = by_writer_commit_all(all, count + 1, in_place, err);
+    by_free(all);
+    return status;
 }
 
 void by_save_data_end(struct by_save_data *plan)

@@ -29,7 +29,10 @@ struct by_save_data {
 int by_save_data_begin(struct by_save_data *plan, struct baryon_model *model, const char *path,
                        const struct by_save_options *options, uint64_t inline_max,
                        struct baryon_error *err);
-int by_save_data_commit(struct by_save_data *plan, struct baryon_error *err);
+/* Data files and the model get their names. in_place: it replaces the file that it was read
+ * from, whose data files are not written to. */
+int by_save_data_commit(struct by_save_data *plan, struct by_writer *model_writer, bool in_place,
+                        struct baryon_error *err);
 void by_save_data_end(struct by_save_data *plan);
 
 /* Bytes to a writer; ranges of files in use are copied inside the kernel. */

@@ -132,8 +132,8 @@ static int judge_failure(struct job *job, const char *fault, uint64_t k, bool me
     /* When only the folder's sync failed, both files are in place, and the message says so. */
     if (compare_output(job) == 0)
         return complain(job, fault, k, "half an output left behind");
-    if (compare_output(job) < 0 && files_in(job->folder) > 1)
-        return complain(job, fault, k, "temporary files left behind");
+    if (compare_output(job) < 0 && files_in(job->folder))
+        return complain(job, fault, k, "other files left behind");
     return 0;
 }
 

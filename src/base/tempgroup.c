@@ -1,0 +1,123 @@
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* Held while files of one group get their names, so that two groups never mix. */
+struct turn {
+    int folder, fd;
+    char name[BY_TEMP_NAME_MAX];
+    sigset_t signals; /* as they were before */
+};
+
+/* Waits for others with the same last file. Without locks here, there is nobody to wait for. */
+static int take_lock(int folder, const char *name)
+{
+    for (;;) {
+        int fd = openat(folder, name, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0)
+            return -1;
+        while (flock(fd, LOCK_EX) && errno == EINTR)
+            continue;
+        if (by_temp_is_named(folder, name, fd))
+            return fd;
+        close(fd); /* the one before us removed it when it was done */
+    }
+}
+
+static void begin_turn(struct turn *turn, const struct by_temp_part *last)
+{
+    turn->folder = last->temp->folder;
+    by_temp_name(turn->name, last->base, BY_TEMP_LOCK);
+    turn->fd = take_lock(turn->folder, turn->name);
+    by_temp_hold_signals(&turn->signals);
+}
+
+static void end_turn(struct turn *turn)
+{
+    if (turn->fd >= 0) {
+        unlinkat(turn->folder, turn->name, 0);
+        close(turn->fd);
+    }
+    by_temp_release_signals(&turn->signals);
+}
+
+static bool exists(const struct by_temp_part *part)
+{
+    struct stat st;
+    return fstatat(part->temp->folder, part->base, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Gives the old file one of the temporary names, under which a later run finds and removes it. */
+static int set_aside(struct by_temp_part *part)
+{
+    int folder = part->temp->folder;
+    bool failed = by_fault(BY_FAULT_IO);
+    for (int number = 0; number < BY_TEMP_NAMES && !failed; number++) {
+        by_temp_name(part->aside, part->base, number);
+        if (by_temp_move(folder, part->base, part->aside) == 0)
+            return 0;
+        failed = errno != EEXIST;
+    }
+    part->aside[0] = '\0';
+    return -1;
+}
+
+/* What was there before is there again. */
+static void undo(struct by_temp_part *part)
+{
+    int folder = part->temp->folder;
+    bool placed = !part->temp->name[0] && by_temp_is_named(folder, part->base, part->temp->fd);
+    if (part->aside[0])
+        renameat(folder, part->aside, folder, part->base);
+    else if (placed)
+        unlinkat(folder, part->base, 0);
+}
+
+static int place(struct by_temp_part *part, bool exclusive, bool is_last)
+{
+    if (!exclusive && !is_last && exists(part) && set_aside(part))
+        return -1;
+    return by_temp_rename(part->temp, part->base, exclusive);
+}
+
+static bool any_exists(const struct by_temp_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (exists(&parts[i]))
+            return true;
+    return false;
+}
+
+/* The old last file goes first when it may name one that is about to change. */
+static size_t place_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last)
+{
+    struct by_temp_part *last = &parts[count - 1];
+    size_t done = 0;
+    if (!exclusive && !keep_last && exists(last) && any_exists(parts, count - 1) && set_aside(last))
+        return count - 1;
+    while (done < count && place(&parts[done], exclusive, done + 1 == count) == 0)
+        done++;
+    return done;
+}
+
+size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last)
+{
+    struct turn turn;
+    begin_turn(&turn, &parts[count - 1]);
+    size_t done = place_all(parts, count, exclusive, keep_last);
+    int saved = errno;
+    for (size_t i = count; i-- > 0;)
+        if (done < count)
+            undo(&parts[i]);
+        else if (parts[i].aside[0])
+            unlinkat(parts[i].temp->folder, parts[i].aside, 0);
+    end_turn(&turn);
+    errno = saved;
+    return done;
+}

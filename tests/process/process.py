@@ -1,0 +1,108 @@
+"""What the tests of the program as a whole share: running it, and looking at what is left.
+
+Each test is a method of a unittest.TestCase. LONG=1 in the environment makes the
+random ones longer; SEED=N repeats them as they were.
+"""
+
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections import namedtuple
+
+BARYON = os.environ.get("BARYON", os.path.abspath("build/baryon"))
+MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
+LONG = os.environ.get("LONG", "") not in ("", "0")
+SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
+SECONDS = 120
+
+Done = namedtuple("Done", "status out err seconds peak")
+
+
+def environment(**changes):
+    """The environment of the tests, plain; a change to None takes a variable out."""
+    plain = {**os.environ, "LC_ALL": "C", **changes}
+    for name in ("NO_COLOR", "CLICOLOR_FORCE", "BARYON_CONFIG"):
+        plain.pop(name, None)
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def start(*words, **options):
+    """The program, running; its streams are pipes unless options say something else."""
+    options.setdefault("env", environment())
+    for stream in ("stdout", "stderr"):
+        options.setdefault(stream, subprocess.PIPE)
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([BARYON, *words], **options)
+
+
+def run(*words, **options):
+    """Runs the program to its end. A negative status is the signal that ended it."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        options = {"stdout": out, "stderr": err, **options}
+        process = start(*words, **options)
+        late = time.monotonic() + SECONDS
+        while True:
+            pid, code, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > late:
+                process.kill()
+            time.sleep(0.001)
+        process.returncode = os.waitstatus_to_exitcode(code)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read())
+    seconds = time.monotonic() - begin
+    return Done(process.returncode, *texts, seconds, usage.ru_maxrss * 1024)
+
+
+def limited(kind, value):
+    """For Popen's preexec_fn: a limit of resource."""
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
+class Case(unittest.TestCase):
+    """Has an empty folder of its own; relative paths of the tests are below it."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="process-")).resolve()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def files(self, folder=None):
+        """Names of all files, also hidden ones."""
+        return sorted(os.listdir(folder or self.folder))
+
+    def baryon(self, *words, status=0, **options):
+        """Runs the program in the folder and expects a status."""
+        options.setdefault("cwd", self.folder)
+        done = run(*words, **options)
+        self.assertEqual(done.status, status, f"{words}: {done.err.decode(errors='replace')}")
+        return done
+
+    def assert_says(self, done, *texts):
+        """One line of the program's own form, with these texts in it."""
+        lines = done.err.decode(errors="backslashreplace").splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertTrue(lines[0].startswith("baryon: "), lines)
+        for text in texts:
+            self.assertIn(text, lines[0])
+
+
+def main():
+    print(f"SEED={SEED}", flush=True)
+    random.seed(SEED)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    unittest.main(argv=[sys.argv[0], "--verbose", *sys.argv[1:]])
