@@ -59,9 +59,17 @@ static void hint_nearest(const char *domain, const char *op_type, struct baryon_
         by_err_hint(err, "did you mean %s?", by_quote(quoted, nearest));
 }
 
+/* Looking for the nearest takes long, and after some the reader knows. */
+#define HINTS_MAX 50u
+
+struct hints {
+    size_t given;
+};
+
 static int check_unknown(struct by_check *check, const struct baryon_node *node, const char *domain,
                          struct baryon_error *err)
 {
+    struct hints *hints = check->state;
     char label[BY_LABEL_MAX], quoted[BY_QUOTE_MAX];
     const bool ours = is_onnx_domain(domain);
     if (!is_known_domain(domain)) /* by_rule_custom_domain's */
@@ -69,7 +77,8 @@ static int check_unknown(struct by_check *check, const struct baryon_node *node,
     by_fail(err, ours ? BARYON_ERR_INPUT : BARYON_ERR_UNSUPPORTED,
             "%s: there is no such operator in the domain %s", by_check_label(check, node, label),
             by_quote(quoted, *domain ? domain : "ai.onnx"));
-    hint_nearest(domain, node->op_type, err);
+    if (hints->given++ < HINTS_MAX)
+        hint_nearest(domain, node->op_type, err);
     /* ONNX Runtime may have newer ones of its own. */
     return by_report(check, ours ? BY_FINDING_ERROR : BY_FINDING_WARNING, &node->msg, err);
 }
@@ -112,7 +121,11 @@ static int check_operator(struct by_check *check, const struct baryon_node *node
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
-const struct by_rule by_rule_operator = {.worst = BY_FINDING_ERROR, .node = check_operator};
+const struct by_rule by_rule_operator = {
+    .worst = BY_FINDING_ERROR,
+    .state_size = sizeof(struct hints),
+    .node = check_operator,
+};
 
 /* --- domains that are nobody's --- */
 
