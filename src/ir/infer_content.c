@@ -36,21 +36,40 @@ static int read_items(const struct baryon_tensor *tensor, struct by_span bytes,
     return 0;
 }
 
+/* The bytes of a tensor of `count` elements; a damaged payload is the checker's to report. */
+static int read_bytes(struct by_infer *infer, const struct baryon_tensor *tensor, size_t count,
+                      struct by_span *bytes, bool *good, struct baryon_error *err)
+{
+    struct baryon_error local;
+    size_t wanted;
+    by_err_clear(&local);
+    *good = false;
+    if (by_tensor_is_external(tensor) && !tensor->external.data)
+        return 0;
+    if (by_elem_bytes(tensor->data_type, count, &wanted, &local) == 0 &&
+        by_tensor_bytes(tensor, &infer->scratch, bytes, &local) == 0)
+        *good = bytes->size == wanted;
+    if (local.code != BARYON_ERR_NOMEM)
+        return 0;
+    if (err)
+        *err = local;
+    return -1;
+}
+
 int by_content_of_tensor(struct by_infer *infer, const struct baryon_tensor *tensor,
                          const struct by_content **content, struct baryon_error *err)
 {
     struct by_span bytes;
-    size_t count, wanted;
+    size_t count;
+    bool good;
     *content = NULL;
     if (!tensor || !by_elem_is_followed(tensor->data_type))
         return 0;
     if (by_tensor_count(tensor, &count, NULL) || count > BY_CONTENT_CONST_MAX)
         return 0;
-    /* A damaged payload is the checker's to report. */
-    if (by_tensor_is_external(tensor) && !tensor->external.data)
-        return 0;
-    if (by_elem_bytes(tensor->data_type, count, &wanted, NULL) ||
-        by_tensor_bytes(tensor, &infer->scratch, &bytes, NULL) || bytes.size != wanted)
+    if (read_bytes(infer, tensor, count, &bytes, &good, err))
+        return -1;
+    if (!good)
         return 0;
     struct by_content *made = by_new_content(infer, count, err);
     if (!made || read_items(tensor, bytes, made, err))
