@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* To add a format: one file with a struct by_image_format, and a row here. */
-static const struct by_image_format *const formats[] = {&by_jpeg, &by_png};
+/* To add a format: one file with a struct by_image_format, and a row here. NULL ends. */
+static const struct by_image_format *const formats[] = {&by_jpeg, &by_png, NULL};
 
 static const struct by_image_format *find_format(const uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i]->sniff(bytes, size))
-            return formats[i];
+    for (const struct by_image_format *const *at = formats; *at; at++)
+        if ((*at)->sniff(bytes, size))
+            return *at;
     return NULL;
 }
 

@@ -122,8 +122,10 @@ static int list_files(struct by_arena *arena, const char *folder, const struct b
     struct by_listing listing;
     struct kinds kinds = {0};
     char quoted[BY_QUOTE_MAX];
-    if (by_list_folder(&listing, folder, err) < 0)
-        return by_err_file(err, folder);
+    if (by_list_folder(&listing, folder, err) < 0) {
+        by_err_file(err, folder);
+        return -1;
+    }
     const char **names = by_alloc(listing.count, sizeof *names, err);
     int failed = names ? choose(&listing, &kinds, names, count, err) : -1;
     *paths = NULL;
@@ -138,7 +140,9 @@ static int list_files(struct by_arena *arena, const char *folder, const struct b
                kinds.left_out_count, by_quote(quoted, kinds.left_out));
     by_free(names);
     by_listing_release(&listing);
-    return failed < 0 ? by_err_file(err, folder) : 0;
+    if (failed < 0)
+        by_err_file(err, folder);
+    return failed;
 }
 
 static const char *stem(struct by_arena *arena, const char *path, struct baryon_error *err)

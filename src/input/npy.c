@@ -13,7 +13,8 @@ struct cursor {
 
 static int fail_here(const struct cursor *cursor, struct baryon_error *err)
 {
-    return by_err_offset(err, (uint64_t)(cursor->at - cursor->start));
+    by_err_offset(err, (uint64_t)(cursor->at - cursor->start));
+    return -1;
 }
 
 /* What stands at the cursor, up to 40 bytes of it, for messages. */
@@ -149,7 +150,7 @@ static int take_dtype(struct cursor *cursor, struct by_npy_header *header, struc
 {
     skip_blanks(cursor);
     struct cursor start = *cursor;
-    struct by_span text;
+    struct by_span text = {0};
     if (cursor->at < cursor->end && *cursor->at == '[') {
         by_fail(err, BARYON_ERR_INPUT,
                 "the type is a record of several fields, only plain numbers "
@@ -238,7 +239,7 @@ static int take_pair(struct cursor *cursor, unsigned *seen, struct by_npy_header
 {
     skip_blanks(cursor);
     struct cursor start = *cursor;
-    struct by_span name;
+    struct by_span name = {0};
     if (take_text(cursor, &name, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

@@ -37,7 +37,7 @@ static void swap_bytes(uint8_t *bytes, size_t count, size_t width)
 static void copy_fortran(const struct by_npy_header *header, const uint8_t *in, uint8_t *out)
 {
     const size_t width = header->bytes / header->count;
-    size_t strides[16], index[16] = {0}, at = 0, step = width;
+    size_t strides[16] = {0}, index[16] = {0}, at = 0, step = width;
     for (size_t i = 0; i < header->rank; i++) {
         strides[i] = step;
         step *= (size_t)header->dims[i];

@@ -32,7 +32,7 @@ static int inflate_into(const uint8_t *in, uint64_t packed, uint8_t *out, uint64
 {
     z_stream stream = {.zalloc = zip_alloc, .zfree = zip_free};
     uint64_t read = 0, made = 0;
-    uint8_t spare;
+    uint8_t spare = 0;
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
         return by_err_nomem(err, sizeof stream);
     int status = Z_OK;

@@ -42,7 +42,7 @@ static void shift_offset(const struct by_npz_member *member, struct baryon_error
 static int read_header(const struct by_reading *reading, const struct by_npz_member *member,
                        struct by_npy_header *header, struct baryon_error *err)
 {
-    size_t got;
+    size_t got = 0;
     uint8_t *start = by_alloc(PEEK_BYTES, 1, err);
     if (!start)
         return -1;
@@ -73,7 +73,7 @@ static int read_payload(const struct by_reading *reading, const struct by_npz_me
 static int read_member(const struct by_reading *reading, const struct by_npz_member *member,
                        struct by_stored *array, struct baryon_error *err)
 {
-    struct by_npy_header header;
+    struct by_npy_header header = {0};
     if (read_header(reading, member, &header, err) < 0)
         return -1;
     *array = (struct by_stored){

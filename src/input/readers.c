@@ -1,16 +1,15 @@
-/* The list of readers. To add one: a file read_X.c and a row here. */
+/* The list of readers. To add one: a file read_X.c and a row here. NULL ends. */
 #include "input/input.h"
 
 #include <string.h>
 
 static const struct by_reader *const readers[] = {&by_read_npy, &by_read_npz, &by_read_image,
-                                                  &by_read_raw};
-
-#define READERS (sizeof readers / sizeof *readers)
+                                                  &by_read_raw, NULL};
 
 const struct by_reader *const *by_readers(size_t *count)
 {
-    *count = READERS;
+    for (*count = 0; readers[*count];)
+        ++*count;
     return readers;
 }
 
@@ -32,17 +31,17 @@ static bool has_suffix_of(const struct by_reader *reader, const char *path)
 
 const struct by_reader *by_reader_by_name(const char *path)
 {
-    for (size_t i = 0; i < READERS; i++)
-        if (has_suffix_of(readers[i], path))
-            return readers[i];
+    for (const struct by_reader *const *at = readers; *at; at++)
+        if (has_suffix_of(*at, path))
+            return *at;
     return NULL;
 }
 
 const struct by_reader *by_reader_for(const char *path, const uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; i < READERS; i++)
-        if (readers[i]->sniff && readers[i]->sniff(bytes, size))
-            return readers[i];
+    for (const struct by_reader *const *at = readers; *at; at++)
+        if ((*at)->sniff && (*at)->sniff(bytes, size))
+            return *at;
     return by_reader_by_name(path);
 }
 

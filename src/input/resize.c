@@ -40,8 +40,7 @@ int by_image_resize(enum by_filter filter, const uint8_t *in, size_t in_w, size_
     }
     switch (filter) {
     case BY_FILTER_PIL_NEAREST:
-        by_resize_pil_nearest(&pixels);
-        return 0;
+        return by_resize_pil_nearest(&pixels, err);
     case BY_FILTER_PIL_BILINEAR:
     case BY_FILTER_PIL_BICUBIC:
     case BY_FILTER_PIL_BOX:

@@ -19,7 +19,7 @@ struct by_pixels {
  * weights, each rounded to 8 bits, in the order that Pillow 13 takes.
  */
 int by_resize_pil(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err);
-void by_resize_pil_nearest(const struct by_pixels *pixels);
+int by_resize_pil_nearest(const struct by_pixels *pixels, struct baryon_error *err);
 /* OpenCV's schemes: no antialiasing but in area; 11-bit weights. */
 int by_resize_cv(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err);
 

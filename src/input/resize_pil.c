@@ -185,42 +185,65 @@ static int two_passes(const struct by_pixels *pixels, const struct by_taps *x,
                                    : columns_then_rows(pixels, x, y, err);
 }
 
+static int one_pass(const struct by_pixels *pixels, const struct shape *shape,
+                    struct baryon_error *err)
+{
+    struct by_taps taps;
+    const bool columns = pixels->in_w != pixels->out_w;
+    const size_t in = columns ? pixels->in_w : pixels->in_h;
+    if (make_taps(shape, in, columns ? pixels->out_w : pixels->out_h, &taps, err) < 0)
+        return -1;
+    if (columns)
+        pass_columns(pixels, &taps, 0, pixels->in_h, pixels->out);
+    else
+        pass_rows(pixels->in, 0, pixels, &taps);
+    free_taps(&taps);
+    return 0;
+}
+
 int by_resize_pil(enum by_filter filter, const struct by_pixels *pixels, struct baryon_error *err)
 {
     const struct shape shape = shape_of(filter);
-    const bool columns = pixels->in_w != pixels->out_w, rows = pixels->in_h != pixels->out_h;
-    struct by_taps x = {0}, y = {0};
-    int failed = 0;
-    if (columns)
-        failed = make_taps(&shape, pixels->in_w, pixels->out_w, &x, err);
-    if (rows && failed == 0)
-        failed = make_taps(&shape, pixels->in_h, pixels->out_h, &y, err);
-    if (failed == 0 && columns && rows)
+    struct by_taps x, y;
+    if (pixels->in_w == pixels->out_w || pixels->in_h == pixels->out_h)
+        return one_pass(pixels, &shape, err);
+    if (make_taps(&shape, pixels->in_w, pixels->out_w, &x, err) < 0)
+        return -1;
+    int failed = make_taps(&shape, pixels->in_h, pixels->out_h, &y, err);
+    if (failed == 0) {
         failed = two_passes(pixels, &x, &y, err);
-    else if (failed == 0 && columns)
-        pass_columns(pixels, &x, 0, pixels->in_h, pixels->out);
-    else if (failed == 0)
-        pass_rows(pixels->in, 0, pixels, &y);
+        free_taps(&y);
+    }
     free_taps(&x);
-    free_taps(&y);
     return failed;
 }
 
-/* Positions are added up step by step, as Pillow does, so that ties fall the same way. */
-void by_resize_pil_nearest(const struct by_pixels *pixels)
+/* Where each output position looks; positions are added up as Pillow does, for the same ties. */
+static size_t *nearest(size_t in, size_t out, struct baryon_error *err)
+{
+    size_t *indices = by_alloc(out, sizeof *indices, err);
+    const double step = (double)in / (double)out;
+    double at = step * 0.5;
+    for (size_t i = 0; indices && i < out; i++) {
+        indices[i] = (size_t)at < in ? (size_t)at : in - 1;
+        at += step;
+    }
+    return indices;
+}
+
+int by_resize_pil_nearest(const struct by_pixels *pixels, struct baryon_error *err)
 {
     const size_t channels = pixels->channels;
-    const double step_x = (double)pixels->in_w / (double)pixels->out_w;
-    const double step_y = (double)pixels->in_h / (double)pixels->out_h;
-    double at_y = step_y * 0.5;
-    for (size_t y = 0; y < pixels->out_h; y++, at_y += step_y) {
-        const size_t row = (size_t)at_y < pixels->in_h ? (size_t)at_y : pixels->in_h - 1;
-        const uint8_t *in = pixels->in + row * pixels->in_w * channels;
+    size_t *columns = nearest(pixels->in_w, pixels->out_w, err);
+    size_t *rows = nearest(pixels->in_h, pixels->out_h, err);
+    for (size_t y = 0; columns && rows && y < pixels->out_h; y++) {
+        const uint8_t *in = pixels->in + rows[y] * pixels->in_w * channels;
         uint8_t *out = pixels->out + y * pixels->out_w * channels;
-        double at_x = step_x * 0.5;
-        for (size_t x = 0; x < pixels->out_w; x++, at_x += step_x) {
-            const size_t column = (size_t)at_x < pixels->in_w ? (size_t)at_x : pixels->in_w - 1;
-            memcpy(out + x * channels, in + column * channels, channels);
-        }
+        for (size_t x = 0; x < pixels->out_w; x++)
+            memcpy(out + x * channels, in + columns[x] * channels, channels);
     }
+    const int failed = columns && rows ? 0 : -1;
+    by_free(columns);
+    by_free(rows);
+    return failed;
 }
