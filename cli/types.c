@@ -37,6 +37,17 @@ const char *by_type_text(const struct by_type *type, char *buf, size_t size)
     return buf;
 }
 
+/* Exporters write whole formulas as symbols; --json has them in full. */
+#define SYMBOL_SHOWN 24
+
+static void add_symbol(struct by_text *text, const char *symbol)
+{
+    if (strlen(symbol) <= SYMBOL_SHOWN)
+        by_text_add(text, "%s", symbol);
+    else
+        by_text_add(text, "%.*s...", SYMBOL_SHOWN - 3, symbol);
+}
+
 const char *by_dims_text(const struct by_type *type, char *buf, size_t size)
 {
     const struct by_shape_msg *shape = by_type_shape(type);
@@ -49,7 +60,7 @@ const char *by_dims_text(const struct by_type *type, char *buf, size_t size)
         if (by_dim_is_number(dim) && dim->value >= 0)
             by_text_add(&text, "%" PRId64, dim->value);
         else
-            by_text_add(&text, "%s", dim->param && *dim->param ? dim->param : "?");
+            add_symbol(&text, dim->param && *dim->param ? dim->param : "?");
     }
     by_text_add(&text, "%s", shape ? "]" : "");
     return buf;
