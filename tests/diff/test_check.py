@@ -10,6 +10,7 @@ import collections
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -694,6 +695,18 @@ def test_broken(models, folder):
     return len(broken) - failed, failed
 
 
+def test_every_rule_has_a_case():
+    """tests/bad breaks each rule of check_rules.h; the case shows "[rule]" behind the finding."""
+    root = pathlib.Path(__file__).parents[2]
+    text = (root / "src/onnx/check_rules.h").read_text(encoding="utf-8")
+    rules = re.findall(r'RULE\(\w+, "([a-z-]+)"', text)
+    shown = "".join(path.read_text(encoding="utf-8") for path in root.glob("tests/bad/*/stdout"))
+    missing = [rule for rule in rules if f"[{rule}]\n" not in shown]
+    for rule in missing:
+        print(f"no case in tests/bad breaks the rule {rule}")
+    return len(rules) - len(missing), len(missing)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -705,9 +718,10 @@ def main():
             model = onnx.load(path)
             if not old(model) and model.ir_version < 14 and len(sound) < 600:
                 sound.append((model_name, path))
-        more = test_broken(sound, folder)
-    print(f"{passed + more[0]} passed, {failed + more[1]} failed")
-    return 1 if failed + more[1] or len(models) < 1500 else 0
+        counts = [(passed, failed), test_broken(sound, folder), test_every_rule_has_a_case()]
+    passed, failed = map(sum, zip(*counts))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or len(models) < 1500 else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,4 @@
+from lib.proto import graph, model, node, relu, save, value
+
+nodes = [node("Relu", ["x"], ["y"], "relu")]
+save(model(graph(nodes, [value("x")], [value("y")], name="")))

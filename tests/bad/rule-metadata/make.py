@@ -1,0 +1,3 @@
+from lib.proto import pair, relu, save, sized
+
+save(relu(model_extra=sized(14, pair("author", "a")) + sized(14, pair("author", "b"))))

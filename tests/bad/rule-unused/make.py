@@ -1,0 +1,3 @@
+from lib.proto import relu, save, tensor
+
+save(relu(tensors=[tensor("w", dims=(100,)), tensor("v")]))

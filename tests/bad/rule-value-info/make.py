@@ -1,0 +1,3 @@
+from lib.proto import relu, save, sized, value
+
+save(relu(extra=sized(13, value("gone")) + sized(13, value("y"))))

@@ -1,0 +1,4 @@
+from lib.proto import graph, model, node, relu, save, sized, value
+
+nodes = [node("Relu", ["x"], ["y"], "relu")]
+save(model(graph(nodes, [value("x")], [sized(1, "y")])))
