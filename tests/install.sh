@@ -26,13 +26,14 @@ try() {
 quiet_make() { make --no-print-directory --silent "$@" "DESTDIR=$stage" "PREFIX=$prefix"; }
 
 only_public_names() {
-  local others
-  others=$(nm -D --defined-only "$1" | awk '{print $3}' | grep -v '^baryon_')
+  local exported others
+  exported=$(nm -D --defined-only "$1" | awk '{print $3}')
+  others=$(grep -v '^baryon_' <<<"$exported")
   [[ -z $others ]] || { echo "exports $others"; return 1; }
   # All that the header declares is there.
   local name missing=0
   for name in $(grep -Pzo 'BARYON_API[^;(]*\b\Kbaryon_\w+(?=\()' include/baryon.h | tr '\0' ' '); do
-    nm -D --defined-only "$1" | grep -q " $name\$" || { echo "lacks $name"; missing=1; }
+    grep -qx "$name" <<<"$exported" || { echo "lacks $name"; missing=1; }
   done
   return "$missing"
 }
@@ -63,6 +64,9 @@ compile_cpp() {
 # The version that a program says is the one of the header, and of pkg-config.
 says_version() { [[ $(LD_LIBRARY_PATH=$lib "$1") == "$(flags --modversion)" ]]; }
 
+# Installed elsewhere than it was built for, as it is here.
+finds_runtime_beside_itself() { "$stage$prefix/bin/baryon" doctor | grep -F "$lib/baryon/libonnxruntime.so"; }
+
 nothing_left() { local left; left=$(find "$stage$prefix" ! -type d); [[ -z $left ]] || { echo "$left"; return 1; }; }
 
 rm -rf "$stage"
@@ -85,15 +89,17 @@ try "shared program runs" says_version "$stage/shared"
 try "static program compiles" compile_static "$stage/version.c" "$stage/static"
 try "static program runs" says_version "$stage/static"
 try "header is C++ too" compile_cpp
-for example in weights insert; do
+for example in weights insert run; do
   try "examples/$example.c compiles" compile_shared "examples/$example.c" "$stage/$example"
 done
 export LD_LIBRARY_PATH=$lib
 model=build/zoo/models/ppocr_cls.onnx
 try "examples/insert.c runs" "$stage/insert" "$model" "$stage/edited.onnx"
 try "examples/weights.c runs" "$stage/weights" "$stage/edited.onnx"
+try "examples/run.c runs" "$stage/run" "$stage/edited.onnx" 48
 unset LD_LIBRARY_PATH
 try "program runs" "$stage$prefix/bin/baryon" version
+try "program finds ONNX Runtime" finds_runtime_beside_itself
 for page in "$stage$prefix"/share/man/man1/*.1; do
   grep -q '^\.TH BARYON' "$page" || try "$page has a title" false
 done
