@@ -132,7 +132,7 @@ $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 $(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
 	$(CC) $(CFLAGS) -shared -o $@ $< $(LDFLAGS) $(SANITIZE) -ldl
 
-$(UNITS): | $(STUBS)
+$(UNITS) $(FAULTS): | $(STUBS)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(BY_LIBS)

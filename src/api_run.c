@@ -110,7 +110,7 @@ static int copy_ports(struct by_arena *arena, const struct by_port *ports, size_
             .name = ports[i].name,
             .kind = ports[i].kind,
             .type = (int)ports[i].elem,
-            .rank = ports[i].ranked ? (int)ports[i].rank : -1,
+            .rank = ports[i].any_rank ? -1 : (int)ports[i].rank,
             .dims = ports[i].dims,
         };
         if (copy_symbols(arena, &ports[i], &list->at[i], err))

@@ -99,7 +99,7 @@ static int read_type(struct by_session *session, const struct port_calls *calls,
     port->kind = kind_name(kind);
     if (!result && kind == ONNX_TYPE_TENSOR)
         result = read_tensor(session, type, port, err);
-    port->ranked = port->rank > 0 || is_declared_scalar(calls, index, port->name);
+    port->any_rank = !port->rank && !is_declared_scalar(calls, index, port->name);
     api->ReleaseTypeInfo(type);
     return result;
 }

@@ -19,12 +19,12 @@ static void add_symbol(struct by_text *text, const char *symbol)
 }
 
 /* "float32 [N,3,?]" */
-static const char *shape_text(int64_t elem, bool ranked, size_t rank, const int64_t *dims,
+static const char *shape_text(int64_t elem, bool any_rank, size_t rank, const int64_t *dims,
                               const char *const *symbols, char *buf, size_t size)
 {
     struct by_text text;
     by_text_init(&text, buf, size);
-    by_text_add(&text, "%s [%s", by_elem_name(elem), ranked ? "" : "...");
+    by_text_add(&text, "%s [%s", by_elem_name(elem), any_rank ? "..." : "");
     for (size_t i = 0; i < rank; i++) {
         if (i)
             by_text_add(&text, ",");
@@ -39,12 +39,12 @@ static const char *shape_text(int64_t elem, bool ranked, size_t rank, const int6
 
 static const char *port_text(const struct by_port *port, char *buf, size_t size)
 {
-    return shape_text(port->elem, port->ranked, port->rank, port->dims, port->symbols, buf, size);
+    return shape_text(port->elem, port->any_rank, port->rank, port->dims, port->symbols, buf, size);
 }
 
 static const char *array_text(const struct by_array *array, char *buf, size_t size)
 {
-    return shape_text(array->elem, true, array->rank, array->dims, NULL, buf, size);
+    return shape_text(array->elem, false, array->rank, array->dims, NULL, buf, size);
 }
 
 static const char *names_text(const struct by_ports *ports, char *buf, size_t size)
@@ -93,7 +93,7 @@ static const struct by_port *find_input(const struct by_session *session, const 
 
 static bool shape_fits(const struct by_port *port, const struct by_array *array)
 {
-    if (!port->ranked)
+    if (port->any_rank)
         return true;
     if (port->rank != array->rank)
         return false;

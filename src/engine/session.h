@@ -34,7 +34,7 @@ struct by_port {
     const char *name;
     int64_t elem;     /* enum by_elem; 0 when it is not a tensor */
     const char *kind; /* "tensor", "sequence", "map", "optional", "sparse tensor", "opaque" */
-    bool ranked;      /* false: any rank fits, rank is 0 */
+    bool any_rank;    /* the model leaves it open; rank is 0 */
     size_t rank;
     const int64_t *dims;
     const char *const *symbols;

@@ -23,7 +23,7 @@ const char *by_port_text(const struct by_port *port, char *buf, size_t size)
 {
     struct by_text text;
     by_text_init(&text, buf, size);
-    by_text_add(&text, "%s [", by_elem_name(port->elem));
+    by_text_add(&text, "%s [%s", by_elem_name(port->elem), port->any_rank ? "..." : "");
     for (size_t i = 0; i < port->rank; i++) {
         if (i)
             by_text_add(&text, ",");
@@ -61,7 +61,7 @@ static bool match_shape(const struct by_port *port, const struct by_stored *stor
 {
     const bool batch_of_one = port->rank > 0 && port->dims[0] == 1;
     *match = (struct by_match){.stored = stored, .frames = 1};
-    if (fits(port, 0, stored, 0))
+    if (port->any_rank || fits(port, 0, stored, 0))
         return true;
     if (batch_of_one && stored->rank == port->rank && stored->dims[0] > 1 &&
         fits(port, 1, stored, 1)) {

@@ -122,9 +122,20 @@ int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t
     return 0;
 }
 
+static int refuse_any_rank(const struct by_port *port, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_USAGE, "the model leaves its shape open, random data need one");
+    by_err_hint(err, "give samples with --data");
+    return by_err_in(err, "input %s", by_quote(quoted, port->name));
+}
+
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err)
 {
+    for (size_t i = 0; i < count; i++)
+        if (ports[i].any_rank)
+            return refuse_any_rank(&ports[i], err);
     char open[256];
     struct by_text text;
     by_text_init(&text, open, sizeof open);

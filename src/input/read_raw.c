@@ -14,14 +14,16 @@ static int check(const struct by_port *ports, size_t port_count,
                 port_count);
         return by_err_hint(err, "give a folder with one subfolder an input");
     }
+    bool open = ports->any_rank;
     for (size_t i = 0; i < ports->rank; i++)
-        if (ports->dims[i] < 0) {
-            by_fail(err, BARYON_ERR_USAGE, "it is %s, a .raw file does not tell the open sizes",
-                    by_port_text(ports, shape, sizeof shape));
-            by_err_hint(err, "give them with --shape NAME=SIZE");
-            return by_err_in(err, "input %s", by_quote(quoted, ports->name));
-        }
-    return 0;
+        open |= ports->dims[i] < 0;
+    if (!open)
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE, "it is %s, a .raw file does not tell the open sizes",
+            by_port_text(ports, shape, sizeof shape));
+    if (!ports->any_rank)
+        by_err_hint(err, "give them with --shape NAME=SIZE");
+    return by_err_in(err, "input %s", by_quote(quoted, ports->name));
 }
 
 static bool host_is_big(void)

@@ -19,7 +19,7 @@ static void test_ports(void **state)
     assert_string_equal(inputs[0].name, "x");
     assert_string_equal(inputs[0].kind, "tensor");
     assert_int_equal(inputs[0].elem, BY_ELEM_FLOAT);
-    assert_true(inputs[0].ranked);
+    assert_false(inputs[0].any_rank);
     assert_int_equal(inputs[0].rank, 2);
     assert_int_equal(inputs[0].dims[0], -1);
     assert_string_equal(inputs[0].symbols[0], "N");
@@ -45,9 +45,9 @@ static void test_scalar_and_unranked(void **state)
     struct by_session *session = open_model(model, NULL);
     size_t count;
     const struct by_port *inputs = by_session_inputs(session, &count);
-    assert_true(inputs[0].ranked);
+    assert_false(inputs[0].any_rank);
     assert_int_equal(inputs[0].rank, 0);
-    assert_false(inputs[1].ranked);
+    assert_true(inputs[1].any_rank);
 
     const float s[] = {0.5f};
     const struct by_array feed[] = {FLOATS("s", 0, NULL, s),

@@ -1,0 +1,156 @@
+/* Every allocation and every call on files fails while models are opened, run and traced. */
+#include "tests/unit/engine_build.h"
+
+#include "base/fault.h"
+#include "engine/trace.h"
+#include "ir/infer.h"
+#include "onnx/save.h"
+
+static const float row[] = {1, 2};
+static const int64_t one_by_two[] = {1, 2};
+static const char *const words[] = {"a", "bc"};
+static const char *ops;
+static char path[64];
+
+/* Strings, an input with a default, an operator of a library. */
+static struct baryon_model *rich_model(void)
+{
+    struct baryon_model *model = add_model();
+    takes(model, "w", BY_ELEM_FLOAT, "2");
+    takes(model, "text", BY_ELEM_STRING, "2");
+    gives(model, "copy", BY_ELEM_STRING, "2");
+    gives(model, "half", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "same", "Identity", "text", "copy");
+    put_node(model->graph, "halve", "Halve", "y", "half")->domain = name_of(model, "test.baryon");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "test.baryon", 1, &err));
+    return model;
+}
+
+static const struct by_array *sample(void)
+{
+    static struct by_array feed[2];
+    feed[0] = FLOATS("x", 2, one_by_two, row);
+    feed[1] = array_of("text", BY_ELEM_STRING, 1, one_by_two + 1, words, sizeof words);
+    return feed;
+}
+
+static struct by_session_options options(void)
+{
+    static const char *const cpu[] = {"cpu"};
+    return (struct by_session_options){.op_libraries = &ops,
+                                       .op_library_count = 1,
+                                       .providers = cpu,
+                                       .provider_count = 1,
+                                       .threads = 1};
+}
+
+static int run(struct by_session *session)
+{
+    struct by_run *result;
+    if (by_session_run(session, sample(), 2, NULL, 0, &result, &err))
+        return -1;
+    by_run_free(result);
+    return 0;
+}
+
+/* The model is made while nothing fails. */
+static struct baryon_model *model;
+
+static int call_model(void)
+{
+    const struct by_session_options with = options();
+    struct by_session *session;
+    if (by_session_open_model(&session, model, 8, &with, &err))
+        return -1;
+    int status = run(session);
+    by_session_close(session);
+    return status;
+}
+
+static int call_file(void)
+{
+    const struct by_session_options with = options();
+    struct by_session *session;
+    if (by_session_open(&session, path, &with, &err))
+        return -1;
+    int status = run(session);
+    by_session_close(session);
+    return status;
+}
+
+static int call_trace(void)
+{
+    const struct by_session_options with = options();
+    struct baryon_value *half = value_of(model->graph, "half");
+    half->elem = 0;
+    half->shape = NULL;
+    return by_model_trace(model, sample(), 2, &with, NULL, &err);
+}
+
+static void sweep(enum by_fault_kind kind, enum baryon_code code, int call(void))
+{
+    const uint64_t before = by_fault_count(kind);
+    assert_ok(call());
+    const uint64_t calls = by_fault_count(kind) - before;
+    assert_true(calls > 0);
+    for (uint64_t k = 1; k <= calls; k++)
+        for (int forever = 0; forever < 2; forever++) {
+            by_fault_arm(kind, k, forever);
+            by_err_clear(&err);
+            const int status = call();
+            by_fault_arm(kind, 0, false);
+            assert_int_equal(status, -1);
+            if (code)
+                assert_int_equal(err.code, code);
+        }
+}
+
+static void sessions(void **state)
+{
+    (void)state;
+    model = rich_model();
+    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_model);
+    by_model_free(model);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    strcpy(path, "/tmp/baryon-engine-XXXXXX");
+    close(mkstemp(path));
+    model = rich_model();
+    assert_ok(by_model_save(model, path, NULL, &err));
+    by_model_free(model);
+    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_file);
+    sweep(BY_FAULT_IO, 0, call_file);
+    unlink(path);
+}
+
+static void tracing(void **state)
+{
+    (void)state;
+    model = rich_model();
+    assert_ok(by_model_infer(model, NULL, &err));
+    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_trace);
+    assert_sound(model);
+    by_model_free(model);
+}
+
+static int find_ops(void **state)
+{
+    (void)state;
+    static char library[512];
+    ops = strcpy(library, beside("../stub/ops.so"));
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sessions),
+        cmocka_unit_test(files),
+        cmocka_unit_test(tracing),
+    };
+    return cmocka_run_group_tests(tests, find_ops, NULL);
+}
