@@ -315,7 +315,7 @@ static int set_sources(struct by_infer *infer, struct baryon_graph *graph, struc
 struct by_fact *by_fact_of(const struct by_infer *infer, const struct baryon_value *value)
 {
     const struct by_frame *frame = infer->frame;
-    while (frame->graph != value->graph)
+    while (frame->outer && frame->graph != value->graph)
         frame = frame->outer;
     return &frame->facts[value->index];
 }

@@ -55,7 +55,7 @@ static int check_channels(const struct baryon_node *node, const struct conv *con
                           struct baryon_error *err)
 {
     struct by_extent wanted, agreed;
-    if (!conv->weight)
+    if (!conv->weight || conv->groups.size < 1)
         return 0;
     const struct by_extent have = conv->in->dims[conv->channel], out = conv->weight->dims[0];
     wanted = by_extent_mul(conv->weight->dims[1], conv->groups);

@@ -55,10 +55,8 @@ static int take_letter(const struct baryon_node *node, struct einsum *einsum, ch
 {
     const size_t letter = (size_t)c;
     struct by_extent known = einsum->letter[letter];
-    if (!einsum->seen[letter]++)
-        known = dim;
     /* A dimension of 1 is broadcast. */
-    else if (dim.size != 1 && known.size == 1)
+    if (!einsum->seen[letter]++ || (dim.size != 1 && known.size == 1))
         known = dim;
     else if (dim.size != 1 && !by_extent_unify(known, dim, &known))
         return by_infer_fail(node, err, "dimension '%c' is %lld and %lld", c,
@@ -159,7 +157,7 @@ int by_infer_einsum(struct by_infer *infer, struct baryon_node *node, struct bar
     }
     if (at == equation->s.size)
         return implied_output(&einsum, &term) ? out_einsum(infer, node, &einsum, &term, err) : 0;
-    if (equation->s.size - at < 2 || memcmp(equation->s.data + at, "->", 2))
+    if (equation->s.size - at < 2 || memcmp(equation->s.data + at, "->", 2) != 0)
         return bad_equation(node, err);
     at += 2;
     if (!read_term(equation->s, &at, &term) || at != equation->s.size)

@@ -150,21 +150,21 @@ static struct by_item most(const struct by_item *in)
     return compare(in, &order) ? in[order < 0] : unknown();
 }
 
-static struct by_item and (const struct by_item *in)
+static struct by_item logical_and(const struct by_item *in)
 {
     if (is_number(in[0], 0) || is_number(in[1], 0))
         return by_item_int(0);
     return both(in, BY_ITEM_INT) ? by_item_int(1) : unknown();
 }
 
-static struct by_item or (const struct by_item *in)
+static struct by_item logical_or(const struct by_item *in)
 {
     if ((in[0].kind == BY_ITEM_INT && in[0].i) || (in[1].kind == BY_ITEM_INT && in[1].i))
         return by_item_int(1);
     return both(in, BY_ITEM_INT) ? by_item_int(0) : unknown();
 }
 
-static struct by_item not(const struct by_item *in)
+static struct by_item logical_not(const struct by_item *in)
 {
     return in[0].kind == BY_ITEM_INT ? by_item_int(!in[0].i) : unknown();
 }
@@ -210,7 +210,7 @@ static struct by_item where(const struct by_item *in)
 static const struct by_item_function functions[] = {
     {"Abs", absolute, false},
     {"Add", add, false},
-    {"And", and, false},
+    {"And", logical_and, false},
     {"Ceil", ceil_of, false},
     {"Div", divide, false},
     {"Equal", equal, false},
@@ -224,8 +224,8 @@ static const struct by_item_function functions[] = {
     {"Mod", mod, false},
     {"Mul", mul, false},
     {"Neg", negate, false},
-    {"Not", not, false},
-    {"Or", or, false},
+    {"Not", logical_not, false},
+    {"Or", logical_or, false},
     {"Pow", power, false},
     {"Reciprocal", reciprocal, false},
     {"Round", round_of, false},

@@ -48,11 +48,10 @@ static int follow_joined(struct by_infer *infer, struct baryon_node *node, struc
 static int out_concat(struct by_infer *infer, struct baryon_node *node, size_t first, size_t step,
                       struct baryon_error *err)
 {
-    const struct by_shape *in = by_in_shape(node, first);
     struct by_shape *out = NULL;
     size_t axis = 0;
     for (size_t slot = first; slot < node->input.count; slot += step) {
-        in = by_in_shape(node, slot);
+        const struct by_shape *in = by_in_shape(node, slot);
         if (!in)
             return 0;
         if (!out && by_attr_axis(node, "axis", 1, in->rank, &axis, err))
@@ -260,7 +259,7 @@ int by_infer_pad(struct by_infer *infer, struct baryon_node *node, struct baryon
 {
     const struct by_shape *in = by_in_shape(node, 0);
     struct pads pads = {by_attr_ints(node, "pads"), by_in_content(infer, node, 1), 0};
-    size_t axes[BY_RANK_MAX], count;
+    size_t axes[BY_RANK_MAX] = {0}, count;
     bool known;
     if (!in)
         return 0;

@@ -147,20 +147,17 @@ int by_infer_resize(struct by_infer *infer, struct baryon_node *node, struct bar
 int by_infer_grid_sample(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     const struct by_shape *in = by_in_shape(node, 0), *grid = by_in_shape(node, 1);
-    const struct by_shape *known = in ? in : grid;
-    if (!known)
+    if (!in)
         return 0;
-    if (known->rank < 3 || (in && grid && in->rank != grid->rank))
+    if (in->rank < 3 || (grid && in->rank != grid->rank))
         return by_infer_fail(node, err,
-                             "the inputs have ranks %zu and %zu, must be the same and "
-                             "at least 3",
-                             in ? in->rank : 0, grid ? grid->rank : 0);
-    struct by_shape *out = by_new_shape(infer, known->rank, err);
+                             "the inputs have ranks %zu and %zu, must be the same and at least 3",
+                             in->rank, grid ? grid->rank : in->rank);
+    struct by_shape *out = by_new_shape(infer, in->rank, err);
     if (!out)
         return -1;
-    out->dims[0] = in ? in->dims[0] : grid->dims[0];
-    if (in)
-        out->dims[1] = in->dims[1];
+    out->dims[0] = in->dims[0];
+    out->dims[1] = in->dims[1];
     for (size_t i = 2; grid && i < out->rank; i++)
         out->dims[i] = grid->dims[i - 1];
     by_out_shape(node, 0, out);
