@@ -187,8 +187,8 @@ static int report_custom(struct by_check *check, struct baryon_error *err)
     if (all->more && used < sizeof list)
         snprintf(list + used, sizeof list - used, " and %zu nodes of others", all->more);
     by_fail(err, BARYON_ERR_UNSUPPORTED, "operators of domains that are not known: %s", list);
-    by_err_hint(err, "load the library that has them (--ops-library), or say that there will be "
-                     "one (--custom-ops)");
+    by_err_hint(err, "run takes their library with --ops-library, check and copy let them pass "
+                     "with --custom-ops");
     return by_report_mark(check, BY_FINDING_ERROR, &all->mark, err);
 }
 

@@ -137,8 +137,8 @@ static void lists_custom_domains(void **state)
     assert_ok(by_model_check(model, &with_library, NULL, NULL, &err));
     assert_findings(model, "error custom-domain: graph.node[0]: operators of domains that are not "
                            "known: 'com.acme' (2 nodes like 'Frob'), 'org.lab' (1 node like "
-                           "'Warp'); load the library that has them (--ops-library), or say that "
-                           "there will be one (--custom-ops)");
+                           "'Warp'); run takes their library with --ops-library, check and copy "
+                           "let them pass with --custom-ops");
     assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
 }
 
