@@ -382,11 +382,10 @@ static int infer_model(struct by_infer *infer, struct baryon_error *err)
 int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
                    struct baryon_error *err)
 {
-    struct by_functions functions;
+    struct by_functions functions = {0};
     struct by_infer infer = {
         .model = model, .functions = &functions, .opset = by_model_opset(model, "")};
     by_arena_init(&infer.scratch, 0);
-    by_map_init(&functions.by_key);
     const int status = model->graph ? infer_model(&infer, err) : 0;
     by_functions_close(&functions);
     by_arena_release(&infer.scratch);

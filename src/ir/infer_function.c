@@ -6,82 +6,87 @@
  */
 #include "ir/infer_internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define KEY_MAX        512
 #define CALL_DEPTH_MAX 32
-#define BUDGET_FACTOR  16 /* nodes of bodies walked, for each node that there is */
-
-static bool make_key(char *key, const char *domain, const char *name, const char *overload)
-{
-    const int size = snprintf(key, KEY_MAX, "%s\x1f%s\x1f%s", by_domain(domain), name ? name : "",
-                              overload ? overload : "");
-    return size > 0 && size < KEY_MAX;
-}
+/* Bytes of bodies walked for each byte of the model, and some on top for small ones. */
+#define BUDGET_FACTOR 4u
+#define BUDGET_FREE   (16u << 20)
+#define NODE_WEIGHT   1024u /* of a function that was not read from a file */
 
 int by_functions_open(struct by_functions *functions, const struct baryon_model *model,
                       struct by_arena *arena, struct baryon_error *err)
 {
-    char key[KEY_MAX];
-    functions->budget = BUDGET_FACTOR * model->graph->node.count;
-    for (size_t i = 0; i < model->functions.count; i++) {
-        struct by_function *function = model->functions.at[i];
-        if (!function || !make_key(key, function->domain, function->name, function->overload))
-            continue;
-        functions->budget += BUDGET_FACTOR * function->node.count;
-        char *kept = by_arena_text(arena, key, strlen(key), err);
-        if (!kept || by_map_put(&functions->by_key, kept, function, err))
-            return -1;
-    }
-    return 0;
+    functions->budget = BUDGET_FREE + BUDGET_FACTOR * model->msg.src_size;
+    return by_function_table_fill(&functions->table, model, arena, err);
 }
 
 void by_functions_close(struct by_functions *functions)
 {
-    by_map_release(&functions->by_key);
+    by_function_table_release(&functions->table);
 }
 
 const struct by_function *by_function_of(const struct by_infer *infer,
                                          const struct baryon_node *node)
 {
-    char key[KEY_MAX];
-    if (!infer->functions->by_key.count ||
-        !make_key(key, node->domain, node->op_type, node->overload))
-        return NULL;
-    return by_map_get(&infer->functions->by_key, key);
+    const struct by_callee *callee =
+        by_function_find(&infer->functions->table, node->domain, node->op_type, node->overload);
+    return callee ? callee->function : NULL;
+}
+
+/* False when all calls together cost too much. */
+static bool take_budget(struct by_functions *functions, const struct by_function *function)
+{
+    size_t cost = 1 + function->msg.src_size;
+    if (!function->msg.src)
+        cost += NODE_WEIGHT * function->node.count;
+    if (cost > functions->budget)
+        return false;
+    functions->budget -= cost;
+    return true;
 }
 
 /* --- copying a body --- */
 
 struct call {
-    struct by_functions *functions;
     const struct by_function *function;
     const struct baryon_node *node;
+    struct by_map attributes;  /* of the call, and the function's defaults */
+    struct by_map left_out;    /* names of inputs that the call does not give */
     struct baryon_model model; /* of the body */
 };
 
 static struct baryon_graph *copy_graph(struct call *call, const struct baryon_graph *from,
                                        struct baryon_error *err);
 
-static const struct baryon_attribute *find_attr(const struct by_ptrs *attrs, const char *name)
+static int map_attributes(struct by_map *map, const struct by_ptrs *list, struct baryon_error *err)
 {
-    for (size_t i = 0; i < attrs->count; i++) {
-        const struct baryon_attribute *attr = attrs->at[i];
-        if (attr && attr->name && strcmp(attr->name, name) == 0)
-            return attr;
+    for (size_t i = 0; i < list->count; i++) {
+        struct baryon_attribute *attr = list->at[i];
+        if (attr && attr->name && !by_map_get(map, attr->name) &&
+            by_map_put(map, attr->name, attr, err))
+            return -1;
     }
-    return NULL;
+    return 0;
+}
+
+static int map_call(struct call *call, struct baryon_error *err)
+{
+    const struct by_names *inputs = &call->function->input;
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->at[i] && !by_in_given(call->node, i) &&
+            by_map_put(&call->left_out, inputs->at[i], call, err))
+            return -1;
+    if (map_attributes(&call->attributes, &call->node->attribute, err))
+        return -1;
+    return map_attributes(&call->attributes, &call->function->attribute_proto, err);
 }
 
 /* The attribute itself, or what it refers to: of the call, else the function's default. */
 static const struct baryon_attribute *resolve(const struct call *call,
                                               const struct baryon_attribute *attr)
 {
-    if (!attr->ref_attr_name)
-        return attr;
-    const struct baryon_attribute *given = find_attr(&call->node->attribute, attr->ref_attr_name);
-    return given ? given : find_attr(&call->function->attribute_proto, attr->ref_attr_name);
+    return attr->ref_attr_name ? by_map_get(&call->attributes, attr->ref_attr_name) : attr;
 }
 
 static int push(struct call *call, struct by_ptrs *list, void *item, struct baryon_error *err)
@@ -114,34 +119,23 @@ static int copy_attr(struct call *call, struct baryon_node *node,
 }
 
 /* An input of the function that the call leaves out is left out in the body too. */
-static bool is_left_out(const struct call *call, const char *name)
-{
-    for (size_t i = 0; name && i < call->function->input.count; i++)
-        if (call->function->input.at[i] && strcmp(call->function->input.at[i], name) == 0)
-            return !by_in_given(call->node, i);
-    return false;
-}
-
 static int copy_inputs(struct call *call, struct baryon_node *node, const struct baryon_node *from,
                        struct baryon_error *err)
 {
     node->input = (struct by_names){0};
     if (by_list_reserve(&call->model.arena, &node->input, from->input.count, sizeof(char *), err))
         return -1;
-    for (size_t i = 0; i < from->input.count; i++)
+    for (size_t i = 0; i < from->input.count; i++) {
+        const char *name = from->input.at[i];
         node->input.at[node->input.count++] =
-            is_left_out(call, from->input.at[i]) ? NULL : from->input.at[i];
+            name && by_map_get(&call->left_out, name) ? NULL : name;
+    }
     return 0;
 }
 
 static struct baryon_node *copy_node(struct call *call, const struct baryon_node *from,
                                      struct baryon_error *err)
 {
-    if (!call->functions->budget) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "functions call functions too often");
-        return NULL;
-    }
-    call->functions->budget--;
     struct baryon_node *node = BY_ARENA_NEW(&call->model.arena, struct baryon_node, err);
     if (!node)
         return NULL;
@@ -293,19 +287,23 @@ static int walk_body(struct by_infer *infer, struct baryon_node *node, struct ca
 int by_infer_call(struct by_infer *infer, struct baryon_node *node,
                   const struct by_function *function, struct baryon_error *err)
 {
-    struct call call = {.functions = infer->functions, .function = function, .node = node};
+    struct call call = {.function = function, .node = node};
     struct baryon_error local;
-    if (infer->call_depth >= CALL_DEPTH_MAX)
+    if (infer->call_depth >= CALL_DEPTH_MAX || !take_budget(infer->functions, function)) {
+        infer->result.ruleless++;
         return 0;
+    }
     by_err_clear(&local);
     by_arena_init(&call.model.arena, 0);
     by_names_table_init(&call.model.names, &call.model.arena);
     call.model.ir_version = infer->model->ir_version;
-    int status = copy_body(&call, &local);
+    int status = map_call(&call, &local) || copy_body(&call, &local);
     if (!status)
         status = by_model_link(&call.model, &local);
     if (!status)
         status = walk_body(infer, node, &call, &local);
+    by_map_release(&call.attributes);
+    by_map_release(&call.left_out);
     by_model_unlink(&call.model);
     by_names_table_release(&call.model.names);
     by_arena_release(&call.model.arena);

@@ -10,6 +10,7 @@
 #ifndef BY_INFER_INTERNAL_H
 #define BY_INFER_INTERNAL_H
 
+#include "ir/functions.h"
 #include "ir/infer.h"
 
 /* Contents: what is known of the elements of a small tensor. */
@@ -57,9 +58,9 @@ struct by_frame {
     unsigned depth;
 };
 
-/* Functions of the model by domain, name and overload, and how much work is left for them. */
+/* Functions of the model, and how much work is left for calls of them. */
 struct by_functions {
-    struct by_map by_key;
+    struct by_function_table table;
     size_t budget;
 };
 

@@ -54,7 +54,7 @@ static int check_identity(struct by_check *check, const struct by_function *func
         return by_report(check, BY_FINDING_ERROR, &function->msg, err);
     }
     const struct by_callee *first =
-        by_check_function(check, function->domain, function->name, function->overload);
+        by_function_find(&check->functions, function->domain, function->name, function->overload);
     if (!first || first->function == function)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,

@@ -18,6 +18,7 @@
 #ifndef BY_CHECK_RULE_H
 #define BY_CHECK_RULE_H
 
+#include "ir/functions.h"
 #include "ir/opinfo.h"
 #include "onnx/check.h"
 
@@ -66,12 +67,6 @@ struct by_scope {
     const struct by_map *imports;       /* domain -> struct by_opset */
 };
 
-/* A function of the model and its place among them. */
-struct by_callee {
-    const struct by_function *function;
-    size_t index;
-};
-
 struct by_node_facts {
     const struct by_opinfo *info;   /* NULL: the operator is not known */
     const struct by_callee *callee; /* the function that it calls, NULL: an operator */
@@ -86,9 +81,9 @@ struct by_check {
 
     struct by_node_facts node; /* about the node in hand */
 
-    struct by_arena arena;   /* for the time of the check */
-    struct by_map functions; /* struct by_callee; the first of a domain, name and overload */
-    void *state;             /* of the rule whose hook runs */
+    struct by_arena arena; /* for the time of the check */
+    struct by_function_table functions;
+    void *state; /* of the rule whose hook runs */
 
     /* Kept by check.c. */
     size_t rule;
@@ -129,8 +124,5 @@ int by_check_walk(struct by_check *check, bool linked, struct baryon_error *err)
 /* Makes the rule the one in hand; NULL when it has no part in this walk. */
 const struct by_rule *by_check_begin(struct by_check *check, size_t rule, bool linked);
 size_t by_rule_count(void);
-/* The function of that domain, name and overload; NULL: there is none. */
-const struct by_callee *by_check_function(const struct by_check *check, const char *domain,
-                                          const char *name, const char *overload);
 
 #endif

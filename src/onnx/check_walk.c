@@ -116,7 +116,8 @@ static int walk_node(const struct walk *walk, const struct baryon_node *node, si
     struct by_check *check = walk->check;
     struct by_spot spot = enter(walk, "node", index);
     check->spot = &spot;
-    check->node.callee = by_check_function(check, node->domain, node->op_type, node->overload);
+    check->node.callee =
+        by_function_find(&check->functions, node->domain, node->op_type, node->overload);
     check->node.info = check->node.callee ? NULL : by_node_opinfo(node);
     check->node.opset = by_map_get(check->scope.imports, by_domain(node->domain));
     EACH_RULE(walk, node, check, node, err);
@@ -257,66 +258,19 @@ static int walk_model(const struct walk *walk, struct baryon_error *err)
     return 0;
 }
 
-#define KEY_MAX 12544u
-
-/* A text for a function; false when names of an edited model are too long for one. */
-static bool function_key(char buf[KEY_MAX], const char *domain, const char *name,
-                         const char *overload)
-{
-    const char *const parts[] = {by_domain(domain), name ? name : "", overload ? overload : ""};
-    size_t used = 0;
-    for (size_t i = 0; i < 3; i++) {
-        size_t length = strlen(parts[i]);
-        if (length + 2 > KEY_MAX - used)
-            return false;
-        memcpy(buf + used, parts[i], length);
-        used += length;
-        buf[used++] = i < 2 ? '\n' : '\0';
-    }
-    return true;
-}
-
-const struct by_callee *by_check_function(const struct by_check *check, const char *domain,
-                                          const char *name, const char *overload)
-{
-    char key[KEY_MAX];
-    if (!check->functions.count || !function_key(key, domain, name, overload))
-        return NULL;
-    return by_map_get(&check->functions, key);
-}
-
-static int map_functions(struct by_check *check, struct baryon_error *err)
-{
-    const struct by_ptrs *list = &check->model->functions;
-    struct by_callee *callees = by_arena_alloc(&check->arena, list->count, sizeof *callees, err);
-    for (size_t i = 0; i < list->count && callees; i++) {
-        const struct by_function *function = list->at[i];
-        char key[KEY_MAX];
-        if (!function || !function_key(key, function->domain, function->name, function->overload) ||
-            by_map_get(&check->functions, key))
-            continue;
-        callees[i] = (struct by_callee){function, i};
-        const char *copy = by_arena_text(&check->arena, key, strlen(key), err);
-        if (!copy || by_map_put(&check->functions, copy, &callees[i], err))
-            return -1;
-    }
-    return callees ? 0 : -1;
-}
-
 int by_check_walk(struct by_check *check, bool linked, struct baryon_error *err)
 {
     const struct walk walk = {check, linked};
     struct by_map imports;
     by_map_init(&imports);
-    by_map_init(&check->functions);
     check->spot = NULL;
     check->scope = (struct by_scope){.imports = &imports};
-    int result = map_imports(&check->model->opset_import, &imports, err);
+    int result = by_function_table_fill(&check->functions, check->model, &check->arena, err);
     if (!result)
-        result = map_functions(check, err);
+        result = map_imports(&check->model->opset_import, &imports, err);
     if (!result)
         result = walk_model(&walk, err);
-    by_map_release(&check->functions);
+    by_function_table_release(&check->functions);
     by_map_release(&imports);
     return result;
 }
