@@ -80,16 +80,21 @@ static struct by_map_slot *lookup(const struct by_map *map, const char *key, siz
     return slot->key && slot->value ? slot : NULL;
 }
 
+void *by_map_get_bytes(const struct by_map *map, const void *key, size_t size)
+{
+    struct by_map_slot *slot = lookup(map, key, size);
+    return slot ? slot->value : NULL;
+}
+
 void *by_map_get(const struct by_map *map, const char *key)
 {
-    struct by_map_slot *slot = lookup(map, key, strlen(key));
-    return slot ? slot->value : NULL;
+    return by_map_get_bytes(map, key, strlen(key));
 }
 
 static int rehash(struct by_map *map, struct baryon_error *err)
 {
     size_t cap = 16;
-    while (cap < map->count * 4)
+    while (cap < map->count * 2)
         cap *= 2;
     struct by_map_slot *slots = by_alloc_zero(cap, sizeof *slots, err);
     if (!slots)
@@ -105,8 +110,8 @@ static int rehash(struct by_map *map, struct baryon_error *err)
     return 0;
 }
 
-static int put(struct by_map *map, const char *key, size_t size, void *value,
-               struct baryon_error *err)
+int by_map_put_bytes(struct by_map *map, const void *key, size_t size, void *value,
+                     struct baryon_error *err)
 {
     uint64_t hash = hash_key(key, size);
     if (map->used * 4 >= map->cap * 3 && rehash(map, err))
@@ -122,7 +127,7 @@ static int put(struct by_map *map, const char *key, size_t size, void *value,
 
 int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_error *err)
 {
-    return put(map, key, strlen(key), value, err);
+    return by_map_put_bytes(map, key, strlen(key), value, err);
 }
 
 void *by_map_remove(struct by_map *map, const char *key)
@@ -154,7 +159,7 @@ const char *by_intern(struct by_names_table *table, const void *text, size_t siz
     if (slot)
         return slot->key;
     char *copy = by_arena_text(table->arena, text, size, err);
-    if (!copy || put(&table->map, copy, size, copy, err))
+    if (!copy || by_map_put_bytes(&table->map, copy, size, copy, err))
         return NULL;
     return copy;
 }

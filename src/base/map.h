@@ -25,6 +25,10 @@ void *by_map_get(const struct by_map *map, const char *key);
 int by_map_put(struct by_map *map, const char *key, void *value, struct baryon_error *err);
 /* Returns what stood there, or NULL. */
 void *by_map_remove(struct by_map *map, const char *key);
+/* The same where keys are any bytes; a map has texts or such as keys. */
+void *by_map_get_bytes(const struct by_map *map, const void *key, size_t size);
+int by_map_put_bytes(struct by_map *map, const void *key, size_t size, void *value,
+                     struct baryon_error *err);
 
 /* Interned names: one copy a text, so equal bytes are equal pointers. */
 struct by_names_table {

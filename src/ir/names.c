@@ -159,9 +159,11 @@ static void write_name(struct baryon_value *value, const char *name)
         write_sharding(value->producer, value->name, name);
     }
     for (size_t i = 0; i < value->use_count; i++) {
+        struct baryon_node *node = value->uses[i].node;
         by_use_write_name(&value->uses[i], name);
-        if (value->uses[i].node)
-            write_sharding(value->uses[i].node, value->name, name);
+        /* Uses by one node stand in a row: once is enough for them. */
+        if (node && (i == 0 || node != value->uses[i - 1].node))
+            write_sharding(node, value->name, name);
     }
     write_in_lists(value, name);
     value->name = name;

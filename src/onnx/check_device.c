@@ -1,8 +1,6 @@
 /* Device configurations of the model, and what nodes say by them. Nothing refuses them. */
 #include "onnx/check_rule.h"
 
-#include <string.h>
-
 struct devices {
     struct by_map by_name; /* by_device */
 };
@@ -54,12 +52,12 @@ static int check_configurations(struct by_check *check, struct baryon_error *err
     return 0;
 }
 
-static bool names_tensor(const struct by_names *list, const char *name)
+static int put_names(struct by_map *map, const struct by_names *list, struct baryon_error *err)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->at[i] && strcmp(list->at[i], name) == 0)
-            return true;
-    return false;
+        if (list->at[i] && by_map_put(map, list->at[i], map, err))
+            return -1;
+    return 0;
 }
 
 static int check_shards(const struct by_sharded_dim *dim, struct baryon_error *err)
@@ -75,12 +73,13 @@ static int check_shards(const struct by_sharded_dim *dim, struct baryon_error *e
     return 0;
 }
 
-static int check_spec(const struct baryon_node *node, const struct by_sharding_spec *spec,
+/* tensors: the names of the node's inputs and outputs. */
+static int check_spec(const struct by_map *tensors, const struct by_sharding_spec *spec,
                       struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const char *name = spec->tensor_name ? spec->tensor_name : "";
-    if (!names_tensor(&node->input, name) && !names_tensor(&node->output, name))
+    if (!by_map_get(tensors, name))
         return by_fail(err, BARYON_ERR_INPUT,
                        "%s is sharded, which is no input or output of the node",
                        by_quote(quoted, name));
@@ -90,7 +89,7 @@ static int check_spec(const struct baryon_node *node, const struct by_sharding_s
     return 0;
 }
 
-static int check_node_device(struct by_check *check, const struct baryon_node *node,
+static int check_node_device(struct by_check *check, const struct by_map *tensors,
                              const struct by_node_device *device, struct baryon_error *err)
 {
     const struct devices *devices = check->state;
@@ -100,23 +99,37 @@ static int check_node_device(struct by_check *check, const struct baryon_node *n
         return by_fail(err, BARYON_ERR_INPUT, "configuration %s is not among those of the model",
                        by_quote(quoted, id));
     for (size_t i = 0; i < device->sharding_spec.count; i++)
-        if (device->sharding_spec.at[i] && check_spec(node, device->sharding_spec.at[i], err))
+        if (device->sharding_spec.at[i] && check_spec(tensors, device->sharding_spec.at[i], err))
             return by_err_in(err, "sharding_spec[%zu]", i);
     return 0;
 }
 
-static int check_node(struct by_check *check, const struct baryon_node *node,
-                      struct baryon_error *err)
+static int check_node_devices(struct by_check *check, const struct baryon_node *node,
+                              const struct by_map *tensors, struct baryon_error *err)
 {
     for (size_t i = 0; i < node->device_configurations.count; i++) {
         const struct by_node_device *device = node->device_configurations.at[i];
-        if (!device || !check_node_device(check, node, device, err))
+        if (!device || !check_node_device(check, tensors, device, err))
             continue;
         by_err_in(err, "device_configurations[%zu]", i);
         if (by_report(check, BY_FINDING_WARNING, &device->msg, err))
             return -1;
     }
     return 0;
+}
+
+static int check_node(struct by_check *check, const struct baryon_node *node,
+                      struct baryon_error *err)
+{
+    struct by_map tensors;
+    if (!node->device_configurations.count)
+        return 0;
+    by_map_init(&tensors);
+    int result = put_names(&tensors, &node->input, err) ||
+                 put_names(&tensors, &node->output, err) ||
+                 check_node_devices(check, node, &tensors, err);
+    by_map_release(&tensors);
+    return result ? -1 : 0;
 }
 
 static void forget_devices(void *state)

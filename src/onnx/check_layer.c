@@ -6,16 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A Constant has one attribute. With more it is refused elsewhere, and they may be so many
+ * that not every reader can go through them. */
+static const struct baryon_tensor *constant_of(const struct baryon_node *node)
+{
+    const struct baryon_attribute *attr =
+        node->attribute.count == 1 ? by_node_attr(node, "value") : NULL;
+    return attr ? attr->t : NULL;
+}
+
 /* The constant that an input reads, with sound dims; NULL: none. */
 static const struct baryon_tensor *constant_in(const struct baryon_node *node, int slot)
 {
     const struct baryon_value *value = slot < 0 ? NULL : by_node_in(node, (size_t)slot);
     const struct baryon_tensor *tensor = value ? value->initializer : NULL;
     size_t count;
-    if (value && !tensor && value->producer && by_node_is(value->producer, "Constant")) {
-        const struct baryon_attribute *attr = by_node_attr(value->producer, "value");
-        tensor = attr ? attr->t : NULL;
-    }
+    if (value && !tensor && value->producer && by_node_is(value->producer, "Constant"))
+        tensor = constant_of(value->producer);
     return tensor && by_tensor_count(tensor, &count, NULL) == 0 ? tensor : NULL;
 }
 
@@ -317,15 +324,35 @@ static int check_variances(struct by_check *check, const struct baryon_node *nod
     return 0;
 }
 
+/* Many nodes may read one tensor: it is judged for the first of them. */
+static int is_judged(struct by_check *check, const struct baryon_tensor *tensor, bool *judged,
+                     struct baryon_error *err)
+{
+    struct by_map *all = check->state;
+    *judged = by_map_get_bytes(all, &tensor, sizeof tensor) != NULL;
+    if (*judged)
+        return 0;
+    const struct baryon_tensor **key = by_arena_alloc(&check->arena, 1, sizeof *key, err);
+    if (!key)
+        return -1;
+    *key = tensor;
+    return by_map_put_bytes(all, key, sizeof *key, check, err);
+}
+
 static int check_batch_norm(struct by_check *check, const struct baryon_node *node,
                             struct baryon_error *err)
 {
     struct by_arena scratch;
+    bool judged;
     if (!by_node_is(node, "BatchNormalization"))
         return 0;
     const struct baryon_tensor *tensor = constant_in(node, BN_VARIANCE);
     const struct by_elem_info *elem = tensor ? by_elem_info(tensor->data_type) : NULL;
-    if (!elem || elem->class != BY_CLASS_FLOAT || by_tensor_check(tensor, NULL) ||
+    if (!elem || elem->class != BY_CLASS_FLOAT)
+        return 0;
+    if (is_judged(check, tensor, &judged, err))
+        return -1;
+    if (judged || by_tensor_check(tensor, NULL) ||
         (by_tensor_is_external(tensor) && !tensor->external.data))
         return 0;
     by_arena_init(&scratch, 0);
@@ -334,8 +361,15 @@ static int check_batch_norm(struct by_check *check, const struct baryon_node *no
     return result;
 }
 
+static void forget_judged(void *state)
+{
+    by_map_release(state);
+}
+
 const struct by_rule by_rule_batch_norm = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
+    .state_size = sizeof(struct by_map),
     .node = check_batch_norm,
+    .release = forget_judged,
 };

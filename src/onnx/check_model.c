@@ -74,7 +74,7 @@ static int check_function_imports(struct by_check *check, const struct by_functi
 
 struct last_missing {
     const char *domain;
-    const struct by_map *imports;
+    const struct by_function *function; /* NULL: in a graph of the model */
 };
 
 /* Once for nodes in a row that lack the same. */
@@ -86,9 +86,9 @@ static int check_imported(struct by_check *check, const struct baryon_node *node
     char label[BY_LABEL_MAX], quoted[BY_QUOTE_MAX];
     if (check->node.opset || !check->model->opset_import.count)
         return 0;
-    if (last->imports == check->scope.imports && last->domain && !strcmp(last->domain, domain))
+    if (last->function == check->scope.function && last->domain && !strcmp(last->domain, domain))
         return 0;
-    *last = (struct last_missing){domain, check->scope.imports};
+    *last = (struct last_missing){domain, check->scope.function};
     by_fail(err, BARYON_ERR_INPUT, "%s is of the domain %s, which is not imported",
             by_check_label(check, node, label), quote_domain(quoted, node->domain));
     by_err_hint(err, "the exporter forgot an entry of opset_import");

@@ -173,6 +173,31 @@ def functions_in_a_chain(size):
         f"f{i}", ["a"], ["b"], inner(f"f{i + 1}", ["a"], ["b"], domain="d"))))  # fmt: skip
 
 
+# --- nodes that go through the same again and again ---
+
+
+@row
+def batch_norms_of_one_variance(size):
+    count = size // 8
+    norms = many(size // 2, lambda i: node("BatchNormalization", ["x", *["v"] * 4], [f"n{i}"]))
+    return model(norms, weight("v", 1, [count], bytes(4 * count)), dims=("N", "C"))
+
+
+@row
+def constant_of_many_attributes(size):
+    attrs = many(size // 2, lambda i: attr(f"a{i}", 2, number(3, 1)))
+    attrs += attr("value", 4, part(5, tensor("", 1, [1, 1, 1, 1], bytes(4))))
+    convs = many(size // 2, lambda i: node("Conv", ["x", "c"], [f"n{i}"]))
+    return model(node("Constant", [], ["c"], attrs) + convs, dims=(1, 1, 4, 4))
+
+
+@row
+def node_of_many_shards(size):
+    shards = many(size // 2, lambda i: part(2, part(1, "z")))
+    return model(node("Sum", ["x"] * (size // 6), ["z"], part(10, part(1, "c") + shards)),
+                 outside=part(26, part(1, "c") + number(2, 1)))  # fmt: skip
+
+
 # --- running ---
 
 

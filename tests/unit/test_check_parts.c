@@ -100,6 +100,25 @@ static void judges_a_function_by_its_own_opsets(void **state)
                            "onnx.version_converter");
 }
 
+/* Each function has imports of its own to forget. */
+static void tells_what_each_function_does_not_import(void **state)
+{
+    (void)state;
+    struct by_function *function;
+    struct baryon_model *model = calling_model(&function);
+    put_body(model, function, "Gelu", "a", "b")->domain = name_of(model, "com.microsoft");
+    struct by_function *second = put_function(model, "local", "g");
+    put_import(model, &second->opset_import, "", 21);
+    put_body(model, second, "Gelu", "", "c")->domain = name_of(model, "com.microsoft");
+    put_body(model, second, "Gelu", "c", "d")->domain = name_of(model, "com.microsoft");
+    const char *found = strstr(findings_of(model), "functions[0]");
+    assert_non_null(found);
+    assert_non_null(found = strstr(found, "error opset-import: functions[1].node[0]: node #0 "
+                                          "(Gelu) is of the domain 'com.microsoft', which is "
+                                          "not imported"));
+    assert_null(strstr(found, "functions[1].node[1]: node #1 (Gelu) is of"));
+}
+
 static void follows_names_through_nested_graphs_of_a_function(void **state)
 {
     (void)state;
@@ -421,6 +440,7 @@ int main(void)
         cmocka_unit_test(judges_what_a_function_says_of_itself),
         cmocka_unit_test(judges_calls),
         cmocka_unit_test(judges_a_function_by_its_own_opsets),
+        cmocka_unit_test(tells_what_each_function_does_not_import),
         cmocka_unit_test(follows_names_through_nested_graphs_of_a_function),
         cmocka_unit_test(takes_references_only_in_functions),
         cmocka_unit_test(judges_defaults_of_attributes),

@@ -96,6 +96,27 @@ static void removed_entries_make_room(void **state)
     by_map_release(&map);
 }
 
+/* No key is a part of another, and a growing map takes at most four places an entry. */
+static void keys_may_be_any_bytes(void **state)
+{
+    (void)state;
+    enum { KEYS = 5000 };
+    static uint32_t keys[KEYS];
+    struct by_map map;
+    by_map_init(&map);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        keys[i] = i << 8;
+        assert_int_equal(by_map_put_bytes(&map, &keys[i], sizeof keys[i], &keys[i], &err), 0);
+        assert_true(map.cap <= 4 * map.count || map.cap <= 16);
+    }
+    for (uint32_t i = 0; i < KEYS; i++) {
+        uint32_t key = i << 8;
+        assert_ptr_equal(by_map_get_bytes(&map, &key, sizeof key), &keys[i]);
+        assert_null(by_map_get_bytes(&map, &key, sizeof key - 1));
+    }
+    by_map_release(&map);
+}
+
 static void equal_names_are_one(void **state)
 {
     (void)state;
@@ -148,6 +169,7 @@ int main(void)
         cmocka_unit_test(entries_are_put_replaced_and_removed),
         cmocka_unit_test(it_agrees_with_an_array),
         cmocka_unit_test(removed_entries_make_room),
+        cmocka_unit_test(keys_may_be_any_bytes),
         cmocka_unit_test(equal_names_are_one),
         cmocka_unit_test(names_may_hold_a_nul),
         cmocka_unit_test(hashes_are_the_same_everywhere),
