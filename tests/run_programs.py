@@ -103,6 +103,7 @@ def main():
         "PYTHONDONTWRITEBYTECODE": "1",
         "CMOCKA_MESSAGE_OUTPUT": "TAP",
         "LC_ALL": "C.UTF-8",
+        "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
     }
 
     def run_one(program):

@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEND_MIN (1u << 20)
+#define LEND_DEFAULT (1u << 20)
+#define LEND_LEAST                                                                                 \
+    1024u /* ONNX Runtime reads small ones to infer shapes: they have to be there                  \
+           */
 
 /* The address tells a reference of ours from one of the model's. */
 static const char location_key[] = "location";
@@ -116,7 +119,10 @@ static int lend_initializer(struct by_lent *lent, struct baryon_tensor *tensor,
 {
     size_t count, size;
     struct by_span bytes;
-    if (tensor->data_type == BY_ELEM_STRING || !tensor->name)
+    const struct baryon_value *value =
+        tensor->name ? by_graph_value(lent->model->graph, tensor->name) : NULL;
+    /* ONNX Runtime drops what nothing reads, and misses it when it is to be replaced. */
+    if (tensor->data_type == BY_ELEM_STRING || !value || !value->use_count)
         return 0;
     if (by_tensor_count(tensor, &count, err) || by_elem_bytes(tensor->data_type, count, &size, err))
         return -1;
@@ -177,7 +183,7 @@ static int make_values(struct by_lent *lent, struct baryon_error *err)
     size_t count = lent->tensors.count;
     lent->names = by_arena_alloc(&lent->arena, count + 1, sizeof *lent->names, err);
     lent->values =
-        lent->names ? by_arena_alloc(&lent->arena, count + 1, sizeof *lent->values, err) : NULL;
+        lent->names ? by_arena_alloc(&lent->arena, count + 1, sizeof(OrtValue *), err) : NULL;
     if (!lent->values)
         return -1;
     for (size_t i = 0; i < count; i++) {
@@ -192,14 +198,16 @@ int by_model_lend(struct by_lent **out, struct by_session *session, struct baryo
                   size_t lend_min, struct baryon_error *err)
 {
     *out = NULL;
-    if (by_model_settle(model, err))
+    if (by_model_link(model, err) || by_model_settle(model, err))
         return -1;
     struct by_lent *lent = by_alloc_zero(1, sizeof *lent, err);
     if (!lent)
         return -1;
     lent->session = session;
     lent->model = model;
-    lent->min = lend_min ? lend_min : LEND_MIN;
+    lent->min = lend_min ? lend_min : LEND_DEFAULT;
+    if (lent->min < LEND_LEAST)
+        lent->min = LEND_LEAST;
     by_arena_init(&lent->arena, 0);
     by_str_init(&lent->bytes);
     int failed = swap_all(lent, err) || encode(lent, err);

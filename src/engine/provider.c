@@ -29,7 +29,7 @@ static OrtStatus *append_generic(const OrtApi *api, OrtSessionOptions *built, co
     static OrtStatus *function(const OrtApi *api, OrtSessionOptions *built, const char *name,      \
                                const struct settings *settings)                                    \
     {                                                                                              \
-        type *options = NULL;                                                                      \
+        type options = NULL;                                                                       \
         (void)name;                                                                                \
         OrtStatus *status = api->create(&options);                                                 \
         if (!status && settings->count)                                                            \
@@ -41,16 +41,16 @@ static OrtStatus *append_generic(const OrtApi *api, OrtSessionOptions *built, co
         return status;                                                                             \
     }
 
-APPEND_WITH(append_cuda, OrtCUDAProviderOptionsV2, CreateCUDAProviderOptions,
+APPEND_WITH(append_cuda, OrtCUDAProviderOptionsV2 *, CreateCUDAProviderOptions,
             UpdateCUDAProviderOptions, SessionOptionsAppendExecutionProvider_CUDA_V2,
             ReleaseCUDAProviderOptions)
-APPEND_WITH(append_tensorrt, OrtTensorRTProviderOptionsV2, CreateTensorRTProviderOptions,
+APPEND_WITH(append_tensorrt, OrtTensorRTProviderOptionsV2 *, CreateTensorRTProviderOptions,
             UpdateTensorRTProviderOptions, SessionOptionsAppendExecutionProvider_TensorRT_V2,
             ReleaseTensorRTProviderOptions)
-APPEND_WITH(append_rocm, OrtROCMProviderOptions, CreateROCMProviderOptions,
+APPEND_WITH(append_rocm, OrtROCMProviderOptions *, CreateROCMProviderOptions,
             UpdateROCMProviderOptions, SessionOptionsAppendExecutionProvider_ROCM,
             ReleaseROCMProviderOptions)
-APPEND_WITH(append_dnnl, OrtDnnlProviderOptions, CreateDnnlProviderOptions,
+APPEND_WITH(append_dnnl, OrtDnnlProviderOptions *, CreateDnnlProviderOptions,
             UpdateDnnlProviderOptions, SessionOptionsAppendExecutionProvider_Dnnl,
             ReleaseDnnlProviderOptions)
 

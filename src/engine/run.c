@@ -23,7 +23,7 @@ static int fill_feed(struct feed *feed, const struct by_session *session,
 {
     feed->names = by_arena_alloc(&feed->scratch, count + 1, sizeof *feed->names, err);
     feed->values =
-        feed->names ? by_arena_alloc(&feed->scratch, count + 1, sizeof *feed->values, err) : NULL;
+        feed->names ? by_arena_alloc(&feed->scratch, count + 1, sizeof(OrtValue *), err) : NULL;
     if (!feed->values)
         return -1;
     for (size_t i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ static int fill_feed(struct feed *feed, const struct by_session *session,
 
 static void release_feed(struct feed *feed, const struct by_session *session)
 {
-    for (size_t i = 0; i < feed->count; i++)
+    for (size_t i = 0; feed->values && i < feed->count; i++)
         if (feed->values[i])
             session->ort->api->ReleaseValue(feed->values[i]);
     by_arena_release(&feed->scratch);
@@ -53,7 +53,7 @@ static struct by_run *new_run(const struct by_session *session, const char *cons
     by_arena_init(&run->arena, 0);
     run->arrays = by_arena_alloc(&run->arena, count + 1, sizeof *run->arrays, err);
     run->values =
-        run->arrays ? by_arena_alloc(&run->arena, count + 1, sizeof *run->values, err) : NULL;
+        run->arrays ? by_arena_alloc(&run->arena, count + 1, sizeof(OrtValue *), err) : NULL;
     if (!run->values) {
         by_run_free(run);
         return NULL;
@@ -136,7 +136,7 @@ void by_run_free(struct by_run *run)
 {
     if (!run)
         return;
-    for (size_t i = 0; i < run->count; i++)
+    for (size_t i = 0; run->values && i < run->count; i++)
         if (run->values[i])
             run->api->ReleaseValue(run->values[i]);
     by_arena_release(&run->arena);

@@ -50,9 +50,9 @@ int by_session_open(struct by_session **session, const char *path,
 int by_session_open_bytes(struct by_session **session, const void *bytes, size_t size,
                           const struct by_session_options *options, struct baryon_error *err);
 /*
- * The model as it is now, of any size; nothing is written to disk. It may be edited
- * and freed afterwards. Payloads of initializers of the main graph from lend_min
- * bytes on (0: 1 MiB) are handed over as they lie in memory.
+ * The model as it is now, of any size; nothing is written to disk. It is linked, if it
+ * was not, and may be edited and freed afterwards. Payloads of initializers of the main graph from
+ * lend_min bytes on (0: 1 MiB; at least 1 KiB) are handed over as they lie in memory.
  */
 int by_session_open_model(struct by_session **session, struct baryon_model *model, size_t lend_min,
                           const struct by_session_options *options, struct baryon_error *err);

@@ -20,8 +20,11 @@ static struct baryon_model *rich_model(void)
     takes(model, "text", BY_ELEM_STRING, "2");
     gives(model, "copy", BY_ELEM_STRING, "2");
     gives(model, "half", BY_ELEM_FLOAT, NULL);
+    static const float rows[256][2] = {{1, 2}};
+    put_weight(model, "v", BY_ELEM_FLOAT, (const int64_t[]){256, 2}, 2, rows, sizeof rows);
     put_node(model->graph, "same", "Identity", "text", "copy");
-    put_node(model->graph, "halve", "Halve", "y", "half")->domain = name_of(model, "test.baryon");
+    put_node(model->graph, "mul", "Mul", "y,v", "z");
+    put_node(model->graph, "halve", "Halve", "z", "half")->domain = name_of(model, "test.baryon");
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_set_opset(model, "test.baryon", 1, &err));
     return model;
@@ -61,7 +64,7 @@ static int call_model(void)
 {
     const struct by_session_options with = options();
     struct by_session *session;
-    if (by_session_open_model(&session, model, 8, &with, &err))
+    if (by_session_open_model(&session, model, 1024, &with, &err))
         return -1;
     int status = run(session);
     by_session_close(session);
