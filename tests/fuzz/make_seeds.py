@@ -5,14 +5,20 @@ that has the onnx package; the seeds are in the repository, so this is only need
 when the schema grows.
 """
 
+import os
 import pathlib
+import subprocess
+import sys
+import tempfile
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-CORPUS = pathlib.Path(__file__).parent / "corpus"
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+CORPUS = TESTS / "fuzz/corpus"
+SEED_MAX = 6000  # bytes
 # The order of by_schema_all(): the first byte of a wire seed chooses.
 MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR = range(5)
 CASES = """add abs constant constant_pad conv_with_strides_padding batchnorm_epsilon gemm_all_attributes
@@ -105,14 +111,31 @@ def external(entries, dims=(4,), elem=TensorProto.FLOAT):
                     [tensor])
 
 
+def bad_models():
+    """The models of tests/bad that can be read but break a rule."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONDONTWRITEBYTECODE": "1"}
+    for case in sorted((*TESTS.glob("bad/1[3-9]-*"), *TESTS.glob("bad/[23]*"),
+                        *TESTS.glob("bad/rule-*"))):
+        if case.name[:2] in ("37", "38", "39"):  # external data
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, case / "make.py"], cwd=folder, env=environment,
+                           check=True)
+            data = (pathlib.Path(folder) / "model.onnx").read_bytes()
+        if len(data) < SEED_MAX:
+            yield f"bad-{case.name}", data
+
+
 def main():
     models = {"relu": relu(), "types": types(), "everything": everything()}
     cases = {case.name.removeprefix("test_"): case.model for case in collect_testcases(None)}
     models |= {name: cases[name] for name in CASES if name in cases}
     for name, model in models.items():
         data = model.SerializeToString()
-        if len(data) < 6000:
+        if len(data) < SEED_MAX:
             write("load", name, data)
+    for name, data in bad_models():
+        write("load", name, data)
     parts = models["everything"]
     write("wire", "model", bytes([MODEL]) + parts.SerializeToString())
     write("wire", "graph", bytes([GRAPH]) + parts.graph.SerializeToString())
