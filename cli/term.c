@@ -75,6 +75,7 @@ void by_term_start(void)
     handle_stops();
     handle(SIGBUS, on_bus_error);
     handle(SIGPIPE, SIG_IGN);
+    handle(SIGXFSZ, SIG_IGN); /* writing over the limit of a file's size fails instead */
 }
 
 void by_term_patient(struct by_session *session)

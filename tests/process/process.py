@@ -34,13 +34,14 @@ def environment(**changes):
     return {name: value for name, value in plain.items() if value is not None}
 
 
-def start(*words, **options):
-    """The program, running; its streams are pipes unless options say something else."""
+def start(*words, prefix=(), **options):
+    """The program, running; its streams are pipes unless options say something else.
+    prefix: the words of a program that starts it."""
     options.setdefault("env", environment())
     for stream in ("stdout", "stderr"):
         options.setdefault(stream, subprocess.PIPE)
     options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.Popen([BARYON, *words], **options)
+    return subprocess.Popen([*prefix, BARYON, *words], **options)
 
 
 def run(*words, **options):
@@ -71,13 +72,25 @@ def limited(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
 
 
+def memory_folder():
+    """Where files need no disk, when there is room for a few hundred MB; else None."""
+    try:
+        status = os.statvfs("/dev/shm")
+    except OSError:
+        return None
+    roomy = status.f_bavail * status.f_frsize > 1 << 30 and os.access("/dev/shm", os.W_OK)
+    return "/dev/shm" if roomy else None
+
+
 class Case(unittest.TestCase):
     """Has an empty folder of its own; relative paths of the tests are below it."""
 
     maxDiff = 2000
+    quick = False  # short runs of the test may do without a disk
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="process-")).resolve()
+        root = memory_folder() if self.quick and not LONG else None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="process-", dir=root)).resolve()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def files(self, folder=None):

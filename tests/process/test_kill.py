@@ -20,6 +20,8 @@ LAYERS, SIZE = 15, 1 << 20  # 60 MB of weights
 
 
 class Kill(process.Case):
+    quick = True
+
     def setUp(self):
         super().setUp()
         models.save(self.folder / "after.onnx", models.sums(LAYERS, SIZE, 2.0))
