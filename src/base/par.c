@@ -8,8 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define THREADS_MAX 1024u
-
 struct job {
     size_t count, grain, pieces;
     by_piece_fn *piece;
@@ -115,9 +113,9 @@ int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *e
 {
     if (!threads)
         threads = by_cpu_count();
-    if (threads > THREADS_MAX)
+    if (threads > BY_THREADS_MAX)
         return by_fail(err, BARYON_ERR_USAGE, "%u threads, at most %u are possible", threads,
-                       THREADS_MAX);
+                       BY_THREADS_MAX);
     struct by_pool *fresh = by_alloc_zero(1, sizeof *fresh + threads * sizeof *fresh->workers, err);
     if (!fresh)
         return -1;

@@ -12,6 +12,8 @@
 
 struct by_pool;
 
+#define BY_THREADS_MAX 1024u
+
 /* threads 0: as many as the process may use (affinity and cgroup quota count). */
 int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *err);
 void by_pool_close(struct by_pool *pool);

@@ -26,6 +26,13 @@ struct search {
     struct by_text places;
 };
 
+/* The loader has words for it, but no code. */
+static bool lacks_memory(const char *reason)
+{
+    return by_has_suffix(reason, "failed to map segment from shared object") ||
+           strstr(reason, "annot allocate memory");
+}
+
 static int load(struct search *search, const char *path, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
@@ -34,8 +41,11 @@ static int load(struct search *search, const char *path, struct baryon_error *er
     if (search->handle)
         return 0;
     const char *text = dlerror();
-    return by_fail(err, BARYON_ERR_DEPENDENCY, "the library %.180s cannot be loaded: %.280s",
-                   by_quote(quoted, path), by_quote(reason, text ? text : "no reason given"));
+    if (!text)
+        text = "no reason given";
+    return by_fail(err, lacks_memory(text) ? BARYON_ERR_NOMEM : BARYON_ERR_DEPENDENCY,
+                   "the library %.180s cannot be loaded: %.280s", by_quote(quoted, path),
+                   by_quote(reason, text));
 }
 
 /* dlopen() takes a name without a slash for one to search, not for a file. */

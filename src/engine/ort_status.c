@@ -135,6 +135,7 @@ static const struct text_row {
     {"No Op registered for", BARYON_ERR_UNSUPPORTED},
     {"Failed to allocate memory", BARYON_ERR_NOMEM},
     {"bad_alloc", BARYON_ERR_NOMEM},
+    {"pthread_create failed", BARYON_ERR_NOMEM},
 };
 
 static enum baryon_code find_code(OrtErrorCode ort, const char *text)

@@ -60,11 +60,27 @@ static int set_log(struct by_session *session, OrtSessionOptions *built, struct 
     return 0;
 }
 
+/*
+ * When ONNX Runtime cannot start all of its threads, it waits for those it has started
+ * for ever (seen with 1.31). So as many are started here first; the C library keeps
+ * their stacks for the next ones.
+ */
+static int try_threads(unsigned threads, unsigned branches, struct baryon_error *err)
+{
+    struct by_pool *pool;
+    unsigned count = threads + branches;
+    if (by_pool_open(&pool, count < BY_THREADS_MAX ? count : BY_THREADS_MAX, err))
+        return -1;
+    by_pool_close(pool);
+    return 0;
+}
+
 static int set_threads(const struct by_ort *ort, OrtSessionOptions *built,
                        const struct by_session_options *options, struct baryon_error *err)
 {
     unsigned threads = options->threads ? options->threads : by_cpu_count();
     if (check_threads(threads, err) || check_threads(options->branches, err) ||
+        try_threads(threads, options->branches, err) ||
         by_ort_status(ort, ort->api->SetIntraOpNumThreads(built, (int)threads), "set its threads",
                       err))
         return -1;

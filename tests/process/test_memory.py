@@ -5,6 +5,7 @@ was started counts from what the starting one had.
 """
 
 import resource
+import signal
 import struct
 from collections import Counter
 
@@ -155,21 +156,20 @@ class Limited(process.Case):
             low, high = (low, middle) if done.status == 0 else (middle, high)
         return high
 
-    def sweep(self, sizes, *words):
-        statuses = {}
+    def sweep(self, sizes, *words, tolerated=()):
+        statuses = Counter()
         for size in sizes:
             with self.subTest(size=size, words=words):
                 done = process.run(*words, cwd=self.folder, **self.limit(size))
+                statuses[done.status] += 1
+                if done.status in tolerated:
+                    continue
                 self.assertIn(done.status, (0, 5), (size, done.err))
-                if done.status:
-                    self.assert_says(done)
-                    self.assertRegex(done.err, rb"memory|be mapped")
-                else:
-                    self.assertEqual(done.err, b"")
-                statuses[done.status] = statuses.get(done.status, 0) + 1
+                said = b"baryon: .*(memory|map|bad_alloc|thread)" if done.status else b"^$"
+                self.assertRegex(done.err, said)
                 self.assertFalse([name for name in self.files() if name.startswith(".baryon")])
-        print(f"{' '.join(words)}: {statuses}", flush=True)
-        self.assertEqual(set(statuses), {0, 5})
+        print(f"{' '.join(words)}: {dict(statuses)}", flush=True)
+        self.assertLessEqual({0, 5}, set(statuses))
 
     def test_commands_without_an_engine(self):
         least = self.least()
@@ -181,6 +181,17 @@ class Limited(process.Case):
             self.sweep(sizes, "check", model)
             self.sweep(sizes, "copy", model, "out.onnx", "--force")
         self.sweep(sizes, "copy", "m.onnx", "out.onnx", "--force", "--external", "w.bin")
+
+    def test_run(self):
+        """With several threads, ONNX Runtime 1.31 writes to memory that it did not get
+        (its own queues); what is asked of us is not to wait for ever."""
+        least = self.least()
+        models.save(self.folder / "m.onnx", models.sums(2, 1 << 18, 2.0))
+        step = MIB if process.LONG else 5 * MIB
+        sizes = range(least, least + 160 * MIB, step)
+        words = ("run", "m.onnx", "--random", "2", "-q", "--threads")
+        self.sweep(sizes, *words, "1")
+        self.sweep(sizes, *words, "4", tolerated=[-signal.SIGSEGV])
 
 
 if __name__ == "__main__":
