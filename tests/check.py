@@ -24,6 +24,7 @@ PROGRAMS = "tests/run_programs.py"
 CASES = "tests/run_cases.py"
 NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
+PROCESS = sorted(glob("tests/process/test_*.py"))
 LOG_LINES = 200
 
 
@@ -70,6 +71,7 @@ PARTS = {
     "unit": [units("build")],
     "cases": [cases("build", "--need", NUMBERS)],
     "diff": [[PROGRAMS, "--seconds", "300", *sorted(glob("tests/diff/test_*.py"))]],
+    "process": [[PROGRAMS, "--seconds", "300", *PROCESS]],
     "corpus": [["tests/run_fuzz.py", "--replay"]],
     "install": [["tests/install.sh"]],
     "docs": [make("docs-check")],
@@ -89,13 +91,10 @@ MORE_PARTS = {
     "valgrind-unit": [units("build", "--valgrind", "--seconds", "1200")],
     "valgrind-bad": [cases("build", "--valgrind", "tests/bad")],
     "faults": [
-        make("FLAVOUR=faults", "faults"),
-        units("build/faults", pattern="tests/fault/test_*.c"),
-    ],
-    "faults": [
         make("FLAVOUR=faults", "faults", "torture"),
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
     ],
+    "process-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PROCESS]],
     "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [
         make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),

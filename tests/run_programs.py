@@ -120,6 +120,8 @@ def main():
             passed += good
             failed += bad
             print(f"{program}: {good} passed, {bad} failed, {seconds:.1f} s")
+            for reason in sorted(set(re.findall(r"\.\.\. skipped '(.*)'$", text, re.M))):
+                print(f"    skipped: {reason}")
             if bad:
                 print(f"{text.rstrip()}\nFAILED {program}: {describe(status)}\n")
     print(f"{passed} passed, {failed} failed")
