@@ -46,7 +46,7 @@ static void test_open_twice(void **state)
     assert_ok(by_ort_open(&a, NULL, &err));
     assert_ok(by_ort_open(&b, real_path, &err));
     assert_ptr_equal(a, b);
-    assert_string_equal(a->version, "1.31.1");
+    assert_memory_equal(a->version, "1.", 2);
     assert_non_null(a->env);
     by_ort_close(a);
     by_ort_close(b);

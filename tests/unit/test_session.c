@@ -30,7 +30,7 @@ static void test_ports(void **state)
     assert_string_equal(outputs[0].name, "y");
     by_session_optional_inputs(session, &count);
     assert_int_equal(count, 0);
-    assert_string_equal(by_session_ort(session)->version, "1.31.1");
+    assert_memory_equal(by_session_ort(session)->version, "1.", 2);
     by_session_close(session);
 }
 
@@ -222,6 +222,34 @@ static void test_lent_weights(void **state)
             assert_true(last[2 * i] == 12 * (float)i);
             assert_true(last[2 * i + 1] == 23 * (float)i);
         }
+        by_run_free(run);
+        by_session_close(session);
+    }
+}
+
+/* What was lent may be given back once the session is open. */
+static void test_lent_for_a_while(void **state)
+{
+    (void)state;
+    for (int level = 0; level < 2; level++) {
+        static float rows[1024][2];
+        for (size_t i = 0; i < 1024; i++)
+            rows[i][0] = rows[i][1] = (float)i;
+        struct baryon_model *model = add_model();
+        const struct by_session_options options = {.optimization = level ? 99 : 0};
+        put_weight(model, "rows", BY_ELEM_FLOAT, (const int64_t[]){1024, 2}, 2, NULL, sizeof rows)
+            ->raw_data.data = (const uint8_t *)rows;
+        put_node(model->graph, "a", "Add", "y,rows", "z");
+        gives(model, "z", BY_ELEM_FLOAT, NULL);
+        struct by_session *session;
+        assert_ok(by_session_open_model(&session, model, 1024, &options, &err));
+        by_model_free(model);
+        memset(rows, 0xff, sizeof rows);
+        const struct by_array x =
+            FLOATS("x", 2, ((const int64_t[]){1, 2}), ((const float[]){1, 2}));
+        struct by_run *run = run_ok(session, &x, 1);
+        for (size_t i = 0; i < 1024; i++)
+            assert_true(((const float *)output(run, 1)->data)[2 * i] == 11 + (float)i);
         by_run_free(run);
         by_session_close(session);
     }
@@ -490,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_models_that_do_not_run),
         cmocka_unit_test(test_lent_weights),
+        cmocka_unit_test(test_lent_for_a_while),
         cmocka_unit_test(test_lent_shapes),
         cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_absent_provider),
