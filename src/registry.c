@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include "engine/session.h"
 #include "input/input.h"
 #include "ir/opinfo.h"
 #include "onnx/check.h"
@@ -101,11 +102,29 @@ static void rule_row(size_t index, struct by_registry_row *row)
     row->help = rule->text;
 }
 
+static size_t provider_count(void)
+{
+    size_t count = 0;
+    while (by_provider_at(count))
+        count++;
+    return count;
+}
+
+static void provider_row(size_t index, struct by_registry_row *row)
+{
+    const struct by_provider *provider = by_provider_at(index);
+    row->name = provider->name;
+    snprintf(row->detail, sizeof row->detail, "%s", provider->full);
+    row->help = provider->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
     {"readers", "files", "Kinds of sample files", reader_count, reader_row},
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
+    {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
+     provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},
 };
 

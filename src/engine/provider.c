@@ -54,35 +54,38 @@ APPEND_WITH(append_dnnl, OrtDnnlProviderOptions *, CreateDnnlProviderOptions,
             UpdateDnnlProviderOptions, SessionOptionsAppendExecutionProvider_Dnnl,
             ReleaseDnnlProviderOptions)
 
-/* `full` is the name in the list of those that the library has. */
 static const struct provider_row {
-    const char *name, *full, *generic;
-    append_fn *append; /* NULL: always there */
+    struct by_provider provider;
+    const char *generic; /* name for append_generic() */
+    append_fn *append;   /* NULL: always there */
 } rows[] = {
-    {"cpu", "CPUExecutionProvider", NULL, NULL},
-    {"cuda", "CUDAExecutionProvider", NULL, append_cuda},
-    {"tensorrt", "TensorrtExecutionProvider", NULL, append_tensorrt},
-    {"rocm", "ROCMExecutionProvider", NULL, append_rocm},
-    {"dnnl", "DnnlExecutionProvider", NULL, append_dnnl},
-    {"migraphx", "MIGraphXExecutionProvider", "MIGraphX", append_generic},
-    {"openvino", "OpenVINOExecutionProvider", "OpenVINO", append_generic},
-    {"vitisai", "VitisAIExecutionProvider", "VitisAI", append_generic},
-    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK", append_generic},
-    {"qnn", "QNNExecutionProvider", "QNN", append_generic},
-    {"coreml", "CoreMLExecutionProvider", "CoreML", append_generic},
+    {{"cpu", "CPUExecutionProvider", "any processor; takes every node"}, NULL, NULL},
+    {{"cuda", "CUDAExecutionProvider", "NVIDIA GPUs"}, NULL, append_cuda},
+    {{"tensorrt", "TensorrtExecutionProvider", "NVIDIA GPUs, by TensorRT"}, NULL, append_tensorrt},
+    {{"rocm", "ROCMExecutionProvider", "AMD GPUs, of older versions"}, NULL, append_rocm},
+    {{"migraphx", "MIGraphXExecutionProvider", "AMD GPUs"}, "MIGraphX", append_generic},
+    {{"vitisai", "VitisAIExecutionProvider", "AMD Ryzen AI and Versal"}, "VitisAI", append_generic},
+    {{"openvino", "OpenVINOExecutionProvider", "Intel CPUs, GPUs and NPUs"},
+     "OpenVINO",
+     append_generic},
+    {{"dnnl", "DnnlExecutionProvider", "CPUs, by oneDNN"}, NULL, append_dnnl},
+    {{"xnnpack", "XnnpackExecutionProvider", "CPUs, by XNNPACK"}, "XNNPACK", append_generic},
+    {{"qnn", "QNNExecutionProvider", "Qualcomm NPUs"}, "QNN", append_generic},
+    {{"coreml", "CoreMLExecutionProvider", "Apple devices"}, "CoreML", append_generic},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-const char *by_provider_name(size_t index)
+const struct by_provider *by_provider_at(size_t index)
 {
-    return index < ROWS ? rows[index].name : NULL;
+    return index < ROWS ? &rows[index].provider : NULL;
 }
 
 static const struct provider_row *find_row(const char *name, size_t length)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0)
+        if (strlen(rows[i].provider.name) == length &&
+            memcmp(rows[i].provider.name, name, length) == 0)
             return &rows[i];
     return NULL;
 }
@@ -92,7 +95,7 @@ static int refuse_name(const char *name, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX];
     const char *known[ROWS];
     for (size_t i = 0; i < ROWS; i++)
-        known[i] = rows[i].name;
+        known[i] = rows[i].provider.name;
     const char *nearest = by_nearest(name, known, ROWS);
     by_fail(err, BARYON_ERR_USAGE, "there is no execution provider %s", by_quote(quoted, name));
     return nearest ? by_err_hint(err, "did you mean '%s'?", nearest) : -1;
@@ -134,8 +137,8 @@ static void join_available(const struct available *available, char *buf, size_t 
     struct by_text text;
     by_text_init(&text, buf, size);
     for (size_t i = 0; i < ROWS; i++)
-        if (has_provider(available, rows[i].full))
-            by_text_add(&text, "%s%s", text.used ? ", " : "", rows[i].name);
+        if (has_provider(available, rows[i].provider.full))
+            by_text_add(&text, "%s%s", text.used ? ", " : "", rows[i].provider.name);
 }
 
 int by_providers_available(const struct by_ort *ort, char *buf, size_t size,
@@ -156,15 +159,15 @@ static int check_available(const struct by_ort *ort, const struct provider_row *
     char list[160];
     if (get_available(ort, &available, err))
         return -1;
-    bool there = has_provider(&available, row->full);
+    bool there = has_provider(&available, row->provider.full);
     join_available(&available, list, sizeof list);
     release_available(ort, &available);
     if (there)
         return 0;
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_DEPENDENCY,
-            "this ONNX Runtime %s has no execution provider '%s', only %s", ort->version, row->name,
-            list);
+            "this ONNX Runtime %s has no execution provider '%s', only %s", ort->version,
+            row->provider.name, list);
     return by_err_hint(err, "set BARYON_ONNXRUNTIME to a build that has it; this one is %.150s",
                        by_quote(quoted, ort->path));
 }
@@ -204,9 +207,9 @@ static int append(const struct by_ort *ort, OrtSessionOptions *built,
         if (!settings.count)
             return 0;
         return by_fail(err, BARYON_ERR_USAGE, "the execution provider '%s' has no settings",
-                       row->name);
+                       row->provider.name);
     }
-    snprintf(doing, sizeof doing, "use the execution provider '%s'", row->name);
+    snprintf(doing, sizeof doing, "use the execution provider '%s'", row->provider.name);
     return by_ort_status(ort, row->append(ort->api, built, row->generic, &settings), doing, err);
 }
 
@@ -238,7 +241,7 @@ int by_providers_append(const struct by_ort *ort, OrtSessionOptions *built,
             return -1;
         if (seen[row - rows])
             return by_fail(err, BARYON_ERR_USAGE, "the execution provider '%s' is given twice",
-                           row->name);
+                           row->provider.name);
         seen[row - rows] = true;
     }
     if (!options->provider_count || seen[0])

@@ -17,7 +17,7 @@ struct by_session_options {
     unsigned threads;                /* inside a node; 0: as many as the process may use */
     unsigned branches;               /* nodes at once; 0 and 1: one after the other */
     int optimization;                /* 0 none, 1 basic, 2 extended, 99 all; -1: all */
-    const char *const *providers;    /* in order of preference, see by_provider_name() */
+    const char *const *providers;    /* in order of preference, see by_provider_at() */
     size_t provider_count;           /* 0: cpu */
     const char *const *op_libraries; /* custom-operator libraries; their code is run */
     size_t op_library_count;
@@ -105,11 +105,16 @@ void by_session_cancel(struct by_session *session);
 void by_session_resume(struct by_session *session);
 
 /*
- * Names of execution providers, as options take them: "cpu", "cuda", ... A name may
- * be followed by settings of the provider's own, "cuda:device_id=1:do_copy=0".
- * Nodes that none of those given takes are an error unless "cpu" is one of them.
+ * Execution providers: one row each in provider.c. In options a name may be followed
+ * by settings of the provider's own, "cuda:device_id=1:do_copy=0". Nodes that none of
+ * those given takes are an error unless "cpu" is one of them.
  */
-const char *by_provider_name(size_t index); /* NULL behind the last */
+struct by_provider {
+    const char *name, *full; /* "cuda", "CUDAExecutionProvider" */
+    const char *help;
+};
+
+const struct by_provider *by_provider_at(size_t index); /* NULL behind the last */
 /* The names of those that the library has, joined by ", ". */
 int by_providers_available(const struct by_ort *ort, char *buf, size_t size,
                            struct baryon_error *err);

@@ -315,8 +315,8 @@ static void test_refused_options(void **state)
 static void test_absent_provider(void **state)
 {
     (void)state;
-    for (size_t i = 1; by_provider_name(i); i++) {
-        const char *const name = by_provider_name(i);
+    for (size_t i = 1; by_provider_at(i); i++) {
+        const char *const name = by_provider_at(i)->name;
         const struct by_session_options options = {.providers = &name, .provider_count = 1};
         struct by_session *session;
         struct baryon_model *model = add_model();
