@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ranges of a file together: this much in any case, or so many times its size. */
+#define SHARED_FREE ((uint64_t)64 << 20)
+#define SHARED_MAX  64u
+
 static int bad_key(const char *key, const char *what, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
@@ -100,21 +104,29 @@ struct resolver {
     size_t count, cap;
 };
 
-static int check_digest(const struct by_data_file *file, const char *wanted,
-                        struct baryon_error *err)
+/* Every tensor of a file may name its checksum. */
+static const char *digest_of(struct by_data_file *file)
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t digest[20];
-    char text[41] = "", quoted[BY_QUOTE_MAX];
+    if (file->sha1[0])
+        return file->sha1;
     by_sha1(file->mapped.bytes, file->mapped.size, digest);
     for (size_t i = 0; i < 20; i++) {
-        text[2 * i] = digits[digest[i] >> 4];
-        text[2 * i + 1] = digits[digest[i] & 15];
+        file->sha1[2 * i] = digits[digest[i] >> 4];
+        file->sha1[2 * i + 1] = digits[digest[i] & 15];
     }
-    if (strcmp(text, wanted) == 0)
+    return file->sha1;
+}
+
+static int check_digest(struct by_data_file *file, const char *wanted, struct baryon_error *err)
+{
+    char name[BY_QUOTE_MAX], quoted[BY_QUOTE_MAX];
+    const char *digest = digest_of(file);
+    if (strcmp(digest, wanted) == 0)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "data file '%.64s' has the SHA-1 checksum %s, the model says %s",
-            file->location, text, by_quote(quoted, wanted));
+    by_fail(err, BARYON_ERR_INPUT, "data file %s has the SHA-1 checksum %s, the model says %s",
+            by_quote(name, file->location), digest, by_quote(quoted, wanted));
     by_err_hint(err, "the data file is damaged or belongs to another model");
     return by_err_in(err, "external_data");
 }
@@ -161,6 +173,7 @@ static int check_range(const struct by_external_ref *ref, const struct by_data_f
                        size_t bytes, struct baryon_error *err)
 {
     uint64_t size = file->mapped.size;
+    char name[BY_QUOTE_MAX];
     if (ref->length != UINT64_MAX && ref->length != bytes) {
         by_fail(err, BARYON_ERR_INPUT, "length is %llu, the dims and type ask for %zu",
                 (unsigned long long)ref->length, bytes);
@@ -169,9 +182,26 @@ static int check_range(const struct by_external_ref *ref, const struct by_data_f
     if (ref->offset <= size && bytes <= size - ref->offset)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,
-            "data file '%.64s' has %llu bytes, offset %llu and length %zu reach behind its end",
-            ref->location, (unsigned long long)size, (unsigned long long)ref->offset, bytes);
+            "data file %s has %llu bytes, offset %llu and length %zu reach behind its end",
+            by_quote(name, ref->location), (unsigned long long)size,
+            (unsigned long long)ref->offset, bytes);
     by_err_hint(err, "the data file is cut short or belongs to another model");
+    return by_err_in(err, "external_data");
+}
+
+/* Whoever reads all weights must not read one range again and again without end. */
+static int count_range(struct by_data_file *file, size_t bytes, struct baryon_error *err)
+{
+    char name[BY_QUOTE_MAX];
+    file->asked += bytes;
+    if (file->asked <= SHARED_FREE || file->asked / SHARED_MAX <= file->mapped.size)
+        return 0;
+    by_fail(
+        err, BARYON_ERR_UNSUPPORTED,
+        "tensors up to here take %llu bytes out of data file %s of %zu, shared ranges may add up "
+        "to %u times its size",
+        (unsigned long long)file->asked, by_quote(name, file->location), file->mapped.size,
+        SHARED_MAX);
     return by_err_in(err, "external_data");
 }
 
@@ -180,6 +210,7 @@ static int resolve(struct resolver *resolver, struct baryon_tensor *tensor,
 {
     struct by_external_ref ref;
     size_t count, bytes;
+    char name[BY_QUOTE_MAX];
     if (!by_tensor_is_external(tensor))
         return 0;
     if (by_external_parse(tensor, &resolver->model->arena, &ref, err) ||
@@ -187,12 +218,12 @@ static int resolve(struct resolver *resolver, struct baryon_tensor *tensor,
         by_elem_bytes(tensor->data_type, count, &bytes, err))
         return -1;
     if (!resolver->model->folder) {
-        by_fail(err, BARYON_ERR_INPUT, "data file '%.64s' is named, but the model came from memory",
-                ref.location);
+        by_fail(err, BARYON_ERR_INPUT, "data file %s is named, but the model came from memory",
+                by_quote(name, ref.location));
         return by_err_in(err, "external_data");
     }
     struct by_data_file *file = open_file(resolver, ref.location, err);
-    if (!file || check_range(&ref, file, bytes, err) ||
+    if (!file || check_range(&ref, file, bytes, err) || count_range(file, bytes, err) ||
         (ref.checksum && check_digest(file, ref.checksum, err)))
         return -1;
     tensor->external = (struct by_span){file->mapped.bytes + ref.offset, bytes};
@@ -218,7 +249,7 @@ static int compare_ranges(const void *a, const void *b)
 /* Tensors may share a range, but not overlap in part. */
 static int check_overlaps(struct resolver *resolver, struct baryon_error *err)
 {
-    char one[BY_QUOTE_MAX], two[BY_QUOTE_MAX];
+    char one[BY_QUOTE_MAX], two[BY_QUOTE_MAX], name[BY_QUOTE_MAX];
     if (resolver->count)
         qsort(resolver->ranges, resolver->count, sizeof *resolver->ranges, compare_ranges);
     for (size_t i = 1; i < resolver->count; i++) {
@@ -226,12 +257,13 @@ static int check_overlaps(struct resolver *resolver, struct baryon_error *err)
         if (a->file != b->file || b->begin >= a->end || (a->begin == b->begin && a->end == b->end))
             continue;
         return by_fail(err, BARYON_ERR_INPUT,
-                       "tensors %s and %s overlap in data file '%.64s' (bytes %llu to %llu and "
+                       "tensors %s and %s overlap in data file %s (bytes %llu to %llu and "
                        "%llu to %llu), only equal ranges may be shared",
                        by_quote(one, a->tensor->name ? a->tensor->name : ""),
-                       by_quote(two, b->tensor->name ? b->tensor->name : ""), a->file->location,
-                       (unsigned long long)a->begin, (unsigned long long)a->end,
-                       (unsigned long long)b->begin, (unsigned long long)b->end);
+                       by_quote(two, b->tensor->name ? b->tensor->name : ""),
+                       by_quote(name, a->file->location), (unsigned long long)a->begin,
+                       (unsigned long long)a->end, (unsigned long long)b->begin,
+                       (unsigned long long)b->end);
     }
     return 0;
 }

@@ -18,6 +18,8 @@ struct by_load_options {
 struct by_data_file {
     const char *location; /* as written in the model */
     struct by_mapped mapped;
+    char sha1[41];  /* of its bytes in hexadecimal, "" as long as nobody asked */
+    uint64_t asked; /* bytes of all ranges together */
 };
 
 /* options NULL: defaults. The model must be freed with by_model_free(). */

@@ -16,6 +16,13 @@ struct mover {
     struct by_writer *writer;
     const char *location;
     size_t min;
+    struct by_map placed; /* struct placed, by its payload */
+};
+
+/* A payload in the data file. Tensors that shared one go on sharing it. */
+struct placed {
+    struct by_span payload;
+    uint64_t offset;
 };
 
 /* Remembers the tensor as it is now, before it is changed. */
@@ -89,11 +96,31 @@ static void drop_payload(struct baryon_tensor *tensor)
     tensor->double_data = tensor->uint64_data = none;
 }
 
+/* Where the payload stands in the data file, after writing it there if it does not yet. */
+static int place(struct mover *mover, struct by_span payload, uint64_t *offset,
+                 struct baryon_error *err)
+{
+    const struct placed *before = by_map_get_bytes(&mover->placed, &payload, sizeof payload);
+    if (before) {
+        *offset = before->offset;
+        return 0;
+    }
+    struct placed *placed = BY_ARENA_NEW(&mover->plan->scratch, struct placed, err);
+    if (!placed || by_writer_pad(mover->writer, payload.size >= PAGE ? PAGE : SMALL_ALIGN, err))
+        return -1;
+    *placed = (struct placed){payload, by_writer_size(mover->writer)};
+    *offset = placed->offset;
+    if (by_map_put_bytes(&mover->placed, &placed->payload, sizeof payload, placed, err))
+        return -1;
+    return by_save_bytes(mover->writer, mover->plan->model, payload.data, payload.size, err);
+}
+
 /* The format keeps external data for initializers; runtimes read no others. */
 static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct baryon_error *err)
 {
     struct by_span bytes;
     size_t count, size;
+    uint64_t offset;
     if (tensor->data_type == BY_ELEM_STRING)
         return 0;
     if (by_tensor_count(tensor, &count, err) || by_elem_bytes(tensor->data_type, count, &size, err))
@@ -101,15 +128,11 @@ static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct ba
     if (size < mover->min && !by_tensor_is_external(tensor))
         return 0;
     if (by_tensor_bytes(tensor, &mover->plan->scratch, &bytes, err) ||
-        remember(mover->plan, tensor, err) ||
-        by_writer_pad(mover->writer, size >= PAGE ? PAGE : SMALL_ALIGN, err))
+        remember(mover->plan, tensor, err) || place(mover, bytes, &offset, err))
         return -1;
-    uint64_t offset = by_writer_size(mover->writer);
     drop_payload(tensor);
     tensor->external = (struct by_span){0};
-    if (set_reference(mover->plan, tensor, mover->location, offset, size, err))
-        return -1;
-    return by_save_bytes(mover->writer, mover->plan->model, bytes.data, size, err);
+    return set_reference(mover->plan, tensor, mover->location, offset, size, err);
 }
 
 static int move_out_graph(void *context, struct baryon_graph *graph, unsigned depth,
@@ -142,22 +165,42 @@ static int move_in_rest(void *context, struct baryon_tensor *tensor, struct bary
     return tensor->external.data ? move_in(context, tensor, err) : 0;
 }
 
-/* Refuses to write over a data file that the model is being read from. */
-static int check_not_input(const struct baryon_model *model, const char *path,
-                           struct baryon_error *err)
+static bool is_mapped(const struct by_mapped *mapped, const struct stat *there)
 {
+    return there->st_dev == mapped->stat.st_dev && there->st_ino == mapped->stat.st_ino;
+}
+
+/* Whose file is at that path, so that a data file must not be written there; NULL: nobody's. */
+static const char *owner_of(const struct baryon_model *model, const char *path)
+{
+    struct stat there;
+    if (stat(path, &there))
+        return NULL;
+    if (model->path && is_mapped(&model->file, &there))
+        return "is the input model";
     for (size_t i = 0; i < model->data_files.count; i++) {
         const struct by_data_file *file = model->data_files.at[i];
-        struct stat there;
-        if (stat(path, &there) || there.st_dev != file->mapped.stat.st_dev ||
-            there.st_ino != file->mapped.stat.st_ino)
-            continue;
-        char quoted[BY_QUOTE_MAX];
-        by_fail(err, BARYON_ERR_USAGE, "data file %s belongs to the input model and would be lost",
-                by_quote(quoted, path));
-        return by_err_hint(err, "write to another folder, or name another file with --external");
+        if (is_mapped(&file->mapped, &there))
+            return "belongs to the input model";
     }
-    return 0;
+    return NULL;
+}
+
+/* model_path: where the model itself is going to be; location: the path from there on. */
+static int check_target(const struct baryon_model *model, const char *model_path,
+                        const char *location, const char *path, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *owner = owner_of(model, path);
+    if (strcmp(location, by_basename(model_path)) == 0 || by_same_file(path, model_path))
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "data file %s is the output model, they are two files",
+                       by_quote(quoted, path));
+    if (!owner)
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE, "data file %s %s and would be lost", by_quote(quoted, path),
+            owner);
+    return by_err_hint(err, "write to another folder, or name another file with --external");
 }
 
 static int default_location(const char *path, char *buf, size_t size, struct baryon_error *err)
@@ -200,18 +243,20 @@ static int make_external(struct by_save_data *plan, const char *path,
     if (!options->external_file && default_location(path, location, sizeof location, err))
         return -1;
     const char *name = options->external_file ? options->external_file : location;
-    if (data_path(path, name, file, sizeof file, err) || check_not_input(plan->model, file, err) ||
-        make_folder_for(file, err))
+    if (data_path(path, name, file, sizeof file, err) ||
+        check_target(plan->model, path, name, file, err) || make_folder_for(file, err))
         return -1;
     char *kept = by_arena_text(&plan->scratch, name, strlen(name), err);
     struct by_writer *writer = kept ? open_data(plan, file, options->writer_flags, err) : NULL;
     if (!writer)
         return -1;
-    struct mover mover = {plan, writer, kept,
-                          options->external_min ? options->external_min : EXTERNAL_MIN};
-    if (by_model_each_graph(plan->model, move_out_graph, &mover, err))
-        return -1;
-    return by_model_each_tensor(plan->model, move_in_rest, plan, err);
+    struct mover mover = {.plan = plan,
+                          .writer = writer,
+                          .location = kept,
+                          .min = options->external_min ? options->external_min : EXTERNAL_MIN};
+    int failed = by_model_each_graph(plan->model, move_out_graph, &mover, err);
+    by_map_release(&mover.placed);
+    return failed ? -1 : by_model_each_tensor(plan->model, move_in_rest, plan, err);
 }
 
 static bool same_folder(const char *a, const char *b)
@@ -234,7 +279,7 @@ static int copy_data_files(struct by_save_data *plan, const char *path,
     for (size_t i = 0; i < model->data_files.count; i++) {
         const struct by_data_file *file = model->data_files.at[i];
         if (data_path(path, file->location, target, sizeof target, err) ||
-            check_not_input(model, target, err) || make_folder_for(target, err))
+            check_target(model, path, file->location, target, err) || make_folder_for(target, err))
             return -1;
         struct by_writer *writer = open_data(plan, target, options->writer_flags, err);
         if (!writer || by_writer_reserve(writer, file->mapped.size, err) ||
