@@ -45,15 +45,16 @@ static int report_names(struct by_check *check, struct baryon_error *err)
     const struct node_names *names = check->state;
     char quoted[BY_QUOTE_MAX];
     if (names->unnamed.count) {
-        by_fail(err, BARYON_ERR_INPUT, "%zu of %zu nodes have no name", names->unnamed.count,
-                names->nodes);
+        by_fail(err, BARYON_ERR_INPUT, "%zu of %zu nodes %s no name", names->unnamed.count,
+                names->nodes, names->unnamed.count == 1 ? "has" : "have");
         if (by_report_mark(check, BY_FINDING_NOTICE, &names->unnamed, err))
             return -1;
     }
     if (!names->twice.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%zu of %zu nodes have a name that is taken, the first is %s",
-            names->twice.count, names->nodes, by_quote(quoted, names->first_twice));
+    by_fail(err, BARYON_ERR_INPUT, "%zu of %zu nodes %s a name that is taken, the first is %s",
+            names->twice.count, names->nodes, names->twice.count == 1 ? "has" : "have",
+            by_quote(quoted, names->first_twice));
     return by_report_mark(check, BY_FINDING_NOTICE, &names->twice, err);
 }
 

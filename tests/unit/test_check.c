@@ -271,7 +271,7 @@ static void sums_up_names_of_nodes(void **state)
     put_node(model->graph, "", "Relu", "x", "b");
     put_node(model->graph, "", "Relu", "x", "c");
     assert_findings(model, "notice node-names: graph.node[2]: 2 of 4 nodes have no name\n"
-                           "notice node-names: graph.node[1]: 1 of 4 nodes have a name that is "
+                           "notice node-names: graph.node[1]: 1 of 4 nodes has a name that is "
                            "taken, the first is 'relu'");
 }
 
