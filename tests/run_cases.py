@@ -220,6 +220,8 @@ class Runner:
     @staticmethod
     def check_valgrind(place):
         found = "".join(path.read_text() for path in sorted(place.glob("valgrind.*")))
+        # Old ones do not know openat2(), which is then done without.
+        found = re.sub(r"(==|--)\d+(==|--) WARNING: unhandled \S+ syscall: 437\n(.*\n){4}", "", found)
         if found:
             raise Failure(found)
 
