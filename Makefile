@@ -123,7 +123,7 @@ $(CLI): $(filter-out %/main.o,$(CLI_OBJ))
 $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
-$(addprefix $(BUILD)/tests/unit/test_,commands opt out progress): $(CLI)
+$(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)

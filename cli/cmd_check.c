@@ -121,7 +121,8 @@ static int check(struct by_cli *cli, const struct settings *settings, struct by_
         findings.json = &json;
     }
     int status = by_model_check(loaded->model, &options, visit, &findings, err);
-    if (status < 0 && !findings.counts[BY_FINDING_ERROR])
+    status = by_loaded_judge(loaded, status, err);
+    if (status < 0 && (!findings.counts[BY_FINDING_ERROR] || err->code == BARYON_ERR_CHANGED))
         return by_err_file(err, loaded->name);
     if (findings.json)
         close_json(&findings);

@@ -125,6 +125,8 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         by_err_file(err, loaded.name);
     if (status == 0)
         status = save(loaded.model, settings, cli->operands[1], err);
+    if (status < 0)
+        status = by_loaded_judge(&loaded, status, err);
     if (status == 0)
         tell(cli, cli->operands[1]);
     by_loaded_close(&loaded);

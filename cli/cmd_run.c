@@ -64,6 +64,7 @@ static int open_session(struct job *job, struct baryon_error *err)
     int status = by_model_check(loaded.model, &rules, NULL, NULL, err);
     if (status == 0)
         status = by_session_open_model(&job->session, loaded.model, 0, &options, err);
+    status = by_loaded_judge(&loaded, status, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
         by_err_file(err, loaded.name);
     by_loaded_close(&loaded);

@@ -187,7 +187,8 @@ int by_session_open_model(struct by_session **out, struct baryon_model *model, s
     int failed = by_model_lend(&lent, session, model, lend_min, err);
     if (!failed) {
         const struct source source = {.lent = lent};
-        failed = open_source(session, model, &source, options, err);
+        failed = open_source(session, model, &source, options, err) ||
+                 by_model_unchanged_on_disk(model, err);
     }
     by_lent_free(lent);
     return finish(out, session, failed);
