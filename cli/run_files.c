@@ -25,7 +25,7 @@ static char *fresh_name(struct by_run_files *files, struct by_map *used, const c
     if (!unique)
         return NULL;
     for (size_t i = 0; name[i]; i++)
-        plain[i] = is_plain(name[i]) && !(i == 0 && name[i] == '.') ? name[i] : '_';
+        plain[i] = is_plain(name[i]) && !(i == 0 && strchr(".-", name[i])) ? name[i] : '_';
     snprintf(unique, size, "%s", *plain ? plain : "_");
     size_t before = (size_t)(uintptr_t)by_map_get(used, plain);
     for (size_t number = before; by_map_get(used, unique);)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -77,6 +78,12 @@ int by_make_folders(const char *path, struct baryon_error *err)
 {
     if (!*path)
         return by_fail(err, BARYON_ERR_USAGE, "the folder's name is empty");
+    /* Before half of them are made. */
+    if (strlen(path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        by_fail_errno(err, BARYON_ERR_IO, "cannot be created");
+        return by_err_file(err, path);
+    }
     char *partial = by_strdup(path, err);
     if (!partial)
         return -1;

@@ -212,10 +212,22 @@ static int default_location(const char *path, char *buf, size_t size, struct bar
                    size - 1);
 }
 
+static int check_utf8(const char *location, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (by_utf8_valid(location, strlen(location)))
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE, "data file %s: the name is not UTF-8, texts in a model are",
+            by_quote(quoted, location));
+    return -1;
+}
+
 static int data_path(const char *model_path, const char *location, char *buf, size_t size,
                      struct baryon_error *err)
 {
     char folder[4096];
+    if (check_utf8(location, err))
+        return -1;
     if (by_location_check(location, strlen(location), err)) {
         if (err)
             err->code = BARYON_ERR_USAGE;
