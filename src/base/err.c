@@ -1,5 +1,13 @@
 #include "base/err.h"
 
+#undef by_fail
+#undef by_fail_errno
+#undef by_err_hint
+#undef by_err_in
+#undef by_err_file
+#undef by_err_offset
+#undef by_err_nomem
+
 #include "base/format.h"
 #include "base/utf8.h"
 

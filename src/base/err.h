@@ -28,6 +28,19 @@ int by_err_offset(struct baryon_error *err, uint64_t offset);
 int by_err_nomem(struct baryon_error *err, size_t bytes);
 void by_err_clear(struct baryon_error *err);
 
+/* All of these give -1, and compilers and analysers that see only a call see that too. */
+static inline int by_failed(void)
+{
+    return -1;
+}
+#define by_fail(...)       (by_fail(__VA_ARGS__), by_failed())
+#define by_fail_errno(...) (by_fail_errno(__VA_ARGS__), by_failed())
+#define by_err_hint(...)   (by_err_hint(__VA_ARGS__), by_failed())
+#define by_err_in(...)     (by_err_in(__VA_ARGS__), by_failed())
+#define by_err_file(...)   (by_err_file(__VA_ARGS__), by_failed())
+#define by_err_offset(...) (by_err_offset(__VA_ARGS__), by_failed())
+#define by_err_nomem(...)  (by_err_nomem(__VA_ARGS__), by_failed())
+
 /* Room for a quoted name: at most 128 bytes between the quotes, "..." when more was there. */
 #define BY_QUOTE_MAX 136
 
