@@ -102,6 +102,7 @@ def main():
         "PYTHONPATH": str(TESTS),
         "PYTHONDONTWRITEBYTECODE": "1",
         "CMOCKA_MESSAGE_OUTPUT": "TAP",
+        "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
         "LC_ALL": "C.UTF-8",
         "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
     }
