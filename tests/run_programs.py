@@ -104,7 +104,6 @@ def main():
         "CMOCKA_MESSAGE_OUTPUT": "TAP",
         "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
         "LC_ALL": "C.UTF-8",
-        "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
     }
 
     def run_one(program):
