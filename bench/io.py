@@ -84,7 +84,6 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         model, out = f"{folder}/model.onnx", f"{folder}/out.onnx"
         subprocess.run([args.python, "-c", MAKE, model], check=True)
-        pathlib.Path(model).read_bytes()
         for round_ in range(args.rounds + 1):
             pair = run_ours(args.program, model, out), run_peer(args.python, model, out)
             if round_:  # the first warms the page cache
