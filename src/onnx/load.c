@@ -86,20 +86,37 @@ static int set_paths(struct baryon_model *model, const char *path, struct baryon
     return by_folder_of(path, model->folder, size) ? 0 : by_err_nomem(err, size);
 }
 
+/*
+ * When both were replaced in between, the old model would go with new data. Whoever
+ * replaces them takes the model away first: so it is still the old data if the model is
+ * still in its place.
+ */
+static int check_in_place(const struct baryon_model *model, struct baryon_error *err)
+{
+    struct stat now;
+    const struct stat *then = &model->file.stat;
+    if (!model->data_files.count || (stat(model->path, &now) == 0 && now.st_dev == then->st_dev &&
+                                     now.st_ino == then->st_ino))
+        return 0;
+    by_fail(err, BARYON_ERR_CHANGED, "changed while it was in use (replaced)");
+    return by_err_hint(err, "run again when no other program writes to it");
+}
+
 static int load_file(struct baryon_model *model, const char *path,
                      const struct by_load_options *options, struct baryon_error *err)
 {
     if (set_paths(model, path, err) || check_size(&model->file, err))
         return -1;
     struct baryon_error changed;
-    int failed = decode(model, model->file.bytes, model->file.size, err);
+    int failed = decode(model, model->file.bytes, model->file.size, err) ||
+                 by_model_resolve_external(model, options, err);
     /* A file that was written to meanwhile explains whatever else was found. */
-    if (by_mapped_check(&model->file, &changed)) {
+    if (by_mapped_check(&model->file, &changed) || check_in_place(model, &changed)) {
         if (err)
             *err = changed;
         return -1;
     }
-    return failed ? -1 : by_model_resolve_external(model, options, err);
+    return failed ? -1 : 0;
 }
 
 int by_model_load(struct baryon_model **out, const char *path,
