@@ -17,7 +17,7 @@ import time
 from glob import glob
 from pathlib import Path
 
-from run_programs import count, run
+from run_programs import count, own_signals, run
 
 MAKE = ["make", "--no-print-directory", "--silent", f"-j{len(os.sched_getaffinity(0))}"]
 PROGRAMS = "tests/run_programs.py"
@@ -107,6 +107,7 @@ def run_part(commands, log):
 
 
 def main():
+    own_signals()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -39,6 +39,8 @@ MEMORY_BASE = 100 << 20
 MEMORY_FACTOR = 16
 OUTPUT_MAX = 1 << 20  # characters of one stream that are kept
 
+from run_programs import own_signals
+
 
 class Failure(Exception):
     """What a case did wrong, as text for people."""
@@ -318,6 +320,7 @@ def parse_options():
 
 
 def main():
+    own_signals()
     options = parse_options()
     cases = find_cases(options.names)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

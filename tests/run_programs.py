@@ -78,7 +78,14 @@ def describe(status):
     return f"exit status {status}"
 
 
+def own_signals():
+    """Signals as at a terminal, also where nohup or a background shell had them ignored."""
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def main():
+    own_signals()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
