@@ -95,8 +95,8 @@ static int check_in_place(const struct baryon_model *model, struct baryon_error 
 {
     struct stat now;
     const struct stat *then = &model->file.stat;
-    if (!model->data_files.count || (stat(model->path, &now) == 0 && now.st_dev == then->st_dev &&
-                                     now.st_ino == then->st_ino))
+    if (!model->data_files.count ||
+        (stat(model->path, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino))
         return 0;
     by_fail(err, BARYON_ERR_CHANGED, "changed while it was in use (replaced)");
     return by_err_hint(err, "run again when no other program writes to it");
