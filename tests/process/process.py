@@ -23,7 +23,7 @@ LONG = os.environ.get("LONG", "") not in ("", "0")
 SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
 SECONDS = 120
 
-Done = namedtuple("Done", "status out err seconds peak")
+Done = namedtuple("Done", "status out err seconds cpu peak")
 
 
 def environment(**changes):
@@ -64,7 +64,8 @@ def run(*words, **options):
             stream.seek(0)
             texts.append(stream.read())
     seconds = time.monotonic() - begin
-    return Done(process.returncode, *texts, seconds, usage.ru_maxrss * 1024)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Done(process.returncode, *texts, seconds, cpu, usage.ru_maxrss * 1024)
 
 
 def limited(kind, value):
