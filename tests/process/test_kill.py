@@ -65,7 +65,10 @@ class Kill(process.Case):
         self.restore(before)
         counts = Counter()
         words = ("copy", "after.onnx", "target/model.onnx", "--force", *options)
-        for turn in range(KILLS):
+        turn = 0
+        while counts["killed"] < KILLS:
+            turn += 1
+            self.assertLess(turn, 10 * KILLS, counts)
             running = process.start(*words, cwd=self.folder)
             time.sleep(random.uniform(0, seconds))
             running.kill()
@@ -75,14 +78,13 @@ class Kill(process.Case):
             counts.update([found])
             counts["killed"] += running.returncode == -signal.SIGKILL
             counts["with strays"] += strays > 0
-            if process.LONG or turn % 5 == 4:
+            if process.LONG or turn % 5 == 0:
                 self.baryon(*words)
                 self.assertEqual(self.hashes(self.target), (new, 0))
                 found = "new"
             if found != "old":
                 self.restore(before)
-        print(f"{KILLS} runs of about {seconds:.2f} s: {dict(counts)}", flush=True)
-        self.assertGreater(counts["killed"], KILLS // 2)
+        print(f"{turn} runs of about {seconds:.2f} s: {dict(counts)}", flush=True)
 
     def test_one_file(self):
         self.kill_often()

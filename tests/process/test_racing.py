@@ -9,7 +9,7 @@ from collections import Counter
 import models
 import process
 
-ROUNDS = 100 if process.LONG else 10
+ROUNDS = 100 if process.LONG else 5
 WRITERS = 3
 
 
@@ -99,7 +99,7 @@ class Racing(process.Case):
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            for _ in range(ROUNDS * 20):
+            for _ in range(ROUNDS * 10):
                 words = ("copy", "out/model.onnx", "seen.onnx", "--inline", "--force")
                 done = process.run(*words, cwd=self.folder)
                 self.assertIn(done.status, (0, 3), done.err)
