@@ -1,0 +1,65 @@
+/*
+ * Calibration: from a sketch to the range of a quantizer. Each method is one file with a
+ * pure function and one row in methods.c.
+ */
+#ifndef BY_CALIB_H
+#define BY_CALIB_H
+
+#include "stats/sketch.h"
+
+/* What the range is for. */
+struct by_calib_target {
+    int64_t qmin, qmax; /* levels of an integer type, as quantization will use them */
+    bool symmetric;     /* one zero point in the middle (0 of signed types) */
+    bool power_of_two;  /* scales are powers of two */
+    bool is_float;      /* a float type: value_max counts, not qmin and qmax */
+    double value_max;   /* greatest finite value of a float type (448 for E4M3) */
+};
+
+enum by_calib_metric { BY_CALIB_MAE, BY_CALIB_MSE };
+
+/* by_calib_defaults() fills it; what a method does not read is ignored by it. */
+struct by_calib_options {
+    bool moving_average;       /* minmax, nonoverflow: means over samples of their min and max */
+    double percentile;         /* 99.999 */
+    bool percentile_symmetric; /* of magnitudes; false: both tails by themselves */
+    const double *candidates;  /* layerwise percentile; NULL: its three */
+    size_t candidate_count;
+    enum by_calib_metric metric; /* layerwise percentile */
+    size_t bins;                 /* entropy: 128 */
+    size_t levels;               /* entropy: quantized bins, 128 */
+};
+
+struct by_range {
+    double low, high;   /* low <= 0 <= high */
+    bool constant_zero; /* there was nothing but zeros, or nothing at all */
+    double error; /* what the method minimised, mean per value; NAN when it minimises nothing */
+};
+
+struct by_calibrator {
+    const char *name;  /* "percentile" */
+    const char *alias; /* the peer's name, "Percentile" */
+    const char *help;  /* one sentence, no full stop */
+    int (*range)(const struct by_sketch *sketch, const struct by_calib_target *target,
+                 const struct by_calib_options *options, struct by_range *range,
+                 struct baryon_error *err);
+    bool (*suits)(const struct by_calib_target *target); /* NULL: any */
+};
+
+const struct by_calibrator *const *by_calibrators(size_t *count);
+const struct by_calibrator *by_calibrator_find(const char *name); /* name or alias; NULL */
+void by_calib_defaults(const struct by_calibrator *method, struct by_calib_options *options);
+
+/* Scale and zero point of a range, the rules of the peer's section on them (scale.c). */
+struct by_scale {
+    double scale;
+    int64_t zero_point;
+    int position; /* power of two: scale = 2^-position */
+};
+int by_scale_of_range(const struct by_range *range, const struct by_calib_target *target,
+                      struct by_scale *scale, struct baryon_error *err);
+/* The same range after the scale: what the levels reach. */
+void by_range_of_scale(const struct by_scale *scale, const struct by_calib_target *target,
+                       struct by_range *range);
+
+#endif

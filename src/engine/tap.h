@@ -1,0 +1,53 @@
+/*
+ * Sessions that show tensors to us while they run: operators of ours stand on chosen
+ * values, and each calls a function with the tensor's bytes where they are, before
+ * anything else is computed from them. Nothing is copied out or kept.
+ *
+ * A tap on one inner value stands on the edge: it hands the tensor through in place, so
+ * that it is looked at right after it was made, whatever order the runtime prefers. A tap on an
+ * input, an output or several values stands beside.
+ * A tap hides its values from the runtime's fusions across them; choose values that no
+ * fusion swallows (stats/targets.h).
+ */
+#ifndef BY_TAP_H
+#define BY_TAP_H
+
+#include "base/team.h"
+#include "engine/session.h"
+
+/* What a tap sees. */
+struct by_tap_look {
+    const struct by_array *values; /* as many as the tap has, in its order */
+    size_t count;
+    uint64_t sample;            /* what by_tapped_run() was given */
+    const struct by_team *team; /* threads that are free to help, the runtime's own */
+};
+
+/* Called once a run and tap, never two at a time for one session. A failure ends the run. */
+typedef int by_tap_fn(void *context, const struct by_tap_look *look, struct baryon_error *err);
+
+struct by_tap {
+    const char *const *values; /* names of values of the main graph; of any tensor type */
+    size_t value_count;
+    by_tap_fn *look;
+    void *context;
+};
+
+struct by_tapped;
+
+/* As by_session_open_model(); the model is as it was afterwards. Names of values that do
+ * not exist are refused. options->branches must be 0 or 1. */
+int by_tapped_open(struct by_tapped **tapped, struct baryon_model *model, const struct by_tap *taps,
+                   size_t tap_count, const struct by_session_options *options,
+                   struct baryon_error *err);
+void by_tapped_close(struct by_tapped *tapped);
+/* For its ports, and to cancel. */
+struct by_session *by_tapped_session(const struct by_tapped *tapped);
+/*
+ * Runs one sample for its taps; outputs come to nobody. An error of a tap's function
+ * comes out as it was given.
+ */
+int by_tapped_run(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
+                  uint64_t sample, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * What a layer's inputs look like to its weights: the Gram matrix of its input columns,
+ * their means, and the number of rows behind them. With them the error of any candidate
+ * weights on all samples is a quadratic form.
+ *
+ * A layer's output at one place is the product of its weights with one row of `columns`
+ * numbers: for Conv the window that the kernel sees (zeros where it hangs over, im2col),
+ * for ConvTranspose the inputs that reach this output, for MatMul and Gemm a row of the
+ * input. With groups each group has a matrix of its own. A Gather from a constant table has
+ * no Gram matrix but counts of the indices.
+ *
+ * When rows are far more than needed, a look takes some of them, chosen by the sample's
+ * index alone. Sums are kept in folds (fold.h): the same bytes for any split or order.
+ *
+ * A matrix is cut into tiles of BY_MOMENTS_TILE columns, of which the upper triangle is kept.
+ * A tile can be gathered without the others, so that a pass over the data fits any memory.
+ */
+#ifndef BY_MOMENTS_H
+#define BY_MOMENTS_H
+
+#include "base/team.h"
+#include "engine/session.h"
+#include "ir/graph.h"
+#include "stats/fold.h"
+
+#define BY_MOMENTS_TILE 512
+
+enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY_LAYER_GATHER };
+
+/* A layer with constant weights, as its node says. Names and lists live in the model. */
+struct by_layer {
+    enum by_layer_kind kind;
+    const char *name;  /* of its first output: unique in the model */
+    const char *input; /* the value whose columns count */
+    const char *weight;
+    int64_t groups, columns; /* a group; of a gather: rows of the table, and groups is 1 */
+    /* Windows: how many spatial dimensions, and for each the usual numbers. */
+    size_t spatial;
+    int64_t channels; /* of the input */
+    int64_t kernel[6], stride[6], dilation[6], pad_begin[6], pad_end[6], output_pad[6];
+    int64_t output_size[6]; /* of a ConvTranspose with output_shape; 0: not given */
+    int auto_pad;           /* enum in moments_layer.c; pads depend on the input then */
+    bool transposed;        /* the input's columns stand in rows (Gemm with transA) */
+    int axis;               /* of the input along which the columns lie, for MatMul: the last */
+};
+
+/* False when the node is no layer with constant weights, or one that has no moments. */
+bool by_layer_of_node(const struct baryon_graph *graph, const struct baryon_node *node,
+                      struct by_layer *layer);
+/* All of the main graph, in its order; by_free() *layers. */
+int by_layers_find(const struct baryon_graph *graph, struct by_layer **layers, size_t *count,
+                   struct baryon_error *err);
+
+struct by_moments {
+    uint64_t rows; /* gathered so far, per group */
+    uint64_t samples;
+    uint64_t nonfinite_rows; /* left out */
+    struct by_fold mean;     /* groups * columns sums */
+    size_t tile_count;       /* of the whole matrix, all groups; see by_moments_tile_at() */
+    struct by_fold *tiles;   /* count 0: not gathered in this pass */
+    uint64_t *counts;        /* of a gather: columns of them */
+};
+
+struct by_moments_tile {
+    size_t group, row, column; /* in tiles; row <= column */
+    size_t rows, columns;      /* in numbers */
+};
+
+size_t by_moments_tiles(const struct by_layer *layer);
+void by_moments_tile_at(const struct by_layer *layer, size_t index, struct by_moments_tile *tile);
+/* Memory of one tile while it is gathered. */
+size_t by_moments_tile_bytes(const struct by_moments_tile *tile);
+
+/* Gathers tiles [first, end); means and counts with the first tile. */
+int by_moments_init(struct by_moments *moments, const struct by_layer *layer, size_t first,
+                    size_t end, struct baryon_error *err);
+void by_moments_release(struct by_moments *moments);
+
+/* Buffers for looks, shared by layers one after the other. */
+struct by_moments_scratch;
+int by_moments_scratch_open(struct by_moments_scratch **scratch, unsigned workers,
+                            struct baryon_error *err);
+void by_moments_scratch_close(struct by_moments_scratch *scratch);
+
+/* input: the layer's input of one sample. Shapes that do not fit the layer are refused. */
+int by_moments_look(struct by_moments *moments, const struct by_layer *layer,
+                    struct by_moments_scratch *scratch, const struct by_array *input,
+                    uint64_t sample, const struct by_team *team, struct baryon_error *err);
+int by_moments_merge(struct by_moments *moments, const struct by_moments *other,
+                     struct baryon_error *err);
+
+/* Sums over all rows, [columns][columns], both triangles; every tile must be there. */
+int by_moments_gram(const struct by_moments *moments, const struct by_layer *layer, size_t group,
+                    double *gram, struct baryon_error *err);
+/* Mean of each column. */
+void by_moments_mean(const struct by_moments *moments, const struct by_layer *layer, size_t group,
+                     double *mean);
+
+#endif
