@@ -1,5 +1,6 @@
 #include "cli/out.h"
 
+#include "base/err.h"
 #include "cli/term.h"
 
 #include <errno.h>
@@ -65,25 +66,15 @@ int by_out_flush(struct by_out *out, struct baryon_error *err)
     return status;
 }
 
-/* Length of the UTF-8 character that begins here; 0 when it is none or a control. */
-static size_t character(const uint8_t *at, size_t left)
-{
-    size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-    bool control = *at < 0x20 || *at == 0x7f || (*at == 0xc2 && left > 1 && at[1] < 0xa0);
-    return !control && length <= left && by_utf8_valid(at, length) ? length : 0;
-}
-
 void by_clean_bytes(struct by_str *str, const void *text, size_t size)
 {
-    const uint8_t *at = text;
+    const char *at = text;
     while (size) {
-        size_t length = character(at, size);
-        if (length)
-            by_str_add(str, at, length);
-        else
-            by_str_printf(str, "\\x%02x", *at);
-        at += length ? length : 1;
-        size -= length ? length : 1;
+        char clean[256];
+        size_t taken;
+        by_str_add(str, clean, by_escape(clean, sizeof clean, at, size, &taken));
+        at += taken;
+        size -= taken;
     }
 }
 

@@ -2,8 +2,9 @@
  * Standard output: collected, styled and written at once when a command is done, so
  * that a command that fails leaves either its result or nothing there.
  *
- * Texts that come from files are cleaned: control and non-UTF-8 bytes stand as \xNN,
- * so that a name in a model cannot speak to the terminal.
+ * Texts that come from files are cleaned: what acts on a terminal or turns the text
+ * around, and bytes that are not UTF-8, stand as \xNN, so that a name in a model cannot
+ * speak to the terminal.
  */
 #ifndef BY_OUT_H
 #define BY_OUT_H

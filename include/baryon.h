@@ -47,6 +47,8 @@ BARYON_API const char *baryon_version(void);
  * allocates. The parts are kept apart so that a program can use them:
  * baryon_error_format() joins them to
  *     FILE[@OFFSET]: PLACE: MESSAGE[; HINT]
+ * Control characters, as names in a file may have them, are \xNN in the text it makes
+ * and in all parts but the file.
  * Code values are pinned: a program may store them.
  */
 enum baryon_code {
@@ -67,7 +69,7 @@ enum baryon_code {
 struct baryon_error {
     enum baryon_code code;
     int64_t offset;    /* byte in the file, -1 when there is none */
-    char file[256];    /* "" when there is none */
+    char file[256];    /* as it was given, "" when there is none */
     char place[256];   /* where in the file: "graph.node[12].attribute[0]" */
     char message[512]; /* what was found, with the value and the rule */
     char hint[256];    /* what to do about it, may be "" */

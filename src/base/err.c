@@ -57,12 +57,13 @@ int baryon_code_exit(enum baryon_code code)
 
 int baryon_error_format(const struct baryon_error *err, char *buf, size_t size)
 {
-    char offset[32] = "";
+    char offset[32] = "", file[4 * sizeof err->file];
+    size_t taken;
+    file[by_escape(file, sizeof file - 1, err->file, strlen(err->file), &taken)] = '\0';
     if (err->file[0] && err->offset >= 0)
         snprintf(offset, sizeof offset, "@%" PRId64, err->offset);
-    return snprintf(buf, size, "%s%s%s%s%s%s%s%s", err->file, offset, err->file[0] ? ": " : "",
-                    err->place, err->place[0] ? ": " : "", err->message, err->hint[0] ? "; " : "",
-                    err->hint);
+    return snprintf(buf, size, "%s%s%s%s%s%s%s%s", file, offset, file[0] ? ": " : "", err->place,
+                    err->place[0] ? ": " : "", err->message, err->hint[0] ? "; " : "", err->hint);
 }
 
 void by_err_clear(struct baryon_error *err)
@@ -74,20 +75,28 @@ void by_err_clear(struct baryon_error *err)
     err->file[0] = err->place[0] = err->message[0] = err->hint[0] = '\0';
 }
 
-/* Formats into a part of the error; a text that is too long ends between two characters. */
-static void fill(char *part, size_t size, const char *format, va_list args)
+/* A text that was cut ends between two characters. */
+static void drop_half_character(char *part)
 {
-    int wanted = by_vformat(part, size, format, args);
-    if (wanted < 0)
-        part[0] = '\0';
-    if (wanted < 0 || (size_t)wanted < size)
-        return;
-    size_t end = size - 1, start = end;
+    size_t end = strlen(part), start = end;
     while (start > 0 && end - start < 4 && ((uint8_t)part[start - 1] & 0xc0) == 0x80)
         start--;
     uint32_t code;
     if (start > 0 && !by_utf8_next((uint8_t *)part + start - 1, end - start + 1, &code))
         part[start - 1] = '\0';
+}
+
+/* Formats into a part of the error, at most as long as a message. */
+static void fill(char *part, size_t size, const char *format, va_list args)
+{
+    char raw[sizeof((struct baryon_error *)0)->message];
+    size_t taken;
+    int wanted = by_vformat(raw, size, format, args);
+    if (wanted < 0)
+        raw[0] = '\0';
+    else if ((size_t)wanted >= size)
+        drop_half_character(raw);
+    part[by_escape(part, size - 1, raw, strlen(raw), &taken)] = '\0';
 }
 
 int by_fail(struct baryon_error *err, enum baryon_code code, const char *format, ...)
@@ -180,9 +189,9 @@ int by_err_in(struct baryon_error *err, const char *format, ...)
     char step[sizeof err->place];
     va_list args;
     va_start(args, format);
-    int wanted = by_vformat(step, sizeof step, format, args);
+    fill(step, sizeof step, format, args);
     va_end(args);
-    size_t length = wanted < 0 ? 0 : strlen(step), kept = strlen(err->place);
+    size_t length = strlen(step), kept = strlen(err->place);
     if (length && length + 1 < sizeof step && step[length - 1] != '.' && err->place[0] &&
         err->place[0] != '[')
         step[length++] = '.';

@@ -9,7 +9,8 @@
  * All of them accept err == NULL, return -1 and never allocate.
  *
  * Messages are short and lower case; they name the object, the value and the
- * rule. Text that comes from a file goes through by_quote().
+ * rule. Text that comes from a file goes through by_quote(); what acts on a terminal
+ * is made visible (\xNN) wherever it comes from.
  */
 #ifndef BY_ERR_H
 #define BY_ERR_H
@@ -48,5 +49,8 @@ static inline int by_failed(void)
  */
 const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size);
 const char *by_quote(char out[BY_QUOTE_MAX], const char *text);
+/* The same without quotes and without a NUL, as much as there is room for; returns the bytes
+ * written. */
+size_t by_escape(char *out, size_t room, const void *text, size_t size, size_t *taken);
 
 #endif

@@ -43,7 +43,7 @@ static void quoted(struct by_str *out, const void *text, size_t size)
         size_t length = by_utf8_next(bytes + i, size - i, &code);
         if (!length)
             escape(out, 0xfffd);
-        else if (code < 0x20 || code == '"' || code == '\\' || code == 0x7f)
+        else if (by_utf8_is_hidden(code) || code == '"' || code == '\\')
             escape(out, code);
         else
             by_str_add(out, bytes + i, length);

@@ -5,15 +5,7 @@
 
 #define SHOWN_MAX 128u
 
-/* Code points that act on a terminal or turn the text around instead of being seen. */
-static bool is_invisible(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
-           code == 0xfeff;
-}
-
-static char *escape(char *out, const uint8_t *bytes, size_t count)
+static void put_escaped(char *out, const uint8_t *bytes, size_t count)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < count; i++) {
@@ -22,32 +14,38 @@ static char *escape(char *out, const uint8_t *bytes, size_t count)
         *out++ = digits[bytes[i] >> 4];
         *out++ = digits[bytes[i] & 15];
     }
-    return out;
+}
+
+size_t by_escape(char *out, size_t room, const void *text, size_t size, size_t *taken)
+{
+    const uint8_t *bytes = text;
+    size_t used = 0, i = 0;
+    while (i < size) {
+        uint32_t code = 0;
+        size_t length = by_utf8_next(bytes + i, size - i, &code);
+        bool plain = length && !by_utf8_is_hidden(code);
+        length = length ? length : 1;
+        size_t need = plain ? length : 4 * length;
+        if (need > room - used)
+            break;
+        if (plain)
+            memcpy(out + used, bytes + i, length);
+        else
+            put_escaped(out + used, bytes + i, length);
+        used += need;
+        i += length;
+    }
+    *taken = i;
+    return used;
 }
 
 const char *by_quote_bytes(char out[BY_QUOTE_MAX], const void *text, size_t size)
 {
-    const uint8_t *bytes = text;
-    char *at = out;
-    size_t i = 0;
-    *at++ = '\'';
-    while (i < size) {
-        uint32_t code = 0;
-        size_t length = by_utf8_next(bytes + i, size - i, &code);
-        size_t taken = length ? length : 1;
-        bool plain = length && !is_invisible(code);
-        if ((size_t)(at - out) - 1 + (plain ? taken : 4 * taken) > SHOWN_MAX)
-            break;
-        if (plain) {
-            memcpy(at, bytes + i, taken);
-            at += taken;
-        } else {
-            at = escape(at, bytes + i, taken);
-        }
-        i += taken;
-    }
-    const char *end = i < size ? "'..." : "'";
-    memcpy(at, end, strlen(end) + 1);
+    size_t taken;
+    out[0] = '\'';
+    size_t used = 1 + by_escape(out + 1, SHOWN_MAX, text, size, &taken);
+    const char *end = taken < size ? "'..." : "'";
+    memcpy(out + used, end, strlen(end) + 1);
     return out;
 }
 

@@ -64,6 +64,13 @@ bool by_utf8_valid(const void *bytes, size_t size)
     return true;
 }
 
+bool by_utf8_is_hidden(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
+           code == 0xfeff;
+}
+
 size_t by_utf8_put(char *out, uint32_t code)
 {
     if (code < 0x80) {

@@ -63,7 +63,7 @@ static int check_annotation(struct by_check *check, const struct baryon_graph *g
                             const struct by_annotation *annotation, size_t index,
                             struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX], name[512];
+    char quoted[BY_QUOTE_MAX], key[BY_QUOTE_MAX], name[512];
     const char *tensor = annotation->tensor_name ? annotation->tensor_name : "";
     if (!by_graph_value(graph, tensor)) {
         by_fail(err, BARYON_ERR_INPUT, "an annotation for %s, which is not there",
@@ -80,7 +80,7 @@ static int check_annotation(struct by_check *check, const struct baryon_graph *g
         if (pair->value.size >= 500 || by_graph_value(graph, name))
             continue;
         by_fail(err, BARYON_ERR_INPUT, "%s names %s, which is not there",
-                pair->key ? pair->key : "a key", by_quote(quoted, name));
+                pair->key ? by_quote(key, pair->key) : "a key", by_quote(quoted, name));
         by_err_in(err, "quantization_annotation[%zu].quant_parameter_tensor_names[%zu]", index, i);
         if (by_report(check, BY_FINDING_WARNING, &pair->msg, err))
             return -1;

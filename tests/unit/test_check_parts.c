@@ -312,7 +312,8 @@ static void warns_about_annotations_of_nothing(void **state)
     assert_findings(
         model,
         "warning annotation: "
-        "graph.quantization_annotation[0].quant_parameter_tensor_names[1]: ZERO_POINT_TENSOR names "
+        "graph.quantization_annotation[0].quant_parameter_tensor_names[1]: 'ZERO_POINT_TENSOR' "
+        "names "
         "'zp', which is not there\n"
         "warning annotation: graph.quantization_annotation[1]: an annotation for 'gone', which is "
         "not there");

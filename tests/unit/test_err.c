@@ -199,6 +199,30 @@ static void long_messages_are_cut_between_characters(void **state)
     }
 }
 
+/* Names in a file and the file's own may have anything in them. */
+static void nothing_in_an_error_speaks_to_a_terminal(void **state)
+{
+    (void)state;
+    struct baryon_error err;
+    by_fail(&err, BARYON_ERR_INPUT, "key %s", "\x1b[31mred\xe2\x80\xae");
+    by_err_hint(&err, "see %s", "a\nb\xc2\x9b");
+    by_err_in(&err, "node[%s]", "\x07");
+    by_err_file(&err, "m\x1b\xff.onnx");
+    assert_string_equal(err.message, "key \\x1b[31mred\\xe2\\x80\\xae");
+    assert_string_equal(err.hint, "see a\\x0ab\\xc2\\x9b");
+    assert_string_equal(err.place, "node[\\x07]");
+    assert_string_equal(err.file, "m\x1b\xff.onnx");
+    assert_formats(&err, "m\\x1b\\xff.onnx: node[\\x07]: key \\x1b[31mred\\xe2\\x80\\xae; "
+                         "see a\\x0ab\\xc2\\x9b");
+    char text[600];
+    memset(text, '\x1b', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    by_fail(&err, BARYON_ERR_INPUT, "%s", text);
+    assert_int_equal(strlen(err.message), (sizeof err.message - 1) / 4 * 4);
+    by_err_in(&err, "%s", text);
+    assert_int_equal(strlen(err.place), (sizeof err.place - 1) / 4 * 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +235,7 @@ int main(void)
         cmocka_unit_test(quoting_shows_what_is_there),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(long_messages_are_cut_between_characters),
+        cmocka_unit_test(nothing_in_an_error_speaks_to_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

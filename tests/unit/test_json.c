@@ -79,6 +79,7 @@ static void any_bytes_become_valid_text(void **state)
         {"\b\f\n\r\t\x01\x1f\x7f", 8, "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\""},
         {"\xc3\xa9\xf0\x9f\x98\x80", 6, "\"\xc3\xa9\xf0\x9f\x98\x80\""},
         {"a\xff\xc3", 3, "\"a\\ufffd\\ufffd\""},
+        {"\xc2\x9b\xe2\x80\xae\xef\xbb\xbf", 8, "\"\\u009b\\u202e\\ufeff\""},
         {"a/b'c", 5, "\"a/b'c\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -105,6 +105,16 @@ static void control_bytes_do_not_reach_the_terminal(void **state)
     by_str_clear(&str);
     by_clean_bytes(&str, "\xe4\xb8", 2);
     assert_string_equal(by_str_text(&str), "\\xe4\\xb8");
+    by_str_clear(&str);
+    by_clean(&str, "turns \u202e round, \u200b hides");
+    assert_string_equal(by_str_text(&str), "turns \\xe2\\x80\\xae round, \\xe2\\x80\\x8b hides");
+    by_str_clear(&str);
+    char longer[1000];
+    memset(longer, 'a', sizeof longer);
+    longer[255] = '\033';
+    by_clean_bytes(&str, longer, sizeof longer);
+    assert_int_equal(str.size, sizeof longer + 3);
+    assert_memory_equal(by_str_text(&str) + 254, "a\\x1ba", 6);
     by_str_release(&str);
 }
 
