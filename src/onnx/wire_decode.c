@@ -68,6 +68,28 @@ static size_t count_varints(const uint8_t *bytes, const uint8_t *end)
     return count;
 }
 
+/*
+ * No number has more than 10 bytes or over 64 bits; the last byte of the run ends one.
+ * A number of 10 bytes has 9 in a row that say that it goes on: looking at every ninth
+ * byte finds one of them.
+ */
+static bool fits_64_bits(const uint8_t *bytes, const uint8_t *end)
+{
+    const size_t stride = 9;
+    for (const uint8_t *at = bytes; (size_t)(end - at) > stride - 1;) {
+        const uint8_t *first = at + stride - 1, *last = first;
+        while (first > at && first[-1] & 0x80)
+            first--;
+        while (*last & 0x80)
+            last++;
+        size_t size = (size_t)(last - first);
+        if (size > stride || (size == stride && *last > 1))
+            return false;
+        at = last + 1;
+    }
+    return true;
+}
+
 static int count_packed(const struct by_field *row, const struct by_wire_field *field,
                         size_t *count, struct baryon_error *err)
 {
@@ -77,6 +99,8 @@ static int count_packed(const struct by_field *row, const struct by_wire_field *
         *count = count_varints(field->content, field->end);
         if (size && field->end[-1] & 0x80)
             return by_fail(err, BARYON_ERR_INPUT, "the packed numbers end within a number");
+        if (!fits_64_bits(field->content, field->end))
+            return by_fail(err, BARYON_ERR_INPUT, "a packed number longer than 64 bits");
         return 0;
     }
     size_t width = type == BY_WIRE_32 ? 4 : 8;

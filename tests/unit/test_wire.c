@@ -205,6 +205,31 @@ static void test_packed_forms(void **state)
     assert_ptr_equal(tensor->int64_data.data, one + 2);
 }
 
+/* Runs of typed payloads, with small numbers around the long one. */
+static void test_long_numbers_in_payloads(void **state)
+{
+    struct fixture *f = *state;
+    for (uint8_t before = 0; before < 20; before++) {
+        for (uint8_t size = 1; size <= 12; size++) {
+            const uint8_t run = (uint8_t)(before + size + 3);
+            uint8_t bytes[40] = {0x3a, run}, *number = bytes + 2 + before;
+            memset(number, 0x80, size - 1u);
+            number[size - 1] = 1;
+            if (size <= 10) {
+                struct baryon_tensor *tensor = decode(f, &by_schema_tensor, bytes, run + 2u);
+                assert_non_null(tensor);
+                assert_int_equal(tensor->int64_data.size, run);
+            } else
+                assert_refused(f, &by_schema_tensor, bytes, run + 2u, "int64_data",
+                               "a packed number longer than 64 bits");
+            number[size - 1] = 2;
+            if (size == 10)
+                assert_refused(f, &by_schema_tensor, bytes, run + 2u, "int64_data",
+                               "a packed number longer than 64 bits");
+        }
+    }
+}
+
 static void test_refusals(void **state)
 {
     struct fixture *f = *state;
@@ -275,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_added_and_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_child_change_reaches_parent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_packed_forms, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_numbers_in_payloads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
         cmocka_unit_test_setup_teardown(test_offsets_and_places, setup, teardown),
         cmocka_unit_test_setup_teardown(test_depth, setup, teardown),
