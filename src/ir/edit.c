@@ -22,6 +22,18 @@ static int set_names(struct baryon_node *node, struct baryon_model *model, const
     return 0;
 }
 
+/* Room in the values for the uses by one node, which may read a value several times. */
+static int reserve_uses(struct baryon_value *const *inputs, size_t count, struct baryon_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i])
+            inputs[i]->use_wanted = 0;
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] && by_value_reserve(inputs[i], ++inputs[i]->use_wanted, err))
+            return -1;
+    return 0;
+}
+
 /* Names of inputs, and room in the values for their uses. */
 static int prepare_inputs(struct baryon_node *node, struct baryon_graph *graph,
                           struct baryon_value *const *inputs, size_t count,
@@ -34,12 +46,11 @@ static int prepare_inputs(struct baryon_node *node, struct baryon_graph *graph,
         return -1;
     node->links_cap = count;
     for (size_t i = 0; i < count; i++) {
-        if (inputs[i] &&
-            (by_graph_can_read(graph, inputs[i], err) || by_value_reserve(inputs[i], count, err)))
+        if (inputs[i] && by_graph_can_read(graph, inputs[i], err))
             return -1;
         node->input.at[node->input.count++] = inputs[i] ? inputs[i]->name : none;
     }
-    return 0;
+    return reserve_uses(inputs, count, err);
 }
 
 static void forget_outputs(struct baryon_node *node)

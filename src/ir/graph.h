@@ -51,6 +51,7 @@ struct baryon_value {
     struct by_value_info *info; /* declared type, NULL when there is none */
     struct by_use *uses;        /* order is not kept under edits */
     size_t use_count, use_cap;
+    size_t use_wanted;           /* scratch of the edit that makes room for uses */
     size_t output_count;         /* of the uses, those that are graph outputs */
     size_t index;                /* place in graph->all_values */
     size_t info_slot;            /* place in graph->value_info, BY_NO_SLOT: not there */
