@@ -9,8 +9,6 @@
 
 #include "ir/graph.h"
 
-#define BY_NAME_MAX 4096
-
 /* A quantization parameter of an annotation, which names the value. */
 struct by_mention {
     struct by_mention *next;

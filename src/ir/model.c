@@ -1,5 +1,7 @@
 #include "ir/model.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +20,21 @@ int64_t by_model_opset(const struct baryon_model *model, const char *domain)
     return 0;
 }
 
+static int check_name(const char *name, size_t length, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (length > BY_NAME_MAX)
+        return by_fail(err, BARYON_ERR_USAGE, "a name of %zu bytes, %d are the limit", length,
+                       BY_NAME_MAX);
+    if (!by_utf8_valid(name, length))
+        return by_fail(err, BARYON_ERR_USAGE, "name %s is not valid UTF-8", by_quote(quoted, name));
+    return 0;
+}
+
 const char *by_model_name(struct baryon_model *model, const char *text, struct baryon_error *err)
 {
-    return by_intern(&model->names, text, strlen(text), err);
+    size_t length = strlen(text);
+    return check_name(text, length, err) ? NULL : by_intern(&model->names, text, length, err);
 }
 
 struct baryon_attribute *by_node_attr(const struct baryon_node *node, const char *name)

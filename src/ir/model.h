@@ -330,7 +330,10 @@ struct baryon_model {
 
 /* Version imported for a domain ("" and "ai.onnx" are one), 0 when there is none. */
 int64_t by_model_opset(const struct baryon_model *model, const char *domain);
-/* Interns in the model's table. */
+#define BY_NAME_MAX 4096
+
+/* Interns in the model's table; refuses what a loader would: names over BY_NAME_MAX bytes, and
+ * what is no UTF-8. */
 const char *by_model_name(struct baryon_model *model, const char *text, struct baryon_error *err);
 /* NULL when the node has no attribute of that name. */
 struct baryon_attribute *by_node_attr(const struct baryon_node *node, const char *name);

@@ -1,6 +1,8 @@
 /* Edits of what a model says beside its graph: imports and metadata. */
 #include "ir/links.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
@@ -51,6 +53,10 @@ int by_model_set_metadata(struct baryon_model *model, const char *key, const cha
         remove_at(&model->metadata, slot);
         return 0;
     }
+    char quoted[BY_QUOTE_MAX];
+    if (!by_utf8_valid(value, strlen(value)))
+        return by_fail(err, BARYON_ERR_USAGE, "value %s of metadata is not valid UTF-8",
+                       by_quote(quoted, value));
     struct by_pair *pair = BY_ARENA_NEW(arena, struct by_pair, err);
     const char *text = by_arena_text(arena, value, strlen(value), err);
     if (!pair || !text || !(pair->key = by_model_name(model, key, err)) ||

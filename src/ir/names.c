@@ -58,19 +58,6 @@ const char *by_model_fresh_name(struct baryon_model *model, const char *stem,
     return by_model_name(model, name, err);
 }
 
-static int check_text(const char *name, struct baryon_error *err)
-{
-    size_t length = strlen(name);
-    if (length == 0)
-        return by_fail(err, BARYON_ERR_USAGE, "an empty name, values need one");
-    if (length > BY_NAME_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "a name of %zu bytes, %d are the limit", length,
-                       BY_NAME_MAX);
-    if (!by_utf8_valid(name, length))
-        return by_fail(err, BARYON_ERR_USAGE, "a name that is not valid UTF-8");
-    return 0;
-}
-
 static bool is_within(const struct baryon_graph *inner, const struct baryon_graph *outer)
 {
     while (inner != outer && inner->owner)
@@ -110,8 +97,8 @@ const char *by_new_value_name(struct baryon_graph *graph, const char *name,
                               struct baryon_error *err)
 {
     struct baryon_model *model = graph->model;
-    if (check_text(name, err))
-        return NULL;
+    if (!*name)
+        return by_fail(err, BARYON_ERR_USAGE, "an empty name, values need one"), NULL;
     if (!is_known(model, name))
         return by_model_name(model, name, err);
     if (check_free(graph, name, err))

@@ -43,11 +43,21 @@ void by_model_free(struct baryon_model *model)
     by_free(model);
 }
 
+static int check_size(size_t size, struct baryon_error *err)
+{
+    if (size > BY_WIRE_BYTES_MAX) {
+        by_fail(err, BARYON_ERR_INPUT, "%zu bytes, a protobuf message has at most %u", size,
+                BY_WIRE_BYTES_MAX);
+        return by_err_hint(err, "models over 2 GiB keep their weights in an external data file");
+    }
+    return 0;
+}
+
 static int decode(struct baryon_model *model, const uint8_t *bytes, size_t size,
                   struct baryon_error *err)
 {
     struct by_wire_reader reader = {.arena = &model->arena, .names = &model->names, .base = bytes};
-    if (by_sniff_model(bytes, size, err))
+    if (check_size(size, err) || by_sniff_model(bytes, size, err))
         return -1;
     if (by_wire_decode(&reader, &by_schema_model, bytes, size, model, err))
         return -1;
@@ -66,16 +76,6 @@ static size_t arena_limit(size_t size)
     if (by_mul_overflow(size, ARENA_RATIO, &limit) || by_add_overflow(limit, ARENA_FREE, &limit))
         return SIZE_MAX;
     return limit;
-}
-
-static int check_size(const struct by_mapped *file, struct baryon_error *err)
-{
-    if (file->size > BY_WIRE_BYTES_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "%zu bytes, a protobuf message has at most %u", file->size,
-                BY_WIRE_BYTES_MAX);
-        return by_err_hint(err, "models over 2 GiB keep their weights in an external data file");
-    }
-    return 0;
 }
 
 static int set_paths(struct baryon_model *model, const char *path, struct baryon_error *err)
@@ -105,7 +105,7 @@ static int check_in_place(const struct baryon_model *model, struct baryon_error 
 static int load_file(struct baryon_model *model, const char *path,
                      const struct by_load_options *options, struct baryon_error *err)
 {
-    if (set_paths(model, path, err) || check_size(&model->file, err))
+    if (set_paths(model, path, err))
         return -1;
     struct baryon_error changed;
     int failed = decode(model, model->file.bytes, model->file.size, err) ||

@@ -308,6 +308,14 @@ static void keeps_metadata_and_imports(void **state)
     assert_string_equal(baryon_model_metadata_key(model, 0), "author");
     assert_null(baryon_model_metadata_key(model, 1));
     assert_int_equal(baryon_model_metadata_value(model, 1).size, 0);
+    assert_int_equal(baryon_model_set_metadata(model, "author", "\xff", &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_string_equal(err.message, "value '\\xff' of metadata is not valid UTF-8");
+    assert_int_equal(baryon_model_set_metadata(model, "\xff", "x", &err), -1);
+    assert_string_equal(err.message, "name '\\xff' is not valid UTF-8");
+    assert_int_equal(baryon_model_set_opset(model, "\xff", 1, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_memory_equal(baryon_model_metadata_value(model, 0).data, "somebody", 8);
     baryon_model_free(model);
 }
 
@@ -377,6 +385,8 @@ static void reports_what_cannot_be_loaded(void **state)
     assert_int_equal(baryon_model_load_bytes(&model, "", 0, NULL, NULL, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_INPUT);
     assert_int_equal(baryon_model_load_bytes(&model, "", 0, NULL, NULL, NULL), -1);
+    assert_int_equal(baryon_model_load_bytes(&model, "", (size_t)1 << 31, NULL, NULL, &err), -1);
+    assert_string_equal(err.message, "2147483648 bytes, a protobuf message has at most 2147483647");
     baryon_model_free(NULL);
 }
 

@@ -115,7 +115,7 @@ static void rename_refuses_taken_and_impossible_names(void **state)
                "graph: name 'x' is taken by another value, a new one has to be new");
     assert_err(by_value_rename(a, "", &err), BARYON_ERR_USAGE, "an empty name, values need one");
     assert_err(by_value_rename(a, "\xff", &err), BARYON_ERR_USAGE,
-               "a name that is not valid UTF-8");
+               "name '\\xff' is not valid UTF-8");
     char text[4098];
     memset(text, 'n', 4097);
     text[4097] = '\0';
@@ -240,6 +240,66 @@ static void adds_and_removes_nodes(void **state)
                "node 'added' (Op) is not part of a linked graph (any more)");
     /* The names are free again. */
     assert_non_null(by_graph_add_node(graph, "Op", "", NULL, NULL, 0, outputs, 3, &err));
+    assert_sound(model);
+    by_model_free(model);
+}
+
+/* Room for uses follows the inputs, also where one is read several times. */
+static void a_node_may_have_many_inputs(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    static struct baryon_value *inputs[COUNT + 3];
+    struct baryon_model *model = new_model();
+    struct baryon_graph *graph = model->graph;
+    for (int i = 0; i < COUNT; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "x%d", i);
+        put_input(graph, name);
+    }
+    assert_ok(by_model_link(model, &err));
+    for (int i = 0; i < COUNT; i++)
+        inputs[i] = ((const struct by_ptrs *)&graph->all_values)->at[i];
+    inputs[COUNT] = inputs[COUNT + 2] = inputs[7];
+    const char *output = "y";
+    size_t before = model->arena.used;
+    struct baryon_node *node =
+        by_graph_add_node(graph, "Sum", NULL, NULL, inputs, COUNT + 3, &output, 1, &err);
+    assert_non_null(node);
+    assert_sound(model);
+    assert_int_equal(inputs[7]->use_count, 3);
+    assert_int_equal(inputs[8]->use_count, 1);
+    assert_true(model->arena.used - before < COUNT * 200u);
+    by_model_free(model);
+}
+
+/* The loader refuses such names, so they must not get into a model. */
+static void names_of_nodes_are_texts(void **state)
+{
+    (void)state;
+    struct baryon_model *model = sample();
+    struct baryon_graph *graph = model->graph;
+    char text[4098];
+    memset(text, 'n', 4097);
+    text[4097] = '\0';
+    const char *output = "fine";
+    const size_t values = graph->all_values.count;
+    assert_err(!by_graph_add_node(graph, "\xff", NULL, NULL, NULL, 0, &output, 1, &err),
+               BARYON_ERR_USAGE, "name '\\xff' is not valid UTF-8");
+    assert_err(!by_graph_add_node(graph, "Op", "\xc3(", NULL, NULL, 0, &output, 1, &err),
+               BARYON_ERR_USAGE, "name '\\xc3(' is not valid UTF-8");
+    assert_err(!by_graph_add_node(graph, "Op", NULL, text, NULL, 0, &output, 1, &err),
+               BARYON_ERR_USAGE, "a name of 4097 bytes, 4096 are the limit");
+    assert_err(by_node_set_int(named(graph, "A"), text, 1, &err), BARYON_ERR_USAGE,
+               "a name of 4097 bytes, 4096 are the limit");
+    assert_err(!by_tensor_new(model, "\xff", BY_ELEM_FLOAT, NULL, 0, NULL, 0, &err),
+               BARYON_ERR_USAGE, "name '\\xff' is not valid UTF-8");
+    assert_err(!by_model_fresh_name(model, "\xff", &err), BARYON_ERR_USAGE,
+               "name '\\xff' is not valid UTF-8");
+    assert_int_equal(graph->all_values.count, values);
+    assert_sound(model);
+    text[4096] = '\0';
+    assert_non_null(by_graph_add_node(graph, "Op", NULL, text, NULL, 0, &output, 1, &err));
     assert_sound(model);
     by_model_free(model);
 }
@@ -648,6 +708,8 @@ int main(void)
         cmocka_unit_test(annotations_follow_names),
         cmocka_unit_test(sharding_follows_what_a_node_reads),
         cmocka_unit_test(adds_and_removes_nodes),
+        cmocka_unit_test(a_node_may_have_many_inputs),
+        cmocka_unit_test(names_of_nodes_are_texts),
         cmocka_unit_test(add_node_refuses_and_leaves_nothing),
         cmocka_unit_test(keeps_nodes_that_are_read),
         cmocka_unit_test(removed_nodes_take_nested_graphs_along),
