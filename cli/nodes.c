@@ -164,7 +164,7 @@ static int graph_json(void *context, struct baryon_graph *graph, unsigned depth,
 int by_nodes_json(struct by_json *json, const struct by_node_view *view, struct baryon_error *err)
 {
     struct walk walk = {.json = json, .view = view};
-    by_json_open(json, "nodes", '[');
+    by_json_open(json, "node_list", '[');
     int status = view->marks ? graph_json(&walk, view->model->graph, 0, err)
                              : by_model_each_graph(view->model, graph_json, &walk, err);
     by_json_close(json, ']');
