@@ -103,6 +103,11 @@ bool by_opinfo_in_opset(const struct by_opinfo *info, int64_t opset)
     return in_range(info->since, info->until, opset);
 }
 
+bool by_op_keeps_places(const struct by_opinfo *info)
+{
+    return info->infer == by_infer_math || info->infer == by_infer_same;
+}
+
 const char *by_attr_type_name(int64_t type)
 {
     static const char *const names[] = {

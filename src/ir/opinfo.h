@@ -77,6 +77,9 @@ const struct by_opinfo *by_opinfo_rows(size_t *count);
 const struct by_op_attr *by_op_attr(const struct by_opinfo *info, const char *name, int64_t opset);
 /* False when the operator is not in that opset of its domain. */
 bool by_opinfo_in_opset(const struct by_opinfo *info, int64_t opset);
+/* Output 0 has the axes of the data inputs, each element at its own place or, of those smaller,
+ * repeated. */
+bool by_op_keeps_places(const struct by_opinfo *info);
 /* "INT", "FLOATS", ... as ONNX writes them. */
 const char *by_attr_type_name(int64_t type);
 
