@@ -5,23 +5,27 @@
  * threads, of the order of work, nor of how the samples were split. It ends with a checksum,
  * and begins with the keys by which a file is known to be stale. Statistics of parts of the same
  * samples add (by_stats_merge); a file may cover any part of them.
+ *
+ * Moments are the big part of it. Loading leaves their tiles in the mapped file, packed;
+ * merging only notes which tiles of which files belong together; saving joins them one
+ * tile at a time, or copies a tile that is alone. So to merge files takes the memory of
+ * their sketches and means and 8 MiB, however big the files are. by_stats_recall() brings
+ * tiles into memory to go on gathering, by_stats_moments() to read them.
  */
 #ifndef BY_STATS_H
 #define BY_STATS_H
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
 #include "stats/targets.h"
 
 #define BY_STATS_VERSION 1
 
-struct by_hash128 {
-    uint64_t low, high;
-};
-
 /* What the statistics are of. Equal keys and coverage mean equal bytes. */
 struct by_stats_key {
-    struct by_hash128 model; /* content, external data too */
+    struct by_hash128 model; /* content, external data too: by_model_content_hash() */
     struct by_hash128 data;  /* the list of samples: names and sizes, and how they are prepared */
     struct by_hash128 settings; /* what is gathered, and how */
 };
@@ -38,19 +42,20 @@ struct by_skipped {
 struct by_tensor_stats {
     const char *name;
     int64_t elem;
-    size_t rank;      /* of the first look; SIZE_MAX while there was none */
-    int64_t dims[16]; /* BY_DIM_VARIES where samples differ */
-    bool rank_varies;
+    size_t rank;                /* of the looks; SIZE_MAX while there was none */
+    int64_t dims[16];           /* BY_DIM_VARIES where samples differ; all 0 behind the rank */
+    bool rank_varies;           /* then rank is 0 */
     int channel_axis;           /* -1: none */
     const char *nonfinite_name; /* of the sample nonfinite_sample, or NULL */
     struct by_sketch sketch;
-    struct by_channels channels;
+    struct by_channels channels; /* count 0 also when the axis is not in the shape, or varies */
 };
 #define BY_DIM_VARIES (-1)
 
 struct by_layer_stats {
     struct by_layer layer;
-    struct by_moments moments;
+    struct by_moments moments;      /* with the tiles that are in memory */
+    struct by_stored_tile **stored; /* by tile, those that lie in files; NULL: none at all */
 };
 
 struct by_stats {
@@ -73,26 +78,78 @@ struct by_stats {
     struct by_layer_stats *layers;
     size_t layer_count;
     struct by_map *by_name; /* tensor name -> struct by_tensor_stats; made by by_stats_find() */
+    struct {
+        struct by_stats_source **at; /* files that tiles lie in */
+        size_t count, cap;
+    } sources;
 };
 
 int by_stats_open(struct by_stats **stats, struct baryon_error *err); /* empty */
 void by_stats_close(struct by_stats *stats);
 
-/* Samples done are marked once they are in; ranges join. */
+/* --- Filling one --- */
+
+/* Texts for people; copied. */
+int by_stats_describe(struct by_stats *stats, const char *model, const char *data,
+                      const char *settings, struct baryon_error *err);
+/* Once each; names are copied. Nothing was looked at yet, no tile is gathered. */
+int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets, size_t count,
+                         struct baryon_error *err);
+int by_stats_set_layers(struct by_stats *stats, const struct by_layer *layers, size_t count,
+                        struct baryon_error *err);
+/* Notes the shape of one look. */
+void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, size_t rank);
+/* Samples done are marked once they are in, skipped ones too; ranges join. Those that are
+ * covered already are BARYON_ERR_INTERNAL. */
 int by_stats_cover(struct by_stats *stats, uint64_t begin, uint64_t end, struct baryon_error *err);
+int by_stats_skip(struct by_stats *stats, uint64_t sample, const char *name, const char *reason,
+                  struct baryon_error *err);
 bool by_stats_covers(const struct by_stats *stats, uint64_t sample);
 bool by_stats_complete(const struct by_stats *stats);
+uint64_t by_stats_covered(const struct by_stats *stats); /* how many samples, skipped ones too */
+
+/* --- Reading it --- */
+
 const struct by_tensor_stats *by_stats_find(struct by_stats *stats, const char *name);
 const struct by_layer_stats *by_stats_find_layer(const struct by_stats *stats, const char *name);
+/* True when the tile is there, in memory or in a file; and for all of a layer's tiles. */
+bool by_layer_stats_has(const struct by_layer_stats *layer, size_t tile);
+bool by_layer_stats_complete(const struct by_layer_stats *layer);
+/* A copy of a layer's moments with all tiles that are there, 16 bytes an entry; it goes back
+ * with by_moments_release(). */
+int by_stats_moments(const struct by_layer_stats *layer, struct by_moments *moments,
+                     struct baryon_error *err);
+/* Brings tiles [first, end) into layer->moments, as far as they are there. */
+int by_stats_recall(struct by_layer_stats *layer, size_t first, size_t end,
+                    struct baryon_error *err);
 
-/* Atomic, like every file we write. */
-int by_stats_save(const struct by_stats *stats, const char *path, struct baryon_error *err);
-/* Damaged, cut and foreign files are refused, each with its place. */
+/* --- Files --- */
+
+/* Atomic, like every file we write; flags are by_writer's. May replace a file that it reads. */
+int by_stats_save(const struct by_stats *stats, const char *path, unsigned flags,
+                  struct baryon_error *err);
+/* Damaged, cut and foreign files are refused, each with its place. Moments stay in the file. */
 int by_stats_load(struct by_stats **stats, const char *path, struct baryon_error *err);
-/* Refuses other keys (naming what differs: model, data or settings) and overlapping samples. */
+/* The same of bytes in memory, which must outlive it; name is for messages. */
+int by_stats_load_bytes(struct by_stats **stats, const void *bytes, size_t size, const char *name,
+                        struct baryon_error *err);
+
+/* --- Several of them. What fails after the checks leaves `stats` good for nothing. --- */
+
+/* Other samples of the same data. Refuses other keys (naming what differs: model, data or
+ * settings), overlapping samples, and moments of which each has other tiles. */
 int by_stats_merge(struct by_stats *stats, const struct by_stats *other, struct baryon_error *err);
+/* Another pass over the same samples: what it gathered must be missing here. */
+int by_stats_join(struct by_stats *stats, const struct by_stats *other, struct baryon_error *err);
 /* BARYON_ERR_CHANGED naming what differs between the two. */
 int by_stats_check_key(const struct by_stats_key *have, const struct by_stats_key *want,
                        struct baryon_error *err);
+/*
+ * Hash of a model as it would be written, with the content of external data: tensors that
+ * lie in data files count with their bytes, not with the files' names. The same bytes in
+ * the model file and in a data file are two contents.
+ */
+int by_model_content_hash(struct baryon_model *model, struct by_hash128 *hash,
+                          struct baryon_error *err);
 
 #endif
