@@ -74,6 +74,20 @@ static void ort_json(struct by_json *json, const struct by_versions *versions)
     by_json_close(json, '}');
 }
 
+static void blas_json(struct by_json *json, const struct by_versions *versions)
+{
+    by_json_open(json, "blas", '{');
+    by_json_bool(json, "found", versions->blas);
+    if (versions->blas) {
+        by_json_text(json, "name", versions->blas->name);
+        by_json_text(json, "path", versions->blas->path);
+    } else {
+        by_json_text(json, "message", versions->blas_error.message);
+        by_json_text(json, "hint", versions->blas_error.hint);
+    }
+    by_json_close(json, '}');
+}
+
 static void show_json(struct by_out *out, const struct by_versions *versions, const char *features)
 {
     struct by_json json;
@@ -84,6 +98,7 @@ static void show_json(struct by_out *out, const struct by_versions *versions, co
     by_json_text(&json, "vectors", versions->vectors);
     by_json_int(&json, "threads", by_cpu_count());
     ort_json(&json, versions);
+    blas_json(&json, versions);
     by_json_open(&json, "limits", '{');
     for (size_t i = 0; i < LIMIT_COUNT; i++)
         by_json_int(&json, limits[i].name, (int64_t)limits[i].most);
@@ -109,13 +124,14 @@ static int show_machine(struct by_out *out, const struct by_versions *versions,
     return by_table_print(&table, 2, err);
 }
 
-static void show_ort(struct by_out *out, const struct by_versions *versions)
+/* version NULL: there is none, error says why. */
+static void show_library(struct by_out *out, const char *title, const char *version,
+                         const char *path, const struct baryon_error *error)
 {
-    const struct baryon_error *error = &versions->ort_error;
-    by_out_printf(out, BY_BOLD, "\nONNX Runtime\n");
-    if (versions->has_ort) {
+    by_out_printf(out, BY_BOLD, "\n%s\n", title);
+    if (version) {
         by_out_printf(out, BY_GREEN, "  found");
-        by_str_printf(&out->text, "  %s  %s\n", versions->ort_version, versions->ort_path);
+        by_str_printf(&out->text, "  %s  %s\n", version, path);
         return;
     }
     by_out_printf(out, BY_RED, "  missing");
@@ -124,6 +140,15 @@ static void show_ort(struct by_out *out, const struct by_versions *versions)
     by_str_puts(&out->text, "\n");
     if (error->hint[0])
         by_str_printf(&out->text, "  %s\n", error->hint);
+}
+
+static void show_libraries(struct by_out *out, const struct by_versions *versions)
+{
+    const struct by_blas *blas = versions->blas;
+    show_library(out, "ONNX Runtime", versions->has_ort ? versions->ort_version : NULL,
+                 versions->ort_path, &versions->ort_error);
+    show_library(out, "BLAS (for statistics of layers)", blas ? blas->name : NULL,
+                 blas ? blas->path : NULL, &versions->blas_error);
 }
 
 static int show_limits(struct by_out *out, struct baryon_error *err)
@@ -151,7 +176,7 @@ static int show(struct by_cli *cli, const struct by_versions *versions, const ch
     }
     if (show_machine(&cli->out, versions, features, err) < 0)
         return -1;
-    show_ort(&cli->out, versions);
+    show_libraries(&cli->out, versions);
     return show_limits(&cli->out, err);
 }
 
@@ -180,12 +205,12 @@ static const struct by_example examples[] = {
 const struct by_command by_cmd_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "Look at this machine: processor, ONNX Runtime, limits",
+    .summary = "Look at this machine: processor, libraries, limits",
     .text =
         "Shows what Baryon found here and the limits that files have to keep. They are there so "
         "that a damaged or hostile file is refused before it costs memory or time. Ends with "
         "status 6 when there is no ONNX Runtime to use; commands that run no model work "
-        "without it.",
+        "without it. BLAS is needed only to gather statistics of layers.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&by_runtime_group, offsetof(struct settings, runtime)}},

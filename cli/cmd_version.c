@@ -19,6 +19,13 @@ static void show_json(struct by_out *out, const struct by_versions *versions)
         by_json_close(&json, '}');
     } else
         by_json_null(&json, "onnxruntime");
+    if (versions->blas) {
+        by_json_open(&json, "blas", '{');
+        by_json_text(&json, "name", versions->blas->name);
+        by_json_text(&json, "path", versions->blas->path);
+        by_json_close(&json, '}');
+    } else
+        by_json_null(&json, "blas");
     by_json_close(&json, '}');
     by_str_puts(&out->text, "\n");
 }
@@ -33,6 +40,11 @@ static int show(struct by_out *out, const struct by_versions *versions, struct b
     by_table_cell(&table, "ONNX Runtime");
     if (versions->has_ort)
         by_table_cell(&table, "%s (%s)", versions->ort_version, versions->ort_path);
+    else
+        by_table_cell(&table, "not found");
+    by_table_cell(&table, "BLAS");
+    if (versions->blas)
+        by_table_cell(&table, "%s (%s)", versions->blas->name, versions->blas->path);
     else
         by_table_cell(&table, "not found");
     by_table_cell(&table, "compiler");
@@ -63,7 +75,8 @@ const struct by_command by_cmd_version = {
     .operands = "",
     .summary = "Show versions of Baryon and of what it uses",
     .text = "Shows the version of Baryon, the ONNX Runtime library that commands would use and "
-            "where it is, the compiler, and the vector instructions that were chosen for this "
+            "where it is, the BLAS library, the compiler, and the vector instructions that were "
+            "chosen for this "
             "processor. 'baryon doctor' looks closer.",
     .examples = examples,
     .settings_size = sizeof(struct by_runtime_settings),

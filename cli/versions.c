@@ -21,6 +21,8 @@ void by_versions_find(struct by_versions *versions, const char *ort_path)
     const struct by_ort *ort;
     *versions = (struct by_versions){.compiler = COMPILER, .vectors = by_half_path()};
     by_err_clear(&versions->ort_error);
+    by_err_clear(&versions->blas_error);
+    by_blas_open(&versions->blas, &versions->blas_error);
     if (by_ort_open(&ort, ort_path, &versions->ort_error) < 0)
         return;
     versions->has_ort = true;

@@ -4,6 +4,7 @@
 #ifndef BY_VERSIONS_H
 #define BY_VERSIONS_H
 
+#include "base/blas.h"
 #include "cli/out.h"
 
 struct by_versions {
@@ -12,6 +13,8 @@ struct by_versions {
     bool has_ort;
     char ort_version[32], ort_path[1024];
     struct baryon_error ort_error; /* why there is none */
+    const struct by_blas *blas;    /* NULL: none */
+    struct baryon_error blas_error;
 };
 
 /* ort_path: as --onnxruntime, NULL for the usual places. */

@@ -4,7 +4,7 @@ complete -c baryon -f -n __fish_use_subcommand -a check -d 'Check a model agains
 complete -c baryon -f -n __fish_use_subcommand -a copy -d 'Write a model anew, with edits on the way'
 complete -c baryon -f -n __fish_use_subcommand -a run -d 'Run a model on samples, save or sum up what comes out'
 complete -c baryon -f -n __fish_use_subcommand -a list -d 'List what Baryon knows: operators, types, readers, rules'
-complete -c baryon -f -n __fish_use_subcommand -a doctor -d 'Look at this machine: processor, ONNX Runtime, limits'
+complete -c baryon -f -n __fish_use_subcommand -a doctor -d 'Look at this machine: processor, libraries, limits'
 complete -c baryon -f -n __fish_use_subcommand -a version -d 'Show versions of Baryon and of what it uses'
 complete -c baryon -f -n __fish_use_subcommand -a help -d 'Show the commands, or one of them'
 complete -c baryon -f -n '__fish_seen_subcommand_from help' -a 'inspect check copy run list doctor version help'

@@ -25,6 +25,7 @@ build   | libyaml-dev           | pkg-config --exists yaml-0.1               | r
 build   | libturbojpeg0-dev     | pkg-config --exists libturbojpeg           | decodes JPEG
 build   | libpng-dev            | pkg-config --exists libpng                 | decodes PNG
 build   | zlib1g-dev            | pkg-config --exists zlib                   | unpacks .npz
+build   | libopenblas0-serial   | opens libopenblas.so.0                     | products of matrices, opened at run time
 build   | libxxhash-dev         | pkg-config --exists libxxhash              | fast hashes
 build   | python3-venv          | python3 -c 'import venv, ensurepip'        | pip, to download pinned packages
 build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
@@ -51,6 +52,8 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf '%s\n' "$*"; }
 die() { printf 'deps: %s\n' "$*" >&2; exit 1; }
+
+opens() { python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1"; }
 
 header() { echo "#include <$1>" | "${CC:-gcc}" -E - >/dev/null; }
 

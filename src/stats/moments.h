@@ -27,6 +27,8 @@
 
 enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY_LAYER_GATHER };
 
+enum by_auto_pad { BY_PADS_GIVEN, BY_PADS_VALID, BY_PADS_SAME_UPPER, BY_PADS_SAME_LOWER };
+
 /* A layer with constant weights, as its node says. Names and lists live in the model. */
 struct by_layer {
     enum by_layer_kind kind;
@@ -39,9 +41,10 @@ struct by_layer {
     int64_t channels; /* of the input */
     int64_t kernel[6], stride[6], dilation[6], pad_begin[6], pad_end[6], output_pad[6];
     int64_t output_size[6]; /* of a ConvTranspose with output_shape; 0: not given */
-    int auto_pad;           /* enum in moments_layer.c; pads depend on the input then */
-    bool transposed;        /* the input's columns stand in rows (Gemm with transA) */
-    int axis;               /* of the input along which the columns lie, for MatMul: the last */
+    int auto_pad;           /* enum by_auto_pad; but for BY_PADS_GIVEN pads depend on the input */
+    /* MatMul and Gemm: columns lie along the last axis but one, not along the last (Gemm with
+     * transA; a constant matrix times data, where a column of the data is a row to us). */
+    bool transposed;
 };
 
 /* False when the node is no layer with constant weights, or one that has no moments. */
@@ -64,6 +67,9 @@ struct by_moments {
 struct by_moments_tile {
     size_t group, row, column; /* in tiles; row <= column */
     size_t rows, columns;      /* in numbers */
+    /* What a fold of it holds: rows * columns, or the upper triangle of a tile on the
+     * diagonal, row by row. */
+    size_t entries;
 };
 
 size_t by_moments_tiles(const struct by_layer *layer);

@@ -1,0 +1,141 @@
+#include "base/blas.h"
+
+#include "base/fault.h"
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The plain name of a library: it is searched as any program's libraries are. */
+static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3",
+                                    "libcblas.so",      "libblas.so.3",   "libblas.so"};
+
+#define NAME_COUNT (sizeof names / sizeof *names)
+
+static struct by_blas found;
+static char found_name[64], found_path[PATH_MAX];
+static bool is_open;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *load(const char *name)
+{
+    return by_fault(BY_FAULT_IO) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+/* ISO C has no conversion from the pointer that dlsym() gives to one to a function. */
+static bool find_symbol(void *handle, const char *name, void *function)
+{
+    void *symbol = dlsym(handle, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol;
+}
+
+static bool find_products(void *handle, struct by_blas *blas)
+{
+    return find_symbol(handle, "cblas_sgemm", &blas->sgemm) &&
+           find_symbol(handle, "cblas_ssyrk", &blas->ssyrk);
+}
+
+/* Threads of its own would only be in the way of ours. */
+static void keep_to_one_thread(void *handle)
+{
+    static const char *const setters[] = {"openblas_set_num_threads", "bli_thread_set_num_threads"};
+    void (*set)(int), (*set_long)(long);
+    if (find_symbol(handle, setters[0], &set))
+        set(1);
+    if (find_symbol(handle, setters[1], &set_long))
+        set_long(1);
+}
+
+/* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." begins with what is wanted. */
+static void name_it(void *handle, const char *file)
+{
+    const char *(*config)(void);
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    if (!find_symbol(handle, "openblas_get_config", &config)) {
+        snprintf(found_name, sizeof found_name, "%.60s", base);
+        return;
+    }
+    const char *text = config();
+    size_t length = strcspn(text, " ");
+    length += text[length] == ' ' ? 1 + strcspn(text + length + 1, " ") : 0;
+    snprintf(found_name, sizeof found_name, "%.*s", (int)length, text);
+}
+
+static void accept(void *handle, const char *file, const struct by_blas *blas)
+{
+    struct link_map *map;
+    if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_name && *map->l_name)
+        file = map->l_name;
+    if (!realpath(file, found_path))
+        snprintf(found_path, sizeof found_path, "%s", file);
+    keep_to_one_thread(handle);
+    name_it(handle, found_path);
+    found = *blas;
+    found.name = found_name;
+    found.path = found_path;
+    is_open = true;
+}
+
+static int open_named(const char *path, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
+    struct by_blas blas;
+    dlerror();
+    void *handle = load(path);
+    if (!handle) {
+        const char *text = dlerror();
+        return by_fail(err, BARYON_ERR_DEPENDENCY,
+                       "$BARYON_CBLAS is %.180s, which cannot be loaded: %.260s",
+                       by_quote(quoted, path), by_quote(reason, text ? text : "no reason given"));
+    }
+    if (!find_products(handle, &blas)) {
+        dlclose(handle);
+        return by_fail(err, BARYON_ERR_DEPENDENCY,
+                       "$BARYON_CBLAS is %.180s, which has no cblas_sgemm and cblas_ssyrk",
+                       by_quote(quoted, path));
+    }
+    accept(handle, path, &blas);
+    return 0;
+}
+
+static int open_system(struct baryon_error *err)
+{
+    char list[160];
+    struct by_text looked;
+    struct by_blas blas;
+    by_text_init(&looked, list, sizeof list);
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        by_text_add(&looked, "%s%s", i ? ", " : "", names[i]);
+        void *handle = load(names[i]);
+        if (!handle)
+            continue;
+        if (find_products(handle, &blas)) {
+            accept(handle, names[i], &blas);
+            return 0;
+        }
+        dlclose(handle);
+    }
+    by_fail(err, BARYON_ERR_DEPENDENCY,
+            "no BLAS is installed: none of %s is in the system's library path with cblas_sgemm "
+            "and cblas_ssyrk in it",
+            list);
+    return by_err_hint(err, "install Debian's libopenblas0-serial, or set BARYON_CBLAS to a "
+                            "library with CBLAS");
+}
+
+int by_blas_open(const struct by_blas **blas, struct baryon_error *err)
+{
+    const char *named = secure_getenv("BARYON_CBLAS");
+    pthread_mutex_lock(&lock);
+    int status = is_open ? 0 : named && *named ? open_named(named, err) : open_system(err);
+    pthread_mutex_unlock(&lock);
+    *blas = status ? NULL : &found;
+    return status;
+}

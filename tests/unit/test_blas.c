@@ -1,0 +1,123 @@
+/* The search itself, begun anew for each test. */
+#include "src/base/blas.c" /* takes the place of the library's own */
+
+#include "base/par.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include <cmocka.h>
+
+#include "scratch.h"
+
+#define ROWS    200
+#define COLUMNS 70
+
+static int enter(void **state)
+{
+    is_open = false;
+    return unsetenv("BARYON_CBLAS") == 0 ? scratch_enter(state) : -1;
+}
+
+static void it_is_found_once(void **state)
+{
+    (void)state;
+    const struct by_blas *first, *second;
+    assert_ok(by_blas_open(&first, &err));
+    assert_true(first->name[0] && first->path[0] == '/');
+    assert_int_equal(setenv("BARYON_CBLAS", "nowhere.so", 1), 0);
+    assert_ok(by_blas_open(&second, &err));
+    assert_ptr_equal(first, second);
+}
+
+static void a_named_one_is_taken_or_refused(void **state)
+{
+    (void)state;
+    const struct by_blas *blas;
+    assert_ok(by_blas_open(&blas, &err));
+    assert_int_equal(setenv("BARYON_CBLAS", found_path, 1), 0);
+    is_open = false;
+    assert_ok(by_blas_open(&blas, &err));
+    is_open = false;
+    assert_int_equal(setenv("BARYON_CBLAS", "./none.so", 1), 0);
+    assert_int_equal(by_blas_open(&blas, &err), -1);
+    assert_null(blas);
+    assert_int_equal(err.code, BARYON_ERR_DEPENDENCY);
+    assert_memory_equal(err.message, "$BARYON_CBLAS is './none.so', which cannot be loaded: ", 54);
+    assert_int_equal(setenv("BARYON_CBLAS", "libm.so.6", 1), 0);
+    assert_error(by_blas_open(&blas, &err), BARYON_ERR_DEPENDENCY,
+                 "$BARYON_CBLAS is 'libm.so.6', which has no cblas_sgemm and cblas_ssyrk");
+}
+
+static float value_at(uint64_t row, uint64_t column)
+{
+    return (float)by_rng_normal(1, row, column);
+}
+
+struct products {
+    const struct by_blas *blas;
+    float values[ROWS][COLUMNS];
+    float wanted[COLUMNS][COLUMNS];
+    atomic_int differing;
+};
+
+static void multiply(const struct products *products, float *out)
+{
+    products->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_TRANS, BY_BLAS_NO_TRANS, COLUMNS, COLUMNS,
+                          ROWS, 1, products->values[0], COLUMNS, products->values[0], COLUMNS, 0,
+                          out, COLUMNS);
+}
+
+static int multiply_piece(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *error)
+{
+    struct products *products = context;
+    float out[COLUMNS][COLUMNS];
+    (void)worker, (void)error;
+    for (; begin < end; begin++) {
+        multiply(products, out[0]);
+        if (memcmp(out, products->wanted, sizeof out) != 0)
+            atomic_fetch_add(&products->differing, 1);
+    }
+    return 0;
+}
+
+static void products_are_right_from_many_threads(void **state)
+{
+    (void)state;
+    static struct products products;
+    struct by_pool *pool;
+    float half[COLUMNS][COLUMNS] = {{0}};
+    assert_ok(by_blas_open(&products.blas, &err));
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            products.values[r][c] = value_at(r, c);
+    multiply(&products, products.wanted[0]);
+    products.blas->ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, BY_BLAS_TRANS, COLUMNS, ROWS, 1,
+                         products.values[0], COLUMNS, 0, half[0], COLUMNS);
+    for (size_t i = 0; i < COLUMNS; i++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            double sum = 0;
+            for (size_t r = 0; r < ROWS; r++)
+                sum += (double)products.values[r][i] * (double)products.values[r][j];
+            assert_true(fabs((double)products.wanted[i][j] - sum) < 1e-3);
+            assert_true(j < i ? half[i][j] == 0 : fabs((double)half[i][j] - sum) < 1e-3);
+        }
+    assert_ok(by_pool_open(&pool, 16, &err));
+    assert_ok(by_par_for(pool, 3000, 1, multiply_piece, &products, &err));
+    by_pool_close(pool);
+    assert_int_equal(products.differing, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(it_is_found_once, enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(a_named_one_is_taken_or_refused, enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(products_are_right_from_many_threads, enter, scratch_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
