@@ -1,0 +1,125 @@
+/* Least and greatest finite value of each channel. */
+#include "stats/sketch_path.h"
+
+#include <math.h>
+
+#define BLOCK 64u /* channels side by side that are done together */
+
+int by_channels_init(struct by_channels *channels, size_t count, struct baryon_error *err)
+{
+    *channels = (struct by_channels){.count = count};
+    if (!count)
+        return 0;
+    channels->min = by_alloc_zero(count, sizeof *channels->min, err);
+    channels->max = channels->min ? by_alloc_zero(count, sizeof *channels->max, err) : NULL;
+    channels->seen = channels->max ? by_alloc_zero(count, sizeof *channels->seen, err) : NULL;
+    if (channels->seen)
+        return 0;
+    by_channels_release(channels);
+    return -1;
+}
+
+void by_channels_release(struct by_channels *channels)
+{
+    by_free(channels->min);
+    by_free(channels->max);
+    by_free(channels->seen);
+    *channels = (struct by_channels){0};
+}
+
+/* Adding a positive zero makes a negative one positive, so that order does not matter. */
+static void add(struct by_channels *channels, size_t channel, float min, float max)
+{
+    if (!channels->seen[channel] || min < channels->min[channel])
+        channels->min[channel] = min + 0.0f;
+    if (!channels->seen[channel] || max > channels->max[channel])
+        channels->max[channel] = max + 0.0f;
+    channels->seen[channel] = true;
+}
+
+struct look {
+    struct by_channels *channels;
+    const struct by_sketch_path *path;
+    const void *values;
+    int64_t elem;
+    size_t outer, inner;
+};
+
+static void look_channel(const struct look *look, size_t channel, float *buffer)
+{
+    float min = INFINITY, max = -INFINITY;
+    for (size_t o = 0; o < look->outer; o++) {
+        size_t begin = (o * look->channels->count + channel) * look->inner;
+        for (size_t at = 0, step; at < look->inner; at += step) {
+            step = look->inner - at < BLOCK * BLOCK ? look->inner - at : BLOCK * BLOCK;
+            const float *floats =
+                by_sketch_floats(look->values, look->elem, begin + at, step, buffer);
+            look->path->range(floats, step, &min, &max);
+        }
+    }
+    if (min <= max)
+        add(look->channels, channel, min, max);
+}
+
+static int look_channels(void *context, size_t begin, size_t end, unsigned worker,
+                         struct baryon_error *err)
+{
+    float buffer[BLOCK * BLOCK];
+    (void)worker;
+    (void)err;
+    for (size_t channel = begin; channel < end; channel++)
+        look_channel(context, channel, buffer);
+    return 0;
+}
+
+/* Channels that lie side by side: [begin, end) of each row. */
+static int look_columns(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct look *look = context;
+    float min[BLOCK], max[BLOCK], buffer[BLOCK];
+    (void)worker;
+    (void)err;
+    for (size_t i = 0; i < BLOCK; i++) {
+        min[i] = INFINITY;
+        max[i] = -INFINITY;
+    }
+    for (size_t o = 0; o < look->outer; o++) {
+        size_t at = o * look->channels->count + begin;
+        look->path->ranges(by_sketch_floats(look->values, look->elem, at, end - begin, buffer),
+                           end - begin, min, max);
+    }
+    for (size_t i = 0; i < end - begin; i++)
+        if (min[i] <= max[i])
+            add(look->channels, begin + i, min[i], max[i]);
+    return 0;
+}
+
+int by_channels_look(struct by_channels *channels, const void *values, int64_t elem, size_t outer,
+                     size_t inner, const struct by_team *team, struct baryon_error *err)
+{
+    struct look look = {.channels = channels,
+                        .path = by_sketch_path_chosen(),
+                        .values = values,
+                        .elem = elem,
+                        .outer = outer,
+                        .inner = inner};
+    if (by_sketch_check(elem, err))
+        return -1;
+    if (inner == 1)
+        return by_team_for(team, channels->count, BLOCK, look_columns, &look, err);
+    /* So many channels that a piece is worth a thread's while. */
+    size_t each = outer && inner ? BY_SKETCH_PIECE / outer / inner : 0;
+    return by_team_for(team, channels->count, each ? each : 1, look_channels, &look, err);
+}
+
+void by_channels_merge(struct by_channels *channels, const struct by_channels *other)
+{
+    if (channels->count != other->count) {
+        by_channels_release(channels);
+        return;
+    }
+    for (size_t i = 0; i < other->count; i++)
+        if (other->seen[i])
+            add(channels, i, other->min[i], other->max[i]);
+}

@@ -1,0 +1,162 @@
+/* The sketch as such: rows, how they grow coarser, how sketches add. */
+#include "stats/sketch.h"
+
+#include "stats/sketch_part.h"
+
+#include <math.h>
+#include <string.h>
+
+void by_sketch_init(struct by_sketch *sketch)
+{
+    *sketch = (struct by_sketch){.top = -1, .nonfinite_sample = BY_SKETCH_NO_SAMPLE};
+}
+
+void by_sketch_release(struct by_sketch *sketch)
+{
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
+            by_free(sketch->rows[sign][e]);
+    by_sketch_init(sketch);
+}
+
+unsigned by_sketch_bits(int distance)
+{
+    return distance < 4 ? 11u - (unsigned)distance : distance < 16 ? 7 : 4;
+}
+
+size_t by_sketch_bytes(const struct by_sketch *sketch)
+{
+    size_t bytes = sizeof *sketch;
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
+            if (sketch->rows[sign][e])
+                bytes += sizeof(uint64_t) << by_sketch_bits(sketch->top - e);
+    return bytes;
+}
+
+/* --- Rows --- */
+
+/* Adds counts of 1 << bits bins to a row of 1 << (bits - fewer). */
+static void add_row(uint64_t *row, const uint64_t *from, unsigned bits, unsigned fewer)
+{
+    for (size_t i = 0; i < (size_t)1 << bits; i++)
+        row[i >> fewer] += from[i];
+}
+
+/* A fresh row for that top takes what the old one holds. */
+static void replace_row(struct by_sketch *sketch, int sign, int e, uint64_t *fresh, int top)
+{
+    uint64_t *old = sketch->rows[sign][e];
+    if (old) {
+        unsigned bits = by_sketch_bits(sketch->top - e);
+        add_row(fresh, old, bits, bits - by_sketch_bits(top - e));
+        by_free(old);
+    }
+    sketch->rows[sign][e] = fresh;
+}
+
+static bool needs_row(const struct by_sketch *sketch, int sign, int e, int top, bool touched)
+{
+    if (!sketch->rows[sign][e])
+        return touched;
+    return by_sketch_bits(sketch->top - e) != by_sketch_bits(top - e);
+}
+
+int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
+                      struct baryon_error *err)
+{
+    uint64_t *fresh[2 * BY_SKETCH_EXPONENTS] = {0};
+    if (top < sketch->top)
+        top = sketch->top;
+    for (int i = 0; i < 2 * BY_SKETCH_EXPONENTS; i++) {
+        int sign = i / BY_SKETCH_EXPONENTS, e = i % BY_SKETCH_EXPONENTS;
+        if (!needs_row(sketch, sign, e, top, touched[sign][e]))
+            continue;
+        fresh[i] = by_alloc_zero((size_t)1 << by_sketch_bits(top - e), sizeof **fresh, err);
+        if (fresh[i])
+            continue;
+        while (i > 0)
+            by_free(fresh[--i]);
+        return -1;
+    }
+    for (int i = 0; i < 2 * BY_SKETCH_EXPONENTS; i++)
+        if (fresh[i])
+            replace_row(sketch, i / BY_SKETCH_EXPONENTS, i % BY_SKETCH_EXPONENTS, fresh[i], top);
+    sketch->top = top;
+    return 0;
+}
+
+/* --- Adding --- */
+
+void by_sketch_take(struct by_sketch *sketch, const struct by_sketch_part *part, size_t count,
+                    uint64_t sample)
+{
+    uint64_t strange = part->nans + part->infinities;
+    if (count > strange) {
+        bool first = !sketch->finite_samples;
+        /* Adding a positive zero makes a negative one positive. */
+        float min = part->min + 0.0f, max = part->max + 0.0f;
+        sketch->min = first || min < sketch->min ? min : sketch->min;
+        sketch->max = first || max > sketch->max ? max : sketch->max;
+        sketch->finite_samples++;
+        by_exact_add(&sketch->sample_min, (double)min);
+        by_exact_add(&sketch->sample_max, (double)max);
+    }
+    if (strange && sample < sketch->nonfinite_sample)
+        sketch->nonfinite_sample = sample;
+    sketch->samples++;
+    sketch->count += count;
+    sketch->zeros += part->zeros;
+    sketch->nans += part->nans;
+    sketch->infinities += part->infinities;
+    by_exact_merge(&sketch->sum, &part->sum);
+    by_exact_merge(&sketch->squares, &part->squares);
+}
+
+static void merge_rows(struct by_sketch *sketch, const struct by_sketch *other)
+{
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = 0; e <= other->top; e++) {
+            const uint64_t *from = other->rows[sign][e];
+            if (!from)
+                continue;
+            unsigned bits = by_sketch_bits(other->top - e);
+            unsigned fewer = bits - by_sketch_bits(sketch->top - e);
+            add_row(sketch->rows[sign][e], from, bits, fewer);
+        }
+}
+
+static void merge_rest(struct by_sketch *sketch, const struct by_sketch *other)
+{
+    if (other->finite_samples) {
+        bool first = !sketch->finite_samples;
+        sketch->min = first || other->min < sketch->min ? other->min : sketch->min;
+        sketch->max = first || other->max > sketch->max ? other->max : sketch->max;
+    }
+    if (other->nonfinite_sample < sketch->nonfinite_sample)
+        sketch->nonfinite_sample = other->nonfinite_sample;
+    sketch->count += other->count;
+    sketch->zeros += other->zeros;
+    sketch->nans += other->nans;
+    sketch->infinities += other->infinities;
+    sketch->samples += other->samples;
+    sketch->finite_samples += other->finite_samples;
+    by_exact_merge(&sketch->sum, &other->sum);
+    by_exact_merge(&sketch->squares, &other->squares);
+    by_exact_merge(&sketch->sample_min, &other->sample_min);
+    by_exact_merge(&sketch->sample_max, &other->sample_max);
+}
+
+int by_sketch_merge(struct by_sketch *sketch, const struct by_sketch *other,
+                    struct baryon_error *err)
+{
+    by_sketch_touched touched;
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
+            touched[sign][e] = other->rows[sign][e] != NULL;
+    if (by_sketch_prepare(sketch, other->top, touched, err))
+        return -1;
+    merge_rows(sketch, other);
+    merge_rest(sketch, other);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* A look: pieces on a team, then everything into the sketch at once. */
+#include "stats/sketch_scratch.h"
+
+int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
+                           struct baryon_error *err)
+{
+    struct by_sketch_scratch *fresh =
+        by_alloc_zero(1, sizeof *fresh + workers * sizeof *fresh->workers, err);
+    *scratch = NULL;
+    if (!fresh)
+        return -1;
+    fresh->path = by_sketch_path_chosen();
+    fresh->round = (size_t)1 << 31;
+    fresh->worker_count = workers;
+    for (unsigned w = 0; w < workers; w++) {
+        struct by_sketch_worker *worker = &fresh->workers[w];
+        size_t table = 2 * BY_SKETCH_BINS, tables = BY_SKETCH_TABLES + 1;
+        worker->buffer = by_alloc(BY_SKETCH_PIECE, sizeof *worker->buffer, err);
+        worker->memory =
+            worker->buffer ? by_alloc_zero(tables * table, sizeof *worker->memory, err) : NULL;
+        if (!worker->memory) {
+            by_sketch_scratch_close(fresh);
+            return -1;
+        }
+        worker->spare = worker->memory;
+        for (size_t t = 0; t < BY_SKETCH_TABLES; t++)
+            worker->tables[t] = worker->memory + (t + 1) * table;
+        by_sketch_worker_reset(worker, false);
+    }
+    *scratch = fresh;
+    return 0;
+}
+
+void by_sketch_scratch_close(struct by_sketch_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    for (unsigned w = 0; w < scratch->worker_count; w++) {
+        by_free(scratch->workers[w].buffer);
+        by_free(scratch->workers[w].memory);
+    }
+    by_free(scratch);
+}
+
+struct look {
+    struct by_sketch_scratch *scratch;
+    const void *values;
+    int64_t elem;
+    size_t begin; /* of the round */
+    int top;      /* of the sketch before */
+};
+
+static int look_piece(void *context, size_t begin, size_t end, unsigned number,
+                      struct baryon_error *err)
+{
+    struct look *look = context;
+    struct by_sketch_worker *worker = &look->scratch->workers[number];
+    (void)err;
+    const float *values = by_sketch_floats(look->values, look->elem, look->begin + begin,
+                                           end - begin, worker->buffer);
+    by_sketch_worker_look(worker, look->scratch->path, values, end - begin, look->top);
+    return 0;
+}
+
+/* What the workers counted goes to the rows; sums and the like to part. */
+static int flush(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
+                 struct by_sketch_part *part, struct baryon_error *err)
+{
+    by_sketch_touched touched = {0};
+    for (unsigned w = 0; w < scratch->worker_count; w++)
+        if (scratch->workers[w].used) {
+            by_sketch_worker_touched(&scratch->workers[w], touched);
+            by_sketch_part_merge(part, &scratch->workers[w].part);
+        }
+    int status = by_sketch_prepare(sketch, by_sketch_part_top(part), touched, err);
+    for (unsigned w = 0; w < scratch->worker_count; w++)
+        if (scratch->workers[w].used) {
+            if (!status)
+                by_sketch_worker_flush(&scratch->workers[w], sketch);
+            by_sketch_worker_reset(&scratch->workers[w], status);
+        }
+    return status;
+}
+
+static int look_all(struct by_sketch *sketch, struct look *look, size_t count, uint64_t sample,
+                    const struct by_team *team, struct baryon_error *err)
+{
+    struct by_sketch_part part;
+    by_sketch_part_init(&part);
+    while (look->begin < count) {
+        size_t left = count - look->begin;
+        size_t round = left < look->scratch->round ? left : look->scratch->round;
+        int failed = by_team_for(team, round, BY_SKETCH_PIECE, look_piece, look, err);
+        if (flush(look->scratch, sketch, &part, failed ? NULL : err) || failed)
+            return -1;
+        look->begin += round;
+    }
+    by_sketch_take(sketch, &part, count, sample);
+    return 0;
+}
+
+int by_sketch_look(struct by_sketch *sketch, struct by_sketch_scratch *scratch, const void *values,
+                   int64_t elem, size_t count, uint64_t sample, const struct by_team *team,
+                   struct baryon_error *err)
+{
+    if (by_sketch_check(elem, err))
+        return -1;
+    if (team && team->workers > scratch->worker_count)
+        return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u with working memory for %u",
+                       team->workers, scratch->worker_count);
+    if (!count)
+        return 0;
+    if (count < BY_SKETCH_SMALL)
+        return by_sketch_look_plain(sketch, scratch->workers[0].buffer, values, elem, count, sample,
+                                    err);
+    struct look look = {.scratch = scratch, .values = values, .elem = elem, .top = sketch->top};
+    return look_all(sketch, &look, count, sample, team, err);
+}

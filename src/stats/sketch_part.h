@@ -1,0 +1,62 @@
+/*
+ * Between the files of the sketch: what a look gathers before the sketch takes it.
+ *
+ * A tensor is cut into pieces of BY_SKETCH_PIECE values. Sums of a piece are made in
+ * double: value i goes to lane i % BY_SKETCH_LANES, lanes are joined as a tree (the upper
+ * half to the lower half until one is left). Sums of pieces are joined exactly. So vector
+ * paths give the bits of the plain one, and the order of pieces does not matter.
+ */
+#ifndef BY_SKETCH_PART_H
+#define BY_SKETCH_PART_H
+
+#include "stats/sketch.h"
+
+#define BY_SKETCH_PIECE 16384u
+#define BY_SKETCH_LANES 16u
+#define BY_SKETCH_INF   0x7f800000u /* bits of infinity; magnitudes above are NaN */
+
+/* Of one piece. */
+struct by_sketch_piece {
+    uint32_t zeros, nans, infinities;
+    uint32_t greatest, least; /* bits of finite magnitudes but zero; 0 and UINT32_MAX: none */
+    float min, max;           /* of finite values; +inf and -inf: none */
+    double sum, squares;      /* of finite values */
+};
+
+/* Of many, in any order. */
+struct by_sketch_part {
+    uint64_t zeros, nans, infinities;
+    uint32_t greatest, least;
+    float min, max;
+    struct by_exact sum, squares;
+};
+
+/* Counts at the bins of a row, 1 << bits of them; NULL: nothing there. */
+typedef bool by_sketch_touched[2][BY_SKETCH_EXPONENTS];
+
+void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece);
+void by_sketch_lanes_join(double sum[BY_SKETCH_LANES], double squares[BY_SKETCH_LANES],
+                          struct by_sketch_piece *piece);
+
+void by_sketch_part_init(struct by_sketch_part *part);
+void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_piece *piece);
+void by_sketch_part_merge(struct by_sketch_part *part, const struct by_sketch_part *other);
+int by_sketch_part_top(const struct by_sketch_part *part); /* -1: nothing but zeros */
+
+/* Refuses types that have no sketch. */
+int by_sketch_check(int64_t elem, struct baryon_error *err);
+/* Values [begin, begin + count) as floats: in place where that is possible, or in buffer. */
+const float *by_sketch_floats(const void *values, int64_t elem, size_t begin, size_t count,
+                              float *buffer);
+/* The look by its definition, with room for one piece. */
+int by_sketch_look_plain(struct by_sketch *sketch, float *buffer, const void *values, int64_t elem,
+                         size_t count, uint64_t sample, struct baryon_error *err);
+
+/* Makes rows where touched says, and all rows as coarse as this top asks. All or nothing. */
+int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
+                      struct baryon_error *err);
+/* After by_sketch_prepare(): all but the rows, of a sample with count values. */
+void by_sketch_take(struct by_sketch *sketch, const struct by_sketch_part *part, size_t count,
+                    uint64_t sample);
+
+#endif
