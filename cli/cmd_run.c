@@ -6,7 +6,7 @@
 #include "cli/run_files.h"
 #include "cli/run_report.h"
 #include "cli/term.h"
-#include "input/input.h"
+#include "input/ahead.h"
 #include "onnx/check.h"
 #include "settings.h"
 
@@ -150,12 +150,13 @@ static int keep(struct job *job, const char *sample, const struct by_array *outp
     return by_run_files_add(&job->files, sample, outputs, job->output_count, err);
 }
 
-static int run_sample(struct job *job, size_t index, struct baryon_error *err)
+static int run_sample(struct job *job, struct by_ahead *ahead, size_t index,
+                      struct baryon_error *err)
 {
     const struct by_array *arrays;
     const char *sample;
     struct by_run *result;
-    if (by_input_get(job->input, index, &arrays, &sample, err) < 0)
+    if (by_ahead_get(ahead, index, index + 1, &arrays, &sample, err) < 0)
         return -1;
     if (!arrays)
         return 0;
@@ -184,19 +185,23 @@ static int stopped(const struct job *job, size_t total, struct baryon_error *err
 static int run_samples(struct job *job, struct baryon_error *err)
 {
     struct by_progress progress;
+    struct by_ahead *ahead;
     size_t total = by_input_count(job->input);
     int status = 0;
+    if (by_ahead_open(&ahead, job->input, err) < 0)
+        return -1;
     by_term_patient(job->session);
     by_progress_begin(&progress, "run", "samples", total, job->cli->common.quiet,
                       job->cli->out.color);
     for (size_t i = 0; i < total && status == 0; i++) {
-        status = run_sample(job, i, err);
+        status = run_sample(job, ahead, i, err);
         if (by_term_stopping() && (status < 0 || i + 1 < total))
             status = stopped(job, total, err);
         by_progress_step(&progress, i + 1);
     }
     job->seconds = by_progress_end(&progress);
     by_term_patient(NULL);
+    by_ahead_close(ahead);
     return status;
 }
 

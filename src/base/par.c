@@ -1,10 +1,8 @@
 #include "base/par.h"
 
-#include "base/fault.h"
+#include "base/format.h"
+#include "base/thread.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -97,18 +95,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Signals stay with the caller's threads. */
-static int start_worker(struct worker *worker)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code =
-        by_fault(BY_FAULT_ALLOC) ? EAGAIN : pthread_create(&worker->thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *err)
 {
     if (!threads)
@@ -127,11 +113,9 @@ int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *e
         struct worker *worker = &fresh->workers[fresh->threads];
         worker->pool = fresh;
         worker->number = fresh->threads;
-        int code = start_worker(worker);
-        if (code) {
-            errno = code;
-            by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start thread %u of %u", worker->number + 1,
-                          threads);
+        char what[64];
+        by_format(what, sizeof what, "thread %u of %u", worker->number + 1, threads);
+        if (by_thread_start(&worker->thread, work, worker, what, err) < 0) {
             by_pool_close(fresh);
             return -1;
         }

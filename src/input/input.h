@@ -1,5 +1,5 @@
 /*
- * Samples for a model, one at a time.
+ * Samples for a model, one at a time. A sample is what one run of the model takes.
  *
  * A source is
  *  - one file: .npy, .npz, a picture (JPEG, PNG), or .raw (bare little-endian values
@@ -10,17 +10,24 @@
  *    are one sample, and each subfolder may hold another kind of file;
  *  - a .txt list of paths, one a line, relative to the list's folder; empty lines and
  *    lines that begin with '#' do not count;
- *  - the random generator.
+ *  - the random generator;
+ *  - a function of the caller's.
  * Memory holds one sample, whatever the number of samples; an array of several samples
  * is held whole when it is packed, big-endian or in Fortran order.
  *
  * How a file's arrays become a sample:
  *  - By name. A .npz must have every input by its name; others are left out with a
  *    notice. When both the model and the file have one array, names do not matter.
- *  - Fixed dimensions must agree; `shape` settings count as fixed. A batch dimension
- *    of 1 that the array lacks is put in front. An array of N where the model has a
- *    fixed batch of 1 counts as N samples; where the batch is symbolic, the array is
- *    one sample as it is.
+ *  - Fixed dimensions must agree; `shape` settings count as fixed. Open ones are what the
+ *    array has, and may differ from sample to sample.
+ *  - A batch dimension of 1 that the array lacks is put in front. Where the batch is
+ *    symbolic, an array is one sample as it is.
+ *  - A fixed batch of B is filled: an array of other than B rows, an array without the batch
+ *    and a picture (one row) are cut and put together in their order, whatever files
+ *    the rows are in. Rows behind the last full batch are left out with a warning that says how
+ *    many; fewer than B in all are refused. An input without the batch must be
+ *    the same for all rows of a batch. (B is what dimension 0 of the inputs is; 1 when
+ *    one of them has 1, or pictures go to an input of rank 3.)
  *  - Types: the input's own, or one that is converted with a notice: between floats,
  *    between integers and bool. A value that does not fit is refused, and so is
  *    anything else (an integer picture for a float input lacks its preparation).
@@ -62,12 +69,48 @@ int by_input_open(struct by_input **input, const char *path, const struct by_por
                   size_t port_count, const struct by_input_options *options,
                   struct baryon_error *err);
 void by_input_close(struct by_input *input);
-/* Number of samples, exact; those that turn out bad count too. */
+
+#define BY_COUNT_UNKNOWN SIZE_MAX
+
+/*
+ * Samples that the caller makes: each call gives the next one, what it points to has to stay
+ * until the next call. Calls come from one thread at a time, not always the same one.
+ */
+struct by_input_callback {
+    /*
+     * 0 with the arrays of a sample, by their names or, without names, in the order of the
+     * inputs; *arrays stays NULL behind the last one. name may stay NULL. Or -1 with err
+     * filled, which ends everything and is given back as it is.
+     */
+    int (*next)(void *context, const struct by_array **arrays, size_t *count, const char **name,
+                struct baryon_error *err);
+    /* The next call gives the first sample again. NULL: samples come only once. */
+    int (*rewind)(void *context, struct baryon_error *err);
+    void *context;
+    size_t count;     /* or BY_COUNT_UNKNOWN */
+    const char *what; /* for reports; NULL: "given by the caller" */
+};
+
+/*
+ * Rules are those of files, but each call gives one whole sample: a fixed batch as it is.
+ * Samples are asked for in order; those left out are made and dropped. --skip-bad speaks of samples
+ * that do not fit the model; with an unknown count their share is judged at the end.
+ */
+int by_input_open_callback(struct by_input **input, const struct by_input_callback *callback,
+                           const struct by_port *ports, size_t port_count,
+                           const struct by_input_options *options, struct baryon_error *err);
+
+/*
+ * Number of samples, exact; those that turn out bad count too. It is BY_COUNT_UNKNOWN where
+ * a callback does not know it, until its end was met: by_input_get() then gives no arrays, and
+ * the number is known. So `for (i = 0; i < by_input_count(input); i++)` ends in every case.
+ */
 size_t by_input_count(const struct by_input *input);
 /*
  * One array a port, in the ports' order, valid until the next call. name: the file's
  * name without folder and suffix, with "-K" behind it for the K-th sample of a file
- * (from 0), "random-K" for random ones; not unique when a list names files of several folders.
+ * (from 0), "+N" for a first file or row with N more rows of others, "random-K", or "sample-K"
+ * from a callback that gives none; not unique when a list names files of several folders.
  * A bad sample that skip_bad lets pass gives 0 with *arrays NULL and a warning in the log.
  */
 int by_input_get(struct by_input *input, size_t index, const struct by_array **arrays,
@@ -75,6 +118,21 @@ int by_input_get(struct by_input *input, size_t index, const struct by_array **a
 size_t by_input_skipped(const struct by_input *input);
 /* What is done to the data, for reports: the preparation's formula, or where it is from. */
 void by_input_describe(const struct by_input *input, char *buf, size_t size);
+
+/* A sample in memory of its own, for whoever holds several. */
+struct by_sample {
+    struct by_arena arena;
+    struct by_array *arrays; /* one a port; NULL when it was skipped */
+    char name[300];
+};
+
+void by_sample_init(struct by_sample *sample);
+void by_sample_release(struct by_sample *sample);
+/* by_input_get(), valid until the sample is released or filled again. */
+int by_input_get_into(struct by_input *input, size_t index, struct by_sample *sample,
+                      struct baryon_error *err);
+/* Where notices go from now on; gives where they went before. */
+const struct by_log *by_input_set_log(struct by_input *input, const struct by_log *log);
 
 /* An array as it lies in a file: not yet in the port's type, order or shape. */
 struct by_stored {

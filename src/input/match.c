@@ -56,21 +56,23 @@ static bool fits(const struct by_port *port, size_t skip_port, const struct by_s
     return true;
 }
 
-static bool match_shape(const struct by_port *port, const struct by_stored *stored,
+/* How the array's rows, its places along dimension 0, serve a batch of that many. */
+static bool match_shape(const struct by_port *port, size_t batch, const struct by_stored *stored,
                         struct by_match *match)
 {
-    const bool batch_of_one = port->rank > 0 && port->dims[0] == 1;
-    *match = (struct by_match){.stored = stored, .frames = 1};
+    const bool batched = port->rank > 0 && batch && port->dims[0] == (int64_t)batch;
+    *match = (struct by_match){.stored = stored, .rows = batched ? batch : 0};
     if (port->any_rank || fits(port, 0, stored, 0))
         return true;
-    if (batch_of_one && stored->rank == port->rank && stored->dims[0] > 1 &&
-        fits(port, 1, stored, 1)) {
-        match->frames = (size_t)stored->dims[0];
+    if (batched && stored->rank == port->rank && stored->dims[0] > 0 && fits(port, 1, stored, 1)) {
+        match->rows = (size_t)stored->dims[0];
         match->framed = true;
         return true;
     }
-    match->add_batch =
-        port->rank > 0 && (batch_of_one || port->dims[0] < 0) && fits(port, 1, stored, 0);
+    const bool room = port->rank > 0 && (batched || port->dims[0] < 0 || port->dims[0] == 1);
+    match->add_batch = room && fits(port, 1, stored, 0);
+    match->framed = match->add_batch && batched && batch > 1;
+    match->rows = match->add_batch && batched ? 1 : 0;
     return match->add_batch;
 }
 
@@ -80,7 +82,31 @@ static int in_port(const struct by_port *port, struct baryon_error *err)
     return by_err_in(err, "input %s", by_quote(quoted, port->name));
 }
 
-int by_match_array(const struct by_port *port, const struct by_stored *stored,
+/* Rows of packed types can be put side by side only where each fills whole bytes. */
+static int check_packing(const struct by_port *port, const struct by_match *match,
+                         struct baryon_error *err)
+{
+    const struct by_stored *stored = match->stored;
+    const size_t skip = match->add_batch ? 0 : 1;
+    size_t values, one, eight;
+    if (!match->framed || port->dims[0] == 1)
+        return 0;
+    if (by_dims_count(stored->dims + skip, stored->rank - skip, &values, err) < 0 ||
+        by_elem_bytes(stored->elem, values, &one, err) < 0)
+        return -1;
+    if (by_mul_overflow(values, 8, &values))
+        return by_err_nomem(err, SIZE_MAX);
+    if (by_elem_bytes(stored->elem, values, &eight, err) < 0)
+        return -1;
+    if (eight / 8 == one)
+        return 0;
+    return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                   "rows of packed %s values that do not fill whole bytes cannot be put into "
+                   "batches",
+                   by_elem_name(stored->elem));
+}
+
+int by_match_array(const struct by_port *port, size_t batch, const struct by_stored *stored,
                    struct by_match *match, struct baryon_error *err)
 {
     char want[BY_SHAPE_TEXT_MAX], have[BY_SHAPE_TEXT_MAX];
@@ -95,12 +121,12 @@ int by_match_array(const struct by_port *port, const struct by_stored *stored,
                         "floats are converted to floats, integers and bool to integers and bool");
         return in_port(port, err);
     }
-    if (!match_shape(port, stored, match)) {
+    if (!match_shape(port, batch, stored, match)) {
         by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model takes %s%s", have, want,
                 stored->rank == port->rank ? "" : ": the ranks differ");
         return in_port(port, err);
     }
-    return 0;
+    return check_packing(port, match, err) < 0 ? in_port(port, err) : 0;
 }
 
 /* The names that a file has, for messages: "'a', 'b', ..." */
@@ -146,8 +172,9 @@ static int refuse_missing(const struct by_port *port, size_t port_count,
                    quoted, names[0] ? names : "none");
 }
 
-int by_match_all(const struct by_port *ports, size_t port_count, const struct by_stored *arrays,
-                 size_t count, struct by_match *matches, bool *renamed, struct baryon_error *err)
+int by_match_all(const struct by_port *ports, size_t port_count, size_t batch,
+                 const struct by_stored *arrays, size_t count, struct by_match *matches,
+                 bool *renamed, struct baryon_error *err)
 {
     *renamed = false;
     for (size_t i = 0; i < port_count; i++) {
@@ -158,36 +185,42 @@ int by_match_all(const struct by_port *ports, size_t port_count, const struct by
         }
         if (!found)
             return refuse_missing(&ports[i], port_count, arrays, count, err);
-        if (by_match_array(&ports[i], found, &matches[i], err) < 0)
+        if (by_match_array(&ports[i], batch, found, &matches[i], err) < 0)
             return -1;
     }
     return 0;
 }
 
-static void set_dims(const struct by_match *match, struct by_array *array)
+static void set_dims(const struct by_match *match, const struct by_rows *rows,
+                     struct by_array *array)
 {
     const struct by_stored *stored = match->stored;
     const size_t shift = match->add_batch ? 1 : 0;
     array->rank = stored->rank + shift;
     if (stored->rank)
         memcpy(array->dims + shift, stored->dims, stored->rank * sizeof *stored->dims);
-    if (match->add_batch || match->framed)
+    if (match->add_batch)
         array->dims[0] = 1;
+    if (rows)
+        array->dims[0] = (int64_t)rows->count;
 }
 
-int by_match_take(const struct by_match *match, const struct by_port *port, size_t frame,
-                  bool allow_nonfinite, struct by_arena *arena, struct by_array *array,
-                  struct baryon_error *err)
+int by_match_take(const struct by_match *match, const struct by_port *port,
+                  const struct by_rows *rows, bool allow_nonfinite, struct by_arena *arena,
+                  struct by_array *array, struct baryon_error *err)
 {
     const struct by_stored *stored = match->stored;
+    const uint8_t *in = stored->bytes;
     size_t count, bytes;
+    if (!match->rows)
+        rows = NULL;
     *array = (struct by_array){.name = port->name, .elem = port->elem};
-    set_dims(match, array);
+    set_dims(match, rows, array);
     if (by_dims_count(array->dims, array->rank, &count, err) < 0 ||
         by_elem_bytes(port->elem, count, &bytes, err) < 0)
         return -1;
-    const size_t part = match->framed ? stored->size / match->frames : stored->size;
-    const uint8_t *in = stored->bytes + (match->framed ? frame * part : 0);
+    if (rows)
+        in += rows->first * (stored->size / match->rows);
     void *out = by_arena_alloc(arena, bytes, 1, err);
     if (!out)
         return -1;

@@ -67,13 +67,19 @@ static int settle_all(struct by_part *part, const struct by_reading *reading,
 static int match(struct by_part *part, const struct by_reading *reading, struct baryon_error *err)
 {
     bool renamed;
-    if (by_match_all(reading->ports, part->ports, part->arrays, part->count, part->matches,
-                     &renamed, err) < 0)
+    if (by_match_all(part->wanted, part->ports, part->batch, part->arrays, part->count,
+                     part->matches, &renamed, err) < 0)
         return -1;
     if (renamed)
         by_tell_once(reading, BY_TOLD_RENAMED,
                      "its only array is taken for the model's only input, though the names differ");
     return 0;
+}
+
+/* Pictures for an input of three dimensions have no batch: its first one is no batch either. */
+static bool takes_rows(const struct by_part *part, const struct by_reader *reader)
+{
+    return reader != &by_read_image || part->wanted->rank == 4;
 }
 
 int by_part_read(struct by_part *part, const struct by_reading *wanted, struct baryon_error *err)
@@ -90,6 +96,8 @@ int by_part_read(struct by_part *part, const struct by_reading *wanted, struct b
     const struct by_reader *reader = by_reader_for(reading.path, reading.bytes, reading.size);
     if (!reader)
         return refuse_unknown(&part->mapped, err);
+    if (!takes_rows(part, reader))
+        reading.ports = part->wanted;
     if (reader->check && reader->check(reading.ports, reading.port_count, reading.options, err) < 0)
         return -1;
     if (reader->read(&reading, &part->arrays, &part->count, err) < 0 ||

@@ -9,7 +9,9 @@
 /* Serves `ports` inputs of the model, from number `first` on. */
 struct by_part {
     size_t first, ports;
-    struct by_match *matches; /* of its ports; the array is the owner's */
+    const struct by_port *wanted; /* them, as the model has them */
+    size_t batch;                 /* as by_match_all() takes it */
+    struct by_match *matches;     /* of its ports; the array is the owner's */
     struct by_stored *arrays;
     size_t count;
     struct by_mapped mapped;

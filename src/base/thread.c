@@ -1,0 +1,30 @@
+#include "base/thread.h"
+
+#include "base/fault.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static void mask_signals(sigset_t *before)
+{
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
+    sigset_t mask;
+    sigfillset(&mask);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&mask, own[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, before);
+}
+
+int by_thread_start(pthread_t *thread, void *(*work)(void *), void *argument, const char *what,
+                    struct baryon_error *err)
+{
+    sigset_t before;
+    mask_signals(&before);
+    const int code =
+        by_fault(BY_FAULT_ALLOC) ? EAGAIN : pthread_create(thread, NULL, work, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!code)
+        return 0;
+    errno = code;
+    return by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start %s", what);
+}

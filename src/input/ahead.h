@@ -1,0 +1,29 @@
+/*
+ * Samples read ahead: while the caller works on one, the next is read on a thread of its own.
+ * Exactly two samples are in memory. What comes out is what by_input_get() gives, in the same
+ * order: samples, errors, notices, the number of skipped ones.
+ */
+#ifndef BY_AHEAD_H
+#define BY_AHEAD_H
+
+#include "input/input.h"
+
+struct by_ahead;
+
+#define BY_AHEAD_NONE SIZE_MAX
+
+/* Until it is closed, the input is only used through it. */
+int by_ahead_open(struct by_ahead **ahead, struct by_input *input, struct baryon_error *err);
+/* Waits for the sample that is being read, if there is one. */
+void by_ahead_close(struct by_ahead *ahead);
+/*
+ * Sample `index`, valid until the next call; reading `next` begins (BY_AHEAD_NONE, or behind the
+ * end: nothing does). Any index may be asked for; `next` is only a promise that makes it quick.
+ */
+int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct by_array **arrays,
+                 const char **name, struct baryon_error *err);
+/* by_input_count() and by_input_skipped() as they were behind the last sample that was got. */
+size_t by_ahead_count(const struct by_ahead *ahead);
+size_t by_ahead_skipped(const struct by_ahead *ahead);
+
+#endif
