@@ -60,18 +60,22 @@ void by_table_bytes(struct by_table *table, uint64_t bytes)
     by_table_cell(table, "%s", by_bytes_text(bytes, text, sizeof text));
 }
 
+static size_t next_column(const struct by_table *table, size_t column)
+{
+    return column + 1 < table->column_count ? column + 1 : 0;
+}
+
 static void measure(const struct by_table *table, size_t widths[BY_TABLE_COLUMNS_MAX])
 {
     for (size_t c = 0; c < table->column_count; c++) {
         size_t heading = strlen(table->columns[c].heading), least = table->columns[c].least;
         widths[c] = heading > least ? heading : least;
     }
-    for (size_t i = 0; i < table->cells.count; i++) {
+    for (size_t i = 0, c = 0; i < table->cells.count; i++, c = next_column(table, c)) {
         const struct by_cell *cell = &table->cells.at[i];
         size_t width = by_text_width(by_str_text(&table->text) + cell->start, cell->size);
-        size_t column = i % table->column_count;
-        if (width > widths[column])
-            widths[column] = width;
+        if (width > widths[c])
+            widths[c] = width;
     }
 }
 
@@ -166,7 +170,7 @@ static bool has_headings(const struct by_table *table)
 
 int by_table_print(struct by_table *table, unsigned indent, struct baryon_error *err)
 {
-    size_t widths[BY_TABLE_COLUMNS_MAX];
+    size_t widths[BY_TABLE_COLUMNS_MAX] = {0};
     measure(table, widths);
     shrink(table, indent, widths);
     if (has_headings(table)) {
@@ -176,8 +180,7 @@ int by_table_print(struct by_table *table, unsigned indent, struct baryon_error 
                        strlen(table->columns[c].heading));
         end_line(table->out);
     }
-    for (size_t i = 0; i < table->cells.count; i++) {
-        size_t c = i % table->column_count;
+    for (size_t i = 0, c = 0; i < table->cells.count; i++, c = next_column(table, c)) {
         const struct by_cell *cell = &table->cells.at[i];
         if (c == 0)
             blanks(&table->out->text, indent);

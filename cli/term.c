@@ -102,18 +102,19 @@ bool by_term_is_tty(int fd)
     return isatty(fd) == 1;
 }
 
-static bool is_set(const char *name)
+/* NULL when it is empty too. */
+static const char *variable(const char *name)
 {
     const char *value = getenv(name);
-    return value && *value;
+    return value && *value ? value : NULL;
 }
 
 bool by_term_color(int fd)
 {
-    const char *term = getenv("TERM"), *force = getenv("CLICOLOR_FORCE");
-    if (is_set("NO_COLOR"))
+    const char *term = getenv("TERM"), *force = variable("CLICOLOR_FORCE");
+    if (variable("NO_COLOR"))
         return false;
-    if (force && *force && strcmp(force, "0") != 0)
+    if (force && strcmp(force, "0") != 0)
         return true;
     return by_term_is_tty(fd) && term && strcmp(term, "dumb") != 0;
 }
@@ -121,11 +122,11 @@ bool by_term_color(int fd)
 bool by_term_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_set(names[i])) {
-            const char *locale = getenv(names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *locale = variable(names[i]);
+        if (locale)
             return strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
-        }
+    }
     return false;
 }
 

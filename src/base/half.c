@@ -118,12 +118,13 @@ static const struct by_half_path *chosen(void)
     const struct by_half_path *path = atomic_load_explicit(&choice, memory_order_relaxed);
     if (path)
         return path;
-    size_t count;
+    size_t count, i = 0;
     const struct by_half_path *const *paths = by_half_paths(&count);
-    while (!(*paths)->supported())
-        paths++;
-    atomic_store_explicit(&choice, *paths, memory_order_relaxed);
-    return *paths;
+    /* The last one runs everywhere. */
+    while (i + 1 < count && !paths[i]->supported())
+        i++;
+    atomic_store_explicit(&choice, paths[i], memory_order_relaxed);
+    return paths[i];
 }
 
 const char *by_half_path(void)

@@ -191,7 +191,8 @@ static int run_batch(struct trace *trace, const struct by_array *inputs, size_t 
         names[i] = batch[i]->name;
     if (by_session_run(trace->session, inputs, input_count, names, count, &run, err))
         return -1;
-    const struct by_array *outputs = by_run_outputs(run, &count);
+    size_t made;
+    const struct by_array *outputs = by_run_outputs(run, &made);
     int failed = 0;
     for (size_t i = 0; i < count && !failed; i++) {
         bool told = false;

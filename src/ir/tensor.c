@@ -171,14 +171,13 @@ int by_tensor_check(const struct baryon_tensor *tensor, struct baryon_error *err
     return 0;
 }
 
-/* One varint of a run known to be well formed. */
+/* One varint of a run, which the decoder has seen to be well formed. */
 static uint64_t next_varint(const uint8_t **at)
 {
     uint64_t sum = 0;
     for (unsigned shift = 0;; shift += 7) {
         uint8_t byte = *(*at)++;
-        if (shift < 64)
-            sum |= (uint64_t)(byte & 0x7f) << shift;
+        sum |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
             return sum;
     }

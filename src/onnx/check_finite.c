@@ -104,7 +104,7 @@ static struct specials_found find_specials(struct by_span bytes, size_t width,
 static const char *index_text(const struct baryon_tensor *tensor, size_t element, char *buf,
                               size_t size)
 {
-    size_t index[BY_RANK_MAX], used = 0;
+    size_t index[BY_RANK_MAX] = {0}, used = 0;
     for (size_t i = tensor->dims.count; i-- > 0;) {
         index[i] = element % (size_t)tensor->dims.at[i];
         element /= (size_t)tensor->dims.at[i];

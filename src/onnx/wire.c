@@ -108,7 +108,7 @@ static int read_content(const uint8_t **at, const uint8_t *end, struct by_wire_f
 int by_wire_next(const uint8_t **at, const uint8_t *end, struct by_wire_field *field,
                  struct baryon_error *err)
 {
-    uint64_t tag;
+    uint64_t tag = 0;
     field->start = *at;
     field->number = 0;
     if (read_number(at, end, &tag, err))
