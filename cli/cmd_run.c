@@ -1,25 +1,18 @@
 /* baryon run: a model on samples. */
 #include "base/text.h"
-#include "cli/models.h"
 #include "cli/opt.h"
-#include "cli/progress.h"
 #include "cli/run_files.h"
 #include "cli/run_report.h"
+#include "cli/running.h"
 #include "cli/term.h"
 #include "input/ahead.h"
-#include "onnx/check.h"
-#include "settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 struct settings {
-    struct by_model_settings model;
-    struct by_data_settings data;
-    struct by_prep_settings prep;
-    struct by_engine_settings engine;
-    struct by_runtime_settings runtime;
+    struct by_running_settings running;
     const char *out;
     struct by_setting_texts output;
     bool force;
@@ -44,48 +37,34 @@ struct job {
     double seconds, model_seconds;
 };
 
-static void session_options(const struct job *job, struct by_session_options *options)
-{
-    by_engine_options(&job->settings->engine, &job->settings->runtime, options);
-    options->log = &job->cli->log;
-}
-
-/* Our own rules first: their messages are better, and hostile files stop here. */
 static int open_session(struct job *job, struct baryon_error *err)
 {
-    const struct by_check_options rules = {.custom_ops =
-                                               job->settings->engine.ops_library.count > 0};
+    const struct by_running_settings *running = &job->settings->running;
     struct by_session_options options;
     struct by_loaded loaded;
-    session_options(job, &options);
-    if (by_loaded_open(&loaded, job->cli, &job->settings->model, job->cli->operands[0], err) < 0)
+    by_running_session(job->cli, running, &options);
+    if (by_loaded_open(&loaded, job->cli, &running->model, job->cli->operands[0], err) < 0)
         return -1;
     job->name = loaded.name;
-    int status = by_model_check(loaded.model, &rules, NULL, NULL, err);
+    int status = by_running_check(&loaded, running, err);
     if (status == 0)
         status = by_session_open_model(&job->session, loaded.model, 0, &options, err);
-    status = by_loaded_judge(&loaded, status, err);
-    if (status < 0 && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
-        by_err_file(err, loaded.name);
+    status = by_running_judge(&loaded, status, err);
     by_loaded_close(&loaded);
     if (status == 0)
         job->inputs = by_session_inputs(job->session, &job->input_count);
     return status;
 }
 
-/* What contradicts itself is refused before anything is opened. */
 static int read_options(struct job *job, struct baryon_error *err)
 {
-    struct by_config *config = &job->cli->config;
-    job->data.log = &job->cli->log;
-    by_prep_options(config, &job->settings->prep, &job->data.prep);
-    return by_data_options(config, &job->settings->data, &job->data, err);
+    return by_running_input(job->cli, &job->settings->running, &job->data, err);
 }
 
 static int open_input(struct job *job, struct baryon_error *err)
 {
-    return by_input_open(&job->input, job->settings->data.data, job->inputs, job->input_count,
-                         &job->data, err);
+    return by_input_open(&job->input, job->settings->running.data.data, job->inputs,
+                         job->input_count, &job->data, err);
 }
 
 static int unknown_output(const struct by_port *ports, size_t count, const char *name,
@@ -186,13 +165,13 @@ static int run_samples(struct job *job, struct baryon_error *err)
 {
     struct by_progress progress;
     struct by_ahead *ahead;
+    const struct by_progress_style style = by_running_style(job->cli);
     size_t total = by_input_count(job->input);
     int status = 0;
     if (by_ahead_open(&ahead, job->input, err) < 0)
         return -1;
     by_term_patient(job->session);
-    by_progress_begin(&progress, "run", "samples", total, job->cli->common.quiet,
-                      job->cli->out.color);
+    by_progress_begin(&progress, "run", "samples", 0, total, &style);
     for (size_t i = 0; i < total && status == 0; i++) {
         status = run_sample(job, ahead, i, err);
         if (by_term_stopping() && (status < 0 || i + 1 < total))
@@ -205,29 +184,16 @@ static int run_samples(struct job *job, struct baryon_error *err)
     return status;
 }
 
-/* "ONNX Runtime 1.31.1, cuda, cpu" */
-static void describe_engine(const struct job *job, char *buf, size_t size)
-{
-    const struct by_setting_texts *providers = &job->settings->engine.provider;
-    struct by_text text;
-    by_text_init(&text, buf, size);
-    by_text_add(&text, "ONNX Runtime %s", by_session_ort(job->session)->version);
-    for (size_t i = 0; i < providers->count; i++)
-        by_text_add(&text, ", %s", providers->at[i]);
-    if (!providers->count)
-        by_text_add(&text, ", cpu");
-}
-
 static int report(const struct job *job, struct baryon_error *err)
 {
     char engine[128], data[1024];
     struct by_out *out = &job->cli->out;
-    describe_engine(job, engine, sizeof engine);
+    by_running_engine(&job->settings->running, by_session_ort(job->session), engine, sizeof engine);
     by_input_describe(job->input, data, sizeof data);
     const struct by_run_report all = {
         .model = job->name,
         .engine = engine,
-        .path = job->settings->data.data,
+        .path = job->settings->running.data.data,
         .data = data,
         .samples = job->samples,
         .skipped = by_input_skipped(job->input),
@@ -307,11 +273,6 @@ const struct by_command by_cmd_run = {
         "SIGINT stops after the sample in hand; a second one stops at once.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&by_data_group, offsetof(struct settings, data)},
-               {&by_prep_group, offsetof(struct settings, prep)},
-               {&group, 0},
-               {&by_engine_group, offsetof(struct settings, engine)},
-               {&by_model_group, offsetof(struct settings, model)},
-               {&by_runtime_group, offsetof(struct settings, runtime)}},
+    .groups = BY_RUNNING_GROUPS(struct settings, group),
     .run = run,
 };

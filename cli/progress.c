@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include "base/json.h"
 #include "cli/term.h"
 
 #include <inttypes.h>
@@ -9,22 +10,8 @@
 
 #define REDRAW_SECONDS 0.1
 #define TELL_SECONDS   1.0
+#define EVENT_SECONDS  0.25
 #define BAR_WIDTH      28
-
-void by_progress_begin(struct by_progress *progress, const char *label, const char *unit,
-                       uint64_t total, bool quiet, bool color)
-{
-    *progress = (struct by_progress){
-        .label = label,
-        .unit = unit,
-        .total = total,
-        .start = by_term_seconds(),
-        .quiet = quiet,
-        .tty = by_term_is_tty(STDERR_FILENO),
-        .color = color,
-        .utf8 = by_term_utf8(),
-    };
-}
 
 static void say(const char *text, int length, size_t size)
 {
@@ -32,6 +19,60 @@ static void say(const char *text, int length, size_t size)
         ssize_t written = write(STDERR_FILENO, text, (size_t)length < size ? (size_t)length : size);
         (void)written;
     }
+}
+
+static double rate_of(const struct by_progress *progress, double elapsed)
+{
+    return elapsed > 0 ? (double)(progress->done - progress->before) / elapsed : 0;
+}
+
+static double left_of(const struct by_progress *progress, double rate)
+{
+    return rate > 0 ? (double)(progress->total - progress->done) / rate : 0;
+}
+
+static void tell_event(const struct by_progress *progress)
+{
+    struct by_str text;
+    struct by_json json;
+    const double rate = rate_of(progress, by_term_seconds() - progress->start);
+    if (progress->style.quiet)
+        return;
+    by_str_init(&text);
+    by_json_init(&json, &text, true);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "event", "progress");
+    by_json_text(&json, "stage", progress->label);
+    by_json_int(&json, "done", (int64_t)progress->done);
+    by_json_int(&json, "total", (int64_t)progress->total);
+    by_json_double(&json, "samples_per_second", rate);
+    if (rate > 0)
+        by_json_double(&json, "seconds_left", left_of(progress, rate));
+    else
+        by_json_null(&json, "seconds_left");
+    by_json_close(&json, '}');
+    by_str_puts(&text, "\n");
+    say(by_str_text(&text), (int)text.size, text.size);
+    by_str_release(&text);
+}
+
+void by_progress_begin(struct by_progress *progress, const char *label, const char *unit,
+                       uint64_t before, uint64_t total, const struct by_progress_style *style)
+{
+    *progress = (struct by_progress){
+        .label = label,
+        .unit = unit,
+        .total = total,
+        .done = before,
+        .before = before,
+        .start = by_term_seconds(),
+        .tenths = total ? (unsigned)(before * 10 / total) : 0,
+        .style = *style,
+        .tty = by_term_is_tty(STDERR_FILENO),
+        .utf8 = by_term_utf8(),
+    };
+    if (style->json)
+        tell_event(progress);
 }
 
 /* "4 s", "2 min 10 s", "3 h 5 min" */
@@ -59,14 +100,14 @@ static void draw(const struct by_progress *progress, double elapsed)
 {
     char bar[BAR_WIDTH * 4], left[48], line[256];
     double share = (double)progress->done / (double)progress->total;
-    double rate = elapsed > 0 ? (double)progress->done / elapsed : 0;
+    double rate = rate_of(progress, elapsed);
     fill_bar(progress, bar, share);
-    time_left(rate > 0 ? (double)(progress->total - progress->done) / rate : 0, left, sizeof left);
+    time_left(left_of(progress, rate), left, sizeof left);
     int length = snprintf(
         line, sizeof line,
         "\r%s  %s%s%s %3.0f %%  %" PRIu64 "/%" PRIu64 "  %.1f %s/s  %s left\033[K", progress->label,
-        progress->color ? "\033[36m" : "", bar, progress->color ? "\033[0m" : "", share * 100,
-        progress->done, progress->total, rate, progress->unit, left);
+        progress->style.color ? "\033[36m" : "", bar, progress->style.color ? "\033[0m" : "",
+        share * 100, progress->done, progress->total, rate, progress->unit, left);
     say(line, length, sizeof line);
 }
 
@@ -87,22 +128,28 @@ static void tell_tenths(struct by_progress *progress, double elapsed)
 void by_progress_step(struct by_progress *progress, uint64_t done)
 {
     progress->done = done;
-    if (progress->quiet || !progress->total)
+    if (progress->style.quiet || !progress->total)
         return;
     double elapsed = by_term_seconds() - progress->start;
-    if (!progress->tty) {
+    const bool events = progress->style.json;
+    if (!events && !progress->tty) {
         tell_tenths(progress, elapsed);
         return;
     }
-    if (elapsed - progress->drawn < REDRAW_SECONDS)
+    if (elapsed - progress->drawn < (events ? EVENT_SECONDS : REDRAW_SECONDS))
         return;
     progress->drawn = elapsed;
-    draw(progress, elapsed);
+    if (events)
+        tell_event(progress);
+    else
+        draw(progress, elapsed);
 }
 
 double by_progress_end(struct by_progress *progress)
 {
-    if (!progress->quiet && progress->tty && progress->drawn > 0)
+    if (progress->style.json)
+        tell_event(progress);
+    else if (!progress->style.quiet && progress->tty && progress->drawn > 0)
         say("\r\033[K", 4, 4);
     return by_term_seconds() - progress->start;
 }

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/help.h"
+#include "cli/running.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,27 +75,6 @@ static int show_outputs(struct by_out *out, const struct by_run_report *report,
     return by_table_print(&table, 2, err);
 }
 
-#define LABEL_WIDTH 10
-#define PAGE_WIDTH  79
-
-/* A label and what it stands for, broken into lines when it is long. */
-static void line(struct by_out *out, const char *label, const char *text, const char *more)
-{
-    struct by_str clean;
-    by_str_init(&clean);
-    by_clean(&clean, text);
-    if (more) {
-        by_str_puts(&clean, ": ");
-        by_clean(&clean, more);
-    }
-    by_str_puts(&out->text, "  ");
-    by_out_printf(out, BY_DIM, "%-*s", LABEL_WIDTH, label);
-    by_wrap(&out->text, by_str_text(&clean), 2 + LABEL_WIDTH, 2 + LABEL_WIDTH, PAGE_WIDTH);
-    by_str_puts(&out->text, "\n");
-    out->text.failed |= clean.failed;
-    by_str_release(&clean);
-}
-
 static void show_rates(struct by_out *out, const struct by_run_report *report)
 {
     struct by_str *text = &out->text;
@@ -122,10 +101,10 @@ static void show_rates(struct by_out *out, const struct by_run_report *report)
 int by_run_report_text(struct by_out *out, const struct by_run_report *report,
                        struct baryon_error *err)
 {
-    line(out, "model", report->model, NULL);
-    line(out, "engine", report->engine, NULL);
-    line(out, "samples", report->path ? report->path : report->data,
-         report->path ? report->data : NULL);
+    by_running_line(out, "model", report->model, NULL);
+    by_running_line(out, "engine", report->engine, NULL);
+    by_running_line(out, "samples", report->path ? report->path : report->data,
+                    report->path ? report->data : NULL);
     by_str_puts(&out->text, "\n");
     if (show_outputs(out, report, err) < 0)
         return -1;

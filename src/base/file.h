@@ -101,6 +101,10 @@ int by_write_file(const char *path, const void *bytes, size_t size, unsigned fla
 
 /* mkdir -p; an existing folder is fine. */
 int by_make_folders(const char *path, struct baryon_error *err);
+/* True when there is something of that name. */
+bool by_file_exists(const char *path);
+/* A file that is not there is fine. */
+int by_remove_file(const char *path, struct baryon_error *err);
 /* True when both paths lead to the same file (device and inode). */
 bool by_same_file(const char *a, const char *b);
 /* Folder part of a path into buf ("." when there is none); false when it does not fit. */

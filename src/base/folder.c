@@ -175,3 +175,17 @@ void by_listing_release(struct by_listing *listing)
     by_free(listing->names);
     *listing = (struct by_listing){0};
 }
+
+bool by_file_exists(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+int by_remove_file(const char *path, struct baryon_error *err)
+{
+    if (!by_fault(BY_FAULT_IO) && (unlink(path) == 0 || errno == ENOENT))
+        return 0;
+    by_fail_errno(err, BARYON_ERR_IO, "cannot be removed");
+    return by_err_file(err, path);
+}

@@ -10,22 +10,27 @@
 
 #include "scratch.h"
 
-/* What a run of 8 samples writes when it began so many seconds ago. */
-static void run(double seconds, bool quiet)
+/* What a run of 8 samples writes when it began so many seconds ago, 2 of them before. */
+static void run_with(double seconds, uint64_t before, struct by_progress_style style)
 {
     struct by_progress progress;
     int old = dup(STDERR_FILENO);
     int file = open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);
     assert_true(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
-    by_progress_begin(&progress, "run", "samples", 8, quiet, false);
+    by_progress_begin(&progress, "run", "samples", before, 8, &style);
     progress.start -= seconds;
-    for (uint64_t done = 1; done <= 8; done++)
+    for (uint64_t done = before + 1; done <= 8; done++)
         by_progress_step(&progress, done);
     double took = by_progress_end(&progress);
     assert_true(dup2(old, STDERR_FILENO) >= 0);
     close(file);
     close(old);
     assert_true(took >= seconds && took < seconds + 60);
+}
+
+static void run(double seconds, bool quiet)
+{
+    run_with(seconds, 0, (struct by_progress_style){.quiet = quiet});
 }
 
 static void one_line_every_tenth(void **state)
@@ -49,6 +54,46 @@ static void nothing_in_the_first_second(void **state)
     assert_file("stderr", "");
 }
 
+static void what_was_done_before_is_not_told_again(void **state)
+{
+    (void)state;
+    run_with(10, 6, (struct by_progress_style){0});
+    assert_file("stderr", "baryon: run: 87 % (7 of 8 samples)\n"
+                          "baryon: run: 100 % (8 of 8 samples)\n");
+}
+
+/* The first at the beginning, then not four a second: it began long ago, then all came at once. */
+static void events(void **state)
+{
+    char text[1024];
+    (void)state;
+    run_with(10, 2, (struct by_progress_style){.json = true});
+    FILE *file = fopen("stderr", "r");
+    assert_non_null(file);
+    static const char *const starts[] = {
+        "{\"event\":\"progress\",\"stage\":\"run\",\"done\":2,\"total\":8,"
+        "\"samples_per_second\":",
+        "{\"event\":\"progress\",\"stage\":\"run\",\"done\":3,\"total\":8,"
+        "\"samples_per_second\":0.",
+        "{\"event\":\"progress\",\"stage\":\"run\",\"done\":8,\"total\":8,"
+        "\"samples_per_second\":0.",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        assert_non_null(fgets(text, sizeof text, file));
+        assert_memory_equal(text, starts[i], strlen(starts[i]));
+        assert_int_equal(text[strlen(text) - 1], '\n');
+    }
+    assert_null(fgets(text, sizeof text, file));
+    fclose(file);
+}
+
+static void no_events_when_quiet(void **state)
+{
+    (void)state;
+    run_with(10, 0, (struct by_progress_style){.json = true, .quiet = true});
+    assert_file("stderr", "");
+}
+
 static void nothing_when_quiet(void **state)
 {
     (void)state;
@@ -62,6 +107,9 @@ int main(void)
         cmocka_unit_test(one_line_every_tenth),
         cmocka_unit_test(nothing_in_the_first_second),
         cmocka_unit_test(nothing_when_quiet),
+        cmocka_unit_test(what_was_done_before_is_not_told_again),
+        cmocka_unit_test(events),
+        cmocka_unit_test(no_events_when_quiet),
     };
     return cmocka_run_group_tests_name("progress", tests, scratch_enter, scratch_leave);
 }
