@@ -1,4 +1,4 @@
-"""Talks to tests/tools/prep_dump: one command a line, one answer a line."""
+"""Talks to a program of tests/tools: one command a line, one answer a line."""
 
 import os
 import pathlib
@@ -8,15 +8,18 @@ BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 
 
 class Dump:
-    def __init__(self):
+    def __init__(self, tool="prep_dump"):
         self.process = subprocess.Popen(
-            [BUILD / "tests/tools/prep_dump"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [BUILD / "tests/tools" / tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True)
+
+    def line(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        return self.process.stdout.readline().strip()
 
     def ask(self, *words):
         """(True, text) or (False, message)."""
-        print(*words, file=self.process.stdin, flush=True)
-        line = self.process.stdout.readline().strip()
+        line = self.line(*words)
         return line.endswith("ok"), line.removeprefix("error ")
 
     def close(self):

@@ -1,0 +1,19 @@
+/* The rows of methods.c, one a file. */
+#ifndef BY_METHODS_H
+#define BY_METHODS_H
+
+#include "calib/calib.h"
+
+extern const struct by_calibrator by_calib_minmax, by_calib_nonoverflow, by_calib_percentile,
+    by_calib_layerwise_percentile, by_calib_minmse, by_calib_minmse_pow2, by_calib_entropy,
+    by_calib_distribution;
+
+/* Also for other methods. */
+void by_range_minmax(const struct by_sketch *sketch, bool moving_average, struct by_range *range);
+int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_target *target,
+                         struct by_range *range, struct baryon_error *err);
+/* The range that `percent` of the values fall into. 0 < percent <= 100. */
+int by_percentile_range(const struct by_sketch *sketch, double percent, bool symmetric,
+                        struct by_range *range, struct baryon_error *err);
+
+#endif

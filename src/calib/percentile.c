@@ -1,0 +1,73 @@
+/*
+ * The least range that the given part of all values falls into. Symmetric: of the
+ * magnitudes, limited to what was seen. Otherwise each tail loses half of what may be lost.
+ */
+#include "calib/bins.h"
+#include "calib/methods.h"
+
+#include <math.h>
+
+/* How many values make up this part of them; one that is a whole number but for rounding is it. */
+static uint64_t rank_of(double part, uint64_t total)
+{
+    const double rank = ceil(part * (double)total * (1 - 0x1p-40));
+    return (uint64_t)fmin(fmax(rank, 1), (double)total);
+}
+
+static int symmetric(const struct by_sketch *sketch, double percent, struct by_range *range,
+                     struct baryon_error *err)
+{
+    struct by_bins bins;
+    if (by_bins_load_magnitudes(&bins, sketch, err) < 0)
+        return -1;
+    range->high = by_bins_at_rank(&bins, rank_of(percent / 100, bins.total));
+    range->low = -range->high;
+    by_bins_release(&bins);
+    return 0;
+}
+
+static int asymmetric(const struct by_sketch *sketch, double percent, struct by_range *range,
+                      struct baryon_error *err)
+{
+    struct by_bins bins;
+    if (by_bins_load(&bins, sketch, err) < 0)
+        return -1;
+    const uint64_t rank = rank_of(1 - (100 - percent) / 200, bins.total);
+    range->low = by_bins_at_rank(&bins, bins.total + 1 - rank);
+    range->high = by_bins_at_rank(&bins, rank);
+    by_bins_release(&bins);
+    return 0;
+}
+
+int by_percentile_range(const struct by_sketch *sketch, double percent, bool is_symmetric,
+                        struct by_range *range, struct baryon_error *err)
+{
+    by_range_seen(sketch, range);
+    if (range->constant_zero)
+        return 0;
+    if ((is_symmetric ? symmetric : asymmetric)(sketch, percent, range, err) < 0)
+        return -1;
+    by_range_limit(range, sketch);
+    if (range->low == range->high) /* nearly all are zeros: the others would all be lost */
+        by_range_seen(sketch, range);
+    return 0;
+}
+
+static int percentile(const struct by_sketch *sketch, const struct by_calib_target *target,
+                      const struct by_calib_options *options, struct by_range *range,
+                      struct baryon_error *err)
+{
+    (void)target;
+    if (!(options->percentile > 0 && options->percentile <= 100))
+        return by_fail(err, BARYON_ERR_USAGE, "percentile (%g) is not above 0 and at most 100",
+                       options->percentile);
+    return by_percentile_range(sketch, options->percentile, options->percentile_symmetric, range,
+                               err);
+}
+
+const struct by_calibrator by_calib_percentile = {
+    .name = "percentile",
+    .alias = "Percentile",
+    .help = "The range that nearly all values fall into; outliers are cut",
+    .range = percentile,
+};

@@ -1,0 +1,128 @@
+"""Calibration methods on the raw values, with NumPy, and onnxruntime's own collectors."""
+
+import contextlib
+import io
+import json
+import math
+from collections import namedtuple
+
+import numpy as np
+from onnxruntime.quantization.calibrate import HistogramCollector
+
+FLT_MIN, FLT_MAX = (float(x) for x in (np.finfo("f4").tiny, np.finfo("f4").max))
+
+
+class Target(namedtuple("Target", "qmin qmax symmetric pow2")):
+    def word(self):
+        return f"{self.qmin},{self.qmax},{int(self.symmetric)},{int(self.pow2)}"
+
+
+S8, S8_SYM, U8 = Target(-128, 127, 0, 0), Target(-127, 127, 1, 0), Target(0, 255, 0, 0)
+S8_POW2, U8_POW2 = Target(-127, 127, 1, 1), Target(0, 255, 1, 1)
+S16_POW2, S16 = Target(-32767, 32767, 1, 1), Target(-32768, 32767, 0, 0)
+
+
+class Ours:
+    """What tests/tools/calib_dump answers for samples kept in files."""
+
+    def __init__(self, dump, folder):
+        self.dump, self.folder, self.files = dump, folder, []
+
+    def keep(self, samples):
+        for i, sample in enumerate(samples):
+            np.save(self.folder / f"{i}.npy", sample)
+        self.files = [self.folder / f"{i}.npy" for i in range(len(samples))]
+
+    def ask(self, target, options="-", order=None):
+        files = [self.files[i] for i in order] if order is not None else self.files
+        word = target if isinstance(target, str) else target.word()
+        return json.loads(self.dump.line(word, options, *files))
+
+
+def scale_of(low, high, target):
+    """Scale and zero point of a range."""
+    half = FLT_MAX / 2
+    low, high = max(min(float(low), 0), -half), min(max(float(high), 0), half)
+    if target.symmetric:
+        high = max(-low, high)
+        low = -high
+    scale = (high - low) / (target.qmax - target.qmin)
+    if scale < FLT_MIN:
+        return 1.0, 0
+    zero = int(np.rint(target.qmin - low / scale))
+    if target.symmetric and target.qmin == 0:
+        zero = (target.qmax + 1) // 2
+    if target.pow2:
+        return 2.0 ** -int(np.rint(-math.log2(scale))), zero
+    return float(np.float32(scale)), zero
+
+
+def error(values, scale, zero, target, power=2):
+    """Mean of |x - q(x)|^power over the values."""
+    x = values.astype("f8")
+    q = np.clip(np.rint(x / scale) + zero, target.qmin, target.qmax)
+    return float(np.mean(np.abs((q - zero) * scale - x) ** power))
+
+
+def error_of_range(values, low, high, target, power=2):
+    return error(values, *scale_of(low, high, target), target, power)
+
+
+def percentile(values, percent, symmetric):
+    """By sorting."""
+    def at(sorted_values, part):
+        return sorted_values[min(max(math.ceil(part * len(sorted_values) * (1 - 1e-12)), 1),
+                                 len(sorted_values)) - 1]
+    low, high = min(values.min(), 0), max(values.max(), 0)
+    if symmetric:
+        t = at(np.sort(np.abs(values)), percent / 100)
+        return max(-t, low), min(t, high)
+    part = 1 - (100 - percent) / 200
+    return min(-at(np.sort(-values), part), 0), max(at(np.sort(values), part), 0)
+
+
+def pow2_positions(target, low, high):
+    scale, zero = scale_of(low, high, target)
+    base = -int(math.log2(scale))
+    return [(p, 2.0**-p, zero) for p in range(base - 1, base + 4)]
+
+
+def pow2_by_histogram(values, target, bins=2048):
+    """The position found on the middles of a histogram of all values."""
+    counts, edges = np.histogram(values.astype("f8"), bins)
+    centers = ((edges[:-1] + edges[1:]) / 2).astype("f4").astype("f8")
+    best = None
+    for position, scale, zero in pow2_positions(target, values.min(), values.max()):
+        q = np.clip(np.rint(centers / scale) + zero, target.qmin, target.qmax)
+        found = float(np.sum(counts * ((q - zero) * scale - centers) ** 2))
+        if best is None or found < best[0]:
+            best = found, position
+    return best[1]
+
+
+def pow2_by_values(values, target):
+    found = [(error(values, s, z, target), p)
+             for p, s, z in pow2_positions(target, values.min(), values.max())]
+    return min(found, key=lambda pair: pair[0])
+
+
+def best_range(values, target, steps=40):
+    """The least mean squared error of ranges on a grid."""
+    low, high = min(values.min(), 0), max(values.max(), 0)
+    factors = np.concatenate([np.linspace(1, 0.3, steps), np.geomspace(0.3, 0.003, steps // 2)])
+    if target.symmetric or low == 0 or high == 0:
+        return min(error_of_range(values, low * f, high * f, target) for f in factors)
+    coarse = factors[::3]
+    return min(error_of_range(values, low * f, high * g, target) for f in coarse for g in coarse)
+
+
+def runtime_range(samples, method, symmetric=False, bins=2048, levels=128, percent=99.999):
+    """onnxruntime's collector, one call a sample."""
+    collector = HistogramCollector(method, symmetric, bins, levels, percent, "same")
+    with contextlib.redirect_stdout(io.StringIO()):
+        for sample in samples:
+            collector.collect({"x": sample.ravel()})
+        found = collector.compute_collection_result()["x"]
+    if method == "distribution":
+        return float(found.std)
+    return float(found[0]), float(found[1])

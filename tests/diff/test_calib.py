@@ -1,0 +1,215 @@
+"""Calibration methods beside computations on the raw values and onnxruntime's collectors.
+
+    test_calib.py          made up tensors, and some of real models
+    test_calib.py --all    all tensors of the models; prints the table of docs/calibration.md
+"""
+
+import collections
+import os
+import pathlib
+import sys
+import tempfile
+
+import calib_data
+import numpy as np
+from calib_oracle import (S8, S8_POW2, S8_SYM, S16_POW2, U8, U8_POW2, Ours, best_range, error,
+                          error_of_range, percentile, pow2_by_histogram, pow2_by_values,
+                          runtime_range, scale_of)
+from dump import Dump, Score
+
+MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
+MOST_VALUES = 200_000  # of a tensor; of greater ones every nth
+rng = np.random.default_rng(7)
+
+
+def near(a, b, tolerance):
+    return abs(a - b) <= tolerance
+
+
+class Tensor:
+    """One tensor: its samples, all values, and counts of what agrees."""
+
+    def __init__(self, ours, score, tally, what, samples):
+        self.ours, self.score, self.tally, self.what = ours, score, tally, what
+        self.samples = [np.ascontiguousarray(s, "f4") for s in samples]
+        self.values = np.concatenate([s.ravel() for s in self.samples])
+        self.reach = float(np.abs(self.values).max())
+        ours.keep(self.samples)
+
+    def check(self, good, what):
+        self.score.check(good, f"{self.what}: {what}")
+
+    def count(self, name, good):
+        self.tally[name].append(bool(good))
+
+    def minmax(self):
+        low, high = min(self.values.min(), 0), max(self.values.max(), 0)
+        for target in (S8, S8_SYM, U8, S8_POW2, U8_POW2):
+            found = self.ours.ask(target)["minmax"]
+            self.check((found["low"], found["high"]) == (low, high), f"minmax {found}")
+            scale, zero = scale_of(low, high, target)
+            self.check((found["scale"], found["zero_point"]) == (scale, zero),
+                       f"scale of minmax {found}, wanted {scale} {zero}")
+        mean_low = np.mean([float(s.min()) for s in self.samples])
+        mean_high = np.mean([float(s.max()) for s in self.samples])
+        found = self.ours.ask(S8, "moving=1")["minmax"]
+        self.check(near(found["low"], min(mean_low, 0), 1e-6 * self.reach) and
+                   near(found["high"], max(mean_high, 0), 1e-6 * self.reach), f"means {found}")
+
+    def percentiles(self):
+        bin_width = self.reach / 2048
+        for symmetric in (1, 0):
+            for percent in (99, 99.9, 99.99, 99.999, 100):
+                found = self.ours.ask(S8, f"percentile={percent},symmetric={symmetric}")["percentile"]
+                low, high = percentile(self.values, percent, symmetric)
+                if low == high:  # nearly all are zeros: ours keeps the range
+                    low, high = min(self.values.min(), 0), max(self.values.max(), 0)
+                good = (near(found["low"], low, bin_width) and near(found["high"], high, bin_width))
+                self.check(good, f"percentile {percent} {symmetric}: {found}, wanted {low} {high}")
+        if len(self.samples) == 1 and self.values.std() > 0:
+            found = self.ours.ask(S8)["percentile"]
+            low, high = runtime_range(self.samples, "percentile", True)
+            self.count("percentile within a bin of onnxruntime's",
+                       near(found["low"], min(low, 0), 1.01 * bin_width) and
+                       near(found["high"], max(high, 0), 1.01 * bin_width))
+
+    def layerwise(self):
+        for power, metric in ((1, 0), (2, 1)):
+            for target in (S8, S8_SYM):
+                options = f"metric={metric},candidate=99,candidate=99.9,candidate=99.99"
+                found = self.ours.ask(target, options)["layerwise-percentile"]
+                ours = error_of_range(self.values, found["low"], found["high"], target, power)
+                theirs = min(error_of_range(self.values, *percentile(self.values, p, True), target,
+                                            power) for p in (99, 99.9, 99.99))
+                self.check(ours <= theirs * 1.02 + 1e-5 * self.reach ** power,
+                           f"layerwise percentile {target}: error {ours}, best {theirs}")
+
+    def power_of_two(self):
+        for target in (S8_POW2, U8_POW2, S16_POW2):
+            found = self.ours.ask(target)["minmse-pow2"]
+            best, position = pow2_by_values(self.values, target)
+            theirs = pow2_by_histogram(self.values, target)
+            same = found["position"] == theirs
+            bits = 16 if target is S16_POW2 else 8
+            self.count(f"pow2 minmse: position of a histogram's, {bits} bits", same)
+            self.count(f"pow2 minmse: position of the raw values', {bits} bits",
+                       found["position"] == position)
+            ours = error(self.values, found["scale"], found["zero_point"], target)
+            if not same and (bits == 8 or self.values.size > 1000):
+                other = error(self.values, 2.0**-theirs, found["zero_point"], target)
+                self.check(ours <= other * 1.0001, f"pow2 {target}: error {ours} at "
+                           f"{found['position']}, {other} at {theirs}")
+            if bits == 8 or self.values.size > 1000:
+                self.check(ours <= best * 1.02 + 1e-12 * self.reach**2,
+                           f"pow2 {target}: error {ours} at {found['position']}, {best} at "
+                           f"{position}")
+
+    def float_scale(self):
+        for target in (S8, S8_SYM, U8):
+            found = self.ours.ask(target)["minmse"]
+            ours = error_of_range(self.values, found["low"], found["high"], target)
+            best = best_range(self.values, target)
+            self.check(ours <= best * 1.01 + 1e-9 * self.reach**2,
+                       f"minmse {target}: error {ours}, best of a grid {best}")
+            self.check(near(found["least"], ours, 0.02 * ours + 1e-7 * self.reach**2),
+                       f"minmse {target}: says {found['least']}, is {ours}")
+
+    def entropy(self, bins):
+        found = self.ours.ask(S8, f"bins={bins}")["entropy"]
+        low, high = runtime_range(self.samples, "entropy", bins=bins)
+        ratio = max(found["high"], -found["low"]) / max(high, -low)
+        self.count(f"entropy within 2 % of onnxruntime's, {bins} bins", 0.98 <= ratio <= 1.02)
+        return ratio
+
+    def distribution(self):
+        found = self.ours.ask("float,448")["distribution"]
+        deviation = float(np.std(self.values.astype("f8")))
+        if deviation > 1e-6 * self.reach:
+            wanted = deviation / deviation_of_float8()
+            self.check(near(found["scale"], wanted, 1e-5 * wanted),
+                       f"distribution {found}, wanted {wanted}")
+
+    def any_order(self):
+        files = list(range(len(self.samples)))
+        for target in (S8, S8_POW2, "float,448"):
+            self.check(self.ours.ask(target) == self.ours.ask(target, order=files[::-1]),
+                       "another order gives another answer")
+
+
+def deviation_of_float8():
+    import ml_dtypes
+    numbers = np.arange(256, dtype="u1").view(ml_dtypes.float8_e4m3fn).astype("f8")
+    return float(np.std(numbers[np.isfinite(numbers)]))
+
+
+def made_up(ours, score, tally):
+    for name, make in calib_data.distributions(rng).items():
+        for size, count in ((12, 1), (900, 3), (20000, 1)):
+            samples = calib_data.samples(make, size, count, rng)
+            tensor = Tensor(ours, score, tally, f"{name} {count}x{size}", samples)
+            tensor.minmax()
+            tensor.percentiles()
+            tensor.layerwise()
+            tensor.power_of_two()
+            tensor.any_order()
+            tensor.distribution()
+            if size == 20000:
+                tensor.float_scale()
+            if size == 20000 and name != "constant":
+                for bins in (128, 512):
+                    tensor.entropy(bins)
+
+
+def thinned(samples):
+    size = sum(s.size for s in samples)
+    step = -(-size // MOST_VALUES)
+    return [s.ravel()[::step] for s in samples]
+
+
+def real(ours, score, tally, most):
+    models = collections.Counter()
+    for model, name, samples in calib_data.zoo(MODELS, most):
+        samples = thinned(samples)
+        if not all(np.isfinite(s).all() for s in samples):
+            continue
+        models[model] += 1
+        tensor = Tensor(ours, score, tally, f"{model} {name}", samples)
+        if tensor.reach < 1e-30:
+            continue
+        tensor.minmax()
+        tensor.percentiles()
+        tensor.power_of_two()
+        tensor.distribution()
+    print(", ".join(f"{model} {count}" for model, count in models.items()), "tensors")
+
+
+# Least parts that agree.
+WANTED = {
+    "percentile within a bin of onnxruntime's": 1,
+    "pow2 minmse: position of a histogram's, 8 bits": 0.97,
+    "pow2 minmse: position of the raw values', 8 bits": 0.97,
+    "entropy within 2 % of onnxruntime's, 128 bins": 1,
+    "entropy within 2 % of onnxruntime's, 512 bins": 0.9,
+}
+
+
+def main():
+    every = "--all" in sys.argv
+    score, dump = Score(), Dump("calib_dump")
+    tallies = {"made up": collections.defaultdict(list), "real": collections.defaultdict(list)}
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Ours(dump, pathlib.Path(folder))
+        made_up(ours, score, tallies["made up"])
+        if MODELS.exists():
+            real(ours, score, tallies["real"], None if every else 12)
+    for kind, tally in tallies.items():
+        for name, hits in tally.items():
+            part = np.mean(hits)
+            print(f"{kind}: {name}: {part:.2%} of {len(hits)}")
+            score.check(part >= WANTED.get(name, 0), f"{name}: {part:.2%}")
+    score.check(dump.close() == 0, "the program ends well")
+    return score.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+/*
+ * What every calibration method chooses for a tensor, for tests that compare with other
+ * implementations. Commands are lines on stdin, words separated by blanks:
+ *
+ *   TARGET OPTIONS FILE...    each .npy is the tensor of one sample
+ *
+ * TARGET is QMIN,QMAX,SYMMETRIC,POWER_OF_TWO or float,GREATEST; OPTIONS are KEY=NUMBER
+ * joined by commas, or "-": moving, percentile, symmetric, candidate (again and again), metric (0
+ * mae, 1 mse), bins, levels. Each line gives one line of JSON: an object with the name of each
+ * method that suits the target, or {"error": "..."}.
+ */
+#include "base/file.h"
+#include "calib/calib.h"
+#include "input/npy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_target(const char *word, struct by_calib_target *target)
+{
+    int symmetric, power_of_two;
+    *target = (struct by_calib_target){.qmin = 0};
+    if (sscanf(word, "float,%lf", &target->value_max) == 1) {
+        target->is_float = target->symmetric = true;
+        return true;
+    }
+    if (sscanf(word, "%" SCNd64 ",%" SCNd64 ",%d,%d", &target->qmin, &target->qmax, &symmetric,
+               &power_of_two) != 4)
+        return false;
+    target->symmetric = symmetric;
+    target->power_of_two = power_of_two;
+    return true;
+}
+
+static bool set_option(const char *key, double value, struct by_calib_options *options)
+{
+    static double candidates[16];
+    if (!strcmp(key, "moving"))
+        options->moving_average = value > 0;
+    else if (!strcmp(key, "percentile"))
+        options->percentile = value;
+    else if (!strcmp(key, "symmetric"))
+        options->percentile_symmetric = value > 0;
+    else if (!strcmp(key, "metric"))
+        options->metric = value > 0 ? BY_CALIB_MSE : BY_CALIB_MAE;
+    else if (!strcmp(key, "bins"))
+        options->bins = (size_t)value;
+    else if (!strcmp(key, "levels"))
+        options->levels = (size_t)value;
+    else if (!strcmp(key, "candidate")) {
+        options->candidate_count = options->candidates == candidates ? options->candidate_count : 0;
+        options->candidates = candidates;
+        candidates[options->candidate_count++ % 16] = value;
+    } else
+        return false;
+    return true;
+}
+
+static bool read_options(const char *word, struct by_calib_options *options)
+{
+    char key[16];
+    double value;
+    int length;
+    if (!strcmp(word, "-"))
+        return true;
+    while (sscanf(word, "%15[a-z]=%lf%n", key, &value, &length) == 2) {
+        if (!set_option(key, value, options))
+            return false;
+        word += length;
+        if (*word++ != ',')
+            return !word[-1];
+    }
+    return false;
+}
+
+static int look_at(struct by_sketch *sketch, const char *path, uint64_t sample,
+                   struct baryon_error *err)
+{
+    struct by_mapped file;
+    struct by_npy_header header;
+    if (by_mapped_open(&file, path, err) < 0)
+        return -1;
+    void *values = NULL;
+    int failed = by_npy_parse(file.bytes, file.size, &header, err) < 0 ||
+                 !(values = by_alloc(header.bytes, 1, err));
+    if (!failed) {
+        by_npy_copy(&header, file.bytes, values);
+        failed = by_sketch_look_ref(sketch, values, header.elem, header.count, sample, err);
+    }
+    by_free(values);
+    by_mapped_close(&file);
+    return failed ? -1 : 0;
+}
+
+static void show_error(const struct baryon_error *err)
+{
+    char text[512];
+    baryon_error_format(err, text, sizeof text);
+    for (char *at = text; *at; at++)
+        if (*at == '"' || *at == '\\' || *at < ' ')
+            *at = '\'';
+    printf("{\"error\": \"%s\"}", text);
+}
+
+static void show(const struct by_calibrator *method, const struct by_sketch *sketch,
+                 const struct by_calib_target *target, const char *words)
+{
+    struct by_calib_options options;
+    struct by_range range;
+    struct by_scale scale;
+    struct baryon_error err = {.code = 0};
+    by_calib_defaults(method, &options);
+    read_options(words, &options);
+    if (method->range(sketch, target, &options, &range, &err) < 0 ||
+        by_scale_of_range(&range, target, &scale, &err) < 0) {
+        show_error(&err);
+        return;
+    }
+    printf("{\"low\": %.17g, \"high\": %.17g, \"zero\": %s, \"scale\": %.17g, \"zero_point\": "
+           "%" PRId64 ", \"position\": %d, \"least\": ",
+           range.low, range.high, range.constant_zero ? "true" : "false", scale.scale,
+           scale.zero_point, scale.position);
+    printf(isfinite(range.error) ? "%.17g}" : "null}", range.error);
+}
+
+static void show_all(const struct by_sketch *sketch, const struct by_calib_target *target,
+                     const char *words)
+{
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    for (size_t i = 0, shown = 0; i < count; i++) {
+        if (methods[i]->suits && !methods[i]->suits(target))
+            continue;
+        printf("%s\"%s\": ", shown++ ? ", " : "{", methods[i]->name);
+        show(methods[i], sketch, target, words);
+    }
+    puts("}");
+}
+
+static void answer(char *line)
+{
+    struct baryon_error err = {.code = 0};
+    struct by_calib_target target;
+    struct by_calib_options options;
+    struct by_sketch sketch;
+    char *rest, *first = strtok_r(line, " \n", &rest), *second = strtok_r(NULL, " \n", &rest);
+    uint64_t samples = 0;
+    int failed = 0;
+    by_calib_defaults(by_calibrator_find("minmax"), &options);
+    if (!second || !read_target(first, &target) || !read_options(second, &options)) {
+        puts("{\"error\": \"TARGET OPTIONS FILE...\"}");
+        return;
+    }
+    by_sketch_init(&sketch);
+    for (char *path; !failed && (path = strtok_r(NULL, " \n", &rest));)
+        failed = look_at(&sketch, path, samples++, &err);
+    if (failed) {
+        show_error(&err);
+        puts("");
+    } else {
+        show_all(&sketch, &target, second);
+    }
+    by_sketch_release(&sketch);
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, stdin) > 0) {
+        answer(line);
+        fflush(stdout);
+    }
+    free(line);
+    return 0;
+}

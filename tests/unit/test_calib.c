@@ -1,0 +1,452 @@
+/* Calibration methods on small tensors whose answers are known. */
+#include "calib/bins.h"
+#include "calib/methods.h"
+#include "ir/tensor.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/scratch.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct by_calib_target s8 = {.qmin = -128, .qmax = 127},
+                                    s8_middle = {.qmin = -127, .qmax = 127, .symmetric = true},
+                                    s8_power = {.qmin = -127,
+                                                .qmax = 127,
+                                                .symmetric = true,
+                                                .power_of_two = true},
+                                    u8_power = {.qmax = 255,
+                                                .symmetric = true,
+                                                .power_of_two = true},
+                                    e4m3 = {.is_float = true, .symmetric = true, .value_max = 448};
+
+static struct by_sketch sketch;
+static struct by_calib_options options;
+static struct by_range range;
+
+static int enter(void **state)
+{
+    (void)state;
+    by_sketch_init(&sketch);
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    by_sketch_release(&sketch);
+    return 0;
+}
+
+static void look(const float *values, size_t count)
+{
+    assert_ok(by_sketch_look_ref(&sketch, values, BY_ELEM_FLOAT, count, sketch.samples, &err));
+}
+
+static void look_at_line(size_t count, double from, double step)
+{
+    float values[4000];
+    assert_true(count <= COUNT(values));
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(from + (double)i * step);
+    look(values, count);
+}
+
+static void find(const char *name, const struct by_calib_target *target)
+{
+    const struct by_calibrator *method = by_calibrator_find(name);
+    assert_non_null(method);
+    assert_true(!method->suits || method->suits(target));
+    assert_ok(method->range(&sketch, target, &options, &range, &err));
+    assert_true(range.low <= 0 && range.high >= 0);
+}
+
+static void defaults(const char *name)
+{
+    by_calib_defaults(by_calibrator_find(name), &options);
+}
+
+static void assert_near(double found, double wanted, double most)
+{
+    if (!(fabs(found - wanted) <= most))
+        fail_msg("%.17g, wanted %.17g, at most %g apart", found, wanted, most);
+}
+
+static void assert_range(double low, double high, double most)
+{
+    assert_near(range.low, low, most);
+    assert_near(range.high, high, most);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *alias;
+    } known[] = {{"minmax", "MinMax"},
+                 {"nonoverflow", "PowerOfTwoMethod.NonOverflow"},
+                 {"percentile", "CalibMethod.Percentile"},
+                 {"layerwise-percentile", "LayerwisePercentile"},
+                 {"layerwise-percentile", "layerwise_percentile"},
+                 {"layerwise-percentile", "LayerWiseMethod.LayerWisePercentile"},
+                 {"minmse", "MinMSE"},
+                 {"minmse", "ExtendedCalibrationMethod.MinMSE"},
+                 {"minmse-pow2", "PowerOfTwoMethod.MinMSE"},
+                 {"minmse-pow2", "minmse_pow2"},
+                 {"entropy", "ENTROPY"},
+                 {"distribution", "Distribution"}};
+    for (size_t i = 0; i < COUNT(known); i++)
+        assert_ptr_equal(by_calibrator_find(known[i].alias), by_calibrator_find(known[i].name));
+    assert_null(by_calibrator_find("min"));
+    assert_null(by_calibrator_find(""));
+    assert_null(by_calibrator_find("CalibMethod."));
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    assert_int_equal(count, 8);
+    for (size_t i = 0; i < count; i++) {
+        assert_ptr_equal(by_calibrator_find(methods[i]->name), methods[i]);
+        assert_ptr_equal(by_calibrator_find(methods[i]->alias), methods[i]);
+    }
+}
+
+static void minmax_takes_all(void **state)
+{
+    (void)state;
+    const float first[] = {-1, 2, 0.5f}, second[] = {1, 4};
+    look(first, COUNT(first));
+    look(second, COUNT(second));
+    defaults("minmax");
+    find("minmax", &s8);
+    assert_range(-1, 4, 0);
+    assert_true(isnan(range.error));
+    options.moving_average = true;
+    find("minmax", &s8);
+    assert_range(0, 3, 0); /* means of -1 and 1, 2 and 4 */
+    find("nonoverflow", &s8_power);
+    assert_range(-3, 3, 0);
+    options.moving_average = false;
+    find("nonoverflow", &s8_power);
+    assert_range(-4, 4, 0);
+}
+
+/* 1000 values from 1 to 1000: the rank is the value. */
+static void percentile_is_the_rank(void **state)
+{
+    (void)state;
+    look_at_line(1000, 1, 1);
+    defaults("percentile");
+    find("percentile", &s8);
+    assert_range(0, 1000, 0);
+    options.percentile = 99;
+    find("percentile", &s8);
+    assert_range(0, 990, 0.5);
+    options.percentile = 50;
+    find("percentile", &s8);
+    assert_range(0, 500, 0.5);
+    options.percentile_symmetric = false;
+    options.percentile = 98;
+    find("percentile", &s8);
+    assert_range(0, 990, 0.5);
+}
+
+static void percentile_of_tails(void **state)
+{
+    (void)state;
+    look_at_line(1000, -300, 1); /* to 699 */
+    defaults("percentile");
+    options.percentile = 90;
+    find("percentile", &s8); /* of magnitudes: 900 of 1000 are up to 599 */
+    assert_range(-300, 599, 1);
+    options.percentile_symmetric = false;
+    find("percentile", &s8);
+    assert_range(-250, 649, 1);
+    options.percentile = 100;
+    find("percentile", &s8);
+    assert_range(-300, 699, 0);
+}
+
+static void percentile_keeps_rare_values(void **state)
+{
+    (void)state;
+    float values[1000] = {0};
+    values[17] = 3;
+    look(values, COUNT(values));
+    defaults("percentile");
+    options.percentile = 99;
+    find("percentile", &s8);
+    assert_range(0, 3, 0);
+    assert_false(range.constant_zero);
+}
+
+static void percentile_out_of_range(void **state)
+{
+    (void)state;
+    look_at_line(3, 1, 1);
+    defaults("percentile");
+    const double wrong[] = {0, -1, 100.5, NAN};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        options.percentile = wrong[i];
+        options.candidates = &wrong[i];
+        options.candidate_count = 1;
+        assert_int_equal(by_calib_percentile.range(&sketch, &s8, &options, &range, &err), -1);
+        assert_int_equal(err.code, BARYON_ERR_USAGE);
+        assert_int_equal(by_calib_layerwise_percentile.range(&sketch, &s8, &options, &range, &err),
+                         -1);
+    }
+    options.percentile = 101;
+    assert_error(by_calib_percentile.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
+                 "percentile (101) is not above 0 and at most 100");
+    options.candidate_count = 0;
+    assert_error(by_calib_layerwise_percentile.range(&sketch, &s8, &options, &range, &err),
+                 BARYON_ERR_USAGE, "no percentile to choose from");
+}
+
+/* One value far out: cutting it makes the steps of all others smaller. */
+static void layerwise_cuts_what_pays(void **state)
+{
+    (void)state;
+    look_at_line(3999, -2, 0.001);
+    look_at_line(1, 6, 1);
+    const double candidates[] = {99.9, 100};
+    defaults("layerwise-percentile");
+    assert_int_equal(options.candidate_count, 3);
+    options.candidates = candidates;
+    options.candidate_count = 2;
+    find("layerwise-percentile", &s8_middle);
+    assert_range(-2, 2, 0.01);
+    assert_near(range.error, (4 / 254.0) / 4 + 4 / 4000.0, 2e-4);
+    options.metric = BY_CALIB_MSE;
+    find("layerwise-percentile", &s8_middle); /* the lost one costs 16 / 4000 */
+    assert_range(-2, 6, 0);
+    assert_near(range.error, (12 / 254.0) * (12 / 254.0) / 12, 1e-5);
+}
+
+/* Sums of errors over a bin, against many values in it. */
+static void errors_are_integrals(void **state)
+{
+    (void)state;
+    static const struct by_sketch_bin bins[] = {{-9.3, -2.1, 7}, {-1.7, -1.69, 3}, {-0.5, 0.5, 5},
+                                                {0, 0, 11},      {1.4, 1.6, 2},    {3.25, 3.25, 4},
+                                                {2.5, 9.7, 6},   {-20, 30, 1},     {12, 13, 9}};
+    struct by_calib_target target = {.qmin = -3, .qmax = 4};
+    const struct by_scale scale = {.scale = 1.25, .zero_point = -1};
+    for (size_t i = 0; i < COUNT(bins); i++)
+        for (int metric = BY_CALIB_MAE; metric <= BY_CALIB_MSE; metric++) {
+            struct by_sketch_bin bin = bins[i];
+            const struct by_bins one = {.at = &bin, .count = 1, .total = bin.count};
+            const int steps = 200000;
+            double sum = 0;
+            for (int k = 0; k < steps; k++) {
+                double x = bin.low + (bin.high - bin.low) * (k + 0.5) / steps;
+                double level = fmin(fmax(nearbyint(x / 1.25) - 1, -3), 4);
+                double error = fabs((level + 1) * 1.25 - x);
+                sum += metric == BY_CALIB_MSE ? error * error : error;
+            }
+            const double found = by_bins_error(&one, &scale, &target, (enum by_calib_metric)metric);
+            assert_near(found, sum / steps, 1e-6 * (1 + found));
+        }
+}
+
+static void minmse_leaves_out_what_costs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        look_at_line(3999, -2, 0.001);
+    look_at_line(1, 2.3, 1);
+    defaults("minmse");
+    find("minmse", &s8_middle);
+    assert_range(-2, 2, 0.03);
+    assert_near(range.error, (4 / 254.0) * (4 / 254.0) / 12 + 0.09 / 39991, 1e-6);
+    by_sketch_release(&sketch);
+    look_at_line(4000, 0, 0.001); /* nothing to gain: everything stays */
+    find("minmse", &s8);
+    assert_range(0, 4, 0.03);
+}
+
+/* A step of 1/32 reaches 3.97, of 1/64 only 1.98. */
+static void powers_of_two(void **state)
+{
+    (void)state;
+    look_at_line(3001, -1.5, 0.001);
+    defaults("minmse-pow2");
+    find("minmse-pow2", &s8_power);
+    assert_range(-127 / 64.0, 127 / 64.0, 0);
+    assert_near(range.error, 1 / 4096.0 / 12, 1e-6);
+    find("minmse", &s8_power); /* the same by the other name */
+    assert_range(-127 / 64.0, 127 / 64.0, 0);
+    find("minmse-pow2", &u8_power);
+    assert_range(-2, 127 / 64.0, 0);
+    look_at_line(1, 2.2, 1); /* one in 3002 is worth less than a finer step for all others */
+    find("minmse-pow2", &s8_power);
+    assert_range(-127 / 64.0, 127 / 64.0, 0);
+    look_at_line(1, 3.5, 1);
+    look_at_line(1, 3.6, 1);
+    find("minmse-pow2", &s8_power);
+    assert_range(-127 / 32.0, 127 / 32.0, 0);
+}
+
+static void powers_of_two_prefer_the_coarser(void **state)
+{
+    (void)state;
+    const float values[] = {-3, -2, -1, 0, 1, 2, 3}; /* no error with any of the five */
+    look(values, COUNT(values));
+    defaults("minmse-pow2");
+    find("minmse-pow2", &s8_power); /* 3 / 127 is nearest to 2^-5 */
+    assert_range(-127 / 16.0, 127 / 16.0, 0);
+}
+
+static void entropy_of_two_samples(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        look_at_line(2001, -1, 0.001);
+    look_at_line(1, 8, 1);
+    defaults("entropy");
+    find("entropy", &s8);
+    assert_true(range.high < 2); /* the eight is not worth it */
+    assert_range(-1, range.high, 0);
+    assert_true(range.error >= 0);
+    options.levels = 3;
+    assert_error(by_calib_entropy.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
+                 "quantized bins (3) are not an even number");
+    options.levels = 128;
+    options.bins = 64;
+    assert_error(by_calib_entropy.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
+                 "bins (64) are not an even number from 128, the quantized bins, to 2048");
+}
+
+/* The 254 finite numbers of E4M3 have a standard deviation of 117.3. */
+static void distribution_of_float8(void **state)
+{
+    (void)state;
+    float values[2 * 127];
+    size_t count = 0;
+    for (int code = 0; code < 127; code++) {
+        const double digits = code < 8 ? code : ldexp(8 + code % 8, code / 8 - 1);
+        values[count++] = (float)ldexp(digits, -9);
+        values[count++] = -(float)ldexp(digits, -9);
+    }
+    assert_near((double)values[252], 448, 0);
+    look(values, count);
+    defaults("distribution");
+    find("distribution", &e4m3); /* the format itself has scale 1 */
+    assert_range(-448, 448, 1e-9);
+    assert_false(by_calib_distribution.suits(&s8));
+    assert_error(by_calib_distribution.range(&sketch, &s8, &options, &range, &err),
+                 BARYON_ERR_USAGE, "distribution is a method for 8-bit floats alone");
+    struct by_calib_target e5m2 = {.is_float = true, .symmetric = true, .value_max = 57344};
+    assert_true(by_calib_distribution.suits(&e5m2));
+    struct by_calib_target half = {.is_float = true, .symmetric = true, .value_max = 65504};
+    assert_false(by_calib_distribution.suits(&half));
+}
+
+static void every_method_on(const float *values, size_t count, bool zero, double low, double high)
+{
+    static const struct by_calib_target *const targets[] = {&s8, &s8_middle, &s8_power, &u8_power,
+                                                            &e4m3};
+    size_t method_count;
+    const struct by_calibrator *const *methods = by_calibrators(&method_count);
+    by_sketch_release(&sketch);
+    if (count)
+        look(values, count);
+    for (size_t i = 0; i < method_count; i++)
+        for (size_t t = 0; t < COUNT(targets); t++) {
+            struct by_scale scale;
+            if (methods[i]->suits && !methods[i]->suits(targets[t]))
+                continue;
+            by_calib_defaults(methods[i], &options);
+            find(methods[i]->name, targets[t]);
+            assert_ok(by_scale_of_range(&range, targets[t], &scale, &err));
+            assert_int_equal(range.constant_zero, zero);
+            assert_true(scale.scale >= (double)FLT_MIN && isfinite(scale.scale));
+            assert_true(targets[t]->is_float || (scale.zero_point >= targets[t]->qmin &&
+                                                 scale.zero_point <= targets[t]->qmax));
+            if (low == high) {
+                assert_true(scale.scale == 1);
+                assert_int_equal(scale.zero_point, 0);
+                assert_int_equal(scale.position, 0);
+            }
+        }
+}
+
+static void odd_tensors(void **state)
+{
+    (void)state;
+    const float zeros[] = {0, -0.0f, 0}, five[] = {5, 5}, minus[] = {-7},
+                tiny[] = {1e-40f, -1e-42f}, huge[] = {FLT_MAX, -FLT_MAX, 1},
+                holes[] = {NAN, INFINITY, -INFINITY}, normal[] = {FLT_MIN, 0};
+    every_method_on(zeros, 0, true, 0, 0);
+    every_method_on(zeros, COUNT(zeros), true, 0, 0);
+    every_method_on(holes, COUNT(holes), true, 0, 0);
+    every_method_on(five, COUNT(five), false, 0, 5);
+    every_method_on(minus, COUNT(minus), false, -7, 0);
+    every_method_on(tiny, COUNT(tiny), false, 0, 0); /* scale 1, as if there were nothing */
+    every_method_on(normal, COUNT(normal), false, 0, 0);
+    every_method_on(huge, COUNT(huge), false, -1, 1);
+}
+
+/* Samples in any order, values in any order, and in parts that are merged. */
+static void order_does_not_matter(void **state)
+{
+    (void)state;
+    static const struct by_calib_target *const targets[] = {&s8, &s8_power, &e4m3};
+    float values[3][500];
+    struct by_sketch parts[2];
+    uint32_t bits = 1;
+    for (size_t i = 0; i < 1500; i++) {
+        bits = bits * 1664525u + 1013904223u;
+        values[i / 500][i % 500] = (float)(bits >> 8) / 1e6f - 5 + (float)(i % 500 == 3) * 50;
+    }
+    by_sketch_init(&parts[0]);
+    by_sketch_init(&parts[1]);
+    for (size_t i = 0; i < 3; i++) {
+        look(values[i], 500);
+        assert_ok(by_sketch_look_ref(&parts[i != 1], values[2 - i], BY_ELEM_FLOAT, 500, i, &err));
+    }
+    assert_ok(by_sketch_merge(&parts[0], &parts[1], &err));
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t t = 0; t < COUNT(targets); t++) {
+            struct by_range other;
+            if (methods[i]->suits && !methods[i]->suits(targets[t]))
+                continue;
+            by_calib_defaults(methods[i], &options);
+            find(methods[i]->name, targets[t]);
+            assert_ok(methods[i]->range(&parts[0], targets[t], &options, &other, &err));
+            assert_true(range.low == other.low && range.high == other.high);
+            assert_true(range.error == other.error || isnan(range.error));
+        }
+    by_sketch_release(&parts[0]);
+    by_sketch_release(&parts[1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(names),
+        TEST(minmax_takes_all),
+        TEST(percentile_is_the_rank),
+        TEST(percentile_of_tails),
+        TEST(percentile_keeps_rare_values),
+        TEST(percentile_out_of_range),
+        TEST(layerwise_cuts_what_pays),
+        TEST(errors_are_integrals),
+        TEST(minmse_leaves_out_what_costs),
+        TEST(powers_of_two),
+        TEST(powers_of_two_prefer_the_coarser),
+        TEST(entropy_of_two_samples),
+        TEST(distribution_of_float8),
+        TEST(odd_tensors),
+        TEST(order_does_not_matter),
+    };
+    return cmocka_run_group_tests_name("calib", tests, NULL, NULL);
+}
