@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include "calib/calib.h"
 #include "engine/session.h"
 #include "input/input.h"
 #include "ir/opinfo.h"
@@ -118,11 +119,29 @@ static void provider_row(size_t index, struct by_registry_row *row)
     row->help = provider->help;
 }
 
+static size_t method_count(void)
+{
+    size_t count;
+    by_calibrators(&count);
+    return count;
+}
+
+static void method_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_calibrator *method = by_calibrators(&count)[index];
+    row->name = method->name;
+    snprintf(row->detail, sizeof row->detail, "%s", method->alias);
+    row->help = method->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
     {"readers", "files", "Kinds of sample files", reader_count, reader_row},
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
+    {"methods", "also called", "Ways to choose the range of a quantized tensor", method_count,
+     method_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},
