@@ -3,6 +3,7 @@
 #include "engine/ort_find.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ static int get_api(struct by_ort *ort, void *handle, struct baryon_error *err)
     int minor = minor_version(ort->version);
     if (minor >= 0 && minor < API_VERSION)
         return refuse_version(ort->path, ort->version, err);
+    ort->minor = minor < 0 ? INT_MAX : minor;
     ort->api = base->GetApi(API_VERSION);
     return ort->api ? 0 : refuse_version(ort->path, ort->version, err);
 }

@@ -27,6 +27,7 @@ struct by_ort {
     OrtEnv *env;
     const char *version; /* of the library, "1.31.1" */
     const char *path;    /* where it was found */
+    int minor;           /* 31; more than any when the version is of another form */
 };
 
 /* Safe from several threads. path may be NULL. */

@@ -96,9 +96,10 @@ static int start(struct by_session *session, const struct feed *feed, struct by_
 static int read_outputs(const struct by_session *session, struct by_run *run,
                         struct baryon_error *err)
 {
+    char quoted[BY_QUOTE_MAX];
     for (size_t i = 0; i < run->count; i++)
         if (by_value_unwrap(session->ort, run->values[i], &run->arena, &run->arrays[i], err))
-            return -1;
+            return by_err_in(err, "output %s", by_quote(quoted, run->arrays[i].name));
     return 0;
 }
 

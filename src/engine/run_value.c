@@ -4,10 +4,10 @@
 #include <stdalign.h>
 #include <string.h>
 
-static int in_array(const char *what, const struct by_array *array, struct baryon_error *err)
+static int in_input(const struct by_array *array, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    return by_err_in(err, "%s %s", what, by_quote(quoted, array->name));
+    return by_err_in(err, "input %s", by_quote(quoted, array->name));
 }
 
 static int make_strings(const struct by_session *session, const struct by_array *array,
@@ -56,7 +56,7 @@ int by_value_wrap(const struct by_session *session, const struct by_array *array
 {
     *value = NULL;
     if (array->elem == BY_ELEM_STRING)
-        return make_strings(session, array, value, err) ? in_array("input", array, err) : 0;
+        return make_strings(session, array, value, err) ? in_input(array, err) : 0;
     void *data = usable_data(array, scratch, err);
     if (!data)
         return -1;
@@ -65,7 +65,7 @@ int by_value_wrap(const struct by_session *session, const struct by_array *array
                           session->memory, data, array->size, array->dims, array->rank,
                           by_ort_elem(array->elem), value),
                       "take a tensor", err))
-        return in_array("input", array, err);
+        return in_input(array, err);
     return 0;
 }
 
@@ -132,10 +132,8 @@ int by_value_unwrap(const struct by_ort *ort, OrtValue *value, struct by_arena *
 {
     OrtTensorTypeAndShapeInfo *info = NULL;
     if (by_ort_status(ort, ort->api->GetTensorTypeAndShape(value, &info), "read a tensor", err))
-        return in_array("output", array, err);
+        return -1;
     int result = read_type(ort, info, array, err);
     ort->api->ReleaseTensorTypeAndShapeInfo(info);
-    if (result || read_data(ort, value, arena, array, err))
-        return in_array("output", array, err);
-    return 0;
+    return result ? -1 : read_data(ort, value, arena, array, err);
 }

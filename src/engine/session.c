@@ -12,6 +12,8 @@ struct source {
     const void *bytes;
     size_t size;
     const struct by_lent *lent;
+    by_session_extend_fn *extend; /* may be NULL */
+    void *context;
 };
 
 static struct by_session *new_session(const struct by_session_options *options,
@@ -53,6 +55,8 @@ void by_session_close(struct by_session *session)
         const OrtApi *api = session->ort->api;
         if (session->handle)
             api->ReleaseSession(session->handle);
+        if (session->own_ops)
+            api->ReleaseCustomOpDomain(session->own_ops);
         if (session->run_options)
             api->ReleaseRunOptions(session->run_options);
         if (session->memory)
@@ -121,6 +125,7 @@ static int open_source(struct by_session *session, const struct baryon_model *mo
     OrtSessionOptions *built = NULL;
     int failed = by_session_options_build(session, options, is_dynamic(model), &built, err) ||
                  (source->lent && by_lent_add(source->lent, built, err)) ||
+                 (source->extend && source->extend(source->context, session, built, err)) ||
                  create(session, source, built, err);
     if (built)
         session->ort->api->ReleaseSessionOptions(built);
@@ -175,8 +180,9 @@ int by_session_open_bytes(struct by_session **out, const void *bytes, size_t siz
     return finish(out, session, failed);
 }
 
-int by_session_open_model(struct by_session **out, struct baryon_model *model, size_t lend_min,
-                          const struct by_session_options *options, struct baryon_error *err)
+int by_session_open_extended(struct by_session **out, struct baryon_model *model, size_t lend_min,
+                             const struct by_session_options *options, by_session_extend_fn *extend,
+                             void *context, struct baryon_error *err)
 {
     options = or_defaults(options);
     struct by_lent *lent = NULL;
@@ -186,12 +192,18 @@ int by_session_open_model(struct by_session **out, struct baryon_model *model, s
         return -1;
     int failed = by_model_lend(&lent, session, model, lend_min, err);
     if (!failed) {
-        const struct source source = {.lent = lent};
+        const struct source source = {.lent = lent, .extend = extend, .context = context};
         failed = open_source(session, model, &source, options, err) ||
                  by_model_unchanged_on_disk(model, err);
     }
     by_lent_free(lent);
     return finish(out, session, failed);
+}
+
+int by_session_open_model(struct by_session **out, struct baryon_model *model, size_t lend_min,
+                          const struct by_session_options *options, struct baryon_error *err)
+{
+    return by_session_open_extended(out, model, lend_min, options, NULL, NULL, err);
 }
 
 const struct by_port *by_session_inputs(const struct by_session *session, size_t *count)

@@ -23,8 +23,20 @@ struct by_session {
     struct by_arena arena;      /* names and dimensions of ports */
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;
-    struct by_log log; /* a copy; ONNX Runtime keeps a pointer to it */
+    struct by_log log;          /* a copy; ONNX Runtime keeps a pointer to it */
+    OrtCustomOpDomain *own_ops; /* operators of ours, or NULL; goes after the handle */
 };
+
+/* --- session.c --- */
+
+/* Has a last word on how the model is opened. */
+typedef int by_session_extend_fn(void *context, struct by_session *session,
+                                 OrtSessionOptions *built, struct baryon_error *err);
+
+/* by_session_open_model() with such a word. */
+int by_session_open_extended(struct by_session **session, struct baryon_model *model,
+                             size_t lend_min, const struct by_session_options *options,
+                             by_session_extend_fn *extend, void *context, struct baryon_error *err);
 
 /* --- session_options.c --- */
 
@@ -50,7 +62,7 @@ void by_ports_release(struct by_session *session);
 /* The array as a value of ONNX Runtime; scratch lives as long as the value. */
 int by_value_wrap(const struct by_session *session, const struct by_array *array,
                   struct by_arena *scratch, OrtValue **value, struct baryon_error *err);
-/* A view of a tensor; what has to be copied goes to the arena. array->name is set. */
+/* A view of a tensor, but for array->name; what has to be copied goes to the arena. */
 int by_value_unwrap(const struct by_ort *ort, OrtValue *value, struct by_arena *arena,
                     struct by_array *array, struct baryon_error *err);
 

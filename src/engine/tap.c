@@ -1,0 +1,139 @@
+#include "engine/tap_internal.h"
+
+#include "ir/graph.h"
+
+#include <string.h>
+
+static int copy_names(struct by_tapped *tapped, struct by_tap_point *point,
+                      const struct by_tap *tap, struct baryon_error *err)
+{
+    point->values =
+        by_arena_alloc(&tapped->arena, tap->value_count, sizeof *point->values, err);
+    if (!point->values)
+        return -1;
+    for (point->count = 0; point->count < tap->value_count; point->count++) {
+        const char *name = tap->values[point->count];
+        if (!(point->values[point->count].name =
+                  by_arena_text(&tapped->arena, name, strlen(name), err)))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_taps(struct by_tapped *tapped, const struct by_tap *taps, size_t count,
+                     struct baryon_error *err)
+{
+    tapped->taps = by_arena_alloc(&tapped->arena, count, sizeof *tapped->taps, err);
+    if (!tapped->taps)
+        return -1;
+    for (tapped->count = 0; tapped->count < count; tapped->count++) {
+        const struct by_tap *tap = &taps[tapped->count];
+        struct by_tap_point *point = &tapped->taps[tapped->count];
+        *point = (struct by_tap_point){
+            .tapped = tapped, .look = tap->look, .context = tap->context};
+        if (copy_names(tapped, point, tap, err))
+            return by_err_in(err, "tap %zu", tapped->count);
+    }
+    return 0;
+}
+
+static int add_ops(void *context, struct by_session *session, OrtSessionOptions *built,
+                   struct baryon_error *err)
+{
+    struct by_tapped *tapped = context;
+    return by_tap_ops_add(tapped, session, built, err);
+}
+
+static int open_session(struct by_tapped *tapped, struct baryon_model *model,
+                        const struct by_session_options *options, struct baryon_error *err)
+{
+    struct by_tap_edit edit = {.model = NULL};
+    by_arena_init(&edit.arena, 0);
+    int failed = by_taps_put_in(&edit, tapped, model, err) ||
+                 by_session_open_extended(&tapped->session, model, 0, options, add_ops, tapped,
+                                          err);
+    by_taps_take_out(&edit);
+    by_arena_release(&edit.arena);
+    return failed;
+}
+
+/* Nobody else needs to know of the output that the runs ask for. */
+static void hide_done(struct by_tapped *tapped)
+{
+    tapped->session->outputs.count--;
+}
+
+static int open_tapped(struct by_tapped *tapped, struct baryon_model *model,
+                       const struct by_tap *taps, size_t tap_count,
+                       const struct by_session_options *options, struct baryon_error *err)
+{
+    tapped->threads = options && options->threads ? options->threads : by_cpu_count();
+    if (options && options->branches > 1)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "%u branches, a session with taps runs one node after the other",
+                       options->branches);
+    if (by_model_link(model, err) || by_model_settle(model, err) ||
+        copy_taps(tapped, taps, tap_count, err) || by_taps_check(tapped, model, err) ||
+        open_session(tapped, model, options, err))
+        return -1;
+    hide_done(tapped);
+    return 0;
+}
+
+int by_tapped_open(struct by_tapped **out, struct baryon_model *model, const struct by_tap *taps,
+                   size_t tap_count, const struct by_session_options *options,
+                   struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_tapped *tapped = by_alloc_zero(1, sizeof *tapped, err);
+    if (!tapped)
+        return -1;
+    by_arena_init(&tapped->arena, 0);
+    pthread_mutex_init(&tapped->turn, NULL);
+    if (open_tapped(tapped, model, taps, tap_count, options, err)) {
+        by_tapped_close(tapped);
+        return -1;
+    }
+    *out = tapped;
+    return 0;
+}
+
+void by_tapped_close(struct by_tapped *tapped)
+{
+    if (!tapped)
+        return;
+    by_session_close(tapped->session);
+    pthread_mutex_destroy(&tapped->turn);
+    by_arena_release(&tapped->arena);
+    by_free(tapped);
+}
+
+struct by_session *by_tapped_session(const struct by_tapped *tapped)
+{
+    return tapped->session;
+}
+
+static int run_once(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
+                    struct baryon_error *err)
+{
+    struct by_run *run;
+    tapped->failed = false;
+    if (by_session_run(tapped->session, inputs, input_count, &tapped->done_name, 1, &run, err) ==
+        0) {
+        by_run_free(run);
+        return 0;
+    }
+    if (tapped->failed && err)
+        *err = tapped->error;
+    return -1;
+}
+
+int by_tapped_run(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
+                  uint64_t sample, struct baryon_error *err)
+{
+    pthread_mutex_lock(&tapped->turn);
+    tapped->sample = sample;
+    int failed = run_once(tapped, inputs, input_count, err);
+    pthread_mutex_unlock(&tapped->turn);
+    return failed;
+}

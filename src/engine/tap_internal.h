@@ -1,0 +1,84 @@
+/*
+ * What the files of the taps share.
+ */
+#ifndef BY_TAP_INTERNAL_H
+#define BY_TAP_INTERNAL_H
+
+#include "engine/session_internal.h"
+#include "engine/tap.h"
+
+#include <pthread.h>
+
+#define BY_TAP_DOMAIN  "baryon.taps"
+#define BY_TAP_THROUGH "Through" /* value -> value: on the edge */
+#define BY_TAP_BESIDE  "Beside"  /* values -> token */
+#define BY_TAP_DONE    "Done"    /* -> token: an output that a run can ask for */
+#define BY_TAP_INDEX   "tap"     /* attribute: which tap */
+
+/* One tap. What stands in the runtime's graph for it finds it by its index. */
+struct by_tap_point {
+    struct by_tapped *tapped;
+    by_tap_fn *look;
+    void *context;
+    struct by_array *values; /* named; the rest is of the run */
+    size_t count;
+    bool through;
+};
+
+/* Operators of ours, as the runtime takes them. */
+struct by_tap_op {
+    OrtCustomOp op;
+    struct by_tapped *tapped;
+};
+
+struct by_tapped {
+    struct by_arena arena;
+    struct by_session *session;
+    const struct by_ort *ort;
+    struct by_tap_op through, beside, done;
+    struct by_tap_point *taps;
+    size_t count;
+    const char *done_name; /* the output that is asked for */
+    unsigned threads;
+    pthread_mutex_t turn; /* one run at a time */
+    uint64_t sample;
+    bool failed; /* in this run; then there is an error */
+    struct baryon_error error;
+};
+
+/* --- tap_op.c --- */
+
+/* Fills the operators and adds them to the options of a session that is being opened. */
+int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSessionOptions *built,
+                   struct baryon_error *err);
+
+/* --- tap_graph.c --- */
+
+struct by_renamed_list {
+    struct by_renamed {
+        const char **place;
+        const char *old;
+    } *at;
+    size_t count, cap;
+};
+
+/* What the model said before. */
+struct by_tap_edit {
+    struct by_arena arena;
+    struct baryon_model *model; /* NULL: nothing was done yet */
+    struct by_ptrs opsets, nodes, outputs;
+    struct by_renamed_list renamed;
+};
+
+/* The values that taps name are there and can be looked at. model is linked and settled. */
+int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *model,
+                  struct baryon_error *err);
+/*
+ * The model's messages, but not its links, say that there are taps, until they are taken
+ * out, which has to follow also when this fails.
+ */
+int by_taps_put_in(struct by_tap_edit *edit, struct by_tapped *tapped, struct baryon_model *model,
+                   struct baryon_error *err);
+void by_taps_take_out(struct by_tap_edit *edit);
+
+#endif

@@ -1,0 +1,338 @@
+#include "tap_watch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct watch watch;
+
+static const struct by_session_options plain = {.optimization = 0, .threads = 2};
+
+static int clear_watch(void **state)
+{
+    (void)state;
+    forget_seen(&watch);
+    watch.fail_at = NULL;
+    return 0;
+}
+
+/* x -> p = -x -> q = p * p -> y = |q|, and z = p + q. */
+static struct baryon_model *line_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    gives(model, "z", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "a", "Neg", "x", "p");
+    put_node(model->graph, "b", "Mul", "p,p", "q");
+    put_node(model->graph, "c", "Abs", "q", "y");
+    put_node(model->graph, "d", "Add", "p,q", "z");
+    return model;
+}
+
+static struct by_array x_array(void)
+{
+    return FLOATS("x", 2, two_by_two, one_to_four);
+}
+
+static void run_taps(struct by_tapped *tapped, uint64_t sample)
+{
+    const struct by_array x = x_array();
+    assert_ok(by_tapped_run(tapped, &x, 1, sample, &err));
+}
+
+/* --- what is seen --- */
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    struct by_tapped *tapped = open_taps(model, &watch, "q p", &plain);
+    by_model_free(model);
+    run_taps(tapped, 7);
+    assert_string_equal(seen_names(&watch), "p q");
+    assert_floats(seen_of(&watch, "p"), (const float[]){-1, -2, -3, -4}, 4);
+    assert_floats(seen_of(&watch, "q"), (const float[]){1, 4, 9, 16}, 4);
+    assert_int_equal(seen_of(&watch, "q")->rank, 2);
+    assert_int_equal(watch.at[0].sample, 7);
+    run_taps(tapped, UINT64_MAX);
+    assert_string_equal(seen_names(&watch), "p q p q");
+    assert_true(watch.at[3].sample == UINT64_MAX);
+    by_tapped_close(tapped);
+}
+
+static void test_inputs_outputs_and_several(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    struct by_tapped *tapped = open_taps(model, &watch, "x y z p,q q,p,q p p", &plain);
+    run_taps(tapped, 1);
+    assert_int_equal(watch.count, 3 + 2 + 3 + 2);
+    assert_string_equal(watch.at[0].name, "p");
+    assert_string_equal(watch.at[1].name, "p");
+    assert_floats(seen_of(&watch, "x"), one_to_four, 4);
+    assert_floats(seen_of(&watch, "y"), (const float[]){1, 4, 9, 16}, 4);
+    assert_floats(seen_of(&watch, "z"), (const float[]){0, 2, 6, 12}, 4);
+    for (size_t i = 0; i < watch.count; i++)
+        if (watch.at[i].tap == 4)
+            assert_floats(&watch.at[i].array,
+                          watch.at[i].name[0] == 'p' ? (const float[]){-1, -2, -3, -4}
+                                                     : (const float[]){1, 4, 9, 16},
+                          4);
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+static void test_no_taps(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    struct by_tapped *tapped;
+    assert_ok(by_tapped_open(&tapped, model, NULL, 0, NULL, &err));
+    run_taps(tapped, 0);
+    by_tapped_close(tapped);
+    by_tapped_close(NULL);
+    by_model_free(model);
+}
+
+static void test_ports_are_the_models(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    struct by_tapped *tapped = open_taps(model, &watch, "x y p", NULL);
+    size_t count;
+    const struct by_port *ports = by_session_inputs(by_tapped_session(tapped), &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(ports[0].name, "x");
+    ports = by_session_outputs(by_tapped_session(tapped), &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(ports[0].name, "y");
+    assert_string_equal(ports[1].name, "z");
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+static void test_the_model_is_as_it_was(void **state)
+{
+    (void)state;
+    struct by_str before, after;
+    struct baryon_model *model = line_model();
+    assert_ok(by_model_link(model, &err));
+    save_text(model, &before);
+    struct by_tapped *tapped = open_taps(model, &watch, "x y p,q q p p", &plain);
+    assert_sound(model);
+    save_text(model, &after);
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.text, after.text, after.size);
+    by_tapped_close(tapped);
+    by_str_release(&before);
+    by_str_release(&after);
+    by_model_free(model);
+}
+
+/* --- what is refused --- */
+
+static int try_open(struct baryon_model *model, const char *text,
+                    const struct by_session_options *options)
+{
+    const struct taps *taps = taps_of(&watch, text);
+    struct by_tapped *tapped = NULL;
+    int failed = by_tapped_open(&tapped, model, taps->at, taps->count, options, &err);
+    assert_true((failed != 0) == !tapped);
+    by_tapped_close(tapped);
+    return failed;
+}
+
+static void test_refused_values(void **state)
+{
+    (void)state;
+    struct baryon_model *model = add_model();
+    assert_err(try_open(model, "x no", NULL), BARYON_ERR_USAGE,
+               "the model's graph has no value 'no'");
+    assert_err(try_open(model, "w", NULL), BARYON_ERR_USAGE,
+               "value 'w' is an initializer, taps look at what samples change");
+    struct by_tapped *tapped;
+    const struct by_tap empty = {.look = watch_tap};
+    assert_err(by_tapped_open(&tapped, model, &empty, 1, NULL, &err), BARYON_ERR_USAGE,
+               "tap 0 names no value");
+    assert_null(tapped);
+    const struct by_session_options branches = {.branches = 2};
+    assert_err(try_open(model, "x", &branches), BARYON_ERR_USAGE,
+               "2 branches, a session with taps runs one node after the other");
+    by_model_free(model);
+}
+
+static void test_refused_domain(void **state)
+{
+    (void)state;
+    struct baryon_model *model = add_model();
+    node_at(model->graph, 0)->domain = name_of(model, "baryon.taps");
+    assert_err(try_open(model, "x", NULL), BARYON_ERR_UNSUPPORTED,
+               "the model has nodes of the domain 'baryon.taps', which is kept for taps");
+    node_at(model->graph, 0)->domain = NULL;
+    assert_ok(by_model_set_opset(model, "baryon.taps", 1, &err));
+    assert_err(try_open(model, "x", NULL), BARYON_ERR_UNSUPPORTED,
+               "the model imports the domain 'baryon.taps', which is kept for taps");
+    by_model_free(model);
+}
+
+/* --- errors --- */
+
+static void test_errors_come_out(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    static const char *const values[] = {"x", "p", "q", "y"};
+    const struct by_array x = x_array();
+    struct by_tapped *tapped = open_taps(model, &watch, "x p q y", &plain);
+    for (size_t i = 0; i < 4; i++) {
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "no room for what '%s' is", values[i]);
+        watch.fail_at = values[i];
+        assert_err(by_tapped_run(tapped, &x, 1, 0, &err), BARYON_ERR_IO, wanted);
+        assert_int_equal(by_tapped_run(tapped, &x, 1, 0, NULL), -1);
+    }
+    watch.fail_at = NULL;
+    forget_seen(&watch);
+    run_taps(tapped, 0);
+    assert_int_equal(watch.count, 4);
+    assert_err(by_tapped_run(tapped, NULL, 0, 0, &err), BARYON_ERR_INPUT,
+               "the model's input 'x' is missing; its inputs are 'x'");
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+static int cancel_inside(void *context, const struct by_tap_look *look, struct baryon_error *e)
+{
+    struct by_tapped *const *tapped = context;
+    (void)look, (void)e;
+    by_session_cancel(by_tapped_session(*tapped));
+    return 0;
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct baryon_model *model = line_model();
+    struct by_tapped *tapped = NULL;
+    const struct by_array x = x_array();
+    struct watcher watcher = {&watch, 0};
+    const struct by_tap taps[] = {
+        {(const char *const[]){"p"}, 1, cancel_inside, &tapped},
+        {(const char *const[]){"y"}, 1, watch_tap, &watcher},
+    };
+    assert_ok(by_tapped_open(&tapped, model, taps, 2, &plain, &err));
+    for (int i = 0; i < 2; i++)
+        assert_err(by_tapped_run(tapped, &x, 1, 0, &err), BARYON_ERR_CANCELLED,
+                   "the run was cancelled");
+    assert_int_equal(watch.count, 0);
+    by_session_resume(by_tapped_session(tapped));
+    assert_err(by_tapped_run(tapped, &x, 1, 0, &err), BARYON_ERR_CANCELLED,
+               "the run was cancelled");
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+/* --- threads --- */
+
+#define ITEMS 100003
+
+struct parallel {
+    _Atomic uint64_t sum;
+    _Atomic unsigned busy[8];
+    _Atomic bool wrong;
+    _Atomic size_t pieces;
+    unsigned workers;
+    const struct by_tap_look *look;
+    size_t fail_from;
+};
+
+static int nested_piece(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *e)
+{
+    const unsigned *outer = context;
+    (void)begin, (void)end;
+    return worker == *outer ? 0 : by_fail(e, BARYON_ERR_INTERNAL, "another worker");
+}
+
+static int sum_piece(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *e)
+{
+    struct parallel *parallel = context;
+    if (worker >= parallel->workers || parallel->busy[worker]++)
+        parallel->wrong = true;
+    uint64_t sum = 0;
+    for (size_t i = begin; i < end; i++)
+        sum += (uint64_t)((const float *)parallel->look->values[0].data)[i];
+    parallel->sum += sum;
+    parallel->pieces++;
+    if (by_team_for(parallel->look->team, 3, 1, nested_piece, &worker, e))
+        return -1;
+    parallel->busy[worker]--;
+    return begin >= parallel->fail_from ? by_fail(e, BARYON_ERR_INPUT, "from %zu", begin) : 0;
+}
+
+static int sum_tap(void *context, const struct by_tap_look *look, struct baryon_error *e)
+{
+    struct parallel *parallel = context;
+    parallel->look = look;
+    parallel->workers = look->team->workers;
+    return by_team_for(look->team, ITEMS, 1000, sum_piece, parallel, e);
+}
+
+static void try_threads(unsigned threads)
+{
+    static float data[ITEMS];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < ITEMS; i++)
+        sum += (uint64_t)(data[i] = (float)(i % 1000));
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "a", "Relu", "x", "p");
+    put_node(model->graph, "b", "Relu", "p", "y");
+    struct parallel parallel = {.fail_from = SIZE_MAX};
+    const struct by_tap tap = {(const char *const[]){"p"}, 1, sum_tap, &parallel};
+    const struct by_session_options options = {.optimization = -1, .threads = threads};
+    const int64_t dims[] = {ITEMS};
+    const struct by_array x = FLOATS("x", 1, dims, data);
+    struct by_tapped *tapped;
+    assert_ok(by_tapped_open(&tapped, model, &tap, 1, &options, &err));
+    for (uint64_t i = 1; i <= 5; i++) {
+        assert_ok(by_tapped_run(tapped, &x, 1, i, &err));
+        assert_int_equal(parallel.workers, threads);
+        assert_true(parallel.sum == i * sum);
+        assert_int_equal(parallel.pieces, i * 101);
+        assert_false(parallel.wrong);
+    }
+    parallel.fail_from = 37000;
+    for (int i = 0; i < 5; i++) {
+        memset(parallel.busy, 0, sizeof parallel.busy);
+        assert_err(by_tapped_run(tapped, &x, 1, 0, &err), BARYON_ERR_INPUT, "from 37000");
+    }
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads++)
+        try_threads(threads);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_values, clear_watch),
+        cmocka_unit_test_teardown(test_inputs_outputs_and_several, clear_watch),
+        cmocka_unit_test_teardown(test_no_taps, clear_watch),
+        cmocka_unit_test_teardown(test_ports_are_the_models, clear_watch),
+        cmocka_unit_test_teardown(test_the_model_is_as_it_was, clear_watch),
+        cmocka_unit_test_teardown(test_refused_values, clear_watch),
+        cmocka_unit_test_teardown(test_refused_domain, clear_watch),
+        cmocka_unit_test_teardown(test_errors_come_out, clear_watch),
+        cmocka_unit_test_teardown(test_cancelled, clear_watch),
+        cmocka_unit_test_teardown(test_threads, clear_watch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
