@@ -7,8 +7,7 @@
 static int copy_names(struct by_tapped *tapped, struct by_tap_point *point,
                       const struct by_tap *tap, struct baryon_error *err)
 {
-    point->values =
-        by_arena_alloc(&tapped->arena, tap->value_count, sizeof *point->values, err);
+    point->values = by_arena_alloc(&tapped->arena, tap->value_count, sizeof *point->values, err);
     if (!point->values)
         return -1;
     for (point->count = 0; point->count < tap->value_count; point->count++) {
@@ -29,8 +28,8 @@ static int copy_taps(struct by_tapped *tapped, const struct by_tap *taps, size_t
     for (tapped->count = 0; tapped->count < count; tapped->count++) {
         const struct by_tap *tap = &taps[tapped->count];
         struct by_tap_point *point = &tapped->taps[tapped->count];
-        *point = (struct by_tap_point){
-            .tapped = tapped, .look = tap->look, .context = tap->context};
+        *point =
+            (struct by_tap_point){.tapped = tapped, .look = tap->look, .context = tap->context};
         if (copy_names(tapped, point, tap, err))
             return by_err_in(err, "tap %zu", tapped->count);
     }
@@ -49,9 +48,9 @@ static int open_session(struct by_tapped *tapped, struct baryon_model *model,
 {
     struct by_tap_edit edit = {.model = NULL};
     by_arena_init(&edit.arena, 0);
-    int failed = by_taps_put_in(&edit, tapped, model, err) ||
-                 by_session_open_extended(&tapped->session, model, 0, options, add_ops, tapped,
-                                          err);
+    int failed =
+        by_taps_put_in(&edit, tapped, model, err) ||
+        by_session_open_extended(&tapped->session, model, 0, options, add_ops, tapped, err);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
     return failed;

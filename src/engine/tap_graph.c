@@ -22,8 +22,7 @@ static bool is_no_tensor(const struct baryon_value *value)
             value->info->type->opaque || value->info->type->sparse_tensor);
 }
 
-static int check_value(const struct baryon_model *model, const char *name,
-                       struct baryon_error *err)
+static int check_value(const struct baryon_model *model, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const struct baryon_value *value = find_value(model, name);
@@ -100,14 +99,14 @@ struct chain {
     struct link {
         struct baryon_node *node;
         struct link *next;
-    } *first, **end;
+    } * first, **end;
 };
 
 struct builder {
     struct by_tap_edit *edit;
     struct by_tapped *tapped;
     struct baryon_model *model;
-    const char **shown; /* of each value: the name that its readers see; NULL: its own */
+    const char **shown;   /* of each value: the name that its readers see; NULL: its own */
     struct chain *behind; /* each node; one more: the end */
 };
 
@@ -242,8 +241,7 @@ static int rename_uses(struct builder *builder, const struct baryon_value *value
                        struct baryon_error *err)
 {
     struct by_renamed_list *renamed = &builder->edit->renamed;
-    if (by_list_reserve(&builder->edit->arena, renamed, value->use_count, sizeof *renamed->at,
-                        err))
+    if (by_list_reserve(&builder->edit->arena, renamed, value->use_count, sizeof *renamed->at, err))
         return -1;
     for (size_t i = 0; i < value->use_count; i++) {
         const char **place = place_of(&value->uses[i]);

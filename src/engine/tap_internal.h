@@ -58,7 +58,7 @@ struct by_renamed_list {
     struct by_renamed {
         const char **place;
         const char *old;
-    } *at;
+    } * at;
     size_t count, cap;
 };
 

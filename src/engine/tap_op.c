@@ -34,10 +34,10 @@ static int share(const struct runtime_team *team, struct by_job *job, struct bar
 {
     struct shift shift = {job, team};
     size_t workers = job->pieces < team->team.workers ? job->pieces : team->team.workers;
-    return by_ort_status(team->ort,
-                         team->ort->api->KernelContext_ParallelFor(team->context, work, workers,
-                                                                   workers, &shift),
-                         "share work", err);
+    return by_ort_status(
+        team->ort,
+        team->ort->api->KernelContext_ParallelFor(team->context, work, workers, workers, &shift),
+        "share work", err);
 }
 
 static int run_on_runtime(const struct by_team *team, size_t count, size_t grain,
@@ -80,8 +80,7 @@ static int copy_strings(const struct by_ort *ort, const struct by_array *array, 
     for (size_t i = 0; i < array->size / sizeof *strings; i++) {
         const size_t length = strlen(strings[i]);
         char *to = NULL;
-        if (by_ort_status(ort,
-                          ort->api->GetResizedStringTensorElementBuffer(out, i, length, &to),
+        if (by_ort_status(ort, ort->api->GetResizedStringTensorElementBuffer(out, i, length, &to),
                           "hand a tensor on", err))
             return -1;
         memcpy(to, strings[i], length);
@@ -95,9 +94,9 @@ static int hand_on(const struct by_ort *ort, const struct by_array *array,
 {
     OrtValue *out = NULL;
     void *to = NULL;
-    if (by_ort_status(
-            ort, ort->api->KernelContext_GetOutput(context, 0, array->dims, array->rank, &out),
-            "hand a tensor on", err))
+    if (by_ort_status(ort,
+                      ort->api->KernelContext_GetOutput(context, 0, array->dims, array->rank, &out),
+                      "hand a tensor on", err))
         return -1;
     if (array->elem == BY_ELEM_STRING)
         return copy_strings(ort, array, out, err);
@@ -108,8 +107,7 @@ static int hand_on(const struct by_ort *ort, const struct by_array *array,
     return 0;
 }
 
-static int hand_token(const struct by_ort *ort, OrtKernelContext *context,
-                      struct baryon_error *err)
+static int hand_token(const struct by_ort *ort, OrtKernelContext *context, struct baryon_error *err)
 {
     const int64_t one = 1;
     OrtValue *out = NULL;
@@ -126,12 +124,9 @@ static int look(const struct by_tap_point *tap, const OrtKernelContext *context,
                 struct baryon_error *err)
 {
     struct by_tapped *tapped = tap->tapped;
-    const struct runtime_team team = {
-        {tapped->threads, run_on_runtime}, tapped->ort, context};
-    const struct by_tap_look what = {.values = tap->values,
-                                     .count = tap->count,
-                                     .sample = tapped->sample,
-                                     .team = &team.team};
+    const struct runtime_team team = {{tapped->threads, run_on_runtime}, tapped->ort, context};
+    const struct by_tap_look what = {
+        .values = tap->values, .count = tap->count, .sample = tapped->sample, .team = &team.team};
     return tap->look(tap->context, &what, err);
 }
 
@@ -189,8 +184,7 @@ static OrtStatus *create_tap(const OrtCustomOp *op, const OrtApi *api, const Ort
     struct by_tapped *tapped = owner(op);
     int64_t index = -1;
     (void)api;
-    OrtStatus *status =
-        tapped->ort->api->KernelInfoGetAttribute_int64(info, BY_TAP_INDEX, &index);
+    OrtStatus *status = tapped->ort->api->KernelInfoGetAttribute_int64(info, BY_TAP_INDEX, &index);
     if (status)
         return status;
     if (index < 0 || (uint64_t)index >= tapped->count)

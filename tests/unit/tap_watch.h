@@ -103,9 +103,8 @@ static inline struct taps *taps_of(struct watch *watch, const char *text)
     for (char *word = taps.text; *word;) {
         struct by_tap *tap = &taps.at[taps.count];
         taps.watchers[taps.count] = (struct watcher){watch, taps.count};
-        *tap = (struct by_tap){.values = &taps.names[name],
-                               .look = watch_tap,
-                               .context = &taps.watchers[taps.count]};
+        *tap = (struct by_tap){
+            .values = &taps.names[name], .look = watch_tap, .context = &taps.watchers[taps.count]};
         taps.count++;
         for (bool more = true; more;) {
             char *end = word + strcspn(word, ", ");
