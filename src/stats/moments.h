@@ -24,6 +24,9 @@
 #include "stats/fold.h"
 
 #define BY_MOMENTS_TILE 512
+/* Rows that a look takes at most: so many for each column, and never less than the second. */
+#define BY_MOMENTS_ROWS_A_COLUMN 4
+#define BY_MOMENTS_ROWS_MIN      4096
 
 enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY_LAYER_GATHER };
 
@@ -57,7 +60,7 @@ int by_layers_find(const struct baryon_graph *graph, struct by_layer **layers, s
 struct by_moments {
     uint64_t rows; /* gathered so far, per group */
     uint64_t samples;
-    uint64_t nonfinite_rows; /* left out */
+    uint64_t nonfinite_rows; /* left out; rows with a magnitude of 2^56 or more are, too */
     struct by_fold mean;     /* groups * columns sums */
     size_t tile_count;       /* of the whole matrix, all groups; see by_moments_tile_at() */
     struct by_fold *tiles;   /* count 0: not gathered in this pass */
@@ -88,12 +91,16 @@ int by_moments_scratch_open(struct by_moments_scratch **scratch, unsigned worker
                             struct baryon_error *err);
 void by_moments_scratch_close(struct by_moments_scratch *scratch);
 
-/* input: the layer's input of one sample. Shapes that do not fit the layer are refused. */
+/*
+ * input: the layer's input of one sample, float, float16, bfloat16 or double; of a gather
+ * int32 or int64. Shapes that do not fit the layer are refused, and indices outside of the
+ * table. Nothing has changed after a refusal.
+ */
 int by_moments_look(struct by_moments *moments, const struct by_layer *layer,
                     struct by_moments_scratch *scratch, const struct by_array *input,
                     uint64_t sample, const struct by_team *team, struct baryon_error *err);
-int by_moments_merge(struct by_moments *moments, const struct by_moments *other,
-                     struct baryon_error *err);
+int by_moments_merge(struct by_moments *moments, const struct by_layer *layer,
+                     const struct by_moments *other, struct baryon_error *err);
 
 /* Sums over all rows, [columns][columns], both triangles; every tile must be there. */
 int by_moments_gram(const struct by_moments *moments, const struct by_layer *layer, size_t group,

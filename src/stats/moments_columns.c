@@ -1,0 +1,184 @@
+#include "stats/moments_internal.h"
+
+#include <string.h>
+
+/* What one column of a chunk is put together from; the same for all channels. */
+struct stretches {
+    struct by_stretch *at;
+    size_t count;
+    size_t to_step, from_step;
+};
+
+static void push(struct stretches *list, size_t to, size_t from, size_t count, bool zeros)
+{
+    struct by_stretch *last = list->count ? &list->at[list->count - 1] : NULL;
+    if (!count)
+        return;
+    const bool follows = last && last->zeros == zeros && last->to + last->count == to;
+    if (follows &&
+        (zeros || (list->to_step == 1 && list->from_step == 1 && last->from + last->count == from)))
+        last->count += count;
+    else
+        list->at[list->count++] = (struct by_stretch){to, from, count, zeros};
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return a / b + (a % b > 0);
+}
+
+/*
+ * Places [begin, end) along the last axis where a window's element falls into the input:
+ * the first of them, how many, and the input's index there.
+ */
+struct reach {
+    int64_t first, count, index;
+};
+
+static struct reach reach_of(const struct by_columns *columns, int64_t at, int64_t begin,
+                             int64_t end)
+{
+    const size_t axis = columns->spatial - 1;
+    const int64_t stride = columns->stride[axis], size = columns->in[axis];
+    const int64_t shift = at * columns->dilation[axis] - columns->pad[axis];
+    struct reach reach = {0};
+    if (columns->spread) { /* place = index * stride + shift */
+        const int64_t low = divide_up(begin - shift, stride), high = divide_up(end - shift, stride);
+        reach.index = low > 0 ? low : 0;
+        reach.count = (high < size ? high : size) - reach.index;
+        reach.first = reach.index * stride + shift;
+    } else { /* index = place * stride + shift */
+        const int64_t low = divide_up(-shift, stride), high = divide_up(size - shift, stride);
+        reach.first = low > begin ? low : begin;
+        reach.count = (high < end ? high : end) - reach.first;
+        reach.index = reach.first * stride + shift;
+    }
+    return reach;
+}
+
+/* Rows that stand side by side along the last axis; `to` is where the first one goes. */
+static void add_line(const struct by_columns *columns, struct stretches *list, size_t row,
+                     size_t count, const int64_t *at, size_t to)
+{
+    const size_t axis = columns->spatial - 1;
+    int64_t place[BY_SPATIAL_MAX];
+    size_t element;
+    const size_t image = by_columns_place(columns, row, place);
+    const int64_t begin = place[axis], end = begin + (int64_t)count;
+    struct reach reach = reach_of(columns, at[axis], begin, end);
+    place[axis] = reach.first;
+    if (reach.count <= 0 || !by_columns_source(columns, place, at, &element)) {
+        push(list, to, 0, count, true);
+        return;
+    }
+    const size_t from = image * columns->channels * columns->plane + element;
+    const size_t first = (size_t)(reach.first - begin), reached = (size_t)reach.count;
+    if (list->to_step != 1) { /* zeros are there already */
+        push(list, to + first, from, reached, false);
+        return;
+    }
+    push(list, to, 0, first, true);
+    push(list, to + first, from, reached, false);
+    push(list, to + first + reached, 0, count - first - reached, true);
+}
+
+/* All rows in order, line by line. */
+static void add_lines(const struct by_columns *columns, struct stretches *list, size_t begin,
+                      size_t length, const int64_t *at)
+{
+    const size_t axis = columns->spatial - 1, line = (size_t)columns->out[axis];
+    list->to_step = columns->spread ? (size_t)columns->stride[axis] : 1;
+    list->from_step = columns->spread ? 1 : (size_t)columns->stride[axis];
+    if (list->to_step != 1)
+        push(list, 0, 0, length, true);
+    for (size_t done = 0; done < length;) {
+        const size_t row = begin + done, left = line - row % line;
+        const size_t count = left < length - done ? left : length - done;
+        add_line(columns, list, row, count, at, done);
+        done += count;
+    }
+}
+
+static void add_single_rows(const struct by_columns *columns, struct stretches *list,
+                            const size_t *rows, size_t length, const int64_t *at)
+{
+    list->to_step = list->from_step = 1;
+    for (size_t i = 0; i < length; i++) {
+        int64_t place[BY_SPATIAL_MAX];
+        size_t element;
+        const size_t image = by_columns_place(columns, rows[i], place);
+        const bool seen = by_columns_source(columns, place, at, &element);
+        push(list, i, seen ? image * columns->channels * columns->plane + element : 0, 1, !seen);
+    }
+}
+
+static void copy_column(const struct stretches *list, const float *from, float *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct by_stretch *stretch = &list->at[i];
+        float *to = out + stretch->to;
+        const float *source = from + stretch->from;
+        if (stretch->zeros)
+            memset(to, 0, stretch->count * sizeof *to);
+        else if (list->to_step == 1 && list->from_step == 1 && stretch->count > 4)
+            memcpy(to, source, stretch->count * sizeof *to);
+        else
+            for (size_t k = 0; k < stretch->count; k++)
+                to[k * list->to_step] = source[k * list->from_step];
+    }
+}
+
+/* Which channel and kernel element a column of a group is; the kernel's run fastest. */
+static void kernel_place(const struct by_columns *columns, size_t element, int64_t *at)
+{
+    for (size_t i = columns->spatial; i-- > 0;) {
+        at[i] = (int64_t)(element % (size_t)columns->kernel[i]);
+        element /= (size_t)columns->kernel[i];
+    }
+}
+
+static void fill_windows(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
+                         size_t length, size_t group, size_t first, size_t count,
+                         struct by_stretch *stretches, float *out)
+{
+    const size_t kernel = columns->kernel_size;
+    const size_t channels = columns->channels / (size_t)columns->layer->groups;
+    const size_t some = kernel < count ? kernel : count;
+    const float *values = columns->values + group * channels * columns->plane;
+    for (size_t k = 0; k < some; k++) {
+        const size_t element = (first + k) % kernel;
+        struct stretches list = {.at = stretches};
+        int64_t at[BY_SPATIAL_MAX];
+        kernel_place(columns, element, at);
+        if (rows->list)
+            add_single_rows(columns, &list, rows->list + begin, length, at);
+        else
+            add_lines(columns, &list, begin, length, at);
+        for (size_t column = k; column < count; column += kernel)
+            copy_column(&list, values + (first + column) / kernel * columns->plane,
+                        out + column * length);
+    }
+}
+
+/* Matrices in rows come here only for some of their rows; they are turned on the way. */
+static void fill_matrix(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
+                        size_t length, size_t first, size_t count, float *out)
+{
+    const size_t width = (size_t)columns->layer->columns;
+    for (size_t i = 0; i < length; i++) {
+        const size_t row = rows->list ? rows->list[begin + i] : begin + i;
+        const float *from = columns->values + row * width + first;
+        for (size_t k = 0; k < count; k++)
+            out[k * length + i] = from[k];
+    }
+}
+
+void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
+                     size_t length, size_t group, size_t first, size_t count,
+                     struct by_stretch *stretches, float *out)
+{
+    if (columns->in_rows)
+        fill_matrix(columns, rows, begin, length, first, count, out);
+    else
+        fill_windows(columns, rows, begin, length, group, first, count, stretches, out);
+}

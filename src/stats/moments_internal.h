@@ -1,0 +1,109 @@
+/*
+ * What the files moments*.c share. A look at one sample goes:
+ *
+ *   moments_window.c   where the windows lie: pads, size of the output
+ *   moments_rows.c     which rows are taken: sampled, without those that are not finite
+ *   moments_columns.c  columns out of the input: im2col of a few rows at a time
+ *   moments_add.c      spreads that and the products over the team, adds them to the folds
+ */
+#ifndef BY_MOMENTS_INTERNAL_H
+#define BY_MOMENTS_INTERNAL_H
+
+#include "base/blas.h"
+#include "stats/moments.h"
+
+#include <pthread.h>
+
+#define BY_SPATIAL_MAX 6
+
+/* Rows are worked off in chunks of this many, or as many as fit the room for columns. */
+#define BY_CHUNK_ROWS     1024
+#define BY_CHUNK_ROWS_MIN 64
+/* Numbers of columns that are out of the input at once, 16 MiB, unless 64 rows are more. */
+#define BY_COLUMNS_ROOM ((size_t)4 << 20)
+/* From here on a product could leave the range of float: such a row counts as not finite. */
+#define BY_MAGNITUDE_MAX 0x1p56f
+
+/* One sample's input as a matrix. */
+struct by_columns {
+    const struct by_layer *layer;
+    const float *values;
+    size_t rows;  /* of all there are */
+    bool in_rows; /* as they are: row after row of `columns` numbers */
+    /* Otherwise windows: images of `channels` planes. */
+    size_t images, channels, plane, places; /* places: of the window in an image */
+    size_t spatial, kernel_size;
+    int64_t kernel[BY_SPATIAL_MAX], stride[BY_SPATIAL_MAX], dilation[BY_SPATIAL_MAX];
+    int64_t in[BY_SPATIAL_MAX], out[BY_SPATIAL_MAX], pad[BY_SPATIAL_MAX];
+    bool spread; /* ConvTranspose: strides lie in the output */
+};
+
+/* Refuses shapes that do not fit the layer. values are set by the caller. */
+int by_columns_init(struct by_columns *columns, const struct by_layer *layer,
+                    const struct by_array *input, struct baryon_error *err);
+/* Which element of a plane the window at that place sees with its kernel element at `at`;
+ * false: none, a zero. */
+bool by_columns_source(const struct by_columns *columns, const int64_t *place, const int64_t *at,
+                       size_t *element);
+/* Image and place of a row. */
+size_t by_columns_place(const struct by_columns *columns, size_t row, int64_t *place);
+
+/* Rows that are taken: all of them in order, or a list. */
+struct by_rows {
+    size_t count;
+    const size_t *list; /* NULL: rows 0 .. count - 1 */
+    size_t left_out;
+};
+
+/* list: room for by_rows_most() numbers. */
+size_t by_rows_most(const struct by_columns *columns);
+int by_rows_choose(const struct by_columns *columns, uint64_t sample, size_t *list,
+                   struct by_rows *rows, const struct by_team *team, struct baryon_error *err);
+
+/* A stretch of numbers along the rows of one column. */
+struct by_stretch {
+    size_t to, from, count;
+    bool zeros;
+};
+/* Stretches that one kernel element of a chunk can have. */
+#define BY_STRETCHES (3 * BY_CHUNK_ROWS + 3)
+
+/*
+ * Columns [first, first + count) of a group, for rows [begin, begin + length) of those taken,
+ * to out: column after column, `length` numbers each.
+ */
+void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
+                     size_t length, size_t group, size_t first, size_t count,
+                     struct by_stretch *stretches, float *out);
+
+#define BY_MOMENTS_LOCKS 64
+
+struct by_moments_worker {
+    float *tile;
+    struct by_stretch *stretches;
+};
+
+struct by_moments_scratch {
+    const struct by_blas *blas;
+    unsigned workers;
+    struct by_moments_worker *worker;
+    float *columns, *values;
+    size_t columns_room, values_room; /* numbers */
+    size_t *list;
+    size_t list_room;
+    bool *needed; /* blocks of columns */
+    size_t needed_room;
+    pthread_mutex_t locks[BY_MOMENTS_LOCKS];
+};
+
+/* Blocks of BY_MOMENTS_TILE columns, the last one shorter, in a group. */
+size_t by_layer_blocks(const struct by_layer *layer);
+
+/* Adds the products of the rows taken to the moments. */
+int by_moments_add(struct by_moments *moments, const struct by_columns *columns,
+                   const struct by_rows *rows, struct by_moments_scratch *scratch,
+                   const struct by_team *team, struct baryon_error *err);
+/* Room for `count` items of `size` bytes in *room; what was in there is lost. */
+int by_scratch_room(void *block, size_t *room, size_t count, size_t size, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,242 @@
+#include "stats/moments.h"
+
+#include "graph_build.h"
+
+#include "ir/infer.h"
+
+#include <math.h>
+
+static struct by_moments_scratch *scratch;
+
+static int enter(void **state)
+{
+    (void)state;
+    return by_moments_scratch_open(&scratch, 4, &err);
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    by_moments_scratch_close(scratch);
+    return 0;
+}
+
+static struct by_layer matmul(int64_t columns)
+{
+    return (struct by_layer){.kind = BY_LAYER_MATMUL,
+                             .name = "y",
+                             .input = "x",
+                             .weight = "w",
+                             .groups = 1,
+                             .columns = columns};
+}
+
+static struct by_layer conv(int64_t channels, int64_t groups, int64_t kernel, int64_t pad)
+{
+    return (struct by_layer){.kind = BY_LAYER_CONV,
+                             .name = "y",
+                             .input = "x",
+                             .weight = "w",
+                             .groups = groups,
+                             .columns = channels / groups * kernel,
+                             .spatial = 1,
+                             .channels = channels,
+                             .kernel = {kernel},
+                             .stride = {1},
+                             .dilation = {1},
+                             .pad_begin = {pad},
+                             .pad_end = {pad}};
+}
+
+static struct by_array array(const void *data, int64_t elem, size_t rank, int64_t a, int64_t b,
+                             int64_t c)
+{
+    return (struct by_array){.name = "x",
+                             .elem = elem,
+                             .rank = rank,
+                             .dims = {a, b, c},
+                             .data = data,
+                             .size = (size_t)(a * b * (rank > 2 ? c : 1)) * sizeof(float)};
+}
+
+/* Every tile once, and no entry in two of them. */
+static void tiles_cover_the_upper_triangle(void **state)
+{
+    static const int64_t sizes[] = {1, 9, 512, 513, 1024, 1100, 4608};
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct by_layer layer = matmul(sizes[s]);
+        size_t entries = 0, row = 0, column = 0;
+        const size_t tiles = by_moments_tiles(&layer), width = (size_t)sizes[s];
+        for (size_t i = 0; i < tiles; i++) {
+            struct by_moments_tile tile;
+            by_moments_tile_at(&layer, i, &tile);
+            assert_int_equal(tile.group, 0);
+            assert_int_equal(tile.row, row);
+            assert_int_equal(tile.column, column);
+            assert_int_equal(by_moments_tile_bytes(&tile), tile.entries * 16);
+            entries += tile.entries;
+            if (++column == (width + BY_MOMENTS_TILE - 1) / BY_MOMENTS_TILE)
+                column = ++row;
+        }
+        assert_int_equal(entries, width * (width + 1) / 2);
+    }
+}
+
+static void a_small_matrix_by_hand(void **state)
+{
+    (void)state;
+    const float values[] = {1, 2, 3, /**/ -1, 0.5f, 0};
+    const double wanted[] = {2, 1.5, 3, 1.5, 4.25, 6, 3, 6, 9};
+    const struct by_layer layer = matmul(3);
+    const struct by_array input = array(values, BY_ELEM_FLOAT, 2, 2, 3, 0);
+    struct by_moments moments;
+    double gram[9], mean[3];
+    assert_ok(by_moments_init(&moments, &layer, 0, 1, &err));
+    by_moments_mean(&moments, &layer, 0, mean);
+    assert_true(mean[0] == 0);
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err));
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 1, NULL, &err));
+    assert_int_equal(moments.rows, 4);
+    assert_int_equal(moments.samples, 2);
+    assert_ok(by_moments_gram(&moments, &layer, 0, gram, &err));
+    by_moments_mean(&moments, &layer, 0, mean);
+    for (size_t i = 0; i < 9; i++)
+        assert_true(gram[i] == 2 * wanted[i]);
+    assert_true(mean[0] == 0 && mean[1] == 1.25 && mean[2] == 1.5);
+    by_moments_release(&moments);
+}
+
+/* Two groups of one channel: x = 1 2 3 and 4 5 6, windows of 2 with a zero at each end. */
+static void a_small_convolution_by_hand(void **state)
+{
+    (void)state;
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    const double wanted[2][4] = {{14, 8, 8, 14}, {77, 50, 50, 77}};
+    const struct by_layer layer = conv(2, 2, 2, 1);
+    const struct by_array input = array(values, BY_ELEM_FLOAT, 3, 1, 2, 3);
+    struct by_moments moments;
+    double gram[4], mean[2];
+    assert_int_equal(by_moments_tiles(&layer), 2);
+    assert_ok(by_moments_init(&moments, &layer, 0, 2, &err));
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err));
+    assert_int_equal(moments.rows, 4);
+    for (size_t g = 0; g < 2; g++) {
+        assert_ok(by_moments_gram(&moments, &layer, g, gram, &err));
+        by_moments_mean(&moments, &layer, g, mean);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(gram[i] == wanted[g][i]);
+        assert_true(mean[0] == (g ? 3.75 : 1.5) && mean[1] == mean[0]);
+    }
+    by_moments_release(&moments);
+}
+
+static void parts_that_differ_are_not_added(void **state)
+{
+    (void)state;
+    const struct by_layer layer = matmul(600);
+    struct by_moments a, b;
+    double *gram = calloc(600 * 600, sizeof *gram);
+    assert_ok(by_moments_init(&a, &layer, 0, 3, &err));
+    assert_ok(by_moments_init(&b, &layer, 0, 2, &err));
+    assert_err(by_moments_merge(&a, &layer, &b, &err), BARYON_ERR_INTERNAL,
+               "layer 'y': moments with other tiles cannot be added");
+    assert_err(by_moments_gram(&b, &layer, 0, gram, &err), BARYON_ERR_INTERNAL,
+               "layer 'y': tile 2 was not gathered");
+    assert_ok(by_moments_gram(&a, &layer, 0, gram, &err));
+    by_moments_release(&a);
+    by_moments_release(&b);
+    free(gram);
+}
+
+static void inputs_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const float values[64];
+    const struct by_layer layer = conv(4, 1, 3, 0), product = matmul(5);
+    struct by_array input = array(values, BY_ELEM_FLOAT, 3, 1, 3, 9);
+    struct by_moments moments;
+    assert_ok(by_moments_init(&moments, &layer, 0, 1, &err));
+    assert_err(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err), BARYON_ERR_INPUT,
+               "the input of layer 'y' has the shape [1,3,9], the channels must be 4");
+    input.rank = 2;
+    assert_err(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err), BARYON_ERR_INPUT,
+               "the input of layer 'y' has the shape [1,3], the rank must be 3");
+    assert_err(by_moments_look(&moments, &product, scratch, &input, 0, NULL, &err),
+               BARYON_ERR_INPUT,
+               "the input of layer 'y' has the shape [1,3], the last size must be 5");
+    input.rank = 0;
+    assert_err(by_moments_look(&moments, &product, scratch, &input, 0, NULL, &err),
+               BARYON_ERR_INPUT,
+               "the input of layer 'y' has the shape [], the rank must be at least 1");
+    input = array(values, BY_ELEM_INT8, 2, 2, 5, 0);
+    assert_err(by_moments_look(&moments, &product, scratch, &input, 0, NULL, &err),
+               BARYON_ERR_UNSUPPORTED, "layer 'y': input of type int8, must be a float type");
+    /* Smaller than its window: no rows. */
+    input = array(values, BY_ELEM_FLOAT, 3, 1, 4, 2);
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err));
+    assert_int_equal(moments.rows, 0);
+    assert_int_equal(moments.samples, 1);
+    by_moments_release(&moments);
+}
+
+static void a_table_counts_its_rows(void **state)
+{
+    (void)state;
+    const int64_t indices[] = {0, 2, -1, 2};
+    const int32_t outside[] = {0, 3};
+    struct by_layer layer = matmul(3);
+    layer.kind = BY_LAYER_GATHER;
+    struct by_array input = array(indices, BY_ELEM_INT64, 2, 2, 2, 0);
+    struct by_moments moments, other;
+    assert_ok(by_moments_init(&moments, &layer, 0, 0, &err));
+    assert_ok(by_moments_init(&other, &layer, 0, 0, &err));
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err));
+    assert_ok(by_moments_look(&other, &layer, scratch, &input, 1, NULL, &err));
+    assert_ok(by_moments_merge(&moments, &layer, &other, &err));
+    assert_int_equal(moments.rows, 8);
+    assert_int_equal(moments.counts[0], 2);
+    assert_int_equal(moments.counts[1], 0);
+    assert_int_equal(moments.counts[2], 6);
+    input = array(outside, BY_ELEM_INT32, 1, 2, 1, 0);
+    assert_err(by_moments_look(&moments, &layer, scratch, &input, 2, NULL, &err), BARYON_ERR_INPUT,
+               "layer 'y': index 3, but the table has 3 rows");
+    assert_int_equal(moments.counts[0], 2);
+    input.elem = BY_ELEM_FLOAT;
+    assert_err(by_moments_look(&moments, &layer, scratch, &input, 2, NULL, &err),
+               BARYON_ERR_UNSUPPORTED,
+               "layer 'y': indices of type float32, must be int32 or int64");
+    by_moments_release(&moments);
+    by_moments_release(&other);
+}
+
+static void bfloat16_is_widened(void **state)
+{
+    (void)state;
+    const uint16_t values[] = {0x3f80, 0x4000, 0xbf80, 0x7fc0}; /* 1 2, -1 NaN */
+    const struct by_layer layer = matmul(2);
+    const struct by_array input = array(values, BY_ELEM_BFLOAT16, 2, 2, 2, 0);
+    struct by_moments moments;
+    double gram[4];
+    assert_ok(by_moments_init(&moments, &layer, 0, 1, &err));
+    assert_ok(by_moments_look(&moments, &layer, scratch, &input, 0, NULL, &err));
+    assert_ok(by_moments_gram(&moments, &layer, 0, gram, &err));
+    assert_true(gram[0] == 1 && gram[1] == 2 && gram[2] == 2 && gram[3] == 4);
+    assert_int_equal(moments.rows, 1);
+    assert_int_equal(moments.nonfinite_rows, 1);
+    by_moments_release(&moments);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_cover_the_upper_triangle),
+        cmocka_unit_test(a_small_matrix_by_hand),
+        cmocka_unit_test(a_small_convolution_by_hand),
+        cmocka_unit_test(parts_that_differ_are_not_added),
+        cmocka_unit_test(inputs_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_table_counts_its_rows),
+        cmocka_unit_test(bfloat16_is_widened),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
