@@ -223,6 +223,11 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
     return 0;
 }
 
+const char *by_ahead_reason(const struct by_ahead *ahead)
+{
+    return ahead->held->sample.reason;
+}
+
 size_t by_ahead_count(const struct by_ahead *ahead)
 {
     return ahead->total;

@@ -22,6 +22,8 @@ void by_ahead_close(struct by_ahead *ahead);
  */
 int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct by_array **arrays,
                  const char **name, struct baryon_error *err);
+/* Why the last sample that was got was skipped, "" when it was not. */
+const char *by_ahead_reason(const struct by_ahead *ahead);
 /* by_input_count() and by_input_skipped() as they were behind the last sample that was got. */
 size_t by_ahead_count(const struct by_ahead *ahead);
 size_t by_ahead_skipped(const struct by_ahead *ahead);

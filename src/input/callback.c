@@ -136,7 +136,14 @@ static void describe(const struct by_input *input, struct by_text *text)
     by_text_add(text, "%s", calls->callback.what ? calls->callback.what : "given by the caller");
 }
 
-static const struct by_source source = {.fill = fill, .describe = describe};
+static void identify(const struct by_input *input, struct by_hasher *hasher)
+{
+    const struct calls *calls = input->state;
+    by_hasher_text(hasher, "callback");
+    by_hasher_text(hasher, calls->callback.what ? calls->callback.what : "");
+}
+
+static const struct by_source source = {.fill = fill, .describe = describe, .identify = identify};
 
 int by_callback_open(struct by_input *input, const struct by_input_callback *callback,
                      struct baryon_error *err)

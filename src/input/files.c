@@ -2,6 +2,7 @@
  * Samples from files. What a file holds counts in rows: a sample takes as many as the model's
  * fixed batch, 1 where there is none. So one sample may be a file, a part of one, or several.
  */
+#include "base/fault.h"
 #include "base/text.h"
 #include "input/items.h"
 #include "input/part.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define NONE SIZE_MAX
 
@@ -406,13 +408,38 @@ static void describe(const struct by_input *input, struct by_text *text)
         by_text_add(text, ", %zu at a time", files->batch);
 }
 
+/* A file that is gone has no size; reading it tells. */
+static uint64_t size_of(const char *path)
+{
+    struct stat status;
+    return !by_fault(BY_FAULT_IO) && stat(path, &status) == 0 ? (uint64_t)status.st_size
+                                                              : UINT64_MAX;
+}
+
+static void identify(const struct by_input *input, struct by_hasher *hasher)
+{
+    const struct files *files = input->state;
+    by_hasher_text(hasher, "files");
+    by_hasher_number(hasher, files->batch);
+    by_hasher_number(hasher, files->items.groups);
+    by_prep_identify(&input->options.prep, hasher);
+    for (size_t i = 0; files->firsts[i] < input->total * files->batch; i++) {
+        by_hasher_number(hasher, files->firsts[i + 1] - files->firsts[i]);
+        for (size_t group = 0; group < files->items.groups; group++) {
+            by_hasher_text(hasher, by_basename(path_of(files, i, group)));
+            by_hasher_number(hasher, size_of(path_of(files, i, group)));
+        }
+    }
+}
+
 static void close_files(struct by_input *input)
 {
     struct files *files = input->state;
     unload(files);
 }
 
-static const struct by_source source = {.fill = fill, .describe = describe, .close = close_files};
+static const struct by_source source = {
+    .fill = fill, .describe = describe, .identify = identify, .close = close_files};
 
 int by_files_open(struct by_input *input, const char *path, struct baryon_error *err)
 {

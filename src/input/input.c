@@ -24,7 +24,18 @@ static void describe_random(const struct by_input *input, struct by_text *text)
     by_text_add(text, "random values, seed %" PRIu64, input->options.seed);
 }
 
-static const struct by_source random_source = {.fill = fill_random, .describe = describe_random};
+static void identify_random(const struct by_input *input, struct by_hasher *hasher)
+{
+    const struct by_input_options *options = &input->options;
+    by_hasher_text(hasher, "random");
+    by_hasher_number(hasher, options->seed);
+    by_hasher_number(hasher, options->int_range_set);
+    by_hasher_number(hasher, (uint64_t)options->int_low);
+    by_hasher_number(hasher, (uint64_t)options->int_high);
+}
+
+static const struct by_source random_source = {
+    .fill = fill_random, .describe = describe_random, .identify = identify_random};
 
 static int open_random(struct by_input *input, struct baryon_error *err)
 {
@@ -167,7 +178,7 @@ static bool is_about_sample(const struct baryon_error *err)
 
 /* A bad sample is let pass as long as there are not too many; once it is bad it stays so. */
 static int skip_or_fail(struct by_input *input, size_t index, struct baryon_error *problem,
-                        struct baryon_error *err)
+                        struct by_sample *sample, struct baryon_error *err)
 {
     char text[1024];
     const bool known = is_bad(input, index);
@@ -175,6 +186,8 @@ static int skip_or_fail(struct by_input *input, size_t index, struct baryon_erro
         baryon_error_format(problem, text, sizeof text);
         if (!known)
             by_log(input->options.log, BY_LOG_WARNING, "skipped: %s", text);
+        problem->file[0] = '\0';
+        baryon_error_format(problem, sample->reason, sizeof sample->reason);
         return known ? 0 : mark_bad(input, index, err);
     }
     if (input->options.skip_bad > 0 && is_about_sample(problem))
@@ -214,7 +227,7 @@ int by_input_get_into(struct by_input *input, size_t index, struct by_sample *sa
     if (filled == BY_FILLED_END)
         return judge_end(input, err);
     if (filled == BY_FILLED_BAD)
-        return skip_or_fail(input, index, &problem, err);
+        return skip_or_fail(input, index, &problem, sample, err);
     if (err)
         *err = problem;
     return -1;
@@ -241,6 +254,25 @@ void by_sample_release(struct by_sample *sample)
     by_arena_release(&sample->arena);
     sample->arrays = NULL;
     sample->name[0] = '\0';
+    sample->reason[0] = '\0';
+}
+
+static void identify_port(const struct by_port *port, struct by_hasher *hasher)
+{
+    by_hasher_text(hasher, port->name);
+    by_hasher_number(hasher, (uint64_t)port->elem);
+    by_hasher_number(hasher, port->rank);
+    for (size_t i = 0; i < port->rank; i++)
+        by_hasher_number(hasher, (uint64_t)port->dims[i]);
+}
+
+void by_input_identify(const struct by_input *input, struct by_hasher *hasher)
+{
+    by_hasher_number(hasher, input->total);
+    by_hasher_number(hasher, input->port_count);
+    for (size_t i = 0; i < input->port_count; i++)
+        identify_port(&input->ports[i], hasher);
+    input->source->identify(input, hasher);
 }
 
 void by_input_describe(const struct by_input *input, char *buf, size_t size)

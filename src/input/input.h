@@ -36,6 +36,7 @@
 #ifndef BY_INPUT_H
 #define BY_INPUT_H
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "engine/session.h"
 #include "input/prep.h"
@@ -119,11 +120,18 @@ size_t by_input_skipped(const struct by_input *input);
 /* What is done to the data, for reports: the preparation's formula, or where it is from. */
 void by_input_describe(const struct by_input *input, char *buf, size_t size);
 
+/*
+ * What tells a source from others, without reading samples: the names of its files without
+ * their folders, their sizes, how many samples there are and how they are prepared.
+ */
+void by_input_identify(const struct by_input *input, struct by_hasher *hasher);
+
 /* A sample in memory of its own, for whoever holds several. */
 struct by_sample {
     struct by_arena arena;
     struct by_array *arrays; /* one a port; NULL when it was skipped */
     char name[300];
+    char reason[512]; /* why it was skipped, without the file's name; else "" */
 };
 
 void by_sample_init(struct by_sample *sample);

@@ -188,3 +188,26 @@ int by_prep_apply(const struct by_prep *prep, const struct by_image *image,
     out->size = bytes;
     return values ? 0 : -1;
 }
+
+static void add_double(struct by_hasher *hasher, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    by_hasher_number(hasher, bits);
+}
+
+void by_prep_identify(const struct by_prep *prep, struct by_hasher *hasher)
+{
+    const uint64_t numbers[] = {
+        prep->resize, prep->filter,     prep->colour,     prep->layout,
+        prep->width,  prep->height,     prep->short_side, prep->stride,
+        prep->pad,    prep->no_upscale, prep->mean_count, prep->std_count,
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        by_hasher_number(hasher, numbers[i]);
+    add_double(hasher, prep->scale);
+    for (size_t i = 0; i < prep->mean_count; i++)
+        add_double(hasher, prep->mean[i]);
+    for (size_t i = 0; i < prep->std_count; i++)
+        add_double(hasher, prep->std[i]);
+}

@@ -11,6 +11,7 @@
 #define BY_PREP_H
 
 #include "base/choice.h"
+#include "base/hash.h"
 #include "engine/session.h"
 #include "input/image.h"
 
@@ -71,6 +72,8 @@ int by_prep_check(const struct by_prep *prep, const struct by_port *port, struct
 /* One sentence with the formula and the sizes, for reports. Settings must have passed the check. */
 void by_prep_describe(const struct by_prep *prep, const struct by_port *port, char *buf,
                       size_t size);
+/* All settings. */
+void by_prep_identify(const struct by_prep *prep, struct by_hasher *hasher);
 /* The picture as the port wants it, batch dimension 1 included; data from the arena. */
 int by_prep_apply(const struct by_prep *prep, const struct by_image *image,
                   const struct by_port *port, struct by_arena *arena, struct by_array *out,

@@ -4,6 +4,7 @@
 #ifndef BY_SOURCE_H
 #define BY_SOURCE_H
 
+#include "base/hash.h"
 #include "input/match.h"
 
 struct by_text;
@@ -21,6 +22,8 @@ struct by_source {
     enum by_filled (*fill)(struct by_input *input, size_t index, struct by_sample *sample,
                            struct baryon_error *err);
     void (*describe)(const struct by_input *input, struct by_text *text);
+    /* What tells the samples from others, as far as it is known before they are read. */
+    void (*identify)(const struct by_input *input, struct by_hasher *hasher);
     void (*close)(struct by_input *input); /* NULL: nothing to do */
 };
 

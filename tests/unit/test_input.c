@@ -482,6 +482,80 @@ static void test_skip_bad(void **state)
     assert_error(by_input_get(input, 3, &arrays, &name, &err), BARYON_ERR_INPUT,
                  "data/d.npy: the file is empty; bad samples skipped before: 1, more are not "
                  "allowed");
+    struct by_sample sample;
+    by_sample_init(&sample);
+    assert_ok(by_input_get_into(input, 1, &sample, &err));
+    assert_string_equal(sample.name, "b");
+    assert_string_equal(sample.reason,
+                        "not a .npy file: it begins with 'no arr', not with '\x93NUMPY'");
+    assert_ok(by_input_get_into(input, 0, &sample, &err));
+    assert_string_equal(sample.reason, "");
+    by_sample_release(&sample);
+}
+
+static struct by_hash128 identity(const char *path)
+{
+    struct by_hasher *hasher;
+    by_input_close(input);
+    assert_ok(by_input_open(&input, path, &open_port, 1, &options, &err));
+    assert_ok(by_hasher_open(&hasher, &err));
+    by_input_identify(input, hasher);
+    const struct by_hash128 hash = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return hash;
+}
+
+#define assert_same(one, two)  assert_true(by_hash128_equal((one), (two)))
+#define assert_other(one, two) assert_false(by_hash128_equal((one), (two)))
+
+static void test_identify(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("data", 0755) | mkdir("copy", 0755), 0);
+    save_floats("data/a.npy", 1);
+    save_floats("data/b.npy", 2);
+    save_floats("copy/a.npy", 1);
+    save_floats("copy/b.npy", 2);
+    const struct by_hash128 whole = identity("data");
+    assert_same(identity("copy"), whole);
+    assert_int_equal(rename("copy/b.npy", "copy/c.npy"), 0);
+    assert_other(identity("copy"), whole);
+    save_floats("data/b.npy", 1);
+    assert_other(identity("data"), whole);
+    save_floats("data/b.npy", 2);
+    assert_same(identity("data"), whole);
+    options.skip_bad = 0.5;
+    assert_same(identity("data"), whole);
+    options.prep.pad = 114;
+    assert_other(identity("data"), whole);
+    options.prep.pad = 0;
+    options.count = 1;
+    const struct by_hash128 first = identity("data");
+    assert_other(first, whole);
+    save_floats("data/b.npy", 1);
+    assert_same(identity("data"), first);
+}
+
+static void test_identify_random(void **state)
+{
+    (void)state;
+    const int64_t size = 2;
+    const char *symbol = "N";
+    options = (struct by_input_options){.random = true,
+                                        .count = 3,
+                                        .shape_sizes = &size,
+                                        .shape_symbols = &symbol,
+                                        .shape_count = 1};
+    const struct by_hash128 hash = identity(NULL);
+    assert_same(identity(NULL), hash);
+    options.seed = 1;
+    assert_other(identity(NULL), hash);
+    options.seed = 0;
+    options.count = 4;
+    assert_other(identity(NULL), hash);
+    options.count = 3;
+    options.shape_sizes = &(const int64_t){3};
+    assert_other(identity(NULL), hash);
 }
 
 static void test_count(void **state)
@@ -633,14 +707,31 @@ static void test_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_file),          TEST(test_stacked),        TEST(test_added_batch),
-        TEST(test_folder),        TEST(test_folder_refused), TEST(test_list),
-        TEST(test_groups),        TEST(test_groups_refused), TEST(test_npz_members),
-        TEST(test_npz),           TEST(test_npz_frames),     TEST(test_mismatch),
-        TEST(test_conversion),    TEST(test_order),          TEST(test_nonfinite),
-        TEST(test_skip_bad),      TEST(test_count),          TEST(test_unknown),
-        TEST(test_raw),           TEST(test_pictures),       TEST(test_shapes),
-        TEST(test_ports_refused), TEST(test_readers),
+        TEST(test_file),
+        TEST(test_stacked),
+        TEST(test_added_batch),
+        TEST(test_folder),
+        TEST(test_folder_refused),
+        TEST(test_list),
+        TEST(test_groups),
+        TEST(test_groups_refused),
+        TEST(test_npz_members),
+        TEST(test_npz),
+        TEST(test_npz_frames),
+        TEST(test_mismatch),
+        TEST(test_conversion),
+        TEST(test_order),
+        TEST(test_nonfinite),
+        TEST(test_skip_bad),
+        TEST(test_count),
+        TEST(test_identify),
+        TEST(test_identify_random),
+        TEST(test_unknown),
+        TEST(test_raw),
+        TEST(test_pictures),
+        TEST(test_shapes),
+        TEST(test_ports_refused),
+        TEST(test_readers),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }
