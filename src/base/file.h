@@ -26,6 +26,8 @@ int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_err
 /* Takes over fd, also when it fails; path is for messages only. */
 int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct baryon_error *err);
 int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);
+/* Pages that lie whole in a range that was read are given back; they may be read again. */
+void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size);
 void by_mapped_close(struct by_mapped *mapped);
 
 /* Whole small file into memory (by_free it), NUL added behind; refuses more than limit bytes. */

@@ -144,6 +144,14 @@ int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err)
     return by_err_file(err, mapped->path);
 }
 
+void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (offset + size) / page * page;
+    size_t begin = (offset + page - 1) / page * page;
+    if (begin < end)
+        madvise((void *)(uintptr_t)(mapped->bytes + begin), end - begin, MADV_DONTNEED);
+}
+
 void by_mapped_close(struct by_mapped *mapped)
 {
     if (!mapped->bytes)

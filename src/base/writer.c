@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -240,16 +239,6 @@ static int copy_inside_kernel(struct by_writer *writer, const struct by_mapped *
     return 0;
 }
 
-/* Whole pages of a range that was read are given back at once. */
-static void drop_pages(const struct by_mapped *mapped, size_t begin, size_t end)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    begin = (begin + page - 1) / page * page;
-    end = end / page * page;
-    if (begin < end)
-        madvise((void *)(uintptr_t)(mapped->bytes + begin), end - begin, MADV_DONTNEED);
-}
-
 static int copy_from_mapping(struct by_writer *writer, const struct by_mapped *mapped,
                              size_t offset, size_t end, struct baryon_error *err)
 {
@@ -260,7 +249,7 @@ static int copy_from_mapping(struct by_writer *writer, const struct by_mapped *m
         size_t step = end - offset < MAPPED_STEP ? end - offset : MAPPED_STEP;
         if (write_out(writer, mapped->bytes + offset, step, err))
             return -1;
-        drop_pages(mapped, offset, offset + step);
+        by_mapped_done(mapped, offset, step);
         offset += step;
     }
     return 0;

@@ -9,7 +9,7 @@
  * Moments are the big part of it. Loading leaves their tiles in the mapped file, packed;
  * merging only notes which tiles of which files belong together; saving joins them one
  * tile at a time, or copies a tile that is alone. So to merge files takes the memory of
- * their sketches and means and 8 MiB, however big the files are. by_stats_recall() brings
+ * their sketches and means and about 12 MiB, however big the files are. by_stats_recall() brings
  * tiles into memory to go on gathering, by_stats_moments() to read them.
  */
 #ifndef BY_STATS_H
@@ -97,8 +97,10 @@ int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets
                          struct baryon_error *err);
 int by_stats_set_layers(struct by_stats *stats, const struct by_layer *layers, size_t count,
                         struct baryon_error *err);
-/* Notes the shape of one look. */
+/* Notes the shape of one look; channels that no longer have one size are dropped. */
 void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, size_t rank);
+/* True when the channels have one size so far. */
+bool by_tensor_stats_has_channels(const struct by_tensor_stats *tensor);
 /* Samples done are marked once they are in, skipped ones too; ranges join. Those that are
  * covered already are BARYON_ERR_INTERNAL. */
 int by_stats_cover(struct by_stats *stats, uint64_t begin, uint64_t end, struct baryon_error *err);

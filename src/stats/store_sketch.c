@@ -1,0 +1,187 @@
+/* Sketches and channels of a .stats file. */
+#include "stats/store.h"
+
+#include <string.h>
+
+/* How many, then each from the top down: exponents left out since the one before, counts. */
+static void put_rows(struct by_str *out, const struct by_sketch *sketch, int sign)
+{
+    uint64_t *const *rows = sketch->rows[sign];
+    uint64_t count = 0;
+    for (int e = 0; e <= sketch->top; e++)
+        count += rows[e] != NULL;
+    by_store_put_varint(out, count);
+    for (int e = sketch->top, next = e; e >= 0; e--) {
+        if (!rows[e])
+            continue;
+        by_store_put_varint(out, (uint64_t)(next - e));
+        by_store_put_counts(out, rows[e], (size_t)1 << by_sketch_bits(sketch->top - e));
+        next = e - 1;
+    }
+}
+
+void by_store_put_sketch(struct by_str *out, const struct by_sketch *sketch)
+{
+    by_store_put_varint(out, sketch->count);
+    by_store_put_varint(out, sketch->samples);
+    by_store_put_varint(out, sketch->finite_samples);
+    by_store_put_varint(out, sketch->zeros);
+    by_store_put_varint(out, sketch->nans);
+    by_store_put_varint(out, sketch->infinities);
+    by_store_put_varint(out, sketch->nonfinite_sample + 1); /* none: 0 */
+    by_store_put_float(out, sketch->min + 0.0f);            /* -0 is written as 0 */
+    by_store_put_float(out, sketch->max + 0.0f);
+    by_store_put_exact(out, &sketch->sum);
+    by_store_put_exact(out, &sketch->squares);
+    by_store_put_exact(out, &sketch->sample_min);
+    by_store_put_exact(out, &sketch->sample_max);
+    by_store_put_varint(out, (uint64_t)(sketch->top + 1));
+    put_rows(out, sketch, 0);
+    put_rows(out, sketch, 1);
+}
+
+/* --- Reading --- */
+
+static uint64_t row_sum(const uint64_t *row, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(sum, row[i], &sum))
+            return UINT64_MAX;
+    return sum;
+}
+
+static uint64_t take_row(struct by_store_in *in, struct by_sketch *sketch, int sign, int e)
+{
+    size_t count = (size_t)1 << by_sketch_bits(sketch->top - e);
+    if (in->failed || !by_store_allow(in, count, sizeof(uint64_t)))
+        return 0;
+    uint64_t *row = by_alloc_zero(count, sizeof *row, in->err);
+    in->failed |= !row;
+    sketch->rows[sign][e] = row;
+    if (!row)
+        return 0;
+    by_store_take_counts(in, row, count);
+    uint64_t sum = row_sum(row, count);
+    if (!sum)
+        by_store_fail(in, "a row of the histogram is empty");
+    return sum;
+}
+
+/* Returns the sum of all counts. */
+static uint64_t take_rows(struct by_store_in *in, struct by_sketch *sketch, int sign)
+{
+    uint64_t sum = 0, count = by_store_take_varint(in, (uint64_t)(sketch->top + 1), "rows");
+    int e = sketch->top + 1;
+    for (; count && !in->failed; count--) {
+        uint64_t room = e > 0 ? (uint64_t)e - 1 : 0;
+        if (!e)
+            by_store_fail(in, "more rows than exponents are left");
+        e -= (int)by_store_take_varint(in, room, "the exponents left out") + 1;
+        if (__builtin_add_overflow(sum, take_row(in, sketch, sign, e), &sum))
+            sum = UINT64_MAX;
+    }
+    return sum;
+}
+
+/* Biased exponent of a float's magnitude. */
+static int exponent(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)(bits >> 23 & 0xff);
+}
+
+static bool is_range(const struct by_sketch *sketch, const uint64_t sums[2])
+{
+    int low = exponent(sketch->min), high = exponent(sketch->max);
+    if (sketch->min > sketch->max || (sums[0] > 0) != (sketch->max > 0) ||
+        (sums[1] > 0) != (sketch->min < 0))
+        return false;
+    if (sketch->zeros && (sketch->min > 0 || sketch->max < 0))
+        return false;
+    if (sketch->top < 0)
+        return sketch->min == 0 && sketch->max == 0;
+    return (low > high ? low : high) == sketch->top;
+}
+
+/* What the numbers have to do with each other; whoever reads a sketch builds on it. */
+static void check_sketch(struct by_store_in *in, const struct by_sketch *sketch,
+                         const uint64_t sums[2])
+{
+    uint64_t strange, finite, rows, all;
+    if (__builtin_add_overflow(sketch->nans, sketch->infinities, &strange) ||
+        __builtin_add_overflow(sums[0], sums[1], &rows) ||
+        __builtin_add_overflow(rows, sketch->zeros, &finite) ||
+        __builtin_add_overflow(finite, strange, &all) || all != sketch->count)
+        by_store_fail(in, "the counts do not add up to the number of values");
+    else if (sketch->samples > sketch->count || sketch->finite_samples > sketch->samples ||
+             sketch->finite_samples > finite || (finite && !sketch->finite_samples) ||
+             (sketch->count && !sketch->samples))
+        by_store_fail(in, "the number of samples contradicts the number of values");
+    else if ((strange > 0) != (sketch->nonfinite_sample != BY_SKETCH_NO_SAMPLE))
+        by_store_fail(in, "the sample with values that are not finite contradicts their number");
+    else if (!is_range(sketch, sums))
+        by_store_fail(in, "the least and the greatest value contradict the histogram");
+}
+
+void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch)
+{
+    uint64_t sums[2] = {0};
+    by_sketch_init(sketch);
+    sketch->count = by_store_take_varint(in, UINT64_MAX, "the number of values");
+    sketch->samples = by_store_take_varint(in, UINT64_MAX, "the number of samples");
+    sketch->finite_samples = by_store_take_varint(in, UINT64_MAX, "the number of samples");
+    sketch->zeros = by_store_take_varint(in, UINT64_MAX, "the number of zeros");
+    sketch->nans = by_store_take_varint(in, UINT64_MAX, "the number of NaN");
+    sketch->infinities = by_store_take_varint(in, UINT64_MAX, "the number of infinities");
+    sketch->nonfinite_sample = by_store_take_varint(in, UINT64_MAX, "a sample's number") - 1;
+    sketch->min = by_store_take_float(in);
+    sketch->max = by_store_take_float(in);
+    by_store_take_exact(in, &sketch->sum);
+    by_store_take_exact(in, &sketch->squares);
+    by_store_take_exact(in, &sketch->sample_min);
+    by_store_take_exact(in, &sketch->sample_max);
+    sketch->top = (int)by_store_take_varint(in, BY_SKETCH_EXPONENTS, "the top of a sketch") - 1;
+    sums[0] = take_rows(in, sketch, 0);
+    sums[1] = take_rows(in, sketch, 1);
+    if (!in->failed)
+        check_sketch(in, sketch, sums);
+}
+
+/* --- Channels --- */
+
+void by_store_put_channels(struct by_str *out, const struct by_channels *channels)
+{
+    by_store_put_varint(out, channels->count);
+    for (size_t i = 0; i < channels->count; i++) {
+        by_store_put_byte(out, channels->seen[i]);
+        if (!channels->seen[i])
+            continue;
+        by_store_put_float(out, channels->min[i] + 0.0f);
+        by_store_put_float(out, channels->max[i] + 0.0f);
+    }
+}
+
+static void take_channel(struct by_store_in *in, struct by_channels *channels, size_t index)
+{
+    channels->seen[index] = by_store_take_byte(in, 1);
+    if (!channels->seen[index])
+        return;
+    channels->min[index] = by_store_take_float(in);
+    channels->max[index] = by_store_take_float(in);
+    if (channels->min[index] > channels->max[index])
+        by_store_fail(in, "channel %zu: the least value is above the greatest", index);
+}
+
+void by_store_take_channels(struct by_store_in *in, struct by_channels *channels)
+{
+    size_t count = by_store_take_count(in, 1, "the number of channels");
+    *channels = (struct by_channels){0};
+    if (!count || in->failed || !by_store_allow(in, count, 2 * sizeof(float) + sizeof(bool)))
+        return;
+    if (by_channels_init(channels, count, in->err))
+        in->failed = true;
+    for (size_t i = 0; i < count && !in->failed; i++)
+        take_channel(in, channels, i);
+}
