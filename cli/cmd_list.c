@@ -43,8 +43,10 @@ static int unknown(const char *name, struct baryon_error *err)
 {
     size_t count;
     const struct by_registry *registries = by_registries(&count);
-    const char *names[16];
+    const char *names[64] = {0};
     char quoted[BY_QUOTE_MAX];
+    if (count > sizeof names / sizeof *names)
+        count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++)
         names[i] = registries[i].name;
     by_fail(err, BARYON_ERR_USAGE, "unknown list %s", by_quote(quoted, name));

@@ -335,7 +335,7 @@ static int not_expected(const struct by_option *option, const char *text, struct
 
 static int hint_choice(const struct by_option *option, const char *text, struct baryon_error *err)
 {
-    const char *names[64];
+    const char *names[64] = {0};
     size_t count = 0;
     for (const struct by_choice *choice = option->choices; choice->name && count < 64; choice++)
         names[count++] = choice->name;

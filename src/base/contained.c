@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if __has_include(<linux/openat2.h>)
+#ifdef SYS_openat2
 #include <linux/openat2.h>
 #endif
 

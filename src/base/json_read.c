@@ -84,8 +84,9 @@ static int read_unicode(struct reader *reader, struct baryon_error *err)
     } else if (code >= 0xdc00 && code < 0xe000) {
         return fail_here(reader, "half of a surrogate pair", err);
     }
-    char bytes[4];
-    by_str_add(&reader->text, bytes, by_utf8_put(bytes, code));
+    char bytes[4] = {0};
+    size_t size = by_utf8_put(bytes, code);
+    by_str_add(&reader->text, bytes, size);
     return 0;
 }
 

@@ -185,7 +185,7 @@ static int run_batch(struct trace *trace, const struct by_array *inputs, size_t 
                      struct baryon_value *const *batch, size_t count,
                      struct by_trace_result *result, struct baryon_error *err)
 {
-    const char *names[BATCH];
+    const char *names[BATCH] = {0};
     struct by_run *run;
     for (size_t i = 0; i < count; i++)
         names[i] = batch[i]->name;

@@ -161,7 +161,7 @@ int by_infer_transpose(struct by_infer *infer, struct baryon_node *node, struct 
     const struct by_shape *in = by_in_shape(node, 0);
     const struct by_content *content = by_in_content(infer, node, 0);
     size_t perm[BY_RANK_MAX] = {0};
-    int64_t strides[BY_RANK_MAX], from[BY_RANK_MAX];
+    int64_t strides[BY_RANK_MAX] = {0}, from[BY_RANK_MAX];
     if (!in)
         return 0;
     if (read_permutation(node, in->rank, perm, err))

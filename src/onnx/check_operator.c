@@ -46,7 +46,7 @@ static bool is_known_domain(const char *domain)
 
 static void hint_nearest(const char *domain, const char *op_type, struct baryon_error *err)
 {
-    const char *names[512];
+    const char *names[512] = {0};
     char quoted[BY_QUOTE_MAX];
     size_t count, room = sizeof names / sizeof *names;
     const struct by_opinfo *rows = rows_of_domain(domain, &count);
