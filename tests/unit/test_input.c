@@ -487,7 +487,7 @@ static void test_skip_bad(void **state)
     assert_ok(by_input_get_into(input, 1, &sample, &err));
     assert_string_equal(sample.name, "b");
     assert_string_equal(sample.reason,
-                        "not a .npy file: it begins with 'no arr', not with '\x93NUMPY'");
+                        "not a .npy file: it begins with 'no arr', not with '\\x93NUMPY'");
     assert_ok(by_input_get_into(input, 0, &sample, &err));
     assert_string_equal(sample.reason, "");
     by_sample_release(&sample);
