@@ -5,12 +5,12 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run list doctor version help'
+        words='inspect check copy run calibrate list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run list doctor version help' ;;
+    help:help) words='inspect check copy run calibrate list doctor version help' ;;
     inspect:--between) return ;;
     copy:--external-min) return ;;
     copy:--shape) return ;;
@@ -37,6 +37,31 @@ _baryon()
     run:--threads) return ;;
     run:--provider) return ;;
     run:--opt-level) words='none basic extended all' ;;
+    calibrate:--random) return ;;
+    calibrate:--seed) return ;;
+    calibrate:--int-range) return ;;
+    calibrate:--shape) return ;;
+    calibrate:--limit) return ;;
+    calibrate:--skip-bad) return ;;
+    calibrate:--prep) words='plain imagenet yolo caffe signed' ;;
+    calibrate:--resize) words='stretch short-side letterbox fit none' ;;
+    calibrate:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    calibrate:--size) return ;;
+    calibrate:--short-side) return ;;
+    calibrate:--stride) return ;;
+    calibrate:--pad) return ;;
+    calibrate:--pixels) words='rgb bgr gray' ;;
+    calibrate:--scale) return ;;
+    calibrate:--mean) return ;;
+    calibrate:--std) return ;;
+    calibrate:--layout) words='auto nchw nhwc' ;;
+    calibrate:--tensors) words='seen all' ;;
+    calibrate:--max-memory) return ;;
+    calibrate:--shard) return ;;
+    calibrate:--checkpoint-seconds) return ;;
+    calibrate:--threads) return ;;
+    calibrate:--provider) return ;;
+    calibrate:--opt-level) words='none basic extended all' ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -45,6 +70,7 @@ _baryon()
         check) words=' --custom-ops --rules --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

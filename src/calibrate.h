@@ -2,7 +2,11 @@
  * Calibration as a whole: samples go once through the model, statistics come out.
  *
  *   plan what is looked at -> open the session with taps -> for each sample: run, note
- *   -> checkpoint now and then -> merge waves -> statistics
+ *   -> checkpoint now and then -> further passes for moments that memory had no room for
+ *
+ * The result does not depend on threads, on the memory allowed, on how samples were split, nor
+ * on interruptions. A sample is in the statistics wholly or not at all: what fails in
+ * between ends the calibration, and the checkpoint holds what was whole.
  */
 #ifndef BY_CALIBRATE_H
 #define BY_CALIBRATE_H
@@ -10,10 +14,13 @@
 #include "input/input.h"
 #include "stats/stats.h"
 
+#define BY_CALIBRATE_MEMORY (UINT64_C(1) << 30) /* the default of max_memory */
+
 struct by_calibrate_progress {
     const char *stage;    /* "calibrate", "calibrate, pass 2 of 3" */
     uint64_t done, total; /* samples of this stage, taken up ones too */
-    const char *sample;   /* the last one's name */
+    uint64_t before;      /* of them, those that were taken up from a checkpoint */
+    const char *sample;   /* the last one's name, NULL at the beginning of a stage */
     double seconds;       /* since the stage began */
     double model_seconds; /* of them, inside the runtime and our taps */
 };
@@ -22,21 +29,59 @@ struct by_calibrate_options {
     enum by_target_choice targets;
     bool per_channel;
     bool moments;
-    uint64_t max_memory;    /* for statistics while they are gathered; 0: a default */
+    uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */
     struct by_session_options session;
     struct by_input_options input;
-    const char *checkpoint; /* path kept up to date and taken up again; NULL: none */
+    const char *model, *data; /* for people: what the statistics are of */
+    /* Path kept up to date and taken up again; further passes have it with "2", "3", ...
+     * behind it. NULL: none. */
+    const char *checkpoint;
     double checkpoint_seconds;
-    /* Called after every sample, and asked whether to stop: true ends with
-     * BARYON_ERR_CANCELLED after the checkpoint was written. May be NULL. */
+    bool restart; /* an old checkpoint is removed, not taken up */
+    /* Called when a stage begins and after every sample, and asked whether to stop: true ends
+     * with BARYON_ERR_CANCELLED after the checkpoint was written. May be NULL. */
     bool (*progress)(void *context, const struct by_calibrate_progress *progress);
     void *context;
     const struct by_log *log;
 };
 
-/* data: as by_input_open() takes it. The model must be linked and inferred. */
+/* What a calibration took, for reports. */
+struct by_calibrate_report {
+    uint64_t samples;  /* run by us, in the first pass */
+    uint64_t taken_up; /* of the first pass, from a checkpoint */
+    size_t passes;
+    double seconds, model_seconds;
+    uint64_t memory; /* most that statistics took, bytes */
+};
+
+/* A calibration that is about to begin: everything is open and known, no sample was run. */
+struct by_calibration;
+
+/* data: as by_input_open() takes it. The model must be linked and inferred; it and all that
+ * options point to must outlive the calibration. */
+int by_calibration_open(struct by_calibration **calibration, struct baryon_model *model,
+                        const char *data, const struct by_calibrate_options *options,
+                        struct baryon_error *err);
+void by_calibration_close(struct by_calibration *calibration);
+
+const struct by_stats_key *by_calibration_key(const struct by_calibration *calibration);
+/* The samples that it covers. */
+struct by_sample_range by_calibration_range(const struct by_calibration *calibration);
+const struct by_input *by_calibration_input(const struct by_calibration *calibration);
+const struct by_ort *by_calibration_ort(const struct by_calibration *calibration);
+/* True when statistics are what this calibration would give. */
+bool by_calibration_matches(const struct by_calibration *calibration, const struct by_stats *stats);
+
+/* Once. Statistics may lie in the checkpoint's files, so those are removed when the
+ * statistics were saved: by_calibrate_clean(). */
+int by_calibration_run(struct by_calibration *calibration, struct by_stats **stats,
+                       struct by_calibrate_report *report, struct baryon_error *err);
+int by_calibrate_clean(const char *checkpoint, struct baryon_error *err);
+
+/* All of it. report may be NULL. */
 int by_calibrate(struct by_stats **stats, struct baryon_model *model, const char *data,
-                 const struct by_calibrate_options *options, struct baryon_error *err);
+                 const struct by_calibrate_options *options, struct by_calibrate_report *report,
+                 struct baryon_error *err);
 
 #endif

@@ -1,0 +1,21 @@
+/* What a calibration came to: for 'calibrate'. */
+#ifndef BY_CALIBRATE_REPORT_H
+#define BY_CALIBRATE_REPORT_H
+
+#include "calibrate.h"
+#include "cli/out.h"
+
+struct by_calibrate_summary {
+    const char *model, *engine;
+    const char *path; /* of the samples, NULL: random */
+    const char *data; /* how they are prepared */
+    const char *file; /* with the statistics */
+    uint64_t bytes;
+    const struct by_stats *stats;
+    const struct by_calibrate_report *took; /* NULL: nothing was run, the file was up to date */
+};
+
+void by_calibrate_report_text(struct by_out *out, const struct by_calibrate_summary *summary);
+void by_calibrate_report_json(struct by_out *out, const struct by_calibrate_summary *summary);
+
+#endif

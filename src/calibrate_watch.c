@@ -1,0 +1,238 @@
+#include "calibrate_watch.h"
+
+#include "base/map.h"
+#include "engine/tap.h"
+
+#include <string.h>
+
+#define NO_TENSOR SIZE_MAX
+
+/* A value with a tap, and all that wants to know it. */
+struct watched {
+    struct by_watch *watch;
+    const char *name;
+    size_t tensor;
+    struct {
+        size_t *at;
+        size_t count, cap;
+    } layers;
+};
+
+struct by_watch {
+    struct by_arena arena;
+    struct by_map by_name; /* name -> struct watched */
+    const struct by_plan *plan;
+    size_t pass;
+    struct by_ptrs values; /* struct watched */
+    struct by_tapped *tapped;
+    struct by_stats *stats;
+    const char *sample_name;
+    unsigned workers; /* that the scratches are for */
+    struct by_sketch_scratch *sketch_scratch;
+    struct by_moments_scratch *moments_scratch;
+};
+
+/* --- What a tap does --- */
+
+static int ready_scratch(struct by_watch *watch, const struct by_team *team,
+                         struct baryon_error *err)
+{
+    const unsigned workers = team ? team->workers : 1;
+    if (workers <= watch->workers)
+        return 0;
+    by_sketch_scratch_close(watch->sketch_scratch);
+    by_moments_scratch_close(watch->moments_scratch);
+    watch->sketch_scratch = NULL;
+    watch->moments_scratch = NULL;
+    watch->workers = 0;
+    if (by_sketch_scratch_open(&watch->sketch_scratch, workers, err) < 0 ||
+        (watch->plan->layer_count &&
+         by_moments_scratch_open(&watch->moments_scratch, workers, err) < 0))
+        return -1;
+    watch->workers = workers;
+    return 0;
+}
+
+static size_t product(const int64_t *dims, size_t from, size_t to)
+{
+    size_t count = 1;
+    for (size_t i = from; i < to; i++)
+        count *= (size_t)dims[i];
+    return count;
+}
+
+/* The shape of this sample is noted already. */
+static int look_at_channels(struct by_tensor_stats *tensor, const struct by_array *values,
+                            const struct by_team *team, struct baryon_error *err)
+{
+    if (!by_tensor_stats_has_channels(tensor))
+        return 0;
+    const size_t axis = (size_t)tensor->channel_axis;
+    if (!tensor->channels.count &&
+        by_channels_init(&tensor->channels, (size_t)tensor->dims[axis], err) < 0)
+        return -1;
+    return by_channels_look(&tensor->channels, values->data, values->elem,
+                            product(values->dims, 0, axis),
+                            product(values->dims, axis + 1, values->rank), team, err);
+}
+
+static int look_at_tensor(struct by_watch *watch, struct by_tensor_stats *tensor,
+                          const struct by_array *values, const struct by_tap_look *look,
+                          struct baryon_error *err)
+{
+    struct by_sketch *sketch = &tensor->sketch;
+    const uint64_t before = sketch->nonfinite_sample;
+    by_tensor_stats_shape(tensor, values->dims, values->rank);
+    if (by_sketch_look(sketch, watch->sketch_scratch, values->data, values->elem,
+                       product(values->dims, 0, values->rank), look->sample, look->team, err) < 0)
+        return -1;
+    if (sketch->nonfinite_sample != before) {
+        tensor->nonfinite_name = by_arena_text(&watch->stats->arena, watch->sample_name,
+                                               strlen(watch->sample_name), err);
+        if (!tensor->nonfinite_name)
+            return -1;
+    }
+    return watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
+}
+
+static int look_at_layers(const struct watched *watched, const struct by_array *values,
+                          const struct by_tap_look *look, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    struct by_watch *watch = watched->watch;
+    for (size_t i = 0; i < watched->layers.count; i++) {
+        struct by_layer_stats *layer = &watch->stats->layers[watched->layers.at[i]];
+        if (by_moments_look(&layer->moments, &layer->layer, watch->moments_scratch, values,
+                            look->sample, look->team, err) < 0)
+            return by_err_in(err, "layer %s", by_quote(quoted, layer->layer.name));
+    }
+    return 0;
+}
+
+static int look(void *context, const struct by_tap_look *look, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const struct watched *watched = context;
+    struct by_watch *watch = watched->watch;
+    const struct by_array *values = &look->values[0];
+    if (ready_scratch(watch, look->team, err) < 0)
+        return -1;
+    if ((watched->tensor != NO_TENSOR &&
+         look_at_tensor(watch, &watch->stats->tensors[watched->tensor], values, look, err) < 0) ||
+        look_at_layers(watched, values, look, err) < 0)
+        return by_err_in(err, "tensor %s", by_quote(quoted, watched->name));
+    return 0;
+}
+
+/* --- Setting up --- */
+
+static struct watched *watch_value(struct by_watch *watch, const char *name,
+                                   struct baryon_error *err)
+{
+    struct watched *found = by_map_get(&watch->by_name, name);
+    if (found)
+        return found;
+    if (!(found = BY_ARENA_NEW(&watch->arena, struct watched, err)) ||
+        by_list_reserve(&watch->arena, &watch->values, 1, sizeof(void *), err) < 0 ||
+        by_map_put(&watch->by_name, name, found, err) < 0)
+        return NULL;
+    *found = (struct watched){.watch = watch, .name = name, .tensor = NO_TENSOR};
+    watch->values.at[watch->values.count++] = found;
+    return found;
+}
+
+static int watch_targets(struct by_watch *watch, struct baryon_error *err)
+{
+    for (size_t i = 0; watch->pass == 0 && i < watch->plan->target_count; i++) {
+        struct watched *value = watch_value(watch, watch->plan->targets[i].name, err);
+        if (!value)
+            return -1;
+        value->tensor = i;
+    }
+    return 0;
+}
+
+static int watch_layers(struct by_watch *watch, struct baryon_error *err)
+{
+    size_t first, end;
+    for (size_t i = 0; i < watch->plan->layer_count; i++) {
+        if (!by_plan_part(watch->plan, watch->pass, i, &first, &end))
+            continue;
+        struct watched *value = watch_value(watch, watch->plan->layers[i].input, err);
+        if (!value ||
+            by_list_reserve(&watch->arena, &value->layers, 1, sizeof *value->layers.at, err) < 0)
+            return -1;
+        value->layers.at[value->layers.count++] = i;
+    }
+    return 0;
+}
+
+static int open_taps(struct by_watch *watch, struct baryon_model *model,
+                     const struct by_session_options *options, struct baryon_error *err)
+{
+    struct by_tap *taps = by_alloc(watch->values.count, sizeof *taps, err);
+    if (!taps)
+        return -1;
+    for (size_t i = 0; i < watch->values.count; i++) {
+        struct watched *value = watch->values.at[i];
+        taps[i] = (struct by_tap){
+            .values = &value->name, .value_count = 1, .look = look, .context = value};
+    }
+    int status = by_tapped_open(&watch->tapped, model, taps, watch->values.count, options, err);
+    by_free(taps);
+    return status;
+}
+
+int by_watch_open(struct by_watch **out, struct baryon_model *model, const struct by_plan *plan,
+                  size_t pass, const struct by_session_options *options, struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_watch *watch = by_alloc_zero(1, sizeof *watch, err);
+    if (!watch)
+        return -1;
+    watch->plan = plan;
+    watch->pass = pass;
+    by_arena_init(&watch->arena, 0);
+    by_map_init(&watch->by_name);
+    if (watch_targets(watch, err) < 0 || watch_layers(watch, err) < 0 ||
+        open_taps(watch, model, options, err) < 0) {
+        by_watch_close(watch);
+        return -1;
+    }
+    *out = watch;
+    return 0;
+}
+
+void by_watch_close(struct by_watch *watch)
+{
+    if (!watch)
+        return;
+    by_tapped_close(watch->tapped);
+    by_sketch_scratch_close(watch->sketch_scratch);
+    by_moments_scratch_close(watch->moments_scratch);
+    by_map_release(&watch->by_name);
+    by_arena_release(&watch->arena);
+    by_free(watch);
+}
+
+struct by_session *by_watch_session(const struct by_watch *watch)
+{
+    return by_tapped_session(watch->tapped);
+}
+
+size_t by_watch_pass(const struct by_watch *watch)
+{
+    return watch->pass;
+}
+
+void by_watch_into(struct by_watch *watch, struct by_stats *stats)
+{
+    watch->stats = stats;
+}
+
+int by_watch_sample(struct by_watch *watch, const struct by_array *inputs, size_t count,
+                    uint64_t sample, const char *name, struct baryon_error *err)
+{
+    watch->sample_name = name;
+    return by_tapped_run(watch->tapped, inputs, count, sample, err);
+}
