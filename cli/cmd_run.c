@@ -270,6 +270,9 @@ const struct by_command by_cmd_run = {
         "are prepared in a fixed order: decode, EXIF orientation, colour, resize, crop or pad, "
         "times scale, minus mean, divided by std, layout. 'baryon list readers' and 'baryon list "
         "preps' tell more.\n\n"
+        "A sample is what the model takes at once. For a fixed batch, by the model or by --shape, "
+        "arrays of more rows are cut, and smaller ones and pictures put together; rows behind the "
+        "last full batch are left out with a warning.\n\n"
         "SIGINT stops after the sample in hand; a second one stops at once.",
     .examples = examples,
     .settings_size = sizeof(struct settings),

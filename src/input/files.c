@@ -362,21 +362,18 @@ static int fill_from_several(struct by_input *input, size_t row, struct by_sampl
     return status;
 }
 
-/* "FILE", "FILE-K" for the K-th sample of a file, "FILE-ROW+N" for a row and the N behind it. */
+/* A sample is named after its first row: "FILE", or "FILE-ROW" where a file has several. */
 static void set_name(const struct files *files, size_t row, struct by_sample *sample)
 {
     struct by_text text;
-    const size_t item = find_item(files, row), batch = files->batch;
-    const size_t in_item = files->firsts[item + 1] - files->firsts[item];
-    const size_t place = row - files->firsts[item];
-    const bool whole = place % batch == 0 && place + batch <= in_item;
+    const size_t item = find_item(files, row), place = row - files->firsts[item];
+    const size_t rows = files->firsts[item + 1] - files->firsts[item];
+    const bool alone = rows == 1 || (place == 0 && rows == files->batch);
     const char *name = by_basename(path_of(files, item, 0));
     by_text_init(&text, sample->name, sizeof sample->name);
     by_text_add(&text, "%.*s", (int)by_stem_length(name), name);
-    if (in_item > (whole ? batch : 1))
-        by_text_add(&text, "-%zu", whole ? place / batch : place);
-    if (!whole)
-        by_text_add(&text, "+%zu", batch - 1);
+    if (!alone)
+        by_text_add(&text, "-%zu", place);
 }
 
 static enum by_filled fill(struct by_input *input, size_t index, struct by_sample *sample,

@@ -109,9 +109,9 @@ int by_input_open_callback(struct by_input **input, const struct by_input_callba
 size_t by_input_count(const struct by_input *input);
 /*
  * One array a port, in the ports' order, valid until the next call. name: the file's
- * name without folder and suffix, with "-K" behind it for the K-th sample of a file
- * (from 0), "+N" for a first file or row with N more rows of others, "random-K", or "sample-K"
- * from a callback that gives none; not unique when a list names files of several folders.
+ * name without folder and suffix, with "-K" behind it where a file has several samples or rows
+ * (K is the first row's number in it, from 0), "random-K", or "sample-K" from a callback
+ * that gives none; not unique when a list names files of several folders.
  * A bad sample that skip_bad lets pass gives 0 with *arrays NULL and a warning in the log.
  */
 int by_input_get(struct by_input *input, size_t index, const struct by_array **arrays,

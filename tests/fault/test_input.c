@@ -1,6 +1,6 @@
 /* Every allocation and every call on files fails while samples are read. */
 #include "base/fault.h"
-#include "input/input.h"
+#include "input/ahead.h"
 #include "input/npy.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/zip_make.h"
 
-static const int64_t rows[2] = {1, 3}, picture[4] = {1, 3, 5, 4}, two[2] = {2, 3};
+static const int64_t rows[2] = {1, 3}, four[2] = {4, 3}, picture[4] = {1, 3, 5, 4}, two[2] = {2, 3};
 static const float floats[6] = {1, 2, 3, 4, 5, 6};
 static const int64_t numbers[6] = {1, 2, 3, 4, 5, 6};
 static const struct by_port ports[2] = {
@@ -142,6 +142,54 @@ static void test_pictures(void **state)
     sweep_source("png", &gray, 1);
 }
 
+/* A batch of four out of two files. */
+static void test_batches(void **state)
+{
+    (void)state;
+    const struct by_port port = {.name = "x", .elem = BY_ELEM_FLOAT, .rank = 2, .dims = four};
+    sweep_source("npy", &port, 1);
+}
+
+/* Faults in the thread come where the sample is asked for; without a thread it goes on. */
+static int read_ahead(void)
+{
+    struct by_input *input;
+    struct by_ahead *ahead;
+    const struct by_array *arrays;
+    const char *name;
+    if (by_input_open(&input, source, source_ports, source_count, &options, &err))
+        return -1;
+    int status = by_ahead_open(&ahead, input, &err);
+    for (size_t i = 0; !status && i < by_ahead_count(ahead); i++) {
+        status = by_ahead_get(ahead, i, i + 1, &arrays, &name, &err);
+        assert_true(status == (arrays ? 0 : -1));
+    }
+    by_ahead_close(ahead);
+    by_input_close(input);
+    return status;
+}
+
+static void test_ahead(void **state)
+{
+    (void)state;
+    source = "npy";
+    source_ports = ports;
+    source_count = 1;
+    for (int kind = 0; kind < BY_FAULT_KINDS; kind++)
+        for (uint64_t k = 1; k < 100; k++)
+            for (int forever = 0; forever < 2; forever++) {
+                by_fault_arm((enum by_fault_kind)kind, k, forever);
+                by_err_clear(&err);
+                const int status = read_ahead();
+                by_fault_arm((enum by_fault_kind)kind, 0, false);
+                if (status)
+                    assert_int_equal(err.code,
+                                     kind == BY_FAULT_IO ? BARYON_ERR_IO : BARYON_ERR_NOMEM);
+                else
+                    assert_true(k > 5);
+            }
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -166,7 +214,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays),   cmocka_unit_test(test_big_endian),
         cmocka_unit_test(test_pictures), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_save),
+        cmocka_unit_test(test_save),     cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_ahead),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_leave);
 }

@@ -17,6 +17,8 @@ static struct by_input *input;
 static struct by_ahead *ahead;
 static const struct by_array *arrays;
 static const char *name;
+/* Outlives a test: it is read ahead until the end. */
+static struct counter counter;
 
 static int set_up(void **state)
 {
@@ -36,9 +38,9 @@ static int tear_down(void **state)
     return system("rm -rf ./*");
 }
 
-static void open_counter(struct counter *counter, size_t count)
+static void open_counter(size_t count)
 {
-    const struct by_input_callback callback = counting(counter, count);
+    const struct by_input_callback callback = counting(&counter, count);
     assert_ok(by_input_open_callback(&input, &callback, &port, 1, &options, &err));
     assert_ok(by_ahead_open(&ahead, input, &err));
 }
@@ -56,8 +58,8 @@ static void test_order(void **state)
 {
     (void)state;
     for (int slow = 0; slow < 2; slow++) {
-        struct counter counter = {.count = 40, .nanoseconds = slow ? 300000 : 0};
-        open_counter(&counter, 40);
+        counter = (struct counter){.count = 40, .nanoseconds = slow ? 300000 : 0};
+        open_counter(40);
         assert_int_equal(by_ahead_count(ahead), 40);
         for (size_t i = 0; i < 40; i++) {
             char wanted[32];
@@ -74,8 +76,8 @@ static void test_order(void **state)
 static void test_one_ahead(void **state)
 {
     (void)state;
-    struct counter counter = {.count = 10, .nanoseconds = 300000};
-    open_counter(&counter, 10);
+    counter = (struct counter){.count = 10, .nanoseconds = 300000};
+    open_counter(10);
     for (size_t i = 0; i < 5; i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
         wait_for(&counter.given, i + 2);
@@ -97,9 +99,9 @@ static void test_one_ahead(void **state)
 static void test_other_than_promised(void **state)
 {
     (void)state;
-    struct counter counter = {.count = 30, .nanoseconds = 200000};
+    counter = (struct counter){.count = 30, .nanoseconds = 200000};
     static const size_t wanted[] = {0, 1, 7, 8, 3, 3, 4, 29, 0};
-    open_counter(&counter, 30);
+    open_counter(30);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         assert_ok(by_ahead_get(ahead, wanted[i], wanted[i] + 1, &arrays, &name, &err));
         assert_rows(arrays, wanted[i], 1);
@@ -110,8 +112,8 @@ static void test_other_than_promised(void **state)
 static void test_failure_comes_in_its_turn(void **state)
 {
     (void)state;
-    struct counter counter = {.count = 10, .nanoseconds = 300000, .fail_at = 4};
-    open_counter(&counter, 10);
+    counter = (struct counter){.count = 10, .nanoseconds = 300000, .fail_at = 4};
+    open_counter(10);
     for (size_t i = 0; i < 3; i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
         wait_for(&counter.given, i + 2);
@@ -129,8 +131,8 @@ static void test_end(void **state)
 {
     (void)state;
     size_t i;
-    struct counter counter = {.count = 6, .nanoseconds = 300000};
-    open_counter(&counter, BY_COUNT_UNKNOWN);
+    counter = (struct counter){.count = 6, .nanoseconds = 300000};
+    open_counter(BY_COUNT_UNKNOWN);
     assert_true(by_ahead_count(ahead) == BY_COUNT_UNKNOWN);
     for (i = 0; i < by_ahead_count(ahead); i++) {
         assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
@@ -146,9 +148,9 @@ static void test_end(void **state)
 static void test_notices(void **state)
 {
     (void)state;
-    struct counter counter = {.count = 6, .nanoseconds = 300000, .wrong_at = 3};
+    counter = (struct counter){.count = 6, .nanoseconds = 300000, .wrong_at = 3};
     options.skip_bad = 0.5;
-    open_counter(&counter, 6);
+    open_counter(6);
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(notices[0] != '\0', i > 2);
         assert_int_equal(by_ahead_skipped(ahead), i > 2);
