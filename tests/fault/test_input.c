@@ -147,6 +147,7 @@ static void test_batches(void **state)
 {
     (void)state;
     const struct by_port port = {.name = "x", .elem = BY_ELEM_FLOAT, .rank = 2, .dims = four};
+    options = (struct by_input_options){0};
     sweep_source("npy", &port, 1);
 }
 
@@ -172,6 +173,7 @@ static int read_ahead(void)
 static void test_ahead(void **state)
 {
     (void)state;
+    options = (struct by_input_options){0};
     source = "npy";
     source_ports = ports;
     source_count = 1;
