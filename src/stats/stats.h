@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
 #include "stats/targets.h"
@@ -130,6 +131,9 @@ int by_stats_recall(struct by_layer_stats *layer, size_t first, size_t end,
 /* Atomic, like every file we write; flags are by_writer's. May replace a file that it reads. */
 int by_stats_save(const struct by_stats *stats, const char *path, unsigned flags,
                   struct baryon_error *err);
+/* The same bytes into memory, for handing them on. */
+int by_stats_save_bytes(const struct by_stats *stats, struct by_str *bytes,
+                        struct baryon_error *err);
 /* Damaged, cut and foreign files are refused, each with its place. Moments stay in the file. */
 int by_stats_load(struct by_stats **stats, const char *path, struct baryon_error *err);
 /* The same of bytes in memory, which must outlive it; name is for messages. */

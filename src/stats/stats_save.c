@@ -4,15 +4,24 @@
 #include <inttypes.h>
 
 struct output {
-    struct by_writer *writer;
+    struct by_writer *writer; /* NULL: into bytes */
+    struct by_str *bytes;
     struct by_hasher *hasher;
     struct by_str record, start;
 };
 
+static int put(const struct output *out, const void *bytes, size_t size, struct baryon_error *err)
+{
+    if (out->writer)
+        return by_writer_add(out->writer, bytes, size, err);
+    by_str_add(out->bytes, bytes, size);
+    return by_str_error(out->bytes, err);
+}
+
 static int add(struct output *out, const void *bytes, size_t size, struct baryon_error *err)
 {
     by_hasher_add(out->hasher, bytes, size);
-    return by_writer_add(out->writer, bytes, size, err);
+    return put(out, bytes, size, err);
 }
 
 /* Kind and length, then the record's first bytes; `more` bytes follow it. */
@@ -125,16 +134,16 @@ static int add_end(struct output *out, struct baryon_error *err)
 {
     struct by_str *record = &out->record;
     by_store_put_byte(record, BY_STORE_END);
-    by_store_put_u64(record, by_writer_size(out->writer) + BY_STORE_END_SIZE);
+    uint64_t size = out->writer ? by_writer_size(out->writer) : out->bytes->size;
+    by_store_put_u64(record, size + BY_STORE_END_SIZE);
     if (by_str_error(record, err) || add(out, record->text, record->size, err))
         return -1;
     by_str_clear(record);
     by_store_put_hash(record, by_hasher_value(out->hasher));
-    return by_str_error(record, err) ? -1
-                                     : by_writer_add(out->writer, record->text, record->size, err);
+    return by_str_error(record, err) ? -1 : put(out, record->text, record->size, err);
 }
 
-static int add_all(struct output *out, const struct by_stats *stats, struct baryon_error *err)
+static int add_records(struct output *out, const struct by_stats *stats, struct baryon_error *err)
 {
     if (add_start(out, err) || add_head(out, stats, err))
         return -1;
@@ -160,18 +169,33 @@ static int check_sources(const struct by_stats *stats, struct baryon_error *err)
     return 0;
 }
 
+static int add_all(struct output *out, const struct by_stats *stats, struct baryon_error *err)
+{
+    by_str_init(&out->record);
+    by_str_init(&out->start);
+    if (by_hasher_open(&out->hasher, err))
+        return -1;
+    int failed = add_records(out, stats, err) || check_sources(stats, err);
+    by_hasher_close(out->hasher);
+    by_str_release(&out->record);
+    by_str_release(&out->start);
+    return failed ? -1 : 0;
+}
+
 int by_stats_save(const struct by_stats *stats, const char *path, unsigned flags,
                   struct baryon_error *err)
 {
     struct output out = {0};
-    by_str_init(&out.record);
-    by_str_init(&out.start);
-    int failed = by_hasher_open(&out.hasher, err) ||
-                 by_writer_open(&out.writer, path, flags, err) || add_all(&out, stats, err) ||
-                 check_sources(stats, err) || by_writer_commit(out.writer, err);
+    int failed = by_writer_open(&out.writer, path, flags, err) || add_all(&out, stats, err) ||
+                 by_writer_commit(out.writer, err);
     by_writer_abort(out.writer);
-    by_hasher_close(out.hasher);
-    by_str_release(&out.record);
-    by_str_release(&out.start);
     return failed ? -1 : 0;
+}
+
+int by_stats_save_bytes(const struct by_stats *stats, struct by_str *bytes,
+                        struct baryon_error *err)
+{
+    struct output out = {.bytes = bytes};
+    by_str_clear(bytes);
+    return add_all(&out, stats, err);
 }

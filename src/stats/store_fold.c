@@ -35,12 +35,19 @@ void by_store_take_exact(struct by_store_in *in, struct by_exact *sum)
     size_t first = (size_t)by_store_take_varint(in, sizeof sum->words, "the start of a sum");
     size_t count = (size_t)by_store_take_varint(in, sizeof sum->words - first, "a sum's length");
     const uint8_t *bytes = by_store_take(in, count);
-    if (!bytes || in->failed || !count)
+    if (!bytes || in->failed || (!count && !first))
         return;
+    uint8_t sign = count && bytes[count - 1] & 0x80 ? 0xff : 0;
+    bool longer =
+        count && bytes[count - 1] == sign && (count > 1 ? (bytes[count - 2] ^ sign) < 0x80 : !sign);
+    if (!count || !bytes[0] || longer) {
+        by_store_fail(in, "a sum is not in its shortest form");
+        return;
+    }
     uint8_t all[sizeof sum->words];
     memset(all, 0, first);
     memcpy(all + first, bytes, count);
-    memset(all + first + count, bytes[count - 1] & 0x80 ? 0xff : 0, sizeof all - first - count);
+    memset(all + first + count, sign, sizeof all - first - count);
     for (size_t i = 0; i < sizeof all; i++)
         sum->words[i / 8] |= (uint64_t)all[i] << (8 * (i % 8));
 }

@@ -207,15 +207,14 @@ void by_store_take_layer_stats(struct by_store_in *in, struct by_layer_stats *st
     take_mean(in, stats);
     take_index_counts(in, stats);
     *tiles = (size_t)by_store_take_varint(in, SIZE_MAX, "the number of tiles");
-    moments->tile_count = in->failed ? 0 : by_moments_tiles(&stats->layer);
-    if (*tiles > moments->tile_count)
-        by_store_fail(in, "%zu tiles are more than the layer has (%zu)", *tiles,
-                      moments->tile_count);
-    if (in->failed || !moments->tile_count)
+    size_t all = in->failed ? 0 : by_moments_tiles(&stats->layer);
+    if (*tiles > all)
+        by_store_fail(in, "%zu tiles are more than the layer has (%zu)", *tiles, all);
+    if (in->failed || !all)
         return;
-    moments->tiles = by_alloc_zero(moments->tile_count, sizeof *moments->tiles, in->err);
-    if (!moments->tiles) {
+    moments->tiles = by_alloc_zero(all, sizeof *moments->tiles, in->err);
+    if (moments->tiles)
+        moments->tile_count = all;
+    else
         in->failed = true;
-        moments->tile_count = 0;
-    }
 }
