@@ -14,17 +14,17 @@ int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
     fresh->worker_count = workers;
     for (unsigned w = 0; w < workers; w++) {
         struct by_sketch_worker *worker = &fresh->workers[w];
-        size_t table = 2 * BY_SKETCH_BINS, tables = BY_SKETCH_TABLES + 1;
+        size_t tables = BY_SKETCH_TABLES + 1;
         worker->buffer = by_alloc(BY_SKETCH_PIECE, sizeof *worker->buffer, err);
         worker->memory =
-            worker->buffer ? by_alloc_zero(tables * table, sizeof *worker->memory, err) : NULL;
+            worker->buffer ? by_alloc_zero(tables * BY_SKETCH_TABLE, sizeof *worker->memory, err) : NULL;
         if (!worker->memory) {
             by_sketch_scratch_close(fresh);
             return -1;
         }
         worker->spare = worker->memory;
         for (size_t t = 0; t < BY_SKETCH_TABLES; t++)
-            worker->tables[t] = worker->memory + (t + 1) * table;
+            worker->tables[t] = worker->memory + (t + 1) * BY_SKETCH_TABLE;
         by_sketch_worker_reset(worker, false);
     }
     *scratch = fresh;

@@ -1,5 +1,5 @@
 /* What a look is: the plain definition, value by value. */
-#include "stats/sketch_part.h"
+#include "stats/sketch_path.h"
 
 #include "base/half.h"
 #include "ir/tensor.h"
@@ -21,8 +21,7 @@ static uint32_t magnitude(float value)
 
 /* --- One piece --- */
 
-void by_sketch_lanes_join(double sum[BY_SKETCH_LANES], double squares[BY_SKETCH_LANES],
-                          struct by_sketch_piece *piece)
+static void join_lanes(double *sum, double *squares, struct by_sketch_piece *piece)
 {
     for (size_t half = BY_SKETCH_LANES / 2; half; half /= 2)
         for (size_t i = 0; i < half; i++) {
@@ -33,10 +32,9 @@ void by_sketch_lanes_join(double sum[BY_SKETCH_LANES], double squares[BY_SKETCH_
     piece->squares = squares[0];
 }
 
-void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece)
+void by_sketch_measure_rest(const float *values, size_t count, double sum[BY_SKETCH_LANES],
+                            double squares[BY_SKETCH_LANES], struct by_sketch_piece *piece)
 {
-    double sum[BY_SKETCH_LANES] = {0}, squares[BY_SKETCH_LANES] = {0};
-    *piece = (struct by_sketch_piece){.least = UINT32_MAX, .min = INFINITY, .max = -INFINITY};
     for (size_t i = 0; i < count; i++) {
         uint32_t size = magnitude(values[i]);
         if (size >= BY_SKETCH_INF) {
@@ -53,7 +51,14 @@ void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_p
         sum[i % BY_SKETCH_LANES] += value;
         squares[i % BY_SKETCH_LANES] += value * value;
     }
-    by_sketch_lanes_join(sum, squares, piece);
+    join_lanes(sum, squares, piece);
+}
+
+void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece)
+{
+    double sum[BY_SKETCH_LANES] = {0}, squares[BY_SKETCH_LANES] = {0};
+    *piece = (struct by_sketch_piece){.least = UINT32_MAX, .min = INFINITY, .max = -INFINITY};
+    by_sketch_measure_rest(values, count, sum, squares, piece);
 }
 
 /* --- Pieces together --- */

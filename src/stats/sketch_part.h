@@ -31,12 +31,10 @@ struct by_sketch_part {
     struct by_exact sum, squares;
 };
 
-/* Counts at the bins of a row, 1 << bits of them; NULL: nothing there. */
+/* Rows with something in them. */
 typedef bool by_sketch_touched[2][BY_SKETCH_EXPONENTS];
 
 void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece);
-void by_sketch_lanes_join(double sum[BY_SKETCH_LANES], double squares[BY_SKETCH_LANES],
-                          struct by_sketch_piece *piece);
 
 void by_sketch_part_init(struct by_sketch_part *part);
 void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_piece *piece);

@@ -12,17 +12,31 @@ static uint32_t magnitude(float value)
     return bits & 0x7fffffff;
 }
 
-size_t by_sketch_place_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
-                             uint16_t *bins)
+bool by_sketch_steps(const struct by_sketch_plan *plan, struct by_sketch_steps *steps)
+{
+    int top = plan->top;
+    if (top < 16 || top > 200)
+        return false;
+    int below = 16 * (top - 15); /* bins of rows of 16 */
+    *steps = (struct by_sketch_steps){.near = ((top - 3) << 23) - 1,
+                                      .log_offset = below - ((top - 15) << 7),
+                                      .even_offset = below + 11 * 128 - 128,
+                                      .scale = ldexpf(1, 11 - (top - 127))};
+    return true;
+}
+
+void by_sketch_place_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
+                           uint16_t *bins)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t size = magnitude(values[i]), exponent = size >> 23;
-        if (size >= BY_SKETCH_INF)
-            size = exponent = 0;
+        if (!size || size >= BY_SKETCH_INF) {
+            bins[i] = (uint16_t)(2 * BY_SKETCH_BINS + i % BY_SKETCH_STRAYS);
+            continue;
+        }
         uint32_t bin = plan->base[exponent] + ((size & 0x7fffff) >> plan->shift[exponent]);
-        bins[i] = (uint16_t)(bin + (size && values[i] < 0 ? BY_SKETCH_BINS : 0));
+        bins[i] = (uint16_t)(bin + (values[i] < 0 ? BY_SKETCH_BINS : 0));
     }
-    return count;
 }
 
 void by_sketch_range_plain(const float *values, size_t count, float *min, float *max)
@@ -56,6 +70,11 @@ static const struct by_sketch_path plain = {"plain",
 const struct by_sketch_path *const *by_sketch_paths(size_t *count)
 {
     static const struct by_sketch_path *const paths[] = {
+#if defined(__x86_64__)
+        &by_sketch_avx2,
+#elif defined(__aarch64__)
+        &by_sketch_neon,
+#endif
         &plain,
     };
     *count = sizeof paths / sizeof *paths;

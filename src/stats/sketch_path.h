@@ -13,8 +13,12 @@
 
 /*
  * Where bins are while a tensor is looked at: rows one behind the other from exponent 0 on,
- * negative values BY_SKETCH_BINS above positive ones.
+ * negative values BY_SKETCH_BINS above positive ones; then bins for what does not count, several so
+ * that many zeros do not wait for each other.
  */
+#define BY_SKETCH_STRAYS 16u
+#define BY_SKETCH_TABLE  (2 * BY_SKETCH_BINS + BY_SKETCH_STRAYS)
+
 struct by_sketch_plan {
     int top;
     uint16_t base[BY_SKETCH_EXPONENTS];
@@ -26,11 +30,11 @@ struct by_sketch_path {
     bool (*supported)(void); /* by the processor that runs */
     void (*measure)(const float *values, size_t count, struct by_sketch_piece *piece);
     /*
-     * The bin of each value, of those that are zero or not finite bin 0. May leave out some of
-     * the latter; returns how many bins it wrote. No finite value is above the plan's top.
+     * The bin of each value, of those that are zero or not finite one of the strays'. No
+     * finite value is above the plan's top.
      */
-    size_t (*place)(const struct by_sketch_plan *plan, const float *values, size_t count,
-                    uint16_t *bins);
+    void (*place)(const struct by_sketch_plan *plan, const float *values, size_t count,
+                  uint16_t *bins);
     /* Least and greatest finite value of both what is there and values. */
     void (*range)(const float *values, size_t count, float *min, float *max);
     /* The same for each place by itself. */
@@ -41,9 +45,31 @@ struct by_sketch_path {
 const struct by_sketch_path *const *by_sketch_paths(size_t *count);
 const struct by_sketch_path *by_sketch_path_chosen(void);
 
-size_t by_sketch_place_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
-                             uint16_t *bins);
+/* Adds the last values of a piece, from lane 0 on, and joins the lanes. */
+void by_sketch_measure_rest(const float *values, size_t count, double sum[BY_SKETCH_LANES],
+                            double squares[BY_SKETCH_LANES], struct by_sketch_piece *piece);
+
+/*
+ * Bins without tables. With 5 and more rows below the top, the bin of a magnitude m (as bits) is
+ *     m > near:  (int)(m * scale) + even_offset   rows of equal width: d < 4
+ *     else       max((m >> 16) + log_offset, m >> 19)   128 and 16 bins a row
+ * False where the numbers would leave the range of floats: the plan's tables say it then.
+ */
+struct by_sketch_steps {
+    int32_t near, log_offset, even_offset;
+    float scale;
+};
+bool by_sketch_steps(const struct by_sketch_plan *plan, struct by_sketch_steps *steps);
+
+void by_sketch_place_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
+                           uint16_t *bins);
 void by_sketch_range_plain(const float *values, size_t count, float *min, float *max);
 void by_sketch_ranges_plain(const float *values, size_t count, float *min, float *max);
+
+#if defined(__x86_64__)
+extern const struct by_sketch_path by_sketch_avx512, by_sketch_avx2;
+#elif defined(__aarch64__)
+extern const struct by_sketch_path by_sketch_neon;
+#endif
 
 #endif

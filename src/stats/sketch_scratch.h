@@ -13,11 +13,10 @@
 struct by_sketch_worker {
     bool used; /* in this round */
     struct by_sketch_part part;
-    uint64_t counted;           /* in the tables since they were clear */
-    uint64_t strays;            /* of them in bin 0 without belonging there */
+    bool counted;               /* something in the tables */
     struct by_sketch_plan plan; /* top -1: none yet */
     float *buffer;              /* a piece as floats */
-    /* [2 * BY_SKETCH_BINS] each, zero when not in use. */
+    /* [BY_SKETCH_TABLE] each, zero when not in use. */
     uint32_t *tables[BY_SKETCH_TABLES], *spare;
     uint32_t *memory; /* of all of them */
 };

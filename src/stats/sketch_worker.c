@@ -23,9 +23,9 @@ void by_sketch_worker_reset(struct by_sketch_worker *worker, bool clear)
     by_sketch_part_init(&worker->part);
     worker->plan.top = -1;
     worker->used = false;
-    worker->counted = worker->strays = 0;
+    worker->counted = false;
     for (size_t i = 0; clear && i < TABLES; i++)
-        memset(worker->tables[i], 0, 2 * BY_SKETCH_BINS * sizeof *worker->tables[i]);
+        memset(worker->tables[i], 0, BY_SKETCH_TABLE * sizeof *worker->tables[i]);
 }
 
 /* --- Rows in the tables --- */
@@ -50,30 +50,33 @@ static size_t row_size(const struct by_sketch_plan *plan, int e)
     return (size_t)1 << (23 - plan->shift[e]);
 }
 
-/* The first table's row, to which the others' are added and cleared. */
-static uint32_t *join_row(struct by_sketch_worker *worker, int sign, int e)
+/* Rows are of 16 bins and more: loops of 16 are what compilers make vectors of. */
+#define BLOCK 16u
+
+static bool any_of(const uint32_t *at)
 {
-    size_t count = row_size(&worker->plan, e);
-    uint32_t *row = row_of(worker, 0, sign, e);
-    for (size_t t = 1; t < TABLES; t++) {
-        uint32_t *other = row_of(worker, t, sign, e);
-        for (size_t i = 0; i < count; i++)
-            row[i] += other[i];
-        memset(other, 0, count * sizeof *other);
-    }
-    return row;
+    uint32_t any = 0;
+    for (size_t i = 0; i < BLOCK; i++)
+        any |= at[i];
+    return any;
 }
 
-/* Takes what is in bin 0 only because it had to be somewhere. */
-static void drop_strays(struct by_sketch_worker *worker)
+/* The first table's row, to which the others' are added and cleared; is there anything? */
+static bool join_row(struct by_sketch_worker *worker, int sign, int e)
 {
-    for (size_t t = 1; t < TABLES; t++) {
-        worker->tables[0][0] += worker->tables[t][0];
-        worker->tables[t][0] = 0;
+    uint32_t *row = row_of(worker, 0, sign, e);
+    size_t count = row_size(&worker->plan, e);
+    bool any = false;
+    for (size_t at = 0; at < count; at += BLOCK) {
+        for (size_t t = 1; t < TABLES; t++) {
+            uint32_t *other = row_of(worker, t, sign, e) + at;
+            for (size_t i = 0; i < BLOCK; i++)
+                row[at + i] += other[i];
+            memset(other, 0, BLOCK * sizeof *other);
+        }
+        any |= any_of(row + at);
     }
-    worker->tables[0][0] -= (uint32_t)worker->strays;
-    worker->counted -= worker->strays;
-    worker->strays = 0;
+    return any;
 }
 
 /* Moves what was counted to where a higher top wants it. */
@@ -81,10 +84,11 @@ static void raise_top(struct by_sketch_worker *worker, int top)
 {
     struct by_sketch_plan plan;
     make_plan(&plan, top);
-    drop_strays(worker);
     for (int sign = 0; sign < 2; sign++)
-        for (int e = first_row(worker); worker->counted && e <= worker->plan.top; e++) {
-            uint32_t *from = join_row(worker, sign, e);
+        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++) {
+            if (!join_row(worker, sign, e))
+                continue;
+            uint32_t *from = row_of(worker, 0, sign, e);
             uint32_t *to = worker->spare + plan.base[e] + (sign ? BY_SKETCH_BINS : 0);
             unsigned fewer = (unsigned)plan.shift[e] - worker->plan.shift[e];
             size_t count = row_size(&worker->plan, e);
@@ -104,11 +108,13 @@ static void count_bins(struct by_sketch_worker *worker, const uint16_t *bins, si
 {
     uint32_t *even = worker->tables[0], *odd = worker->tables[1];
     size_t i = 0;
-    for (; i + 2 <= count; i += 2) {
+    for (; i + 4 <= count; i += 4) {
         even[bins[i]]++;
         odd[bins[i + 1]]++;
+        even[bins[i + 2]]++;
+        odd[bins[i + 3]]++;
     }
-    if (i < count)
+    for (; i < count; i++)
         even[bins[i]]++;
 }
 
@@ -118,9 +124,8 @@ static void count_piece(struct by_sketch_worker *worker, const struct by_sketch_
     uint16_t bins[CHUNK];
     for (size_t at = 0, step; at < count; at += step) {
         step = count - at < CHUNK ? count - at : CHUNK;
-        size_t placed = path->place(&worker->plan, values + at, step, bins);
-        count_bins(worker, bins, placed);
-        worker->counted += placed;
+        path->place(&worker->plan, values + at, step, bins);
+        count_bins(worker, bins, step);
     }
 }
 
@@ -129,7 +134,6 @@ static void count_equal(struct by_sketch_worker *worker, float value, size_t cou
     uint16_t bin;
     by_sketch_place_plain(&worker->plan, &value, 1, &bin);
     worker->tables[0][bin] += (uint32_t)count;
-    worker->counted += count;
 }
 
 void by_sketch_worker_look(struct by_sketch_worker *worker, const struct by_sketch_path *path,
@@ -140,49 +144,51 @@ void by_sketch_worker_look(struct by_sketch_worker *worker, const struct by_sket
     path->measure(values, count, &piece);
     int top = piece.greatest ? (int)(piece.greatest >> 23) : -1;
     size_t apart = (size_t)piece.zeros + piece.nans + piece.infinities;
-    /* The old rows are told by what was seen so far: before the piece is added. */
+    /* Which rows have something is told by what was seen so far, without this piece. */
     if (top > worker->plan.top)
         raise_top(worker, top > low_top ? top : low_top);
     by_sketch_part_add(&worker->part, &piece);
     if (apart == count)
         return;
-    if (piece.min == piece.max) {
+    worker->counted = true;
+    if (piece.min == piece.max)
         count_equal(worker, piece.min, count - apart);
-        return;
-    }
-    uint64_t before = worker->counted;
-    count_piece(worker, path, values, count);
-    worker->strays += worker->counted - before - (count - apart);
+    else
+        count_piece(worker, path, values, count);
 }
 
 /* --- Into the sketch --- */
 
 void by_sketch_worker_touched(struct by_sketch_worker *worker, by_sketch_touched touched)
 {
-    drop_strays(worker);
     for (int sign = 0; sign < 2; sign++)
-        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++) {
-            const uint32_t *row = join_row(worker, sign, e);
-            size_t count = row_size(&worker->plan, e);
-            uint32_t any = 0;
-            for (size_t i = 0; i < count; i++)
-                any |= row[i];
-            touched[sign][e] |= any != 0;
-        }
+        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++)
+            if (join_row(worker, sign, e))
+                touched[sign][e] = true;
+}
+
+static void flush_row(uint32_t *row, unsigned bits, uint64_t *to, unsigned fewer)
+{
+    for (size_t at = 0; at < (size_t)1 << bits; at += BLOCK) {
+        if (!any_of(row + at))
+            continue;
+        if (fewer)
+            for (size_t i = at; i < at + BLOCK; i++)
+                to[i >> fewer] += row[i];
+        else
+            for (size_t i = at; i < at + BLOCK; i++)
+                to[i] += row[i];
+        memset(row + at, 0, BLOCK * sizeof *row);
+    }
 }
 
 void by_sketch_worker_flush(struct by_sketch_worker *worker, struct by_sketch *sketch)
 {
     for (int sign = 0; sign < 2; sign++)
         for (int e = first_row(worker); worker->counted && e < end_row(worker); e++) {
-            uint64_t *to = sketch->rows[sign][e];
             unsigned bits = 23u - worker->plan.shift[e];
-            unsigned fewer = bits - by_sketch_bits(sketch->top - e);
-            uint32_t *row = row_of(worker, 0, sign, e);
-            for (size_t i = 0; to && i < (size_t)1 << bits; i++)
-                to[i >> fewer] += row[i];
-            memset(row, 0, sizeof *row << bits);
+            if (sketch->rows[sign][e])
+                flush_row(row_of(worker, 0, sign, e), bits, sketch->rows[sign][e],
+                          bits - by_sketch_bits(sketch->top - e));
         }
-    worker->plan.top = -1;
-    worker->counted = 0;
 }
