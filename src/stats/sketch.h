@@ -11,9 +11,10 @@
  * is that of having known the top from the beginning. So neither the order of values nor
  * that of merging matters, and two sketches add.
  *
- * Values are float32: float16 and bfloat16 are widened, double is rounded. NaN and infinities are
- * counted and kept out of everything else. Zeros (of both signs) are only counted: they
- * are in no row, but they count for min and max.
+ * Values are float32: float16 and bfloat16 are widened, double is rounded (to infinity
+ * beyond the range of floats). NaN and infinities are counted and kept out of everything else.
+ * Zeros (of both signs) are only counted: they are in no row, but they count for min and max, which
+ * are never -0. Sums of pieces of 16,384 values are made in double, those of pieces exactly.
  */
 #ifndef BY_SKETCH_H
 #define BY_SKETCH_H
@@ -53,7 +54,9 @@ void by_sketch_scratch_close(struct by_sketch_scratch *scratch);
 
 /*
  * One sample's tensor: values of type elem (float, float16, bfloat16, double). The same
- * bytes result for any team. by_sketch_look_ref() is the plain definition.
+ * bytes result for any team of at most the scratch's workers. by_sketch_look_ref() is the
+ * plain definition. A look that fails leaves the sketch as it was (but for tensors of 2^31 values
+ * and more), and so does a merge.
  */
 int by_sketch_look(struct by_sketch *sketch, struct by_sketch_scratch *scratch, const void *values,
                    int64_t elem, size_t count, uint64_t sample, const struct by_team *team,
@@ -62,7 +65,7 @@ int by_sketch_look_ref(struct by_sketch *sketch, const void *values, int64_t ele
                        uint64_t sample, struct baryon_error *err);
 int by_sketch_merge(struct by_sketch *sketch, const struct by_sketch *other,
                     struct baryon_error *err);
-/* Name of the vector path in use: "avx512", "avx2", "neon", "plain". */
+/* Name of the vector path in use: "avx512", "avx2", "neon", "vector" (of the compiler's own). */
 const char *by_sketch_path(void);
 
 /* --- Reading --- */
@@ -101,6 +104,7 @@ void by_channels_release(struct by_channels *channels);
 /* The tensor as [outer][count][inner]. */
 int by_channels_look(struct by_channels *channels, const void *values, int64_t elem, size_t outer,
                      size_t inner, const struct by_team *team, struct baryon_error *err);
+/* Of another size: channels becomes empty (count 0). */
 void by_channels_merge(struct by_channels *channels, const struct by_channels *other);
 
 #endif

@@ -28,7 +28,7 @@ INLINE __m256 finite_lanes(__m256i size)
 struct sums {
     __m256d sum[4], squares[4]; /* 16 lanes */
     __m256 min[2], max[2];
-    __m256i greatest[2], least[2]; /* least less one, so that zero is the greatest */
+    __m256i greatest[2], least[2];            /* least less one, so that zero is the greatest */
     __m256i zeros[2], infinities[2], nans[2]; /* negative counts */
 };
 

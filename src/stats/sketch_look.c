@@ -16,8 +16,9 @@ int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
         struct by_sketch_worker *worker = &fresh->workers[w];
         size_t tables = BY_SKETCH_TABLES + 1;
         worker->buffer = by_alloc(BY_SKETCH_PIECE, sizeof *worker->buffer, err);
-        worker->memory =
-            worker->buffer ? by_alloc_zero(tables * BY_SKETCH_TABLE, sizeof *worker->memory, err) : NULL;
+        worker->memory = worker->buffer
+                             ? by_alloc_zero(tables * BY_SKETCH_TABLE, sizeof *worker->memory, err)
+                             : NULL;
         if (!worker->memory) {
             by_sketch_scratch_close(fresh);
             return -1;

@@ -71,10 +71,10 @@ const struct by_sketch_path *const *by_sketch_paths(size_t *count)
 {
     static const struct by_sketch_path *const paths[] = {
 #if defined(__x86_64__)
+        &by_sketch_avx512,
         &by_sketch_avx2,
-#elif defined(__aarch64__)
-        &by_sketch_neon,
 #endif
+        &by_sketch_vector,
         &plain,
     };
     *count = sizeof paths / sizeof *paths;

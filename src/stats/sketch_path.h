@@ -68,8 +68,7 @@ void by_sketch_ranges_plain(const float *values, size_t count, float *min, float
 
 #if defined(__x86_64__)
 extern const struct by_sketch_path by_sketch_avx512, by_sketch_avx2;
-#elif defined(__aarch64__)
-extern const struct by_sketch_path by_sketch_neon;
 #endif
+extern const struct by_sketch_path by_sketch_vector;
 
 #endif
