@@ -84,7 +84,7 @@ int by_moments_init(struct by_moments *moments, const struct by_layer *layer, si
 void by_moments_release(struct by_moments *moments)
 {
     by_fold_release(&moments->mean);
-    for (size_t i = 0; i < moments->tile_count; i++)
+    for (size_t i = 0; moments->tiles && i < moments->tile_count; i++)
         by_fold_release(&moments->tiles[i]);
     by_free(moments->tiles);
     by_free(moments->counts);

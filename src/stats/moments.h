@@ -24,9 +24,10 @@
 #include "stats/fold.h"
 
 #define BY_MOMENTS_TILE 512
-/* Rows that a look takes at most: so many for each column, and never less than the second. */
-#define BY_MOMENTS_ROWS_A_COLUMN 4
-#define BY_MOMENTS_ROWS_MIN      4096
+/* Rows that a look takes at most: so many for each column, and never less than the second.
+ * ARCHITECTURE.md has what is lost by it. */
+#define BY_MOMENTS_ROWS_A_COLUMN 2
+#define BY_MOMENTS_ROWS_MIN      1024
 
 enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY_LAYER_GATHER };
 

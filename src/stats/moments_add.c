@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define WIDE 4 /* doubles that a sum is kept in */
+#define WIDE  4
+#define LANES 4 /* vectors of doubles that a sum is kept in */
 
 typedef double doubles __attribute__((vector_size(WIDE * sizeof(double))));
 typedef float floats __attribute__((vector_size(WIDE * sizeof(float))));
@@ -52,28 +53,78 @@ static size_t chunks_in(const struct wave *wave)
     return wave->chunk_end - wave->chunk_begin;
 }
 
-/* The columns of a chunk and group stand one behind the other, `chunk` numbers each. */
-static float *columns_of(const struct wave *wave, size_t group, size_t chunk, size_t first)
+/* The columns of a group and chunk stand one behind the other, chunk_length() numbers each;
+ * of a matrix the rows do. */
+static float *slot_of(const struct wave *wave, size_t group, size_t chunk)
 {
     const size_t slot = (group - wave->group_begin) * chunks_in(wave) + (chunk - wave->chunk_begin);
-    return wave->scratch->columns + (slot * wave->width + first) * wave->chunk;
+    return wave->scratch->columns + slot * wave->width * wave->chunk;
 }
 
 static struct operand operand_of(const struct wave *wave, size_t group, size_t chunk, size_t block)
 {
     const struct by_columns *columns = wave->columns;
     const size_t first = block * BY_MOMENTS_TILE, row = chunk * wave->chunk;
+    const size_t length = chunk_length(wave, chunk);
+    if (columns->in_rows) {
+        const float *rows =
+            wave->direct ? columns->values + row * wave->width : slot_of(wave, 0, chunk);
+        return (struct operand){rows + first, (int)wave->width, true};
+    }
     if (!wave->direct)
-        return (struct operand){columns_of(wave, group, chunk, first),
-                                (int)chunk_length(wave, chunk), false};
-    if (columns->in_rows)
-        return (struct operand){columns->values + row * wave->width + first, (int)wave->width,
-                                true};
+        return (struct operand){slot_of(wave, group, chunk) + first * length, (int)length, false};
     return (struct operand){columns->values + (group * wave->width + first) * columns->plane + row,
                             (int)columns->plane, false};
 }
 
 /* --- First step: columns out of the input --- */
+
+static void fill_rows(const struct wave *wave, size_t chunk)
+{
+    const size_t *list = wave->rows->list + chunk * wave->chunk;
+    float *out = slot_of(wave, 0, chunk);
+    for (size_t i = 0; i < chunk_length(wave, chunk); i++)
+        memcpy(out + i * wave->width, wave->columns->values + list[i] * wave->width,
+               wave->width * sizeof *out);
+}
+
+/* So many channels that they make about a block of columns. */
+static size_t channels_a_fill(const struct wave *wave)
+{
+    const size_t channels = BY_MOMENTS_TILE / wave->columns->kernel_size;
+    return channels ? channels : 1;
+}
+
+static size_t channels_in(const struct wave *wave)
+{
+    const size_t a_group = wave->columns->channels / (size_t)wave->columns->layer->groups;
+    return (wave->group_end - wave->group_begin) * a_group;
+}
+
+static size_t fill_items(const struct wave *wave)
+{
+    if (wave->direct)
+        return 0;
+    if (wave->columns->in_rows)
+        return chunks_in(wave);
+    const size_t some = channels_a_fill(wave);
+    return (channels_in(wave) + some - 1) / some * chunks_in(wave);
+}
+
+static void fill_windows(const struct wave *wave, size_t chunk, size_t first, unsigned worker)
+{
+    const size_t a_group = wave->columns->channels / (size_t)wave->columns->layer->groups;
+    const size_t some = channels_a_fill(wave), left = channels_in(wave) - first;
+    const struct by_fill fill = {.begin = chunk * wave->chunk,
+                                 .length = chunk_length(wave, chunk),
+                                 .channel = wave->group_begin * a_group + first,
+                                 .channels = some < left ? some : left,
+                                 .out = slot_of(wave, wave->group_begin, chunk),
+                                 .group = wave->group_begin,
+                                 .group_step = chunks_in(wave) * wave->width * wave->chunk,
+                                 .needed = wave->scratch->needed};
+    by_columns_fill(wave->columns, wave->rows, &fill, &wave->scratch->worker[worker].room);
+}
 
 static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
@@ -81,15 +132,11 @@ static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
     const struct wave *wave = context;
     (void)err;
     for (size_t i = begin; i < end; i++) {
-        const size_t block = i % wave->blocks, rest = i / wave->blocks;
-        const size_t chunk = wave->chunk_begin + rest % chunks_in(wave);
-        const size_t group = wave->group_begin + rest / chunks_in(wave);
-        const size_t first = block * BY_MOMENTS_TILE;
-        if (wave->scratch->needed[group * wave->blocks + block])
-            by_columns_fill(wave->columns, wave->rows, chunk * wave->chunk,
-                            chunk_length(wave, chunk), group, first, block_width(wave, block),
-                            wave->scratch->worker[worker].stretches,
-                            columns_of(wave, group, chunk, first));
+        const size_t chunk = wave->chunk_begin + i % chunks_in(wave);
+        if (wave->columns->in_rows)
+            fill_rows(wave, chunk);
+        else
+            fill_windows(wave, chunk, i / chunks_in(wave) * channels_a_fill(wave), worker);
     }
     return 0;
 }
@@ -98,14 +145,16 @@ static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
 
 static float sum_of(const float *values, size_t count)
 {
-    doubles sums = {0};
+    doubles sums[LANES] = {{0}};
     size_t i = 0;
-    for (; i + WIDE <= count; i += WIDE) {
-        floats some;
-        memcpy(&some, values + i, sizeof some);
-        sums += __builtin_convertvector(some, doubles);
-    }
-    double sum = sums[0] + sums[1] + sums[2] + sums[3];
+    for (; i + LANES * WIDE <= count; i += LANES * WIDE)
+        for (size_t k = 0; k < LANES; k++) {
+            floats some;
+            memcpy(&some, values + i + k * WIDE, sizeof some);
+            sums[k] += __builtin_convertvector(some, doubles);
+        }
+    const doubles all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    double sum = (all[0] + all[1]) + (all[2] + all[3]);
     for (; i < count; i++)
         sum += (double)values[i];
     return (float)sum;
@@ -160,7 +209,9 @@ static void multiply(const struct wave *wave, const struct by_moments_tile *tile
     const struct operand b = operand_of(wave, tile->group, chunk, tile->column);
     const int length = (int)chunk_length(wave, chunk);
     const int rows = (int)tile->rows, columns = (int)tile->columns;
-    if (tile->row == tile->column) {
+    if (wave->width <= BY_FEW_COLUMNS && !a.in_rows && a.step == length)
+        by_few_products(a.at, tile->rows, (size_t)length, out);
+    else if (tile->row == tile->column) {
         blas->ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, a.in_rows ? BY_BLAS_TRANS : BY_BLAS_NO_TRANS,
                     rows, length, 1, a.at, a.step, 0, out, rows);
         pack_triangle(out, tile->rows);
@@ -213,15 +264,13 @@ static int add_piece(void *context, size_t begin, size_t end, unsigned worker,
 
 static int run_wave(struct wave *wave, const struct by_team *team, struct baryon_error *err)
 {
-    const size_t groups = wave->group_end - wave->group_begin;
-    const size_t fills = wave->direct ? 0 : groups * wave->blocks * chunks_in(wave);
     const size_t a_group = wave->blocks * (wave->blocks + 1) / 2;
     /* A few small groups a piece, but single tiles where they are big. */
     const size_t grain = wave->width >= 128 ? 1 : 8;
     wave->tile_begin = wave->group_begin * a_group;
     wave->tile_end = wave->group_end * a_group;
     const size_t adds = (wave->tile_end - wave->tile_begin) * chunks_in(wave) + sum_items(wave);
-    if (by_team_for(team, fills, grain, fill_piece, wave, err))
+    if (by_team_for(team, fill_items(wave), 1, fill_piece, wave, err))
         return -1;
     return by_team_for(team, adds, grain, add_piece, wave, err);
 }

@@ -99,19 +99,6 @@ static void add_lines(const struct by_columns *columns, struct stretches *list, 
     }
 }
 
-static void add_single_rows(const struct by_columns *columns, struct stretches *list,
-                            const size_t *rows, size_t length, const int64_t *at)
-{
-    list->to_step = list->from_step = 1;
-    for (size_t i = 0; i < length; i++) {
-        int64_t place[BY_SPATIAL_MAX];
-        size_t element;
-        const size_t image = by_columns_place(columns, rows[i], place);
-        const bool seen = by_columns_source(columns, place, at, &element);
-        push(list, i, seen ? image * columns->channels * columns->plane + element : 0, 1, !seen);
-    }
-}
-
 static void copy_column(const struct stretches *list, const float *from, float *out)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -128,7 +115,28 @@ static void copy_column(const struct stretches *list, const float *from, float *
     }
 }
 
-/* Which channel and kernel element a column of a group is; the kernel's run fastest. */
+/* Rows of a list: each by itself. */
+
+#define NO_SOURCE SIZE_MAX
+
+static void find_sources(const struct by_columns *columns, const struct by_fill_room *room,
+                         size_t length, const int64_t *at)
+{
+    for (size_t i = 0; i < length; i++) {
+        const struct by_place *place = &room->places[i];
+        size_t element;
+        room->sources[i] = by_columns_source(columns, place->at, at, &element)
+                               ? place->image * columns->channels * columns->plane + element
+                               : NO_SOURCE;
+    }
+}
+
+static void pick_column(const size_t *sources, size_t length, const float *from, float *out)
+{
+    for (size_t i = 0; i < length; i++)
+        out[i] = sources[i] == NO_SOURCE ? 0 : from[sources[i]];
+}
+
 static void kernel_place(const struct by_columns *columns, size_t element, int64_t *at)
 {
     for (size_t i = columns->spatial; i-- > 0;) {
@@ -137,48 +145,39 @@ static void kernel_place(const struct by_columns *columns, size_t element, int64
     }
 }
 
-static void fill_windows(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
-                         size_t length, size_t group, size_t first, size_t count,
-                         struct by_stretch *stretches, float *out)
+/* The column of each channel that one element of the kernel sees. */
+static void fill_element(const struct by_columns *columns, const struct by_rows *rows,
+                         const struct by_fill *fill, const struct by_fill_room *room,
+                         size_t element)
 {
-    const size_t kernel = columns->kernel_size;
-    const size_t channels = columns->channels / (size_t)columns->layer->groups;
-    const size_t some = kernel < count ? kernel : count;
-    const float *values = columns->values + group * channels * columns->plane;
-    for (size_t k = 0; k < some; k++) {
-        const size_t element = (first + k) % kernel;
-        struct stretches list = {.at = stretches};
-        int64_t at[BY_SPATIAL_MAX];
-        kernel_place(columns, element, at);
-        if (rows->list)
-            add_single_rows(columns, &list, rows->list + begin, length, at);
-        else
-            add_lines(columns, &list, begin, length, at);
-        for (size_t column = k; column < count; column += kernel)
-            copy_column(&list, values + (first + column) / kernel * columns->plane,
-                        out + column * length);
-    }
-}
-
-/* Matrices in rows come here only for some of their rows; they are turned on the way. */
-static void fill_matrix(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
-                        size_t length, size_t first, size_t count, float *out)
-{
-    const size_t width = (size_t)columns->layer->columns;
-    for (size_t i = 0; i < length; i++) {
-        const size_t row = rows->list ? rows->list[begin + i] : begin + i;
-        const float *from = columns->values + row * width + first;
-        for (size_t k = 0; k < count; k++)
-            out[k * length + i] = from[k];
-    }
-}
-
-void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
-                     size_t length, size_t group, size_t first, size_t count,
-                     struct by_stretch *stretches, float *out)
-{
-    if (columns->in_rows)
-        fill_matrix(columns, rows, begin, length, first, count, out);
+    const size_t a_group = columns->channels / (size_t)columns->layer->groups;
+    const size_t blocks = by_layer_blocks(columns->layer);
+    struct stretches list = {.at = room->stretches};
+    int64_t at[BY_SPATIAL_MAX];
+    kernel_place(columns, element, at);
+    if (rows->list)
+        find_sources(columns, room, fill->length, at);
     else
-        fill_windows(columns, rows, begin, length, group, first, count, stretches, out);
+        add_lines(columns, &list, fill->begin, fill->length, at);
+    for (size_t c = fill->channel; c < fill->channel + fill->channels; c++) {
+        const size_t group = c / a_group, column = c % a_group * columns->kernel_size + element;
+        const float *from = columns->values + c * columns->plane;
+        float *out = fill->out + (group - fill->group) * fill->group_step + column * fill->length;
+        if (!fill->needed[group * blocks + column / BY_MOMENTS_TILE])
+            continue;
+        if (rows->list)
+            pick_column(room->sources, fill->length, from, out);
+        else
+            copy_column(&list, from, out);
+    }
+}
+
+void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows,
+                     const struct by_fill *fill, const struct by_fill_room *room)
+{
+    for (size_t i = 0; rows->list && i < fill->length; i++)
+        room->places[i].image =
+            by_columns_place(columns, rows->list[fill->begin + i], room->places[i].at);
+    for (size_t element = 0; element < columns->kernel_size; element++)
+        fill_element(columns, rows, fill, room, element);
 }

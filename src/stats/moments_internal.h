@@ -4,6 +4,7 @@
  *   moments_window.c   where the windows lie: pads, size of the output
  *   moments_rows.c     which rows are taken: sampled, without those that are not finite
  *   moments_columns.c  columns out of the input: im2col of a few rows at a time
+ *   moments_few.c      products of few columns
  *   moments_add.c      spreads that and the products over the team, adds them to the folds
  */
 #ifndef BY_MOMENTS_INTERNAL_H
@@ -68,19 +69,45 @@ struct by_stretch {
 /* Stretches that one kernel element of a chunk can have. */
 #define BY_STRETCHES (3 * BY_CHUNK_ROWS + 3)
 
+struct by_place {
+    size_t image;
+    int64_t at[BY_SPATIAL_MAX];
+};
+
+/* What taking columns out of the input needs: for rows in order, and for rows of a list. */
+struct by_fill_room {
+    struct by_stretch *stretches; /* BY_STRETCHES */
+    struct by_place *places;      /* BY_CHUNK_ROWS each */
+    size_t *sources;
+};
+
+/* Where columns go: those of a group one behind the other, `length` numbers each. */
+struct by_fill {
+    size_t begin, length;     /* rows of those taken */
+    size_t channel, channels; /* of the whole input; each gives as many columns as the kernel */
+    float *out;               /* the columns of the group `group` */
+    size_t group, group_step; /* numbers from one group's columns to the next one's */
+    const bool *needed;       /* blocks of columns, by_layer_blocks() a group */
+};
+
+/* Of windows. */
+void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows,
+                     const struct by_fill *fill, const struct by_fill_room *room);
+
 /*
- * Columns [first, first + count) of a group, for rows [begin, begin + length) of those taken,
- * to out: column after column, `length` numbers each.
+ * The upper triangle of the products of few columns, row behind row; what a BLAS is slow
+ * at. The columns stand `length` numbers each, one behind the other.
  */
-void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows, size_t begin,
-                     size_t length, size_t group, size_t first, size_t count,
-                     struct by_stretch *stretches, float *out);
+#define BY_FEW_COLUMNS 32
+void by_few_products(const float *columns, size_t count, size_t length, float *out);
+/* The same on any processor, for tests. */
+void by_few_products_ref(const float *columns, size_t count, size_t length, float *out);
 
 #define BY_MOMENTS_LOCKS 64
 
 struct by_moments_worker {
     float *tile;
-    struct by_stretch *stretches;
+    struct by_fill_room room;
 };
 
 struct by_moments_scratch {

@@ -19,8 +19,11 @@ static int open_worker(struct by_moments_worker *worker, struct baryon_error *er
 {
     /* Zeroed: some libraries multiply what is there by a zero beta, and it must be a number. */
     worker->tile = by_alloc_zero(BY_MOMENTS_TILE * BY_MOMENTS_TILE, sizeof *worker->tile, err);
-    worker->stretches = by_alloc(BY_STRETCHES, sizeof *worker->stretches, err);
-    return worker->tile && worker->stretches ? 0 : -1;
+    struct by_fill_room *room = &worker->room;
+    room->stretches = by_alloc(BY_STRETCHES, sizeof *room->stretches, err);
+    room->places = by_alloc(BY_CHUNK_ROWS, sizeof *room->places, err);
+    room->sources = by_alloc(BY_CHUNK_ROWS, sizeof *room->sources, err);
+    return worker->tile && room->stretches && room->places && room->sources ? 0 : -1;
 }
 
 static int open_scratch(struct by_moments_scratch *scratch, unsigned workers,
@@ -57,7 +60,9 @@ void by_moments_scratch_close(struct by_moments_scratch *scratch)
         return;
     for (unsigned i = 0; scratch->worker && i < scratch->workers; i++) {
         by_free(scratch->worker[i].tile);
-        by_free(scratch->worker[i].stretches);
+        by_free(scratch->worker[i].room.stretches);
+        by_free(scratch->worker[i].room.places);
+        by_free(scratch->worker[i].room.sources);
     }
     for (size_t i = 0; i < BY_MOMENTS_LOCKS; i++)
         pthread_mutex_destroy(&scratch->locks[i]);

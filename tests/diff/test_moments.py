@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 rng = np.random.default_rng(11)
 onnxruntime.set_default_logger_severity(4)
 TOLERANCE = 2e-5
+ROWS_MIN = 1024  # more rows than these, and than twice the columns, are sampled
 
 
 class Layer:
@@ -79,9 +80,6 @@ def random_window(transposed, depthwise=False):
         weight = values([inside * groups, outputs, *kernel], False)
         shrink = stride if auto == "NOTSET" else [1] * axes
         attributes["output_padding"] = [int(rng.integers(0, s)) for s in shrink]
-        if rng.integers(4) == 0:
-            attributes.pop("pads")
-            attributes["output_shape"] = numbers(6, 12, axes)
     else:
         weight = values([outputs * groups, inside, *kernel], False)
     least = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
@@ -89,6 +87,12 @@ def random_window(transposed, depthwise=False):
     for _ in range(int(rng.integers(1, 4))):
         size = [least[i] + int(rng.integers(0, (9, 9, 3)[axes - 1])) for i in range(axes)]
         inputs.append(values([int(rng.integers(1, 4)), inside * groups, *size]))
+    if transposed and rng.integers(4) == 0:  # a size that some padding makes of the first input
+        inputs = inputs[:1]
+        whole = [(n - 1) * s + d + more for n, s, d, more in zip(
+            inputs[0].shape[2:], stride, least, attributes["output_padding"])]
+        attributes["output_shape"] = [max(1, n - int(rng.integers(0, 4))) for n in whole]
+        attributes["pads"] = None
     return Layer("ConvTranspose" if transposed else "Conv", inputs, weight,
                  inside * int(np.prod(kernel)), groups, **attributes)
 
@@ -257,10 +261,20 @@ def compare_outputs(score, layer, found, what):
     score.check(near(ours, wanted, bound), f"{what}: outputs' squares differ")
 
 
+def draw(make):
+    """A layer of which all rows are taken, and its columns."""
+    while True:
+        layer = make()
+        columns = [runtime_columns(layer, value) for value in layer.inputs]
+        known = [c for c in columns if c is not None]
+        if all(c.shape[1] <= max(ROWS_MIN, 2 * layer.columns) for c in known):
+            return layer, columns
+
+
 def check_layers(dump, score, folder, make, count, runs):
     refused = 0
     for number in range(count):
-        layer = make()
+        layer, columns = draw(make)
         shapes = [list(v.shape) for v in layer.inputs]
         what = f"{layer.op} {number} {list(layer.weight.shape)} {shapes} {layer.attributes}"
         listed = open_layers(dump, folder, layer.model(layer.weight))
@@ -274,7 +288,6 @@ def check_layers(dump, score, folder, make, count, runs):
             score.check(False, f"{what}: {data}")
             continue
         found = Gathered(data, layer.groups, layer.columns)
-        columns = [runtime_columns(layer, value) for value in layer.inputs]
         window = layer.op in ("Conv", "ConvTranspose")
         given = window and layer.attributes.get("auto_pad", "NOTSET") == "NOTSET" and \
             "output_shape" not in layer.attributes
@@ -343,10 +356,10 @@ def check_sampling(dump, score, folder):
     data = gather(dump, folder, layer.inputs)
     found = Gathered(data, 1, 18)
     columns = runtime_columns(layer, value)
-    score.check(found.rows == 4096, f"sampled rows are {found.rows}")
+    score.check(found.rows == ROWS_MIN, f"sampled rows are {found.rows}")
     gram = columns[0].T @ columns[0] / columns.shape[1]
-    error = np.linalg.norm(found.gram[0] / 4096 - gram) / np.linalg.norm(gram)
-    score.check(error < 0.1, f"a sampled matrix is off by {error}")
+    error = np.linalg.norm(found.gram[0] / ROWS_MIN - gram) / np.linalg.norm(gram)
+    score.check(error < 0.2, f"a sampled matrix is off by {error}")
     score.check(data == gather(dump, folder, layer.inputs, 0, 3), "sampled: other bytes")
     twice = gather(dump, folder, [value, value])
     score.check(not np.array_equal(Gathered(twice, 1, 18).gram, 2 * found.gram),

@@ -1,8 +1,8 @@
-#include "stats/moments.h"
+#include "stats/moments_internal.h"
 
 #include "graph_build.h"
 
-#include "ir/infer.h"
+#include "base/rng.h"
 
 #include <math.h>
 
@@ -227,6 +227,84 @@ static void bfloat16_is_widened(void **state)
     by_moments_release(&moments);
 }
 
+static float *random_values(size_t count)
+{
+    float *values = malloc(count * sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)by_rng_normal(3, 4, i);
+    return values;
+}
+
+static void assert_same_fold(const struct by_fold *a, const struct by_fold *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->cell, b->cell);
+    assert_memory_equal(a->high, b->high, a->count * sizeof *a->high);
+    assert_memory_equal(a->low, b->low, a->count * sizeof *a->low);
+}
+
+static void assert_team_agrees(const struct by_layer *layer, const struct by_array *input)
+{
+    const size_t tiles = by_moments_tiles(layer);
+    struct by_moments alone, together;
+    struct by_pool_team team;
+    struct by_pool *pool;
+    assert_ok(by_pool_open(&pool, 4, &err));
+    by_pool_team(&team, pool);
+    assert_ok(by_moments_init(&alone, layer, 0, tiles, &err));
+    assert_ok(by_moments_init(&together, layer, 0, tiles, &err));
+    for (uint64_t sample = 0; sample < 3; sample++) {
+        assert_ok(by_moments_look(&alone, layer, scratch, input, sample, NULL, &err));
+        assert_ok(by_moments_look(&together, layer, scratch, input, sample, &team.team, &err));
+    }
+    assert_same_fold(&alone.mean, &together.mean);
+    for (size_t i = 0; i < tiles; i++)
+        assert_same_fold(&alone.tiles[i], &together.tiles[i]);
+    by_moments_release(&alone);
+    by_moments_release(&together);
+    by_pool_close(pool);
+}
+
+static void a_team_gives_the_same(void **state)
+{
+    (void)state;
+    const struct by_layer wide = matmul(1100), deep = conv(24, 24, 5, 2), full = conv(64, 2, 3, 1);
+    float *values = random_values((size_t)1100 * 5000);
+    struct by_array input = array(values, BY_ELEM_FLOAT, 2, 5000, 1100, 0);
+    assert_team_agrees(&wide, &input);
+    input = array(values, BY_ELEM_FLOAT, 3, 2, 24, 3000); /* more rows than are taken */
+    assert_team_agrees(&deep, &input);
+    input = array(values, BY_ELEM_FLOAT, 3, 5, 64, 333);
+    assert_team_agrees(&full, &input);
+    free(values);
+}
+
+static void few_products_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    enum { MOST = 1030 };
+    float *values = random_values((size_t)BY_FEW_COLUMNS * MOST);
+    static const size_t lengths[] = {0, 1, 7, 8, 9, 64, 1024, MOST};
+    for (size_t count = 1; count <= BY_FEW_COLUMNS; count += 3)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            float ours[BY_FEW_COLUMNS * (BY_FEW_COLUMNS + 1) / 2] = {0}, ref[sizeof ours / 4] = {0};
+            const size_t length = lengths[l], entries = count * (count + 1) / 2;
+            by_few_products(values, count, length, ours);
+            by_few_products_ref(values, count, length, ref);
+            assert_memory_equal(ours, ref, entries * sizeof *ours);
+            size_t at = 0;
+            for (size_t i = 0; i < count; i++)
+                for (size_t k = i; k < count; k++, at++) {
+                    double sum = 0;
+                    for (size_t r = 0; r < length; r++)
+                        sum += (double)values[i * length + r] * (double)values[k * length + r];
+                    assert_true(fabs(sum - (double)ours[at]) <= 1e-5 * (double)length);
+                }
+        }
+    free(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +315,8 @@ int main(void)
         cmocka_unit_test(inputs_that_do_not_fit_are_refused),
         cmocka_unit_test(a_table_counts_its_rows),
         cmocka_unit_test(bfloat16_is_widened),
+        cmocka_unit_test(a_team_gives_the_same),
+        cmocka_unit_test(few_products_are_the_same_everywhere),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
