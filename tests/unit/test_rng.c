@@ -50,10 +50,10 @@ static void units_fill_the_interval(void **state)
 static void normals_have_the_right_moments(void **state)
 {
     (void)state;
-    enum { COUNT = 200000 };
+    const unsigned count = 200000;
     double sum = 0, squares = 0, fourth = 0;
     unsigned beyond[3] = {0};
-    for (uint64_t i = 0; i < COUNT; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         double x = by_rng_normal(3, 5, i);
         assert_true(isfinite(x));
         sum += x;
@@ -62,9 +62,9 @@ static void normals_have_the_right_moments(void **state)
         for (int k = 0; k < 3; k++)
             beyond[k] += fabs(x) > k + 1;
     }
-    assert_true(fabs(sum / COUNT) < 0.01);
-    assert_true(fabs(squares / COUNT - 1) < 0.015);
-    assert_true(fabs(fourth / COUNT - 3) < 0.12);
+    assert_true(fabs(sum / count) < 0.01);
+    assert_true(fabs(squares / count - 1) < 0.015);
+    assert_true(fabs(fourth / count - 3) < 0.12);
     /* 31.73, 4.55 and 0.27 of a hundred lie beyond 1, 2 and 3. */
     assert_in_range(beyond[0], 62600, 64300);
     assert_in_range(beyond[1], 8700, 9500);
