@@ -55,7 +55,9 @@ double by_bins_at_rank(const struct by_bins *bins, uint64_t rank)
     while (before + bins->at[i].count < rank)
         before += bins->at[i++].count;
     const struct by_sketch_bin *bin = &bins->at[i];
-    return bin->low + (bin->high - bin->low) * ((double)(rank - before) - 0.5) / (double)bin->count;
+    /* Like the left edge of other histograms: a bin's least magnitude is at its edge. */
+    const double inside = (double)(rank - before) - (bin->low < 0 ? 0 : 1);
+    return bin->low + (bin->high - bin->low) * inside / (double)bin->count;
 }
 
 /* Nearest integer, half to even, below 2^51 in magnitude: rint() without a call. */

@@ -92,22 +92,23 @@ static double sum_of(const double *at, size_t count)
     return sum;
 }
 
-/* What is left of the part's shape when `levels` numbers have to tell it. */
+/*
+ * What is left of the part's shape when `levels` numbers have to tell it: bins of one level get
+ * the same, those that were empty nothing. The last level takes what does not divide.
+ */
 static void round_to_levels(const double *part, const double *p, double *q, size_t count,
                             size_t levels)
 {
     const size_t merged = count / levels;
-    for (size_t i = 0; i < count; i++)
-        q[i] = 0;
     for (size_t level = 0; level < levels; level++) {
         const size_t start = level * merged;
         const size_t taken = level + 1 == levels ? count - start : merged;
         const double sum = sum_of(part + start, taken);
         size_t filled = 0;
-        for (size_t i = start; i < start + merged; i++)
+        for (size_t i = start; i < start + taken; i++)
             filled += p[i] != 0;
-        for (size_t i = start; filled && i < start + merged; i++)
-            q[i] = floor(sum / (double)filled);
+        for (size_t i = start; i < start + taken; i++)
+            q[i] = p[i] != 0 ? sum / (double)filled : 0;
     }
 }
 

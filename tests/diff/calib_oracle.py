@@ -116,6 +116,36 @@ def best_range(values, target, steps=40):
     return min(error_of_range(values, low * f, high * g, target) for f in coarse for g in coarse)
 
 
+def smoothed(p):
+    filled = p != 0
+    return np.where(filled, p - 1e-4 * (~filled).sum() / filled.sum(), 1e-4)
+
+
+def entropy_reach(values, bins, levels=128):
+    """The reach of the least Kullback-Leibler divergence, and the width of a bin."""
+    reach = float(np.abs(values).max())
+    counts = np.histogram(values.astype("f8"), bins, (-reach, reach))[0].astype("f8")
+    width, middle, found = 2 * reach / bins, bins // 2, []
+    for half in range(levels // 2, middle + 1):
+        start, end = middle - half, min(middle + half + 1, bins)
+        part = counts[start:end]
+        p = part.copy()
+        p[0] += counts[:start].sum()
+        p[-1] += counts[end:].sum()
+        merged = len(p) // levels
+        level = np.minimum(np.arange(len(p)) // merged, levels - 1)
+        sums = np.bincount(level, part, levels)
+        filled = np.bincount(level, p != 0, levels)
+        q = np.where(p != 0, (sums / np.maximum(filled, 1))[level], 0)
+        if q.any():
+            p, q = smoothed(p), smoothed(q)
+            p, q = p / p.sum(), q / q.sum()
+            found.append((float(np.sum(p * np.log(p / q))), min((end - middle) * width, reach)))
+        else:
+            found.append((math.inf, min((end - middle) * width, reach)))
+    return min(found)[1], width
+
+
 def runtime_range(samples, method, symmetric=False, bins=2048, levels=128, percent=99.999):
     """onnxruntime's collector, one call a sample."""
     collector = HistogramCollector(method, symmetric, bins, levels, percent, "same")
