@@ -25,7 +25,7 @@ build   | libyaml-dev           | pkg-config --exists yaml-0.1               | r
 build   | libturbojpeg0-dev     | pkg-config --exists libturbojpeg           | decodes JPEG
 build   | libpng-dev            | pkg-config --exists libpng                 | decodes PNG
 build   | zlib1g-dev            | pkg-config --exists zlib                   | unpacks .npz
-build   | libopenblas0-serial   | opens libopenblas.so.0                     | products of matrices, opened at run time
+build   | libopenblas0-pthread  | pthread_blas                               | products of matrices; only this build takes many callers
 build   | libxxhash-dev         | pkg-config --exists libxxhash              | fast hashes
 build   | python3-venv          | python3 -c 'import venv, ensurepip'        | pip, to download pinned packages
 build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
@@ -53,7 +53,10 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 say() { printf '%s\n' "$*"; }
 die() { printf 'deps: %s\n' "$*" >&2; exit 1; }
 
-opens() { python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1"; }
+# OpenBLAS by its usual name, in the build that threads may call at once.
+pthread_blas() {
+  python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL("libopenblas.so.0").openblas_get_parallel() != 1)'
+}
 
 header() { echo "#include <$1>" | "${CC:-gcc}" -E - >/dev/null; }
 

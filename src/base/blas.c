@@ -68,6 +68,53 @@ static void name_it(void *handle, const char *file)
     snprintf(found_name, sizeof found_name, "%.*s", (int)length, text);
 }
 
+/*
+ * An OpenBLAS that was built without threads hands one buffer to two callers at once, and gives
+ * wrong products; one built for OpenMP gets stuck, and keeps its number of threads for each
+ * caller. Their callers take turns.
+ */
+static struct by_blas untamed;
+static void (*set_threads)(int);
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static void sgemm_in_turn(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                          const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                          int ldc)
+{
+    pthread_mutex_lock(&turn);
+    if (set_threads)
+        set_threads(1);
+    untamed.sgemm(order, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    pthread_mutex_unlock(&turn);
+}
+
+static void ssyrk_in_turn(int order, int uplo, int trans, int n, int k, float alpha, const float *a,
+                          int lda, float beta, float *c, int ldc)
+{
+    pthread_mutex_lock(&turn);
+    if (set_threads)
+        set_threads(1);
+    untamed.ssyrk(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+    pthread_mutex_unlock(&turn);
+}
+
+static void take_turns(struct by_blas *blas)
+{
+    untamed = *blas;
+    blas->sgemm = sgemm_in_turn;
+    blas->ssyrk = ssyrk_in_turn;
+}
+
+#define PARALLEL_BY_PTHREADS 1
+
+static bool needs_turns(void *handle)
+{
+    int (*parallel)(void);
+    find_symbol(handle, "openblas_set_num_threads", &set_threads);
+    return find_symbol(handle, "openblas_get_parallel", &parallel) &&
+           parallel() != PARALLEL_BY_PTHREADS;
+}
+
 static void accept(void *handle, const char *file, const struct by_blas *blas)
 {
     struct link_map *map;
@@ -78,6 +125,8 @@ static void accept(void *handle, const char *file, const struct by_blas *blas)
     keep_to_one_thread(handle);
     name_it(handle, found_path);
     found = *blas;
+    if (needs_turns(handle))
+        take_turns(&found);
     found.name = found_name;
     found.path = found_path;
     is_open = true;
@@ -126,7 +175,7 @@ static int open_system(struct baryon_error *err)
             "no BLAS is installed: none of %s is in the system's library path with cblas_sgemm "
             "and cblas_ssyrk in it",
             list);
-    return by_err_hint(err, "install Debian's libopenblas0-serial, or set BARYON_CBLAS to a "
+    return by_err_hint(err, "install Debian's libopenblas0-pthread, or set BARYON_CBLAS to a "
                             "library with CBLAS");
 }
 
