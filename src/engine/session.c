@@ -61,6 +61,7 @@ void by_session_close(struct by_session *session)
             api->ReleaseRunOptions(session->run_options);
         if (session->memory)
             api->ReleaseMemoryInfo(session->memory);
+        by_crew_close(session->crew);
         by_ort_close(session->ort);
     }
     by_ports_release(session);

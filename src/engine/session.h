@@ -13,9 +13,12 @@
 
 /* All zero but for optimization is fine. */
 struct by_session_options {
-    const char *ort_path;            /* NULL: by_ort_open's search */
-    unsigned threads;                /* inside a node; 0: as many as the process may use */
-    unsigned branches;               /* nodes at once; 0 and 1: one after the other */
+    const char *ort_path; /* NULL: by_ort_open's search */
+    unsigned threads;     /* inside a node; 0: as many as the process may use */
+    unsigned branches;    /* nodes at once; 0 and 1: one after the other */
+    /* Work inside a node is cut as for so many threads, whatever number there is, so that results
+     * do not depend on it; at most so many work. 0: as many as there are. */
+    unsigned cuts;
     int optimization;                /* 0 none, 1 basic, 2 extended, 99 all; -1: all */
     const char *const *providers;    /* in order of preference, see by_provider_at() */
     size_t provider_count;           /* 0: cpu */

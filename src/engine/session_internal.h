@@ -5,6 +5,7 @@
 #define BY_SESSION_INTERNAL_H
 
 #include "base/map.h"
+#include "engine/crew.h"
 #include "engine/session.h"
 
 #include <stdatomic.h>
@@ -20,6 +21,7 @@ struct by_session {
     OrtSession *handle;
     OrtRunOptions *run_options; /* one for all runs: cancelling is for all */
     OrtMemoryInfo *memory;      /* plain host memory */
+    struct by_crew *crew;       /* its threads, when their number must not matter; else NULL */
     struct by_arena arena;      /* names and dimensions of ports */
     struct by_ports inputs, optional_inputs, outputs;
     atomic_bool cancelled;

@@ -75,14 +75,31 @@ static int try_threads(unsigned threads, unsigned branches, struct baryon_error 
     return 0;
 }
 
-static int set_threads(const struct by_ort *ort, OrtSessionOptions *built,
+/* Threads inside a node. */
+static int set_inner_threads(struct by_session *session, OrtSessionOptions *built,
+                             const struct by_session_options *options, unsigned threads,
+                             struct baryon_error *err)
+{
+    const struct by_ort *ort = session->ort;
+    if (!options->cuts)
+        return by_ort_status(ort, ort->api->SetIntraOpNumThreads(built, (int)threads),
+                             "set its threads", err);
+    if (threads > options->cuts)
+        threads = options->cuts;
+    return by_crew_open(&session->crew, threads, options->cuts, err) ||
+                   by_crew_put(session->crew, ort, built, err)
+               ? -1
+               : 0;
+}
+
+static int set_threads(struct by_session *session, OrtSessionOptions *built,
                        const struct by_session_options *options, struct baryon_error *err)
 {
+    const struct by_ort *ort = session->ort;
     unsigned threads = options->threads ? options->threads : by_cpu_count();
     if (check_threads(threads, err) || check_threads(options->branches, err) ||
-        try_threads(threads, options->branches, err) ||
-        by_ort_status(ort, ort->api->SetIntraOpNumThreads(built, (int)threads), "set its threads",
-                      err))
+        try_threads(threads > options->cuts ? threads : options->cuts, options->branches, err) ||
+        set_inner_threads(session, built, options, threads, err))
         return -1;
     if (options->branches < 2)
         return 0;
@@ -144,7 +161,7 @@ int by_session_options_build(struct by_session *session, const struct by_session
     *out = NULL;
     if (by_ort_status(ort, ort->api->CreateSessionOptions(out), "make session options", err))
         return -1;
-    if (set_log(session, *out, err) || set_threads(ort, *out, options, err) ||
+    if (set_log(session, *out, err) || set_threads(session, *out, options, err) ||
         set_memory(ort, *out, options, dynamic, err) || set_compute(ort, *out, options, err) ||
         add_op_libraries(ort, *out, options, err) || by_providers_append(ort, *out, options, err))
         return -1;

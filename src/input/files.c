@@ -136,7 +136,7 @@ static int settle_total(struct by_input *input, size_t rows, struct baryon_error
                 rows, files->batch);
         return by_err_file(err, files->path);
     }
-    if (input->total == all && rows % files->batch)
+    if ((!limit || limit > all) && rows % files->batch)
         by_log(input->options.log, BY_LOG_WARNING,
                "%s: the last %zu of %zu samples are left out, the model takes %zu at a time",
                files->path, rows % files->batch, rows, files->batch);

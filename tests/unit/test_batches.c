@@ -154,6 +154,17 @@ static void test_limit(void **state)
                                  "asked for\n");
 }
 
+/* Files behind the limit are not opened, so nobody knows what is left over in the end. */
+static void test_limit_before_the_last_file(void **state)
+{
+    (void)state;
+    save_rows("data/a.npy", 0, 8);
+    save_rows("data/b.npy", 8, 7);
+    options.count = 2;
+    open_data(2);
+    assert_string_equal(notices, "");
+}
+
 static void test_too_few(void **state)
 {
     (void)state;
@@ -374,14 +385,23 @@ static void test_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_split),          TEST(test_stacked),
-        TEST(test_across),         TEST(test_limit),
-        TEST(test_whole_but_late), TEST(test_without_batch),
-        TEST(test_too_few),        TEST(test_raw),
-        TEST(test_open_dimension), TEST(test_two_inputs),
-        TEST(test_skip_bad),       TEST(test_input_without_batch),
-        TEST(test_pictures),       TEST(test_skip_bad_across),
-        TEST(test_packed),         TEST(test_shape),
+        TEST(test_split),
+        TEST(test_stacked),
+        TEST(test_across),
+        TEST(test_limit),
+        TEST(test_limit_before_the_last_file),
+        TEST(test_whole_but_late),
+        TEST(test_without_batch),
+        TEST(test_too_few),
+        TEST(test_raw),
+        TEST(test_open_dimension),
+        TEST(test_two_inputs),
+        TEST(test_skip_bad),
+        TEST(test_input_without_batch),
+        TEST(test_pictures),
+        TEST(test_skip_bad_across),
+        TEST(test_packed),
+        TEST(test_shape),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

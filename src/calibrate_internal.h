@@ -1,0 +1,47 @@
+/*
+ * What the files of a calibration share.
+ */
+#ifndef BY_CALIBRATE_INTERNAL_H
+#define BY_CALIBRATE_INTERNAL_H
+
+#include "calibrate_keep.h"
+#include "calibrate_plan.h"
+#include "calibrate_watch.h"
+
+struct by_calibration {
+    struct by_arena arena;
+    struct baryon_model *model;
+    const struct by_calibrate_options *options;
+    struct by_plan plan;
+    struct by_watch *watch;
+    struct by_port *ports; /* a copy: sessions come and go */
+    size_t port_count;
+    struct by_input *input;
+    struct by_stats_key key;
+    struct by_sample_range range;
+    struct by_keep keep;
+    struct by_calibrate_report report;
+};
+
+/* --- calibrate.c --- */
+
+/* The session of a pass, unless it is open already. */
+int by_calibration_open_watch(struct by_calibration *calibration, size_t pass,
+                              struct baryon_error *err);
+uint64_t by_calibration_memory(const struct by_calibration *calibration);
+/* True when the statistics cover all samples of the calibration, and no others. */
+bool by_calibration_covered(const struct by_calibration *calibration, const struct by_stats *stats);
+
+/* --- calibrate_pass.c --- */
+
+/* The first pass makes *result, later ones join it; later passes may have become others. */
+int by_calibration_pass(struct by_calibration *calibration, size_t pass, struct by_stats **result,
+                        struct baryon_error *err);
+
+/* --- calibrate_stage.c --- */
+
+/* Runs the samples of a pass that the statistics do not cover. */
+int by_calibration_stage(struct by_calibration *calibration, size_t pass, struct by_stats *stats,
+                         struct baryon_error *err);
+
+#endif
