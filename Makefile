@@ -51,8 +51,13 @@ fuzz: ## all fuzz targets, SECONDS=60 each
 	$(HERE) FLAVOUR=fuzz fuzzers
 	@tests/run_fuzz.py --seconds $(SECONDS)
 
-bench: all ## measurements, beside the peers'
+bench: all ## measurements, beside the peers' where they are installed
 	@$(VENV)/bin/python bench/io.py
+	@$(VENV)/bin/python bench/calibrate.py
+
+peers: ## the peers that benches run beside ours, into build/peers (3 GB)
+	@test -x build/peers/bin/python || python3 -m venv build/peers
+	@VENV=build/peers scripts/pip.sh install --requirement bench/peers.txt
 
 objects: $(LIB_OBJ) $(CLI_OBJ)
 units: $(UNITS)
@@ -176,12 +181,12 @@ uninstall: ## take out what install put there
 	rm -rf $(LIBS)/baryon $(SHARE)/doc/baryon
 
 clean: ## remove what was built, keep what was downloaded
-	rm -rf $(filter-out build/deps build/venv build/zoo,$(wildcard build/*))
+	rm -rf $(filter-out build/deps build/venv build/zoo build/peers build/bench,$(wildcard build/*))
 
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli deps demo check check-all unit fuzz bench objects units faults tools torture replays fuzzers \
+.PHONY: all lib cli deps demo check check-all unit fuzz bench peers objects units faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,0 +1,64 @@
+"""What the benches share: running programs in turns, and telling what came out."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def run(command):
+    """Runs it to its end: seconds, peak MiB and what it printed as JSON."""
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        text = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        errors.seek(0)
+        complaint = errors.read().decode(errors="replace")
+    seconds = time.perf_counter() - start
+    if status:
+        sys.exit(f"{' '.join(command)}\nfailed with status {status}:\n{complaint[-3000:]}")
+    return {"wall": seconds, "peak": usage.ru_maxrss / 1024, **parse(text.decode())}
+
+
+def parse(text):
+    """JSON, behind whatever else a peer prints."""
+    if text.startswith("{"):
+        return json.loads(text)
+    return json.loads(text.splitlines()[-1]) if text else {}
+
+
+def in_turns(jobs, rounds, warm=True):
+    """Every job once a round, one after the other; a round before them only warms up."""
+    results = {name: [] for name in jobs}
+    for number in range(rounds + warm):
+        for name, command in jobs.items():
+            result = run(command)
+            if number >= warm:
+                results[name].append(result)
+    return results
+
+
+def spread(values, digits=2):
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def ratios(results, upper, lower, key):
+    """Round by round, so that what disturbs a round disturbs both."""
+    return [u[key] / l[key] for u, l in zip(results[upper], results[lower])]
+
+
+def machine():
+    names = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+def version(python, package):
+    """Of a package in another environment, None when it is not there."""
+    code = f"import importlib.metadata as m; print(m.version('{package}'))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True) if os.path.exists(python) else None
+    return done.stdout.strip() if done and not done.returncode else None
