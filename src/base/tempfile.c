@@ -114,13 +114,23 @@ static int create_locked(int folder, const char *name)
     return -1;
 }
 
-int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
+void by_temp_hold_signals(sigset_t *before)
 {
-    *temp = (struct by_temp){.fd = -1, .folder = folder, .slot = -1};
-    for (int number = 0; number <= BY_TEMP_LOCK; number++) {
-        by_temp_name(temp->name, base, number);
-        remove_stale(folder, temp->name);
-    }
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void by_temp_release_signals(const sigset_t *before)
+{
+    int saved = errno;
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = saved;
+}
+
+static int create_listed(struct by_temp *temp, int folder, const char *base,
+                         struct baryon_error *err)
+{
     for (int number = 0; number < BY_TEMP_NAMES && temp->fd < 0; number++) {
         by_temp_name(temp->name, base, number);
         temp->fd = create_locked(folder, temp->name);
@@ -139,6 +149,21 @@ int by_temp_open(struct by_temp *temp, int folder, const char *base, struct bary
     return 0;
 }
 
+/* A signal between creating and listing would leave the file behind: it waits. */
+int by_temp_open(struct by_temp *temp, int folder, const char *base, struct baryon_error *err)
+{
+    sigset_t before;
+    *temp = (struct by_temp){.fd = -1, .folder = folder, .slot = -1};
+    for (int number = 0; number <= BY_TEMP_LOCK; number++) {
+        by_temp_name(temp->name, base, number);
+        remove_stale(folder, temp->name);
+    }
+    by_temp_hold_signals(&before);
+    int status = create_listed(temp, folder, base, err);
+    by_temp_release_signals(&before);
+    return status;
+}
+
 int by_temp_move(int folder, const char *from, const char *to)
 {
     int status = renameat2(folder, from, folder, to, RENAME_NOREPLACE);
@@ -149,20 +174,6 @@ int by_temp_move(int folder, const char *from, const char *to)
         return -1;
     unlinkat(folder, from, 0);
     return 0;
-}
-
-void by_temp_hold_signals(sigset_t *before)
-{
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-void by_temp_release_signals(const sigset_t *before)
-{
-    int saved = errno;
-    pthread_sigmask(SIG_SETMASK, before, NULL);
-    errno = saved;
 }
 
 static int rename_listed(struct by_temp *temp, const char *base, bool exclusive)

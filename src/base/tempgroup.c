@@ -15,27 +15,34 @@ struct turn {
     sigset_t signals; /* as they were before */
 };
 
-/* Waits for others with the same last file. Without locks here, there is nobody to wait for. */
-static int take_lock(int folder, const char *name)
+/* Signals may end the process while it waits: the lock's file is another's to remove. */
+static void wait_for_lock(int fd)
 {
-    for (;;) {
-        int fd = openat(folder, name, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd < 0)
-            return -1;
-        while (flock(fd, LOCK_EX) && errno == EINTR)
-            continue;
-        if (by_temp_is_named(folder, name, fd))
-            return fd;
-        close(fd); /* the one before us removed it when it was done */
-    }
+    while (flock(fd, LOCK_EX) && errno == EINTR)
+        continue;
 }
 
+/*
+ * Waits for others with the same last file. Without locks here, there is nobody to wait
+ * for. Signals are held from before the lock's file is made until it is removed.
+ */
 static void begin_turn(struct turn *turn, const struct by_temp_part *last)
 {
     turn->folder = last->temp->folder;
     by_temp_name(turn->name, last->base, BY_TEMP_LOCK);
-    turn->fd = take_lock(turn->folder, turn->name);
-    by_temp_hold_signals(&turn->signals);
+    for (;;) {
+        by_temp_hold_signals(&turn->signals);
+        turn->fd =
+            openat(turn->folder, turn->name, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        bool busy =
+            turn->fd >= 0 && flock(turn->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (turn->fd < 0 || (!busy && by_temp_is_named(turn->folder, turn->name, turn->fd)))
+            return;
+        by_temp_release_signals(&turn->signals);
+        if (busy)
+            wait_for_lock(turn->fd);
+        close(turn->fd); /* the one before us removed it when it was done */
+    }
 }
 
 static void end_turn(struct turn *turn)

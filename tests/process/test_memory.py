@@ -184,14 +184,15 @@ class Limited(process.Case):
 
     def test_run(self):
         """With several threads, ONNX Runtime 1.31 writes to memory that it did not get
-        (its own queues); what is asked of us is not to wait for ever."""
+        (its own queues), and the system's loader ends the program with 127 when a thread
+        gets no room for its variables; what is asked of us is not to wait for ever."""
         least = self.least()
         models.save(self.folder / "m.onnx", models.sums(2, 1 << 18, 2.0))
         step = MIB if process.LONG else 5 * MIB
         sizes = range(least, least + 160 * MIB, step)
         words = ("run", "m.onnx", "--random", "2", "-q", "--threads")
         self.sweep(sizes, *words, "1")
-        self.sweep(sizes, *words, "4", tolerated=[-signal.SIGSEGV])
+        self.sweep(sizes, *words, "4", tolerated=[-signal.SIGSEGV, 127])
 
 
 if __name__ == "__main__":
