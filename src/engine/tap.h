@@ -17,7 +17,9 @@
 
 /* What a tap sees. */
 struct by_tap_look {
-    const struct by_array *values; /* as many as the tap has, in its order */
+    /* As many as the tap has, in its order. Where the runtime computes what the model calls
+     * float16 in float32, it is that. */
+    const struct by_array *values;
     size_t count;
     uint64_t sample;            /* what by_tapped_run() was given */
     const struct by_team *team; /* threads that are free to help, the runtime's own */
@@ -35,8 +37,8 @@ struct by_tap {
 
 struct by_tapped;
 
-/* As by_session_open_model(); the model is as it was afterwards. Names of values that do
- * not exist are refused. options->branches must be 0 or 1. */
+/* As by_session_open_model(); the model is as it was afterwards. Names of values that do not
+ * exist are refused, and those of constants. options->branches must be 0 or 1. */
 int by_tapped_open(struct by_tapped **tapped, struct baryon_model *model, const struct by_tap *taps,
                    size_t tap_count, const struct by_session_options *options,
                    struct baryon_error *err);

@@ -15,6 +15,13 @@ static struct baryon_value *find_value(const struct baryon_model *model, const c
 
 /* --- checking --- */
 
+/* A tap would also keep the runtime from preparing it as a weight. */
+static bool is_constant(const struct baryon_value *value)
+{
+    return value->initializer || value->sparse ||
+           (value->producer && by_node_is(value->producer, "Constant"));
+}
+
 static bool is_no_tensor(const struct baryon_value *value)
 {
     return value->info && value->info->type && !value->info->type->tensor &&
@@ -29,9 +36,9 @@ static int check_value(const struct baryon_model *model, const char *name, struc
     by_quote(quoted, name);
     if (!value)
         return by_fail(err, BARYON_ERR_USAGE, "the model's graph has no value %s", quoted);
-    if (value->initializer || value->sparse)
+    if (is_constant(value))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "value %s is an initializer, taps look at what samples change", quoted);
+                       "value %s is a constant, taps look at what samples change", quoted);
     if (is_no_tensor(value))
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "value %s is not a tensor", quoted);
     return 0;

@@ -1,8 +1,7 @@
 /*
  * Runs models for tests/diff/test_run.py, through the public interface alone.
  *
- * Jobs come on stdin and answers go to stdout, both in native numbers:
- *   text   u32 bytes, the bytes
+ * Jobs come on stdin and answers go to stdout (pipe.h):
  *   array  text name, u32 type, u32 rank, i64 dims, u64 size, the bytes; of strings
  *          the characters with a NUL behind each
  *   job    text model, u32 optimization, u32 trace too, u32 inputs, arrays
@@ -10,45 +9,14 @@
  *          u32 type, i32 rank (-1: unknown), i64 dims (-1: unknown); nothing when not traced
  *          u32 1, text message
  */
-#include <baryon.h>
+#include "tests/tools/pipe.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <baryon.h>
 
 #define STRING     8
 #define INPUTS_MAX 64
 
-static void *have(size_t size)
-{
-    void *block = malloc(size + 1);
-    if (!block)
-        exit(3);
-    return block;
-}
-
 /* --- reading --- */
-
-static void get(void *out, size_t size)
-{
-    if (fread(out, 1, size, stdin) != size)
-        exit(2);
-}
-
-static uint32_t get_u32(void)
-{
-    uint32_t value;
-    get(&value, sizeof value);
-    return value;
-}
-
-static char *get_bytes(size_t size)
-{
-    char *bytes = have(size);
-    get(bytes, size);
-    bytes[size] = '\0';
-    return bytes;
-}
 
 /* Pointers to the strings, instead of their characters. */
 static void split_strings(struct baryon_array *array)
@@ -79,23 +47,6 @@ static struct baryon_array get_array(void)
 }
 
 /* --- writing --- */
-
-static void put(const void *bytes, size_t size)
-{
-    if (size && fwrite(bytes, 1, size, stdout) != size)
-        exit(2);
-}
-
-static void put_u32(uint32_t value)
-{
-    put(&value, sizeof value);
-}
-
-static void put_text(const char *text)
-{
-    put_u32((uint32_t)strlen(text));
-    put(text, strlen(text));
-}
 
 static void put_strings(const struct baryon_array *array)
 {

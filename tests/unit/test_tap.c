@@ -149,7 +149,7 @@ static void test_refused_values(void **state)
     assert_err(try_open(model, "x no", NULL), BARYON_ERR_USAGE,
                "the model's graph has no value 'no'");
     assert_err(try_open(model, "w", NULL), BARYON_ERR_USAGE,
-               "value 'w' is an initializer, taps look at what samples change");
+               "value 'w' is a constant, taps look at what samples change");
     struct by_tapped *tapped;
     const struct by_tap empty = {.look = watch_tap};
     assert_err(by_tapped_open(&tapped, model, &empty, 1, NULL, &err), BARYON_ERR_USAGE,
