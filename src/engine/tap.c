@@ -43,6 +43,14 @@ static int add_ops(void *context, struct by_session *session, OrtSessionOptions 
     return by_tap_ops_add(tapped, session, built, err);
 }
 
+/* What went wrong in a tap, rather than what the runtime makes of it. */
+static int own_error(const struct by_tapped *tapped, struct baryon_error *err)
+{
+    if (tapped->failed && err)
+        *err = tapped->error;
+    return -1;
+}
+
 static int open_session(struct by_tapped *tapped, struct baryon_model *model,
                         const struct by_session_options *options, struct baryon_error *err)
 {
@@ -53,7 +61,7 @@ static int open_session(struct by_tapped *tapped, struct baryon_model *model,
         by_session_open_extended(&tapped->session, model, 0, options, add_ops, tapped, err);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
-    return failed;
+    return failed || tapped->failed ? own_error(tapped, err) : 0;
 }
 
 /* Nobody else needs to know of the output that the runs ask for. */
@@ -122,9 +130,7 @@ static int run_once(struct by_tapped *tapped, const struct by_array *inputs, siz
         by_run_free(run);
         return 0;
     }
-    if (tapped->failed && err)
-        *err = tapped->error;
-    return -1;
+    return own_error(tapped, err);
 }
 
 int by_tapped_run(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,

@@ -42,7 +42,7 @@ struct by_tapped {
     unsigned threads;
     pthread_mutex_t turn; /* one run at a time */
     uint64_t sample;
-    bool failed; /* in this run; then there is an error */
+    bool failed; /* in this run, or on opening; then there is an error */
     struct baryon_error error;
 };
 

@@ -6,7 +6,6 @@
 #include "base/job.h"
 #include "engine/tap_internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* --- threads --- */
@@ -144,7 +143,7 @@ static int read_and_look(const struct by_tap_point *tap, OrtKernelContext *conte
 
 /* --- what the runtime calls --- */
 
-/* The first error of a run is kept; the status is none of its words. */
+/* The first error of a run or of opening is kept; the status has none of its words. */
 static OrtStatus *give_up(struct by_tapped *tapped, const struct baryon_error *error)
 {
     if (!tapped->failed)
@@ -178,19 +177,31 @@ static struct by_tapped *owner(const OrtCustomOp *op)
     return ((const struct by_tap_op *)op)->tapped;
 }
 
+static int find_tap(struct by_tapped *tapped, const OrtKernelInfo *info, struct by_tap_point **tap,
+                    struct baryon_error *err)
+{
+    const struct by_ort *ort = tapped->ort;
+    int64_t index = -1;
+    if (by_ort_status(ort, ort->api->KernelInfoGetAttribute_int64(info, BY_TAP_INDEX, &index),
+                      "tell a tap", err))
+        return -1;
+    if (index < 0 || (uint64_t)index >= tapped->count)
+        return by_fail(err, BARYON_ERR_INTERNAL, "there is no tap %lld", (long long)index);
+    *tap = &tapped->taps[index];
+    return 0;
+}
+
 static OrtStatus *create_tap(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
                              void **kernel)
 {
     struct by_tapped *tapped = owner(op);
-    int64_t index = -1;
+    struct by_tap_point *tap = NULL;
+    struct baryon_error error;
     (void)api;
-    OrtStatus *status = tapped->ort->api->KernelInfoGetAttribute_int64(info, BY_TAP_INDEX, &index);
-    if (status)
-        return status;
-    if (index < 0 || (uint64_t)index >= tapped->count)
-        return tapped->ort->api->CreateStatus(ORT_INVALID_GRAPH, "there is no such tap");
-    *kernel = &tapped->taps[index];
-    return NULL;
+    by_err_clear(&error);
+    int failed = find_tap(tapped, info, &tap, &error);
+    *kernel = tap;
+    return failed ? give_up(tapped, &error) : NULL;
 }
 
 static OrtStatus *create_done(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info,
@@ -300,36 +311,52 @@ static void release_place(int *inputs, int *outputs)
 
 /* --- shapes --- */
 
+#define DOING "infer shapes through taps"
+
 /*
  * The runtime tells neither an unknown rank from a scalar nor an unknown dimension from
  * one of -1, and would take both for known if they were handed on.
  */
-static bool is_told(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *info,
-                    OrtStatus **status)
+static int is_told(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *info, bool *told,
+                   struct baryon_error *err)
 {
     const char *symbols[BY_RANK_MAX];
     int64_t dims[BY_RANK_MAX];
     size_t rank = 0;
-    *status = ort->api->GetDimensionsCount(info, &rank);
-    if (*status || !rank || rank > BY_RANK_MAX)
-        return false;
-    if ((*status = ort->api->GetDimensions(info, dims, rank)) ||
-        (*status = ort->api->GetSymbolicDimensions(info, symbols, rank)))
-        return false;
+    if (by_ort_status(ort, ort->api->GetDimensionsCount(info, &rank), DOING, err))
+        return -1;
+    *told = rank && rank <= BY_RANK_MAX;
+    if (!*told)
+        return 0;
+    if (by_ort_status(ort, ort->api->GetDimensions(info, dims, rank), DOING, err) ||
+        by_ort_status(ort, ort->api->GetSymbolicDimensions(info, symbols, rank), DOING, err))
+        return -1;
     for (size_t i = 0; i < rank; i++)
-        if (dims[i] < 0 && !(symbols[i] && symbols[i][0]))
-            return false;
-    return true;
+        *told &= dims[i] >= 0 || (symbols[i] && symbols[i][0]);
+    return 0;
+}
+
+static int hand_shape_on(const struct by_ort *ort, OrtShapeInferContext *context,
+                         struct baryon_error *err)
+{
+    OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
+    bool told = false;
+    if (by_ort_status(ort, ort->api->ShapeInferContext_GetInputTypeShape(context, 0, &info), DOING,
+                      err) ||
+        is_told(ort, info, &told, err))
+        return -1;
+    if (!told)
+        return 0;
+    return by_ort_status(ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, 0, info),
+                         DOING, err);
 }
 
 static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *context)
 {
-    const struct by_ort *ort = owner(op)->ort;
-    OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
-    OrtStatus *status = ort->api->ShapeInferContext_GetInputTypeShape(context, 0, &info);
-    if (!status && is_told(ort, info, &status))
-        status = ort->api->ShapeInferContext_SetOutputTypeShape(context, 0, info);
-    return status;
+    struct by_tapped *tapped = owner(op);
+    struct baryon_error error;
+    by_err_clear(&error);
+    return hand_shape_on(tapped->ort, context, &error) ? give_up(tapped, &error) : NULL;
 }
 
 /* --- rows --- */

@@ -2,6 +2,8 @@
 #include "tests/unit/engine_build.h"
 
 #include "base/fault.h"
+#include "base/str.h"
+#include "engine/tap.h"
 #include "engine/trace.h"
 #include "ir/infer.h"
 #include "onnx/save.h"
@@ -91,6 +93,28 @@ static int call_trace(void)
     return by_model_trace(model, sample(), 2, &with, NULL, &err);
 }
 
+static int look(void *context, const struct by_tap_look *what, struct baryon_error *e)
+{
+    (void)context, (void)what, (void)e;
+    return 0;
+}
+
+static int call_taps(void)
+{
+    const struct by_session_options with = options();
+    const struct by_tap taps[] = {
+        {(const char *const[]){"z"}, 1, look, NULL},
+        {(const char *const[]){"x"}, 1, look, NULL},
+        {(const char *const[]){"text", "z"}, 2, look, NULL},
+    };
+    struct by_tapped *tapped;
+    if (by_tapped_open(&tapped, model, taps, 3, &with, &err))
+        return -1;
+    int status = by_tapped_run(tapped, sample(), 2, 0, &err);
+    by_tapped_close(tapped);
+    return status;
+}
+
 static void sweep(enum by_fault_kind kind, enum baryon_code code, int call(void))
 {
     const uint64_t before = by_fault_count(kind);
@@ -140,6 +164,25 @@ static void tracing(void **state)
     by_model_free(model);
 }
 
+/* Whatever fails, the model says what it said. */
+static void taps(void **state)
+{
+    (void)state;
+    struct by_str before, after;
+    model = rich_model();
+    by_str_init(&before);
+    by_str_init(&after);
+    assert_ok(by_model_save_bytes(model, &before, &err));
+    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_taps);
+    assert_sound(model);
+    assert_ok(by_model_save_bytes(model, &after, &err));
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.text, after.text, after.size);
+    by_str_release(&before);
+    by_str_release(&after);
+    by_model_free(model);
+}
+
 static int find_ops(void **state)
 {
     (void)state;
@@ -154,6 +197,7 @@ int main(void)
         cmocka_unit_test(sessions),
         cmocka_unit_test(files),
         cmocka_unit_test(tracing),
+        cmocka_unit_test(taps),
     };
     return cmocka_run_group_tests(tests, find_ops, NULL);
 }

@@ -39,11 +39,18 @@ static void fake_ReleaseStatus(OrtStatus *status)
     real->ReleaseStatus(status);
 }
 
+/* Those of the real library are given back to us as well. */
+static OrtStatus *counted(OrtStatus *status)
+{
+    stub_plan.statuses += status != NULL;
+    return status;
+}
+
 /* NAME and its parameters with and without types: counted, and failed or handed on. */
 #define HAND_ON(NAME, PARAMETERS, ARGUMENTS)                                                       \
     static OrtStatus *fake_##NAME PARAMETERS                                                       \
     {                                                                                              \
-        return fails(#NAME) ? failure() : real->NAME ARGUMENTS;                                    \
+        return fails(#NAME) ? failure() : counted(real->NAME ARGUMENTS);                           \
     }
 
 typedef enum ONNXTensorElementDataType Elem;
@@ -137,6 +144,32 @@ HAND_ON(GetSymbolicDimensions,
 HAND_ON(GetTensorTypeAndShape, (const OrtValue *value, OrtTensorTypeAndShapeInfo **out),
         (value, out))
 HAND_ON(GetTensorMutableData, (OrtValue * value, void **out), (value, out))
+
+HAND_ON(CreateCustomOpDomain, (const char *domain, OrtCustomOpDomain **out), (domain, out))
+HAND_ON(CustomOpDomain_Add, (OrtCustomOpDomain * domain, const OrtCustomOp *op), (domain, op))
+HAND_ON(AddCustomOpDomain, (OrtSessionOptions * options, OrtCustomOpDomain *domain),
+        (options, domain))
+HAND_ON(KernelInfoGetAttribute_int64, (const OrtKernelInfo *info, const char *name, int64_t *out),
+        (info, name, out))
+HAND_ON(KernelContext_GetInput,
+        (const OrtKernelContext *context, size_t index, const OrtValue **out),
+        (context, index, out))
+HAND_ON(KernelContext_GetOutput,
+        (OrtKernelContext * context, size_t index, const int64_t *dims, size_t rank,
+         OrtValue **out),
+        (context, index, dims, rank, out))
+HAND_ON(KernelContext_ParallelFor,
+        (const OrtKernelContext *context, void (*work)(void *, size_t), size_t total,
+         size_t batches, void *argument),
+        (context, work, total, batches, argument))
+HAND_ON(GetResizedStringTensorElementBuffer,
+        (OrtValue * value, size_t index, size_t length, char **out), (value, index, length, out))
+HAND_ON(ShapeInferContext_GetInputTypeShape,
+        (const OrtShapeInferContext *context, size_t index, OrtTensorTypeAndShapeInfo **out),
+        (context, index, out))
+HAND_ON(ShapeInferContext_SetOutputTypeShape,
+        (const OrtShapeInferContext *context, size_t index, const OrtTensorTypeAndShapeInfo *info),
+        (context, index, info))
 
 /* --- providers that are not there --- */
 
@@ -267,7 +300,11 @@ static void put_calls(void)
     PUT(GetTensorElementType), PUT(GetDimensionsCount), PUT(GetDimensions);
     PUT(GetSymbolicDimensions), PUT(GetTensorTypeAndShape), PUT(GetTensorMutableData);
     PUT(GetAvailableProviders), PUT(ReleaseAvailableProviders), PUT(ReleaseStatus);
-    PUT(SessionOptionsAppendExecutionProvider);
+    PUT(SessionOptionsAppendExecutionProvider), PUT(CreateCustomOpDomain);
+    PUT(CustomOpDomain_Add), PUT(AddCustomOpDomain), PUT(KernelInfoGetAttribute_int64);
+    PUT(KernelContext_GetInput), PUT(KernelContext_GetOutput), PUT(KernelContext_ParallelFor);
+    PUT(GetResizedStringTensorElementBuffer), PUT(ShapeInferContext_GetInputTypeShape);
+    PUT(ShapeInferContext_SetOutputTypeShape);
     put_CUDA(), put_TensorRT(), put_ROCM(), put_Dnnl();
 }
 

@@ -22,7 +22,7 @@ struct stub_plan {
 
     unsigned calls;     /* that could have failed so far */
     unsigned asked_api; /* calls of GetApi() */
-    int statuses;       /* made by the stub and not released */
+    int statuses;       /* handed out and not released */
     char failed[64];    /* name of the function that failed last */
     char appended[256]; /* "NAME(key=value)" of each provider that was appended */
 };

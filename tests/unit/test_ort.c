@@ -1,6 +1,7 @@
 #include "engine_build.h"
 
 #include "engine/ort.h"
+#include "engine/tap.h"
 #include "tests/stub/ort.h"
 
 #include <dlfcn.h>
@@ -267,6 +268,70 @@ static int do_session(void)
     return failed;
 }
 
+static int count_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *e)
+{
+    (void)context, (void)begin, (void)end, (void)worker, (void)e;
+    return 0;
+}
+
+static int look_with_help(void *context, const struct by_tap_look *look, struct baryon_error *e)
+{
+    (void)context;
+    assert_non_null(look->values[0].data);
+    return by_team_for(look->team, 4, 1, count_piece, NULL, e);
+}
+
+/* A tap that hands strings on, one that hands floats on, one beside. */
+static struct baryon_model *tapped_model(void)
+{
+    struct baryon_model *model = add_model();
+    takes(model, "text", BY_ELEM_STRING, "2");
+    gives(model, "one", BY_ELEM_STRING, NULL);
+    gives(model, "two", BY_ELEM_STRING, NULL);
+    gives(model, "u", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "s", "Identity", "text", "t");
+    put_node(model->graph, "a", "Identity", "t", "one");
+    put_node(model->graph, "b", "Identity", "t", "two");
+    put_node(model->graph, "n", "Neg", "y", "z");
+    put_node(model->graph, "m", "Neg", "z", "u");
+    return model;
+}
+
+static int run_tapped(struct by_tapped *tapped)
+{
+    static const char *const texts[] = {"a", "bc"};
+    static const float x[] = {1, 2};
+    const int64_t dims[] = {1, 2};
+    const struct by_array feed[] = {
+        FLOATS("x", 2, dims, x),
+        array_of("text", BY_ELEM_STRING, 1, dims + 1, texts, sizeof texts)};
+    return by_tapped_run(tapped, feed, 2, 0, &err);
+}
+
+static int do_taps(void)
+{
+    const struct by_session_options options = {.ort_path = stub_path(), .threads = 2};
+    const struct by_tap taps[] = {
+        {(const char *const[]){"t"}, 1, look_with_help, NULL},
+        {(const char *const[]){"z"}, 1, look_with_help, NULL},
+        {(const char *const[]){"x", "y"}, 2, look_with_help, NULL},
+    };
+    struct by_tapped *tapped;
+    struct baryon_model *model = tapped_model();
+    assert_ok(by_model_link(model, &err));
+    int failed = by_tapped_open(&tapped, model, taps, 3, &options, &err);
+    assert_sound(model);
+    by_model_free(model);
+    if (failed) {
+        assert_null(tapped);
+        return -1;
+    }
+    failed = run_tapped(tapped);
+    by_tapped_close(tapped);
+    return failed;
+}
+
 static const char *const all_extra[] = {
     "CUDAExecutionProvider", "TensorrtExecutionProvider", "ROCMExecutionProvider",
     "DnnlExecutionProvider", "OpenVINOExecutionProvider",
@@ -303,6 +368,15 @@ static void test_every_call_fails(void **state)
     (void)state;
     assert_int_equal(sweep(do_open), 2);
     assert_true(sweep(do_session) > 80);
+    assert_true(sweep(do_taps) > 80);
+}
+
+/* Before 1.18 an operator cannot say that its output may be its input. */
+static void test_taps_of_an_old_version(void **state)
+{
+    (void)state;
+    plan->version = "1.17.3";
+    assert_ok(do_taps());
 }
 
 static void test_providers(void **state)
@@ -368,6 +442,7 @@ int main(void)
         cmocka_unit_test_setup(test_codes, clear_plan),
         cmocka_unit_test_setup(test_text, clear_plan),
         cmocka_unit_test_setup(test_every_call_fails, clear_plan),
+        cmocka_unit_test_setup(test_taps_of_an_old_version, clear_plan),
         cmocka_unit_test_setup(test_providers, clear_plan),
         cmocka_unit_test_setup(test_no_fallback, clear_plan),
         cmocka_unit_test_setup(test_cancelled_run, clear_plan),
