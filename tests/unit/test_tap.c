@@ -129,6 +129,211 @@ static void test_the_model_is_as_it_was(void **state)
     by_model_free(model);
 }
 
+static void test_the_model_is_as_it_was_after_failures(void **state)
+{
+    (void)state;
+    struct by_str before, after;
+    struct baryon_model *model = line_model();
+    put_node(model->graph, "e", "NoSuchOperator", "q", "lost");
+    assert_ok(by_model_link(model, &err));
+    save_text(model, &before);
+    const struct taps *taps = taps_of(&watch, "p q x,q y p");
+    struct by_tapped *tapped;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(by_tapped_open(&tapped, model, taps->at, taps->count, NULL, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
+    assert_sound(model);
+    save_text(model, &after);
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.text, after.text, after.size);
+    by_str_release(&before);
+    by_str_release(&after);
+    by_model_free(model);
+}
+
+/* --- models of all kinds --- */
+
+static void run_on(struct baryon_model *model, const char *taps, int optimization,
+                   const struct by_array *inputs, size_t count)
+{
+    const char *ops = beside("../stub/ops.so");
+    const struct by_session_options options = {
+        .optimization = optimization, .threads = 2, .op_libraries = &ops, .op_library_count = 1};
+    forget_seen(&watch);
+    struct by_tapped *tapped = open_taps(model, &watch, taps, &options);
+    for (uint64_t i = 0; i < 2; i++)
+        assert_ok(by_tapped_run(tapped, inputs, count, i, &err));
+    by_tapped_close(tapped);
+}
+
+/* Shapes that are not known, or not by a name, are not taken for others. */
+static void test_unknown_shapes(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {NULL, "?,?", "N,?", "?,2", "2,2"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int optimization = -1; optimization <= 2; optimization++) {
+            struct baryon_model *model = new_model();
+            takes(model, "x", BY_ELEM_FLOAT, shapes[i]);
+            gives(model, "y", BY_ELEM_FLOAT, shapes[i]);
+            put_node(model->graph, "a", "Neg", "x", "p");
+            put_node(model->graph, "b", "Abs", "p", "q");
+            put_node(model->graph, "c", "Neg", "q", "y");
+            const struct by_array x = x_array();
+            run_on(model, "p q", optimization, &x, 1);
+            assert_string_equal(seen_names(&watch), "p q p q");
+            assert_floats(seen_of(&watch, "q"), one_to_four, 4);
+            by_model_free(model);
+        }
+}
+
+static void test_scalars_and_nothing(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, NULL);
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "a", "Neg", "x", "p");
+    put_node(model->graph, "b", "Neg", "p", "y");
+    struct by_tapped *tapped = open_taps(model, &watch, "p", &plain);
+    const float one[] = {3};
+    const struct by_array scalar = FLOATS("x", 0, NULL, one);
+    const int64_t none[] = {2, 0};
+    const struct by_array empty = array_of("x", BY_ELEM_FLOAT, 2, none, NULL, 0);
+    const struct by_array matrix = x_array();
+    assert_ok(by_tapped_run(tapped, &scalar, 1, 0, &err));
+    assert_ok(by_tapped_run(tapped, &empty, 1, 1, &err));
+    assert_ok(by_tapped_run(tapped, &matrix, 1, 2, &err));
+    assert_int_equal(watch.count, 3);
+    assert_int_equal(watch.at[0].array.rank, 0);
+    assert_floats(&watch.at[0].array, (const float[]){-3}, 1);
+    assert_int_equal(watch.at[1].array.size, 0);
+    assert_int_equal(watch.at[1].array.dims[1], 0);
+    assert_floats(&watch.at[2].array, (const float[]){-1, -2, -3, -4}, 4);
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
+/* r = c ? p * p : -|p| in branches that read p from around them; y = r + p. */
+static struct baryon_model *if_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    takes(model, "c", BY_ELEM_BOOL, "");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "a", "Neg", "x", "p");
+    struct baryon_node *node = put_node(model->graph, "if", "If", "c", "r");
+    struct baryon_graph *branch = put_nested(model, node, "then_branch");
+    put_output(branch, "t");
+    put_node(branch, "t1", "Mul", "p,p", "t");
+    branch = put_nested(model, node, "else_branch");
+    put_output(branch, "e");
+    put_node(branch, "e1", "Abs", "p", "e0");
+    put_node(branch, "e2", "Neg", "e0", "e");
+    put_node(model->graph, "z", "Add", "r,p", "y");
+    return model;
+}
+
+static void test_nested_readers(void **state)
+{
+    (void)state;
+    for (int yes = 0; yes < 2; yes++)
+        for (int optimization = -1; optimization < 1; optimization++) {
+            struct baryon_model *model = if_model();
+            const bool c[] = {yes};
+            const struct by_array feed[] = {x_array(),
+                                            array_of("c", BY_ELEM_BOOL, 0, NULL, c, sizeof c)};
+            run_on(model, "p r y", optimization, feed, 2);
+            assert_string_equal(seen_names(&watch), "p r y p r y");
+            assert_floats(seen_of(&watch, "p"), (const float[]){-1, -2, -3, -4}, 4);
+            assert_floats(seen_of(&watch, "r"),
+                          yes ? (const float[]){1, 4, 9, 16} : (const float[]){-1, -2, -3, -4}, 4);
+            by_model_free(model);
+        }
+}
+
+/* What is computed from weights alone is not written over by those who read it. */
+static void test_weights_stay(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_weight(model, "w", BY_ELEM_FLOAT, two_by_two, 2, one_to_four, sizeof one_to_four);
+    put_node(model->graph, "i", "Identity", "w", "v");
+    put_node(model->graph, "a", "Neg", "v", "p");
+    put_node(model->graph, "b", "Add", "p,x", "y");
+    const struct by_array x = x_array();
+    for (int optimization = -1; optimization < 1; optimization++) {
+        run_on(model, "v p", optimization, &x, 1);
+        assert_string_equal(seen_names(&watch), "v p v p");
+        assert_floats(&watch.at[2].array, one_to_four, 4);
+        assert_floats(&watch.at[3].array, (const float[]){-1, -2, -3, -4}, 4);
+    }
+    by_model_free(model);
+}
+
+static void test_other_operators_beside(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "h", "Halve", "x", "h")->domain = name_of(model, "test.baryon");
+    put_node(model->graph, "n", "Neg", "h", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "test.baryon", 1, &err));
+    const struct by_array x = x_array();
+    run_on(model, "h", -1, &x, 1);
+    assert_floats(seen_of(&watch, "h"), (const float[]){0.5f, 1, 1.5f, 2}, 4);
+    by_model_free(model);
+}
+
+/* Both sides of a quantization, packed elements among them. */
+static void test_quantized(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    const float half[] = {0.5f};
+    put_weight(model, "s", BY_ELEM_FLOAT, NULL, 0, half, sizeof half);
+    put_weight(model, "z", BY_ELEM_INT4, NULL, 0, "", 1);
+    put_node(model->graph, "q", "QuantizeLinear", "x,s,z", "q");
+    put_node(model->graph, "d", "DequantizeLinear", "q,s,z", "d");
+    put_node(model->graph, "n", "Relu", "d", "y");
+    const struct by_array x = x_array();
+    run_on(model, "q d x,q d,q", -1, &x, 1);
+    const struct by_array *q = seen_of(&watch, "q");
+    assert_int_equal(watch.count, 12);
+    assert_int_equal(q->elem, BY_ELEM_INT4);
+    assert_int_equal(q->size, 2);
+    assert_memory_equal(q->data, "\x42\x76", 2);
+    assert_floats(seen_of(&watch, "d"), (const float[]){1, 2, 3, 3.5f}, 4);
+    by_model_free(model);
+}
+
+static void test_strings(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_STRING, "3");
+    gives(model, "y", BY_ELEM_STRING, NULL);
+    gives(model, "z", BY_ELEM_STRING, NULL);
+    put_node(model->graph, "a", "Identity", "x", "p");
+    put_node(model->graph, "b", "Identity", "p", "y");
+    put_node(model->graph, "c", "Identity", "p", "z");
+    static const char *const texts[] = {"a", "", "a text of more than sixteen bytes"};
+    const struct by_array x =
+        array_of("x", BY_ELEM_STRING, 1, (const int64_t[]){3}, texts, sizeof texts);
+    for (int optimization = -1; optimization < 1; optimization++) {
+        run_on(model, "p", optimization, &x, 1);
+        assert_int_equal(watch.count, 2);
+        assert_int_equal(watch.at[0].array.size, sizeof texts);
+    }
+    by_model_free(model);
+}
+
 /* --- what is refused --- */
 
 static int try_open(struct baryon_model *model, const char *text,
@@ -328,6 +533,14 @@ int main(void)
         cmocka_unit_test_teardown(test_no_taps, clear_watch),
         cmocka_unit_test_teardown(test_ports_are_the_models, clear_watch),
         cmocka_unit_test_teardown(test_the_model_is_as_it_was, clear_watch),
+        cmocka_unit_test_teardown(test_the_model_is_as_it_was_after_failures, clear_watch),
+        cmocka_unit_test_teardown(test_unknown_shapes, clear_watch),
+        cmocka_unit_test_teardown(test_scalars_and_nothing, clear_watch),
+        cmocka_unit_test_teardown(test_nested_readers, clear_watch),
+        cmocka_unit_test_teardown(test_weights_stay, clear_watch),
+        cmocka_unit_test_teardown(test_other_operators_beside, clear_watch),
+        cmocka_unit_test_teardown(test_quantized, clear_watch),
+        cmocka_unit_test_teardown(test_strings, clear_watch),
         cmocka_unit_test_teardown(test_refused_values, clear_watch),
         cmocka_unit_test_teardown(test_refused_domain, clear_watch),
         cmocka_unit_test_teardown(test_errors_come_out, clear_watch),
