@@ -132,20 +132,24 @@ static bool has_unknown(const struct baryon_graph *graph)
     return false;
 }
 
-static void tell_quantized(const struct job *job)
+static bool is_quantized(const struct baryon_graph *graph)
 {
-    const struct baryon_graph *graph = job->loaded.model->graph;
-    size_t count = 0;
+    static const char *const names[] = {"QuantizeLinear", "DequantizeLinear"};
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
-        count +=
-            node && node->op_type &&
-            (!strcmp(node->op_type, "QuantizeLinear") || !strncmp(node->op_type, "QLinear", 7));
+        if (node && node->op_type &&
+            (!strcmp(node->op_type, names[0]) || !strcmp(node->op_type, names[1]) ||
+             !strncmp(node->op_type, "QLinear", 7)))
+            return true;
     }
-    if (count)
+    return false;
+}
+
+static void tell_quantized(const struct job *job)
+{
+    if (is_quantized(job->loaded.model->graph))
         by_log(&job->cli->log, BY_LOG_NOTICE,
-               "the model is quantized already (%zu nodes); what is looked at are its float values",
-               count);
+               "the model is quantized already; what is looked at are its float values");
 }
 
 /* Types that no rule of ours knows, of custom operators for one, come from ONNX Runtime. */
@@ -329,7 +333,7 @@ static const struct by_option rows[] = {
      .max = 1e9,
      .fallback = "30",
      .offset = offsetof(struct settings, checkpoint_seconds),
-     .help = "How often what was done so far is kept in FILE.part"},
+     .help = "How often what was done so far is kept in FILE.part, 0 for after every sample"},
     {.name = "restart",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, restart),

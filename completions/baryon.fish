@@ -110,7 +110,7 @@ complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l per-channel -d 
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l moments -d 'Also the moments of what each layer with weights reads, for methods that solve for weights'
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l max-memory -x -d 'Memory for statistics; moments that need more take further passes over the samples'
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l shard -x -d 'Only the I-th of N parts of the samples; '\''baryon merge'\'' puts the results together'
-complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l checkpoint-seconds -x -d 'How often what was done so far is kept in FILE.part'
+complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l checkpoint-seconds -x -d 'How often what was done so far is kept in FILE.part, 0 for after every sample'
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l restart -d 'Begin anew, whatever FILE.part has'
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l force -s f -d 'Run, and replace FILE, also when it exists or is up to date'
 complete -c baryon -n '__fish_seen_subcommand_from calibrate' -l threads -s j -x -d 'Threads to work with, 0 for as many as the process may use'

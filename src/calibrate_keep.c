@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define PATH_MAX_BYTES 4096
-#define SHARE          0.1 /* of the time that checkpoints may take */
+#define SHARE          0.1 /* of the time that checkpoints may take, unless each is wanted */
 
 double by_keep_clock(void)
 {
@@ -108,7 +108,7 @@ int by_keep_write(struct by_keep *keep, size_t pass, const struct by_stats *stat
         return -1;
     }
     const double end = by_keep_clock(), rest = (end - start) / SHARE;
-    keep->next = end + (rest > keep->interval ? rest : keep->interval);
+    keep->next = end + (rest > keep->interval && keep->interval > 0 ? rest : keep->interval);
     keep->kept = true;
     by_log(keep->log, BY_LOG_DEBUG, "%s: written in %.3f s", file, end - start);
     return 0;
