@@ -105,6 +105,33 @@ class Disk(Writing):
             self.assertEqual((path.suffix, path.stat().st_size), (".npy", (1 << 20) + 128))
 
     @mounts
+    def test_disk_that_becomes_full_while_calibrating(self):
+        """Half a megabyte for sketches and checkpoints of two; it goes on when there is room."""
+        models.save(self.folder / "many.onnx", models.chain(100))
+        words = ("calibrate", "many.onnx", "--random", "20", "--shape", "N=500", "-q")
+        every = ("--checkpoint-seconds", "0")
+        self.baryon(*words, "-o", "whole.stats")
+        whole = (self.folder / "whole.stats").read_bytes()
+        disk = self.mount(f"size={len(whole) * 3 // 2}")
+        done = self.baryon(*words, *every, "-o", "disk/out.stats", status=5)
+        self.assert_says(done, "disk/out.stats", "No space left",
+                         "what was kept before is whole: the same command goes on from there")
+        self.assertEqual(self.files(disk), ["out.stats.part"])
+        subprocess.run(["mount", "-o", f"remount,size={DISK}", disk], check=True)
+        self.baryon(*words, "-o", "disk/out.stats")
+        self.assertEqual(self.files(disk), ["out.stats"])
+        self.assertEqual((disk / "out.stats").read_bytes(), whole)
+
+    @mounts
+    def test_disk_that_is_full_before_calibrating(self):
+        disk = self.mount("size=1m,nr_inodes=1")
+        done = self.baryon("calibrate", "small.onnx", "--random", "1000000000", "-o",
+                           "disk/out.stats", status=5)  # fmt: skip
+        self.assert_says(done, "disk/out.stats", "No space left")
+        self.assertLess(done.seconds, 10)
+        self.assertEqual(self.files(disk), [])
+
+    @mounts
     def test_no_names_left(self):
         self.mount("size=1m,nr_inodes=3")
         self.baryon("copy", "small.onnx", "disk/a.onnx")
@@ -139,6 +166,9 @@ class Disk(Writing):
             words = ("copy", "in.onnx", f"closed/{name}", *more)
             done = self.baryon(*words, status=5, **bound)
             self.assert_says(done, f"closed/{name}", "Permission denied")
+        words = ("calibrate", "small.onnx", "--random", "1000000000", "-o", "closed/out.stats")
+        done = self.baryon(*words, status=5, **bound)
+        self.assert_says(done, "closed/out.stats", "Permission denied")
         self.assertEqual(self.files(folder), ["old.onnx"])
 
 
