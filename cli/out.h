@@ -44,7 +44,7 @@ void by_plural(struct by_str *str, uint64_t count, const char *what);
  * A table: columns, then cells row by row. Columns are as wide as their widest cell;
  * on a terminal that is too narrow, flexible columns are shortened inside.
  */
-#define BY_TABLE_COLUMNS_MAX 10
+#define BY_TABLE_COLUMNS_MAX 12
 
 enum by_align { BY_LEFT, BY_RIGHT };
 

@@ -5,12 +5,12 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run calibrate list doctor version help'
+        words='inspect check copy run calibrate stats merge list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run calibrate list doctor version help' ;;
+    help:help) words='inspect check copy run calibrate stats merge list doctor version help' ;;
     inspect:--between) return ;;
     copy:--external-min) return ;;
     copy:--shape) return ;;
@@ -62,6 +62,11 @@ _baryon()
     calibrate:--threads) return ;;
     calibrate:--provider) return ;;
     calibrate:--opt-level) words='none basic extended all' ;;
+    stats:--tensor) return ;;
+    stats:--type) words='int4 uint4 int8 uint8 int16 uint16 float8e4m3fn float8e5m2' ;;
+    stats:--sort) words='model name range rms zeros nonfinite memory' ;;
+    stats:--top) return ;;
+    stats:--model) return ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -71,6 +76,8 @@ _baryon()
         copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

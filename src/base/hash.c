@@ -20,6 +20,15 @@ bool by_hash128_equal(struct by_hash128 a, struct by_hash128 b)
     return a.low == b.low && a.high == b.high;
 }
 
+const char *by_hash128_text(struct by_hash128 hash, char out[33])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (unsigned i = 0; i < 32; i++)
+        out[i] = digits[(i < 16 ? hash.high : hash.low) >> (4 * (15 - i % 16)) & 15];
+    out[32] = '\0';
+    return out;
+}
+
 struct by_hash128 by_hash128_sum(struct by_hash128 a, struct by_hash128 b)
 {
     struct by_hash128 sum = {.low = a.low + b.low, .high = a.high + b.high};

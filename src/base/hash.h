@@ -13,6 +13,8 @@ struct by_hash128 {
 
 struct by_hash128 by_hash128(const void *bytes, size_t size);
 bool by_hash128_equal(struct by_hash128 a, struct by_hash128 b);
+/* 32 hexadecimal digits; returns out. */
+const char *by_hash128_text(struct by_hash128 hash, char out[33]);
 /* Sums do not depend on the order of what is added, modulo 2^128. */
 struct by_hash128 by_hash128_sum(struct by_hash128 a, struct by_hash128 b);
 

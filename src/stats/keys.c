@@ -4,8 +4,6 @@
 #include "onnx/schema.h"
 #include "stats/stats.h"
 
-#include <inttypes.h>
-
 int by_stats_check_key(const struct by_stats_key *have, const struct by_stats_key *want,
                        struct baryon_error *err)
 {
@@ -17,13 +15,12 @@ int by_stats_check_key(const struct by_stats_key *have, const struct by_stats_ke
         {"other data", have->data, want->data},
         {"other settings", have->settings, want->settings},
     };
+    char first[33], second[33];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!by_hash128_equal(rows[i].have, rows[i].want))
-            return by_fail(err, BARYON_ERR_CHANGED,
-                           "the statistics are of %s (%016" PRIx64 "%016" PRIx64 ", not %016" PRIx64
-                           "%016" PRIx64 ")",
-                           rows[i].what, rows[i].have.high, rows[i].have.low, rows[i].want.high,
-                           rows[i].want.low);
+            return by_fail(err, BARYON_ERR_CHANGED, "the statistics are of %s (%.12s, not %.12s)",
+                           rows[i].what, by_hash128_text(rows[i].have, first),
+                           by_hash128_text(rows[i].want, second));
     return 0;
 }
 

@@ -118,6 +118,7 @@ const struct by_layer_stats *by_stats_find_layer(const struct by_stats *stats, c
 /* True when the tile is there, in memory or in a file; and for all of a layer's tiles. */
 bool by_layer_stats_has(const struct by_layer_stats *layer, size_t tile);
 bool by_layer_stats_complete(const struct by_layer_stats *layer);
+bool by_layer_stats_empty(const struct by_layer_stats *layer); /* no tile, mean or count */
 /* A copy of a layer's moments with all tiles that are there, 16 bytes an entry; it goes back
  * with by_moments_release(). */
 int by_stats_moments(const struct by_layer_stats *layer, struct by_moments *moments,

@@ -130,7 +130,6 @@ void by_stats_source_drop(struct by_stats_source *source);
 void by_stats_source_done(const struct by_stats_source *source, size_t at, size_t size);
 
 size_t by_layer_tile_entries(const struct by_layer *layer, size_t tile);
-bool by_layer_stats_empty(const struct by_layer_stats *layer); /* no tile, mean or count */
 /* Adds what the file has of a tile to a fold; one of count 0 is made first. */
 int by_stored_tile_add(const struct by_layer_stats *layer, size_t tile, struct by_fold *fold,
                        struct baryon_error *err);

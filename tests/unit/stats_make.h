@@ -10,6 +10,8 @@
 #include "stats/store.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define STATS_SAMPLES 30u
 
@@ -18,7 +20,7 @@ static const struct by_target stats_targets[] = {
     {"zeros", BY_ELEM_FLOAT, -1},
     {"ragged", BY_ELEM_FLOAT16, 0},
     {"never", BY_ELEM_FLOAT, 1},
-    {"strange \xc3\xa9", BY_ELEM_FLOAT, -1},
+    {"strange \x1b[31m\xc3\xa9", BY_ELEM_FLOAT, -1}, /* a terminal must not see it */
     {"ranks", BY_ELEM_FLOAT, 0},
 };
 
@@ -55,7 +57,7 @@ static inline struct by_stats *stats_empty(struct baryon_error *error)
     struct by_stats *stats;
     if (by_stats_open(&stats, error))
         return NULL;
-    stats->key = (struct by_stats_key){{1, 2}, {3, 4}, {5, 6}};
+    stats->key = (struct by_stats_key){{1, 0x123456789abcdef0}, {3, 4}, {5, 6}};
     stats->total = STATS_SAMPLES;
     if (by_stats_describe(stats, "net.onnx", "folder", "moments", error) ||
         by_stats_set_targets(stats, stats_targets, STATS_COUNT(stats_targets), error) ||
@@ -191,6 +193,18 @@ static inline struct by_stats *stats_part(uint64_t begin, uint64_t end, uint64_t
 static inline struct by_stats *stats_make(uint64_t begin, uint64_t end, uint64_t seed)
 {
     return stats_part(begin, end, seed, 0, SIZE_MAX, true, NULL);
+}
+
+/* The same in a few kilobytes: without the layer of several tiles. */
+static inline struct by_stats *stats_small(uint64_t begin, uint64_t end, uint64_t seed)
+{
+    struct by_stats *stats = stats_make(begin, end, seed);
+    if (!stats)
+        return NULL;
+    by_moments_release(&stats->layers[1].moments);
+    stats->layers[1] = stats->layers[2];
+    stats->layer_count = 2;
+    return stats;
 }
 
 #endif

@@ -1,0 +1,217 @@
+/* baryon merge: statistics of parts of the same samples become one file. */
+#include "base/file.h"
+#include "cli/cmd.h"
+#include "cli/coverage.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct settings {
+    const char *out;
+    bool force;
+};
+
+/* What a file that is merged already covers, to name it when another one covers it too. */
+struct part {
+    const char *path;
+    struct by_sample_range *covered;
+    size_t count;
+};
+
+struct job {
+    struct by_cli *cli;
+    const struct settings *settings;
+    struct by_stats *stats;
+    struct part *parts;
+    size_t count;
+};
+
+static int check_out(const struct settings *settings, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (!settings->out || !*settings->out)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out FILE has to be given: where the statistics go");
+    if (!strcmp(settings->out, "-"))
+        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', statistics are only written to a file");
+    if (settings->force || access(settings->out, F_OK) != 0)
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE, "--out %s exists", by_quote(quoted, settings->out));
+    return by_err_hint(err, "--force replaces it");
+}
+
+static int note_part(struct job *job, const char *path, const struct by_stats *stats,
+                     struct baryon_error *err)
+{
+    struct part *part = &job->parts[job->count];
+    size_t count = stats->covered.count;
+    part->path = path;
+    part->covered =
+        by_arena_alloc(&job->cli->config.arena, count, sizeof *part->covered, err);
+    if (!part->covered)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        part->covered[i] = stats->covered.at[i];
+    part->count = count;
+    job->count++;
+    return 0;
+}
+
+static bool overlaps(const struct part *part, const struct by_stats *stats)
+{
+    for (size_t i = 0; i < part->count; i++)
+        for (size_t k = 0; k < stats->covered.count; k++)
+            if (part->covered[i].begin < stats->covered.at[k].end &&
+                stats->covered.at[k].begin < part->covered[i].end)
+                return true;
+    return false;
+}
+
+/* The file that the new one does not go with: one with the same samples, or the first. */
+static const char *opponent(const struct job *job, const struct by_stats *stats)
+{
+    for (size_t i = 0; i < job->count; i++)
+        if (overlaps(&job->parts[i], stats))
+            return job->parts[i].path;
+    return job->parts[0].path;
+}
+
+static int explain(const struct job *job, const struct by_stats *other, const char *path,
+                   struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], hint[sizeof err->hint];
+    snprintf(hint, sizeof hint, "%s", err->hint);
+    if (err->code == BARYON_ERR_CHANGED)
+        by_err_hint(err, "%s has the latter; only parts of one calibration are merged",
+                    by_quote(quoted, job->parts[0].path));
+    else if (err->code == BARYON_ERR_INPUT)
+        by_err_hint(err, "the other file is %s; %s", by_quote(quoted, opponent(job, other)), hint);
+    return by_err_file(err, path);
+}
+
+/* The first one is what the others are merged into. */
+static int merge_file(struct job *job, const char *path, struct baryon_error *err)
+{
+    struct by_stats *other;
+    if (by_stats_load(&other, path, err) < 0)
+        return -1;
+    int status = 0;
+    if (job->stats && by_stats_merge(job->stats, other, err) < 0)
+        status = explain(job, other, path, err);
+    if (status == 0)
+        status = note_part(job, path, other, err);
+    if (status == 0 && !job->stats)
+        job->stats = other;
+    else
+        by_stats_close(other);
+    return status;
+}
+
+static int merge_all(struct job *job, struct baryon_error *err)
+{
+    const struct by_cli *cli = job->cli;
+    job->parts =
+        by_arena_alloc(&job->cli->config.arena, cli->operand_count, sizeof *job->parts, err);
+    if (!job->parts)
+        return -1;
+    for (size_t i = 0; i < cli->operand_count; i++)
+        if (merge_file(job, cli->operands[i], err) < 0)
+            return -1;
+    unsigned flags = job->settings->force ? 0 : BY_WRITER_EXCLUSIVE;
+    return by_stats_save(job->stats, job->settings->out, flags, err);
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static void tell_json(const struct job *job, uint64_t bytes)
+{
+    struct by_json json;
+    by_json_init(&json, &job->cli->out.text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "file", job->settings->out);
+    by_json_int(&json, "bytes", (int64_t)bytes);
+    by_json_int(&json, "merged", (int64_t)job->count);
+    by_coverage_json(&json, job->stats);
+    by_json_close(&json, '}');
+    by_str_puts(&job->cli->out.text, "\n");
+}
+
+static void tell(const struct job *job)
+{
+    struct by_out *out = &job->cli->out;
+    char size[32];
+    uint64_t bytes = size_of(job->settings->out);
+    if (job->cli->common.json) {
+        tell_json(job, bytes);
+        return;
+    }
+    if (job->cli->common.quiet)
+        return;
+    by_clean(&out->text, job->settings->out);
+    by_str_printf(&out->text, ": %s, merged from ", by_bytes_text(bytes, size, sizeof size));
+    by_plural(&out->text, job->count, "file");
+    by_str_puts(&out->text, "\n");
+    by_coverage_text(out, job->stats);
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    struct job job = {.cli = cli, .settings = data};
+    if (check_out(job.settings, err) < 0)
+        return -1;
+    int status = merge_all(&job, err);
+    if (status == 0)
+        tell(&job);
+    by_stats_close(job.stats);
+    return status;
+}
+
+static const struct by_option rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, out),
+     .help = "Where the statistics go, usually NAME.stats; has to be given"},
+    {.name = "force",
+     .letter = 'f',
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, force),
+     .help = "Replace FILE when it exists; it may be one of those that are merged"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+
+static const struct by_example examples[] = {
+    {"baryon merge part*.stats -o model.stats", "All parts that machines have made."},
+    {"baryon merge model.stats part9.stats -f -o model.stats", "One more into what there is."},
+    {0},
+};
+
+const struct by_command by_cmd_merge = {
+    .name = "merge",
+    .operands = "STATS...",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .summary = "Put statistics of parts of the samples together",
+    .text =
+        "Joins files that 'baryon calibrate --shard' has made of one model, the same samples and "
+        "the same settings. Order and grouping do not matter: the result has the bytes of one "
+        "calibration of all these samples. Files of another model, of other data or settings are "
+        "refused, and files that cover a sample that an earlier one covers. Samples may be "
+        "missing; which ones is told.\n\n"
+        "Moments of layers, the big part of such files, stay in the files until they are written, "
+        "tile by tile, so that files of any size are merged in little memory: that of one "
+        "file's histograms, twice, and some megabytes. All files are open at the same time; of "
+        "more than a thousand files with moments, merge some hundreds first.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}},
+    .run = run,
+};

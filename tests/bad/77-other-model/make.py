@@ -1,0 +1,6 @@
+from stats_samples import copy
+
+import cli_models
+
+copy(whole="part-0-30")
+cli_models.net()

@@ -1,0 +1,3 @@
+from stats_samples import copy
+
+copy(one="part-5-6", empty="part-0-0")

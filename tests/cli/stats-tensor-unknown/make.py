@@ -1,0 +1,3 @@
+from stats_samples import copy
+
+copy(whole="part-0-30")
