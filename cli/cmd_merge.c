@@ -35,7 +35,8 @@ static int check_out(const struct settings *settings, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--out FILE has to be given: where the statistics go");
     if (!strcmp(settings->out, "-"))
-        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', statistics are only written to a file");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out is '-', statistics are only written to a file");
     if (settings->force || access(settings->out, F_OK) != 0)
         return 0;
     by_fail(err, BARYON_ERR_USAGE, "--out %s exists", by_quote(quoted, settings->out));
@@ -48,8 +49,7 @@ static int note_part(struct job *job, const char *path, const struct by_stats *s
     struct part *part = &job->parts[job->count];
     size_t count = stats->covered.count;
     part->path = path;
-    part->covered =
-        by_arena_alloc(&job->cli->config.arena, count, sizeof *part->covered, err);
+    part->covered = by_arena_alloc(&job->cli->config.arena, count, sizeof *part->covered, err);
     if (!part->covered)
         return -1;
     for (size_t i = 0; i < count; i++)

@@ -34,15 +34,9 @@ static const struct by_stats_type types[] = {
 };
 
 static const struct by_choice type_choices[] = {
-    {"int4", 0, "-8 to 7"},
-    {"uint4", 1, "0 to 15"},
-    {"int8", 2, "-128 to 127"},
-    {"uint8", 3, "0 to 255"},
-    {"int16", 4, "-32768 to 32767"},
-    {"uint16", 5, "0 to 65535"},
-    {"float8e4m3fn", 6, "up to 448"},
-    {"float8e5m2", 7, "up to 57344"},
-    {0},
+    {"int4", 0, "-8 to 7"},           {"uint4", 1, "0 to 15"},          {"int8", 2, "-128 to 127"},
+    {"uint8", 3, "0 to 255"},         {"int16", 4, "-32768 to 32767"},  {"uint16", 5, "0 to 65535"},
+    {"float8e4m3fn", 6, "up to 448"}, {"float8e5m2", 7, "up to 57344"}, {0},
 };
 
 /* The format twice: with scales as they come, and with powers of two. */
@@ -90,9 +84,8 @@ static double sort_value(const struct by_tensor_stats *tensor, enum sort sort)
     case SORT_RMS:
         return by_sketch_rms(sketch);
     case SORT_ZEROS:
-        return by_sketch_finite(sketch)
-                   ? (double)sketch->zeros / (double)by_sketch_finite(sketch)
-                   : -1;
+        return by_sketch_finite(sketch) ? (double)sketch->zeros / (double)by_sketch_finite(sketch)
+                                        : -1;
     case SORT_NONFINITE:
         return (double)by_tensor_nonfinite(tensor);
     case SORT_MEMORY:
@@ -138,8 +131,7 @@ static int list_tensors(struct by_cli *cli, const struct settings *settings,
                         struct by_stats_view *view, struct baryon_error *err)
 {
     const struct by_stats *stats = view->stats;
-    view->tensors =
-        by_arena_alloc(&cli->config.arena, stats->tensor_count, sizeof(void *), err);
+    view->tensors = by_arena_alloc(&cli->config.arena, stats->tensor_count, sizeof(void *), err);
     if (!view->tensors)
         return -1;
     for (size_t i = 0; i < stats->tensor_count; i++)
@@ -172,8 +164,8 @@ static int unknown_tensor(const struct by_stats *stats, const char *file, const 
 
 /* --- Showing --- */
 
-static int show_tensors(struct by_cli *cli, const struct settings *settings,
-                        struct by_stats *stats, struct by_json *json, struct baryon_error *err)
+static int show_tensors(struct by_cli *cli, const struct settings *settings, struct by_stats *stats,
+                        struct by_json *json, struct baryon_error *err)
 {
     struct by_stats_type chosen[2];
     if (choose_types(settings, chosen, err) < 0)
@@ -187,9 +179,9 @@ static int show_tensors(struct by_cli *cli, const struct settings *settings,
             return unknown_tensor(stats, cli->operands[0], name, err);
         if (i && !json)
             by_str_puts(&cli->out.text, "\n");
-        int status = json ? by_stats_tensor_json(json, tensor, chosen, err)
-                          : by_stats_tensor_text(&cli->out, tensor, chosen, settings->logarithmic,
-                                                 err);
+        int status =
+            json ? by_stats_tensor_json(json, tensor, chosen, err)
+                 : by_stats_tensor_text(&cli->out, tensor, chosen, settings->logarithmic, err);
         if (status < 0)
             return -1;
     }

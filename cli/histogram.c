@@ -124,10 +124,10 @@ static void draw_zeros(struct by_out *out, const struct by_histogram *histogram,
 void by_histogram_draw(struct by_out *out, const struct by_histogram *histogram, bool logarithmic)
 {
     unsigned columns = out->columns ? out->columns : WIDTH;
-    struct scale scale = {
-        .most = 1,
-        .columns = columns > LABEL_COLUMNS + BAR_LEAST ? columns - LABEL_COLUMNS : BAR_LEAST,
-        .logarithmic = logarithmic};
+    struct scale scale = {.most = 1,
+                          .columns = columns > LABEL_COLUMNS + BAR_LEAST ? columns - LABEL_COLUMNS
+                                                                         : BAR_LEAST,
+                          .logarithmic = logarithmic};
     bool drawn = !histogram->zeros;
     scale.most = fmax(scale.most, (double)histogram->zeros);
     for (size_t i = 0; i < histogram->count; i++)

@@ -32,8 +32,8 @@ static void nonfinite_json(struct by_json *json, const struct by_tensor_stats *t
         by_json_text(json, "nonfinite_name", tensor->nonfinite_name);
 }
 
-static void channel_json(struct by_json *json, const char *key,
-                         const struct by_channels *channels, const float *values)
+static void channel_json(struct by_json *json, const char *key, const struct by_channels *channels,
+                         const float *values)
 {
     by_json_open(json, key, '[');
     for (size_t i = 0; i < channels->count; i++)
@@ -118,8 +118,7 @@ void by_stats_json(struct by_json *json, const struct by_stats_view *view)
 
 /* --- One tensor --- */
 
-static int bins_json(struct by_json *json, const struct by_sketch *sketch,
-                     struct baryon_error *err)
+static int bins_json(struct by_json *json, const struct by_sketch *sketch, struct baryon_error *err)
 {
     struct by_sketch_bin *bins;
     size_t count;

@@ -95,8 +95,7 @@ static void layer_row(struct by_table *table, const struct by_layer_stats *layer
     if (by_layer_stats_empty(layer))
         by_str_puts(&notes, "nothing gathered");
     else if (!by_layer_stats_complete(layer))
-        by_str_printf(&notes, "%zu of %zu tiles", by_layer_tiles_there(layer),
-                      moments->tile_count);
+        by_str_printf(&notes, "%zu of %zu tiles", by_layer_tiles_there(layer), moments->tile_count);
     if (moments->nonfinite_rows) {
         by_str_puts(&notes, notes.size ? ", " : "");
         by_plural(&notes, moments->nonfinite_rows, "row");
@@ -150,9 +149,9 @@ static int show_choices(struct by_out *out, const struct by_sketch *sketch,
     if (by_choices_make(sketch, type, &made, &count, err) < 0)
         return -1;
     snprintf(heading, sizeof heading, "%s%s%s", type->name,
-             type->target.is_float      ? ""
+             type->target.is_float    ? ""
              : type->target.symmetric ? ", symmetric"
-                                        : ", asymmetric",
+                                      : ", asymmetric",
              type->target.power_of_two ? ", powers of two" : "");
     by_str_puts(&out->text, "\n");
     by_table_init(&table, out);
