@@ -117,7 +117,7 @@ class Runner:
         place = Path(tempfile.mkdtemp(prefix=case.name + "-", dir=self.work))
         try:
             return self.run_in(case, place)
-        except Failure as failure:
+        except (Failure, subprocess.TimeoutExpired) as failure:
             return "failed", str(failure)
         finally:
             subprocess.run(["chmod", "-R", "u+rwX", str(place)], check=False)
