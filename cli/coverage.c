@@ -87,7 +87,8 @@ void by_coverage_text(struct by_out *out, const struct by_stats *stats)
 {
     by_running_line(out, "model", stats->model, NULL);
     by_running_line(out, "data", stats->data, NULL);
-    by_running_line(out, "settings", stats->settings, NULL);
+    if (*stats->settings)
+        by_running_line(out, "settings", stats->settings, NULL);
     samples_line(out, stats);
     skipped_lines(out, stats);
 }
