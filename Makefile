@@ -13,6 +13,7 @@ FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
 TOOLS     := $(call built,$(call sources,tests/tools))
 STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c)))
 TORTURE   := $(call built,$(call sources,tests/torture))
+MPI       := $(foreach f,openmpi mpich,$(if $(shell command -v mpicc.$f),$(BUILD)/libbaryon_mpi_$f.so))
 EXAMPLES  := $(call built,$(call sources,examples))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAYS   := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
@@ -22,11 +23,13 @@ SONAME    := libbaryon.so.$(ABI)
 SHARED    := $(BUILD)/$(SONAME)
 HERE      := @$(MAKE) --no-print-directory -s
 
-all: lib cli ## build the library and the program (the default)
+all: lib cli mpi ## build the library and the program (the default)
 
 lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc ## build/libbaryon.a and .so
 
 cli: $(BUILD)/baryon ## build/baryon
+
+mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
@@ -41,7 +44,7 @@ check: ## all tests that every change has to pass
 	@tests/check.py
 
 check-all: ## check; then clang, sanitizers, valgrind, faults, fuzzing, analysers
-	@scripts/deps.sh test analyse
+	@scripts/deps.sh test analyse mpi
 	@tests/check.py --all
 
 unit: $(UNITS) ## the unit tests alone
@@ -103,6 +106,14 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
+
+$(BUILD)/cli/mpi_find.o: BY_CFLAGS += -DBY_MPI_FOLDER='"$(LIBDIR)/baryon"'
+$(BUILD)/cli/mpi_find.o: $(BUILD)/place
+
+# Plain, whatever the flavour: sanitizers and MPI do not go together.
+$(BUILD)/libbaryon_mpi_%.so: mpi/baryon_mpi.c mpi/baryon_mpi.h $(BUILD)/flags
+	$(call say,MPI )mpicc.$* -std=c17 $(CFLAGS) $(WARNINGS) -fvisibility=hidden -fPIC -I. \
+	    -DBARYON_MPI_FLAVOUR=$* -shared -o $@ $< $(LDFLAGS)
 
 $(ARCHIVE): $(LIB_OBJ)
 	@rm -f $@
@@ -168,6 +179,7 @@ install: all ## into DESTDIR, PREFIX, LIBDIR
 	$(INSTALL) completions/baryon.bash $(SHARE)/bash-completion/completions/baryon
 	$(INSTALL) completions/_baryon $(SHARE)/zsh/site-functions/_baryon
 	$(INSTALL) completions/baryon.fish $(SHARE)/fish/vendor_completions.d/baryon.fish
+	$(foreach library,$(MPI),install -D $(library) $(LIBS)/baryon/$(notdir $(library));)
 ifneq ($(ORT_LIBRARY),)
 	$(INSTALL) $(ORT_LIBRARY) $(LIBS)/baryon/$(notdir $(ORT_LIBRARY))
 	-$(INSTALL) -t $(SHARE)/doc/baryon/onnxruntime $(ONNXRUNTIME_ROOT)/share/*
@@ -186,7 +198,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli deps demo check check-all unit fuzz bench peers objects units faults tools torture replays fuzzers \
+.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench peers objects units faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,5 +1,6 @@
 /* baryon calibrate: statistics of what flows through a model. */
 #include "calibrate.h"
+#include "cli/calibrate_ranks.h"
 #include "cli/calibrate_report.h"
 #include "cli/running.h"
 #include "cli/term.h"
@@ -24,6 +25,9 @@ struct job {
     struct by_cli *cli;
     const struct settings *settings;
     struct by_calibrate_options options;
+    struct by_ranks *ranks; /* NULL: the program runs alone */
+    struct by_log log;      /* of a rank that is not the first */
+    const char *out;        /* --out, or where this rank's part goes */
     char *checkpoint;
     struct by_loaded loaded;
     struct by_calibration *calibration;
@@ -70,15 +74,45 @@ static int name_things(struct job *job, struct baryon_error *err)
 {
     const struct by_data_settings *data = &job->settings->running.data;
     struct by_arena *arena = &job->cli->config.arena;
-    const size_t size = strlen(job->settings->out) + sizeof ".part";
+    if (by_calibrate_part(job->ranks, arena, job->settings->out, &job->out, err) < 0)
+        return -1;
+    const size_t size = strlen(job->out) + sizeof ".part";
     job->options.model = last_part(arena, job->cli->operands[0], err);
     job->options.data = data->data ? last_part(arena, data->data, err) : "random";
     job->checkpoint = by_arena_alloc(arena, size, 1, err);
     if (!job->options.model || !job->options.data || !job->checkpoint)
         return -1;
-    snprintf(job->checkpoint, size, "%s.part", job->settings->out);
+    snprintf(job->checkpoint, size, "%s.part", job->out);
     job->options.checkpoint = job->checkpoint;
     return 0;
+}
+
+static void write_as_rank(void *context, enum by_log_level level, const char *text)
+{
+    const struct job *job = context;
+    if (job->calibration)
+        by_log(&job->cli->log, level, "rank %zu: %s", by_ranks_rank(job->ranks), text);
+}
+
+/* Every rank is a shard. What all would say before the first sample is said by the first. */
+static int read_ranks(struct job *job, struct baryon_error *err)
+{
+    struct by_calibrate_options *options = &job->options;
+    const size_t rank = by_ranks_rank(job->ranks);
+    if (job->settings->shard)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--shard has no meaning with several ranks, each of them is a shard");
+    options->shard = rank;
+    options->shards = by_ranks_size(job->ranks);
+    options->spare_shards = true;
+    if (rank > 0) {
+        job->log =
+            (struct by_log){.write = write_as_rank, .context = job, .level = job->cli->log.level};
+        options->log = &job->log;
+    }
+    return by_config_given(&job->cli->config, "threads")
+               ? 0
+               : by_ranks_threads(job->ranks, &options->session.threads, err);
 }
 
 static int read_options(struct job *job, struct baryon_error *err)
@@ -100,6 +134,8 @@ static int read_options(struct job *job, struct baryon_error *err)
     options->context = job;
     options->log = &job->cli->log;
     by_running_session(job->cli, &settings->running, &options->session);
+    if (job->ranks && read_ranks(job, err) < 0)
+        return -1;
     if (by_running_input(job->cli, &settings->running, &options->input, err) < 0)
         return -1;
     return name_things(job, err);
@@ -114,8 +150,8 @@ static int check_out(const struct job *job, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
     if (data && by_same_file(out, data))
         return by_fail(err, BARYON_ERR_USAGE, "--out is the samples' file");
-    if (by_writer_open(&writer, out, 0, err) < 0)
-        return by_err_file(err, out);
+    if (by_writer_open(&writer, job->out, 0, err) < 0)
+        return by_err_file(err, job->out);
     by_writer_abort(writer);
     return 0;
 }
@@ -175,19 +211,42 @@ static int open_model(struct job *job, struct baryon_error *err)
 
 /* --- Running --- */
 
-static bool progress(void *context, const struct by_calibrate_progress *now)
+static void show_progress(struct job *job, const char *stage, uint64_t before, uint64_t done,
+                          uint64_t total)
 {
-    struct job *job = context;
-    if (strcmp(job->stage, now->stage) != 0) {
+    if (strcmp(job->stage, stage) != 0) {
         const struct by_progress_style style = by_running_style(job->cli);
         if (job->stage[0])
             by_progress_end(&job->progress);
-        snprintf(job->stage, sizeof job->stage, "%s", now->stage);
+        snprintf(job->stage, sizeof job->stage, "%s", stage);
         by_term_patient(NULL);
-        by_progress_begin(&job->progress, job->stage, "samples", now->before, now->total, &style);
-    } else
-        by_progress_step(&job->progress, now->done);
-    return by_term_stopping() != 0;
+        by_progress_begin(&job->progress, job->stage, "samples", before, total, &style);
+    }
+    job->progress.total = total;
+    by_progress_step(&job->progress, done);
+}
+
+/* The first rank shows how far all are, also while it waits for the others. */
+static bool progress(void *context, const struct by_calibrate_progress *now)
+{
+    struct job *job = context;
+    uint64_t done = now->done, total = now->total;
+    if (job->ranks)
+        by_ranks_progress(job->ranks, &done, &total);
+    if (job->ranks && by_ranks_rank(job->ranks))
+        by_term_patient(NULL);
+    else
+        show_progress(job, now->stage, now->before, done, total);
+    return by_term_stopping() || (job->ranks && by_ranks_stopping(job->ranks));
+}
+
+static void progress_of_others(void *context)
+{
+    struct job *job = context;
+    const struct by_sample_range range = by_calibration_range(job->calibration);
+    uint64_t done = range.end - range.begin, total = done;
+    by_ranks_progress(job->ranks, &done, &total);
+    show_progress(job, job->stage[0] ? job->stage : "calibrate", 0, done, total);
 }
 
 /* What is there already is either what would come out, or not to be replaced without asking. */
@@ -200,7 +259,8 @@ static int judge_existing(struct job *job, bool *up_to_date, struct baryon_error
         return 0;
     by_err_clear(&problem);
     if (by_stats_load(&job->stats, out, &problem) == 0 &&
-        by_calibration_matches(job->calibration, job->stats)) {
+        (job->ranks ? by_calibration_matches_all : by_calibration_matches)(job->calibration,
+                                                                           job->stats)) {
         *up_to_date = true;
         return 0;
     }
@@ -214,17 +274,54 @@ static int judge_existing(struct job *job, bool *up_to_date, struct baryon_error
 static int calibrate(struct job *job, struct baryon_error *err)
 {
     int status = by_calibration_run(job->calibration, &job->stats, &job->took, err);
-    if (job->stage[0])
+    if (job->stage[0] && !job->ranks)
         by_progress_end(&job->progress);
-    if (status < 0 || by_stats_save(job->stats, job->settings->out, 0, err) < 0)
+    if (status < 0 || by_stats_save(job->stats, job->out, 0, err) < 0)
         return -1;
     job->ran = true;
+    return 0;
+}
+
+/* A finished part of an earlier run that was cut off is taken as it is. */
+static bool part_is_there(struct job *job)
+{
+    struct by_stats *stats;
+    struct baryon_error problem;
+    by_err_clear(&problem);
+    if (job->settings->restart || job->settings->force || !by_file_exists(job->out) ||
+        by_stats_load(&stats, job->out, &problem) < 0)
+        return false;
+    const bool fits = by_calibration_matches(job->calibration, stats);
+    by_stats_close(stats);
+    if (fits)
+        by_log(job->options.log, BY_LOG_NOTICE, "%s: finished before", job->out);
+    return fits;
+}
+
+/* This rank's part, then all of them put together by the first. */
+static int run_part(struct job *job, struct baryon_error *err)
+{
+    const struct by_sample_range range = by_calibration_range(job->calibration);
+    const bool has_part = range.begin < range.end;
+    if (has_part && !part_is_there(job) && calibrate(job, err) < 0)
+        return -1;
+    by_stats_close(job->stats);
+    job->stats = NULL;
+    by_ranks_on_wait(job->ranks, by_ranks_rank(job->ranks) ? NULL : progress_of_others, job);
+    int status = by_calibrate_gather(job->ranks, job->settings->out, has_part, &job->stats, err);
+    if (status < 0 || by_ranks_rank(job->ranks))
+        return status;
+    if (job->stage[0])
+        job->took.seconds = by_progress_end(&job->progress);
+    job->took.samples = by_stats_covered(job->stats);
     return 0;
 }
 
 /* Checkpoints are of no more use, also those left by a kill between two steps. */
 static int finish(const struct job *job, struct baryon_error *err)
 {
+    if (job->ranks && by_file_exists(job->out) && by_remove_file(job->out, err) < 0)
+        return -1;
     return by_calibrate_clean(job->checkpoint, err);
 }
 
@@ -234,11 +331,17 @@ static int run_job(struct job *job, struct baryon_error *err)
     int status = by_calibration_open(&job->calibration, job->loaded.model,
                                      job->settings->running.data.data, &job->options, err);
     status = by_running_judge(&job->loaded, status, err);
-    if (status < 0 || judge_existing(job, &up_to_date, err) < 0)
+    if (status < 0)
         return -1;
-    if (!up_to_date && calibrate(job, err) < 0)
-        return -1;
-    return finish(job, err);
+    if (!job->ranks || by_ranks_rank(job->ranks) == 0)
+        status = judge_existing(job, &up_to_date, err);
+    if (status == 0 && job->ranks)
+        status = by_calibrate_agree(job->ranks, by_calibration_key(job->calibration),
+                                    by_input_count(by_calibration_input(job->calibration)),
+                                    &job->cli->log, &up_to_date, err);
+    if (status == 0 && !up_to_date)
+        status = job->ranks ? run_part(job, err) : calibrate(job, err);
+    return status < 0 ? -1 : finish(job, err);
 }
 
 static uint64_t size_of(const char *path)
@@ -273,10 +376,14 @@ static void report(const struct job *job)
 static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
+    if (by_ranks_open(&job.ranks, &cli->log, err) < 0)
+        return -1;
     int status = -1;
     if (read_options(&job, err) == 0 && check_out(&job, err) == 0 && open_model(&job, err) == 0)
         status = run_job(&job, err);
-    if (status == 0)
+    const bool first = !job.ranks || by_ranks_rank(job.ranks) == 0;
+    status = by_ranks_close(job.ranks, status, err);
+    if (status == 0 && first)
         report(&job);
     by_stats_close(job.stats);
     by_calibration_close(job.calibration);
@@ -354,6 +461,8 @@ static const struct by_example examples[] = {
      "All that any method needs."},
     {"baryon calibrate model.onnx --data photos --shard 2/8 -o part2.stats",
      "The second of eight parts, the others on other machines."},
+    {"mpirun -n 4 baryon calibrate model.onnx --data photos -o model.stats",
+     "By four ranks at once; see docs/many-machines.md."},
     {0},
 };
 

@@ -4,6 +4,7 @@
 #   scripts/deps.sh                what is needed to build and to run models
 #   scripts/deps.sh test           also what `make check` needs
 #   scripts/deps.sh test analyse   also what `make check-all` needs
+#   scripts/deps.sh mpi            also both MPIs, and what starts the parts of a calibration
 #
 # Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
 # build/deps/onnxruntime: its library out of the Python wheel, its C header out of
@@ -38,6 +39,11 @@ analyse | libc6-dev-arm64-cross | test -d /usr/aarch64-linux-gnu/include     | h
 analyse | clang-tidy            | command -v clang-tidy                      | static analysis
 analyse | cppcheck              | command -v cppcheck                        | static analysis
 analyse | valgrind              | command -v valgrind                        | memory errors and leaks
+mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
+mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts them
+mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
+mpi     | mpich                 | command -v mpirun.mpich                    | starts them
+mpi     | parallel              | command -v parallel                        | the commands of docs/many-machines.md
 TABLE
 )
 

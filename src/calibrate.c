@@ -73,12 +73,18 @@ static int copy_ports(struct by_calibration *calibration, struct baryon_error *e
 static int choose_range(struct by_calibration *calibration, struct baryon_error *err)
 {
     const uint64_t total = by_input_count(calibration->input);
-    const uint64_t shards = calibration->options->shards ? calibration->options->shards : 1;
     const uint64_t shard = calibration->options->shard;
+    uint64_t shards = calibration->options->shards ? calibration->options->shards : 1;
+    if (shards > total && calibration->options->spare_shards)
+        shards = total;
     if (shards > total)
         return by_fail(err, BARYON_ERR_USAGE,
                        "%" PRIu64 " shards of %" PRIu64 " samples, each needs one at least", shards,
                        total);
+    if (shard >= shards) {
+        calibration->range.begin = calibration->range.end = total;
+        return 0;
+    }
     const uint64_t each = total / shards, longer = total % shards;
     calibration->range.begin = each * shard + (shard < longer ? shard : longer);
     calibration->range.end = calibration->range.begin + each + (shard < longer);
@@ -178,6 +184,13 @@ bool by_calibration_matches(const struct by_calibration *calibration, const stru
 {
     return by_stats_check_key(&stats->key, &calibration->key, NULL) == 0 &&
            by_calibration_covered(calibration, stats);
+}
+
+bool by_calibration_matches_all(const struct by_calibration *calibration,
+                                const struct by_stats *stats)
+{
+    return by_stats_check_key(&stats->key, &calibration->key, NULL) == 0 &&
+           by_stats_complete(stats);
 }
 
 static void tell_passes(const struct by_calibration *calibration)

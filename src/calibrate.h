@@ -31,6 +31,7 @@ struct by_calibrate_options {
     bool moments;
     uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */
+    bool spare_shards;      /* there may be more than samples: the last ones have none */
     struct by_session_options session;
     struct by_input_options input;
     const char *model, *data; /* for people: what the statistics are of */
@@ -66,12 +67,15 @@ int by_calibration_open(struct by_calibration **calibration, struct baryon_model
 void by_calibration_close(struct by_calibration *calibration);
 
 const struct by_stats_key *by_calibration_key(const struct by_calibration *calibration);
-/* The samples that it covers. */
+/* The samples that it covers; none for a spare shard, which must not be run. */
 struct by_sample_range by_calibration_range(const struct by_calibration *calibration);
 const struct by_input *by_calibration_input(const struct by_calibration *calibration);
 const struct by_ort *by_calibration_ort(const struct by_calibration *calibration);
 /* True when statistics are what this calibration would give. */
 bool by_calibration_matches(const struct by_calibration *calibration, const struct by_stats *stats);
+/* True when they are of all samples, whatever this calibration's shard is. */
+bool by_calibration_matches_all(const struct by_calibration *calibration,
+                                const struct by_stats *stats);
 
 /* Once. Statistics may lie in the checkpoint's files, so those are removed when the
  * statistics were saved: by_calibrate_clean(). */

@@ -1,0 +1,105 @@
+#include "cli/mpi_find.h"
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/str.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const flavours[] = {"openmpi", "mpich", NULL};
+static const char *const only_open[] = {"openmpi", NULL};
+static const char *const pmi_first[] = {"mpich", "openmpi", NULL};
+static const char *const nobody[] = {NULL};
+
+const char *const *by_mpi_flavours(void)
+{
+    return flavours;
+}
+
+static int64_t number_of(const char *name)
+{
+    const char *value = getenv(name);
+    int64_t number;
+    return value && by_parse_i64(value, &number) && number > 0 && number < INT32_MAX ? number : 0;
+}
+
+int by_mpi_expected(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (number_of(sizes[i]))
+            return (int)number_of(sizes[i]);
+    return 0;
+}
+
+const char *const *by_mpi_wanted(void)
+{
+    static const char *named[2];
+    const char *given = getenv("BARYON_MPI");
+    const bool open = getenv("OMPI_COMM_WORLD_SIZE"), pmi = getenv("PMI_SIZE");
+    if ((!open && !pmi && !getenv("PMIX_RANK")) || by_mpi_expected() == 1)
+        return nobody;
+    if (given && !strcmp(given, "none"))
+        return nobody;
+    if (given && *given) {
+        named[0] = given;
+        return named;
+    }
+    return open ? only_open : pmi ? pmi_first : flavours;
+}
+
+static bool folder_of_program(char *buf, size_t size)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    return by_folder_of(path, buf, size);
+}
+
+static bool find(const char *flavour, char *path, size_t size)
+{
+    static const char *const below[] = {"", "/../lib/baryon"};
+    char folder[PATH_MAX];
+    if (strchr(flavour, '/'))
+        return by_format(path, size, "%s", flavour) < (int)size;
+    for (size_t i = 0; folder_of_program(folder, sizeof folder) && i < 2; i++)
+        if (by_format(path, size, "%s%s/libbaryon_mpi_%s.so", folder, below[i], flavour) <
+                (int)size &&
+            by_file_exists(path))
+            return true;
+    return by_format(path, size, BY_MPI_FOLDER "/libbaryon_mpi_%s.so", flavour) < (int)size &&
+           by_file_exists(path);
+}
+
+/* MPI libraries load parts of their own that look for the symbols of the rest: RTLD_GLOBAL. */
+int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, char *path, size_t size,
+                struct baryon_error *err)
+{
+    char found[PATH_MAX];
+    if (!find(flavour, found, sizeof found)) {
+        by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is not there", flavour);
+        return by_err_hint(err, "install that MPI's mpicc, then 'make' builds it");
+    }
+    if (path)
+        by_format(path, size, "%s", found);
+    dlerror();
+    void *handle = dlopen(found, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+    if (!handle) {
+        const char *text = dlerror();
+        return by_fail(err, BARYON_ERR_DEPENDENCY, "cannot be loaded: %.400s",
+                       text ? text : "no reason given");
+    }
+    *mpi = dlsym(handle, BARYON_MPI_SYMBOL);
+    if (!*mpi || (*mpi)->version != BARYON_MPI_VERSION) {
+        dlclose(handle);
+        return by_fail(err, BARYON_ERR_DEPENDENCY, "%.300s: it is not of this version of Baryon",
+                       found);
+    }
+    return 0;
+}

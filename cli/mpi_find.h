@@ -1,0 +1,26 @@
+/*
+ * Which MPI started the program, and its library of ours (mpi/baryon_mpi.h).
+ *
+ * mpirun and srun say so in the environment: OMPI_COMM_WORLD_SIZE (Open MPI), PMI_SIZE (MPICH
+ * and its kin, Slurm's pmi2), PMIX_RANK (Slurm's pmix). $BARYON_MPI names another flavour or a
+ * path; "none" means that nobody started several of us. Libraries are looked for beside the
+ * program, then in its lib/baryon.
+ */
+#ifndef BY_MPI_FIND_H
+#define BY_MPI_FIND_H
+
+#include "base/err.h"
+#include "mpi/baryon_mpi.h"
+
+/* The flavours that the environment speaks of, likely ones first, NULL behind the last;
+ * none: the program runs alone. */
+const char *const *by_mpi_wanted(void);
+/* How many ranks there are, as the environment says; 0: it does not. */
+int by_mpi_expected(void);
+/* All flavours, NULL behind the last. */
+const char *const *by_mpi_flavours(void);
+/* Never closed again. path has room for size bytes and may be NULL. */
+int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, char *path, size_t size,
+                struct baryon_error *err);
+
+#endif
