@@ -455,9 +455,9 @@ static const struct by_option rows[] = {
 static const struct by_option_group group = BY_OPTION_GROUP("Statistics", rows);
 
 static const struct by_example examples[] = {
-    {"baryon calibrate model.onnx --prep imagenet --data photos --limit 100 -o model.stats",
-     "A hundred pictures."},
-    {"baryon calibrate model.onnx --data photos --moments --max-memory 4GiB -o model.stats",
+    {"baryon calibrate model.onnx --data photos --prep imagenet -o model.stats",
+     "A folder of pictures."},
+    {"baryon calibrate model.onnx --data photos --moments -o model.stats",
      "All that any method needs."},
     {"baryon calibrate model.onnx --data photos --shard 2/8 -o part2.stats",
      "The second of eight parts, the others on other machines."},
