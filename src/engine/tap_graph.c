@@ -3,6 +3,7 @@
  * other names, and then those that they had. So nothing is left that saving could see,
  * and taking out cannot fail.
  */
+#include "base/format.h"
 #include "engine/tap_internal.h"
 #include "ir/graph.h"
 
@@ -115,6 +116,7 @@ struct builder {
     struct baryon_model *model;
     const char **shown;   /* of each value: the name that its readers see; NULL: its own */
     struct chain *behind; /* each node; one more: the end */
+    size_t names;         /* tried so far */
 };
 
 static int add_name(struct builder *builder, struct by_names *names, const char *name,
@@ -141,6 +143,16 @@ static int add_index(struct builder *builder, struct baryon_node *node, size_t i
     return 0;
 }
 
+/* A name that the model does not know, without telling it of the name. */
+static const char *new_name(struct builder *builder, struct baryon_error *err)
+{
+    char name[48];
+    do
+        by_format(name, sizeof name, "%s_%zu", BY_TAP_DOMAIN, builder->names++);
+    while (by_map_get(&builder->model->names.map, name));
+    return by_arena_text(&builder->edit->arena, name, strlen(name), err);
+}
+
 /* A node without inputs yet, that goes behind the node of that place; its output has a new name. */
 static struct baryon_node *new_node(struct builder *builder, const char *op_type, size_t place,
                                     struct baryon_error *err)
@@ -148,7 +160,7 @@ static struct baryon_node *new_node(struct builder *builder, const char *op_type
     struct by_arena *arena = &builder->edit->arena;
     struct baryon_node *node = BY_ARENA_NEW(arena, struct baryon_node, err);
     struct link *link = node ? BY_ARENA_NEW(arena, struct link, err) : NULL;
-    const char *name = link ? by_model_fresh_name(builder->model, BY_TAP_DOMAIN, err) : NULL;
+    const char *name = link ? new_name(builder, err) : NULL;
     if (!name || add_name(builder, &node->output, name, err))
         return NULL;
     node->name = name;

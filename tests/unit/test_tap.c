@@ -151,6 +151,24 @@ static void test_the_model_is_as_it_was_after_failures(void **state)
     by_model_free(model);
 }
 
+/* The names that taps get are nobody's. */
+static void test_names_of_taps_are_taken(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    gives(model, "baryon.taps_1", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "baryon.taps_3", "Neg", "x", "baryon.taps_0");
+    put_node(model->graph, "b", "Neg", "baryon.taps_0", "baryon.taps_1");
+    struct by_tapped *tapped =
+        open_taps(model, &watch, "baryon.taps_0 baryon.taps_1 baryon.taps_0", &plain);
+    run_taps(tapped, 0);
+    assert_string_equal(seen_names(&watch), "baryon.taps_0 baryon.taps_0 baryon.taps_1");
+    assert_floats(&watch.at[2].array, one_to_four, 4);
+    by_tapped_close(tapped);
+    by_model_free(model);
+}
+
 /* --- models of all kinds --- */
 
 static void run_on(struct baryon_model *model, const char *taps, int optimization,
@@ -534,6 +552,7 @@ int main(void)
         cmocka_unit_test_teardown(test_ports_are_the_models, clear_watch),
         cmocka_unit_test_teardown(test_the_model_is_as_it_was, clear_watch),
         cmocka_unit_test_teardown(test_the_model_is_as_it_was_after_failures, clear_watch),
+        cmocka_unit_test_teardown(test_names_of_taps_are_taken, clear_watch),
         cmocka_unit_test_teardown(test_unknown_shapes, clear_watch),
         cmocka_unit_test_teardown(test_scalars_and_nothing, clear_watch),
         cmocka_unit_test_teardown(test_nested_readers, clear_watch),
