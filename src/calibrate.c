@@ -34,41 +34,6 @@ static int make_plan(struct by_calibration *calibration, struct baryon_error *er
     return by_plan_divide(plan, 0, by_calibration_memory(calibration), err);
 }
 
-static int copy_port(struct by_arena *arena, struct by_port *to, const struct by_port *from,
-                     struct baryon_error *err)
-{
-    int64_t *dims = by_arena_alloc(arena, from->rank, sizeof *dims, err);
-    const char **symbols = by_arena_alloc(arena, from->rank, sizeof *symbols, err);
-    *to = *from;
-    to->name = by_arena_text(arena, from->name, strlen(from->name), err);
-    if (!dims || !symbols || !to->name)
-        return -1;
-    for (size_t i = 0; i < from->rank; i++) {
-        dims[i] = from->dims[i];
-        symbols[i] = by_arena_text(arena, from->symbols[i], strlen(from->symbols[i]), err);
-        if (!symbols[i])
-            return -1;
-    }
-    to->dims = dims;
-    to->symbols = symbols;
-    return 0;
-}
-
-static int copy_ports(struct by_calibration *calibration, struct baryon_error *err)
-{
-    size_t count;
-    const struct by_port *ports = by_session_inputs(by_watch_session(calibration->watch), &count);
-    calibration->ports =
-        by_arena_alloc(&calibration->arena, count, sizeof *calibration->ports, err);
-    if (!calibration->ports)
-        return -1;
-    for (size_t i = 0; i < count; i++)
-        if (copy_port(&calibration->arena, &calibration->ports[i], &ports[i], err) < 0)
-            return -1;
-    calibration->port_count = count;
-    return 0;
-}
-
 /* Shard s of n has the samples from s / n of them on; their sizes differ by one at most. */
 static int choose_range(struct by_calibration *calibration, struct baryon_error *err)
 {
@@ -91,27 +56,28 @@ static int choose_range(struct by_calibration *calibration, struct baryon_error 
     return 0;
 }
 
-int by_calibration_open_watch(struct by_calibration *calibration, size_t pass,
-                              struct baryon_error *err)
+static int open_watch(struct by_calibration *calibration, struct baryon_error *err)
 {
-    if (calibration->watch && by_watch_pass(calibration->watch) == pass)
-        return 0;
-    by_watch_close(calibration->watch);
-    calibration->watch = NULL;
     struct by_session_options session = calibration->options->session;
     session.cuts = CUTS;
-    return by_watch_open(&calibration->watch, calibration->model, &calibration->plan, pass,
-                         &session, err);
+    return by_watch_open(&calibration->watch, calibration->model, &calibration->plan, &session,
+                         err);
+}
+
+static int open_input(struct by_calibration *calibration, const char *data,
+                      struct baryon_error *err)
+{
+    const struct by_port *ports =
+        by_session_inputs(by_watch_session(calibration->watch), &calibration->port_count);
+    return by_input_open(&calibration->input, data, ports, calibration->port_count,
+                         &calibration->options->input, err);
 }
 
 static int open_all(struct by_calibration *calibration, const char *data, struct baryon_error *err)
 {
     const struct by_calibrate_options *options = calibration->options;
-    if (make_plan(calibration, err) < 0 || by_calibration_open_watch(calibration, 0, err) < 0 ||
-        copy_ports(calibration, err) < 0 ||
-        by_input_open(&calibration->input, data, calibration->ports, calibration->port_count,
-                      &options->input, err) < 0 ||
-        choose_range(calibration, err) < 0 ||
+    if (make_plan(calibration, err) < 0 || open_watch(calibration, err) < 0 ||
+        open_input(calibration, data, err) < 0 || choose_range(calibration, err) < 0 ||
         by_calibrate_key(&calibration->key, calibration->model, &calibration->plan,
                          calibration->input, options, err) < 0)
         return -1;
@@ -132,7 +98,6 @@ int by_calibration_open(struct by_calibration **out, struct baryon_model *model,
     struct by_calibration *calibration = by_alloc_zero(1, sizeof *calibration, err);
     if (!calibration)
         return -1;
-    by_arena_init(&calibration->arena, 0);
     calibration->model = model;
     calibration->options = options;
     if (open_all(calibration, data, err) < 0) {
@@ -150,7 +115,6 @@ void by_calibration_close(struct by_calibration *calibration)
     by_input_close(calibration->input);
     by_watch_close(calibration->watch);
     by_plan_release(&calibration->plan);
-    by_arena_release(&calibration->arena);
     by_free(calibration);
 }
 

@@ -9,12 +9,10 @@
 #include "calibrate_watch.h"
 
 struct by_calibration {
-    struct by_arena arena;
     struct baryon_model *model;
     const struct by_calibrate_options *options;
     struct by_plan plan;
     struct by_watch *watch;
-    struct by_port *ports; /* a copy: sessions come and go */
     size_t port_count;
     struct by_input *input;
     struct by_stats_key key;
@@ -25,9 +23,6 @@ struct by_calibration {
 
 /* --- calibrate.c --- */
 
-/* The session of a pass, unless it is open already. */
-int by_calibration_open_watch(struct by_calibration *calibration, size_t pass,
-                              struct baryon_error *err);
 uint64_t by_calibration_memory(const struct by_calibration *calibration);
 /* True when the statistics cover all samples of the calibration, and no others. */
 bool by_calibration_covered(const struct by_calibration *calibration, const struct by_stats *stats);

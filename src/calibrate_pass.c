@@ -79,8 +79,6 @@ static int adopt(struct by_calibration *calibration, size_t pass, struct by_stat
         if (by_plan_add_pass(plan, end, err) < 0 ||
             by_plan_divide(plan, pass + 1, by_calibration_memory(calibration), err) < 0)
             return -1;
-        by_watch_close(calibration->watch);
-        calibration->watch = NULL;
     }
     return by_calibration_covered(calibration, stats) ? 0 : recall(plan, pass, stats, err);
 }

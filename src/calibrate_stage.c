@@ -185,9 +185,7 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
                calibration->range.end - calibration->range.begin);
     if (by_calibration_covered(calibration, stage->stats))
         return 0;
-    if (by_calibration_open_watch(calibration, stage->pass, err) < 0)
-        return -1;
-    by_watch_into(calibration->watch, stage->stats);
+    by_watch_into(calibration->watch, stage->stats, stage->pass);
     if (by_ahead_open(&stage->ahead, calibration->input, err) < 0)
         return -1;
     stage->start = by_keep_clock();

@@ -101,7 +101,11 @@ static int look_at_layers(const struct watched *watched, const struct by_array *
     char quoted[BY_QUOTE_MAX];
     struct by_watch *watch = watched->watch;
     for (size_t i = 0; i < watched->layers.count; i++) {
-        struct by_layer_stats *layer = &watch->stats->layers[watched->layers.at[i]];
+        const size_t number = watched->layers.at[i];
+        struct by_layer_stats *layer = &watch->stats->layers[number];
+        size_t first, end;
+        if (!by_plan_part(watch->plan, watch->pass, number, &first, &end))
+            continue;
         if (by_moments_look(&layer->moments, &layer->layer, watch->moments_scratch, values,
                             look->sample, look->team, err) < 0)
             return by_err_in(err, "layer %s", by_quote(quoted, layer->layer.name));
@@ -117,7 +121,7 @@ static int look(void *context, const struct by_tap_look *look, struct baryon_err
     const struct by_array *values = &look->values[0];
     if (ready_scratch(watch, look->team, err) < 0)
         return -1;
-    if ((watched->tensor != NO_TENSOR &&
+    if ((watched->tensor != NO_TENSOR && watch->pass == 0 &&
          look_at_tensor(watch, &watch->stats->tensors[watched->tensor], values, look, err) < 0) ||
         look_at_layers(watched, values, look, err) < 0)
         return by_err_in(err, "tensor %s", by_quote(quoted, watched->name));
@@ -143,7 +147,7 @@ static struct watched *watch_value(struct by_watch *watch, const char *name,
 
 static int watch_targets(struct by_watch *watch, struct baryon_error *err)
 {
-    for (size_t i = 0; watch->pass == 0 && i < watch->plan->target_count; i++) {
+    for (size_t i = 0; i < watch->plan->target_count; i++) {
         struct watched *value = watch_value(watch, watch->plan->targets[i].name, err);
         if (!value)
             return -1;
@@ -154,10 +158,7 @@ static int watch_targets(struct by_watch *watch, struct baryon_error *err)
 
 static int watch_layers(struct by_watch *watch, struct baryon_error *err)
 {
-    size_t first, end;
     for (size_t i = 0; i < watch->plan->layer_count; i++) {
-        if (!by_plan_part(watch->plan, watch->pass, i, &first, &end))
-            continue;
         struct watched *value = watch_value(watch, watch->plan->layers[i].input, err);
         if (!value ||
             by_list_reserve(&watch->arena, &value->layers, 1, sizeof *value->layers.at, err) < 0)
@@ -184,14 +185,13 @@ static int open_taps(struct by_watch *watch, struct baryon_model *model,
 }
 
 int by_watch_open(struct by_watch **out, struct baryon_model *model, const struct by_plan *plan,
-                  size_t pass, const struct by_session_options *options, struct baryon_error *err)
+                  const struct by_session_options *options, struct baryon_error *err)
 {
     *out = NULL;
     struct by_watch *watch = by_alloc_zero(1, sizeof *watch, err);
     if (!watch)
         return -1;
     watch->plan = plan;
-    watch->pass = pass;
     by_arena_init(&watch->arena, 0);
     by_map_init(&watch->by_name);
     if (watch_targets(watch, err) < 0 || watch_layers(watch, err) < 0 ||
@@ -220,14 +220,10 @@ struct by_session *by_watch_session(const struct by_watch *watch)
     return by_tapped_session(watch->tapped);
 }
 
-size_t by_watch_pass(const struct by_watch *watch)
-{
-    return watch->pass;
-}
-
-void by_watch_into(struct by_watch *watch, struct by_stats *stats)
+void by_watch_into(struct by_watch *watch, struct by_stats *stats, size_t pass)
 {
     watch->stats = stats;
+    watch->pass = pass;
 }
 
 int by_watch_sample(struct by_watch *watch, const struct by_array *inputs, size_t count,

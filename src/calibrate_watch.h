@@ -1,5 +1,6 @@
 /*
- * A session whose taps add what they see to statistics: one pass of a plan.
+ * A session whose taps add what they see to statistics. All passes have the same one: with other
+ * taps the runtime would fuse other nodes, and values would differ in their last bits.
  */
 #ifndef BY_CALIBRATE_WATCH_H
 #define BY_CALIBRATE_WATCH_H
@@ -11,13 +12,12 @@ struct by_watch;
 
 /* The plan must outlive it; the model need not. */
 int by_watch_open(struct by_watch **watch, struct baryon_model *model, const struct by_plan *plan,
-                  size_t pass, const struct by_session_options *options, struct baryon_error *err);
+                  const struct by_session_options *options, struct baryon_error *err);
 void by_watch_close(struct by_watch *watch);
 struct by_session *by_watch_session(const struct by_watch *watch);
-size_t by_watch_pass(const struct by_watch *watch);
-/* Where everything goes from now on: it has the plan's targets, in the first pass, and layers,
- * with the pass's tiles in memory. */
-void by_watch_into(struct by_watch *watch, struct by_stats *stats);
+/* Where everything goes from now on, and of which pass it is. They have the plan's targets, in
+ * the first pass, and its layers, with the pass's tiles in memory. */
+void by_watch_into(struct by_watch *watch, struct by_stats *stats, size_t pass);
 /* After a failure the statistics are good for nothing. */
 int by_watch_sample(struct by_watch *watch, const struct by_array *inputs, size_t count,
                     uint64_t sample, const char *name, struct baryon_error *err);
