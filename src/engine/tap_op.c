@@ -143,12 +143,17 @@ static int read_and_look(const struct by_tap_point *tap, OrtKernelContext *conte
 
 /* --- what the runtime calls --- */
 
-/* The first error of a run or of opening is kept; the status has none of its words. */
-static OrtStatus *give_up(struct by_tapped *tapped, const struct baryon_error *error)
+/* The first error of a run or of opening is kept. */
+static void note_failure(struct by_tapped *tapped, const struct baryon_error *error)
 {
     if (!tapped->failed)
         tapped->error = *error;
     tapped->failed = true;
+}
+
+static OrtStatus *give_up(struct by_tapped *tapped, const struct baryon_error *error)
+{
+    note_failure(tapped, error);
     return tapped->ort->api->CreateStatus(ORT_FAIL, "a tap has failed");
 }
 
@@ -351,12 +356,15 @@ static int hand_shape_on(const struct by_ort *ort, OrtShapeInferContext *context
                          DOING, err);
 }
 
+/* The runtime does not release a status from here; opening fails by what was noted. */
 static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *context)
 {
     struct by_tapped *tapped = owner(op);
     struct baryon_error error;
     by_err_clear(&error);
-    return hand_shape_on(tapped->ort, context, &error) ? give_up(tapped, &error) : NULL;
+    if (hand_shape_on(tapped->ort, context, &error))
+        note_failure(tapped, &error);
+    return NULL;
 }
 
 /* --- rows --- */

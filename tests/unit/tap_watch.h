@@ -39,7 +39,8 @@ static inline void forget_seen(struct watch *watch)
 static inline const void *copy_seen(const struct by_array *array)
 {
     unsigned char *data = malloc(array->size + 1);
-    memcpy(data, array->data, array->size);
+    if (array->size)
+        memcpy(data, array->data, array->size);
     return data;
 }
 
