@@ -83,6 +83,7 @@ MORE_PARTS = {
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
     ],
     "process-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PROCESS]],
+    "diff-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", "tests/diff/test_tap.py"]],
     "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [
         make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),

@@ -20,6 +20,8 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
+import zoo.samples
+
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
 MODELS = ("centerface", "ppocr_cls", "magika", "silero_vad")
@@ -192,6 +194,7 @@ def main():
     seed = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
     random.seed(seed)
     print(f"SEED={seed}")
+    zoo.samples.write(ZOO)
     with tempfile.TemporaryDirectory(prefix="calibrate-") as folder:
         for name in MODELS:
             test_values(name, pathlib.Path(folder))
