@@ -70,6 +70,14 @@ static bool has(const struct pattern *pattern, const struct baryon_node *node)
     return false;
 }
 
+static bool has_operator(const struct pattern *pattern, const char *op_type)
+{
+    for (size_t i = 0; i < pattern->count; i++)
+        if (by_node_is(pattern->nodes[i], op_type))
+            return true;
+    return false;
+}
+
 static void add(struct pattern *pattern, const struct baryon_node *node)
 {
     if (!node || has(pattern, node))
@@ -198,7 +206,6 @@ static void look_at_root(struct search *search, const struct baryon_node *root)
 /* --- Gelu: x * 0.5 * (1 + erf(x / sqrt 2)), and its approximation by tanh --- */
 
 #define CURVE_DEPTH 6
-#define CUBE_NODES  3 /* c * (x + d * x^3) has at least so many */
 
 /* All between x and the node is products, sums and powers of x and constants. */
 static bool comes_from(const struct search *search, struct pattern *pattern,
@@ -253,12 +260,12 @@ static void look_at_curve(struct search *search, const struct baryon_node *curve
     add(&pattern, curve);
     const struct baryon_node *plus = step(search, &pattern, curve, "Add");
     const struct baryon_node *end = plus ? gelu_end(search, &pattern, plus, &x) : NULL;
-    const size_t behind = pattern.count;
     if (!end || !x || is_constant(search, x) ||
         !comes_from(search, &pattern, curve, x, CURVE_DEPTH))
         return;
-    if (by_node_is(curve, "Tanh") && pattern.count - behind < CUBE_NODES)
-        return; /* a sigmoid written as tanh */
+    /* Without x^3 it is a sigmoid written as tanh; x * x * x is fused by nobody. */
+    if (by_node_is(curve, "Tanh") && !has_operator(&pattern, "Pow"))
+        return;
     /* swallow() leaves the last one out. */
     for (size_t i = 0; i < pattern.count; i++)
         if (pattern.nodes[i] == end) {

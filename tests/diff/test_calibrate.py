@@ -4,6 +4,8 @@ Each float tensor of four models is made an output: counts, zeros, least and gre
 those of channels, mean and root mean square agree with what 'baryon stats' says; exactly as
 long as nothing is optimized, within rounding with all optimizations.
 
+Tensors that are left out by default are those that the runtime's fusions swallow.
+
 The file has the same bytes for any number of threads, any memory, and any number of shards
 merged in any order.
 """
@@ -140,6 +142,28 @@ def test_values(name, folder):
         print(f"{name}: {len(tensors)} tensors", flush=True)
 
 
+def test_swallowed(name, folder):
+    """What is not looked at is gone in the optimized model, or read by what only bends or cuts."""
+    path = ZOO / "models" / f"{name}.onnx"
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(folder / "optimized.onnx")
+    ort.InferenceSession(path, options, ["CPUExecutionProvider"])
+    kept = {out for node in onnx.load(folder / "optimized.onnx").graph.node for out in node.output}
+    readers = {}
+    for node in onnx.load(path).graph.node:
+        for value in node.input:
+            readers.setdefault(value, set()).add(node.op_type)
+    looked = []
+    for which in ("all", "seen"):
+        file = calibrate(name, folder / "which.stats", "--tensors", which)
+        looked.append({row["name"] for row in json.loads(baryon("stats", file, "--json"))["tensors"]})
+    for value in looked[0] - looked[1]:
+        bent = readers.get(value, set()) <= {"Relu", "LeakyRelu", "Clip"}
+        check(value not in kept or bent, name, "is not looked at:", value)
+    print(f"{name}: {len(looked[0] - looked[1])} values swallowed", flush=True)
+
+
 def is_constant(name, value, cache={}):
     """Computed from initializers alone."""
     if name not in cache:
@@ -198,6 +222,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="calibrate-") as folder:
         for name in MODELS:
             test_values(name, pathlib.Path(folder))
+            test_swallowed(name, pathlib.Path(folder))
         test_all_bytes(pathlib.Path(folder))
     print(f"{passed} passed, {len(failures)} failed")
     return bool(failures)
