@@ -26,7 +26,12 @@ LAYERS = {
     "input": {"base", "ir", "onnx", "engine", "input"},
     "stats": {"base", "ir", "onnx", "engine", "stats"},
     "calib": {"base", "ir", "stats", "calib"},
-    "": {"base", "ir", "onnx", "engine", "input", "stats", "calib", ""},
+    "pass": {"base", "ir", "onnx", "engine", "pass"},
+    "quant": {"base", "ir", "onnx", "pass", "stats", "calib", "quant"},
+    "solve": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "solve"},
+    "report": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "report"},
+    "preset": {"base", "preset"},
+    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", ""},
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -1,0 +1,72 @@
+/*
+ * Passes: rewrites of the float graph that make it easier to quantize and keep what it computes.
+ * One file and one row in passes.c each; the order of rows is the order they run in.
+ *
+ * Names. Users speak of the nodes of their own model. by_origins remembers, for every node
+ * there is, which of the user's nodes it came from; by_passes_run() keeps it by itself: a node
+ * that a pass made or widened has the origins of those whose outputs' names it gives and of those
+ * that vanished before it. So passes keep the names of values that live on.
+ */
+#ifndef BY_PASS_H
+#define BY_PASS_H
+
+#include "base/log.h"
+#include "engine/session.h"
+#include "ir/graph.h"
+
+struct by_origins;
+
+/* Every node of the model is its own origin. */
+int by_origins_open(struct by_origins **origins, struct baryon_model *model,
+                    struct baryon_error *err);
+void by_origins_close(struct by_origins *origins);
+/* Index of the user's nodes a node came from, into by_origins_user(). */
+const size_t *by_origins_of(const struct by_origins *origins, const struct baryon_node *node,
+                            size_t *count);
+/* The user's nodes as they were, for patterns. */
+struct by_user_node {
+    const char *name, *op_type; /* name "" when it had none */
+    const char *output;         /* its first output */
+    bool excluded;              /* stays float */
+    const char *why;            /* of excluded */
+};
+struct by_user_node *by_origins_user(struct by_origins *origins, size_t *count);
+/* The reason why a node stays float by what it came from; NULL: it need not. */
+const char *by_origins_excluded(const struct by_origins *origins, const struct baryon_node *node);
+
+struct by_pass_context {
+    struct baryon_model *model; /* linked; passes call by_model_infer() when they changed shapes */
+    struct by_origins *origins;
+    const struct by_log *log;                 /* may be NULL */
+    const struct by_session_options *session; /* for folding by the runtime */
+    int64_t opset;                            /* to convert to, 0: none */
+    size_t changes;                           /* what the pass counts */
+    bool compat;                              /* the peer's formula where it differs */
+};
+
+/* True when two nodes may become one: both or none of them are excluded. */
+bool by_pass_may_join(const struct by_pass_context *context, const struct baryon_node *one,
+                      const struct baryon_node *other);
+/* A constant's elements as float, into the arena; NULL without an error when it is none. */
+int by_pass_constant(const struct by_pass_context *context, const struct baryon_value *value,
+                     struct by_arena *arena, float **values, size_t *count,
+                     struct baryon_error *err);
+
+struct by_pass {
+    const char *name;  /* "fold-batch-norm" */
+    const char *alias; /* the peer's option, "FoldBatchNorm"; NULL: none */
+    const char *help;  /* one sentence, no full stop */
+    enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU } fallback; /* on by default; _NPU: for NPUs */
+    bool exact; /* outputs stay the same but for rounding */
+    int (*run)(struct by_pass_context *context, struct baryon_error *err);
+};
+
+const struct by_pass *const *by_passes(size_t *count);
+const struct by_pass *by_pass_find(const char *name); /* name or alias; NULL */
+
+/* Runs those with on[i], in order, and says what each changed; dump_folder (may be NULL) gets the
+ * model after each, "03-fold-batch-norm.onnx". */
+int by_passes_run(struct by_pass_context *context, const bool *on, const char *dump_folder,
+                  struct baryon_error *err);
+
+#endif

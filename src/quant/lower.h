@@ -1,0 +1,23 @@
+/*
+ * Lowering: writes the quantized graph that a plan describes into the plan's model. It decides
+ * nothing, and depends on nothing but the plan. Names as in facts 6.5.
+ */
+#ifndef BY_LOWER_H
+#define BY_LOWER_H
+
+#include "base/par.h"
+#include "quant/plan.h"
+
+/* QuantizeLinear and DequantizeLinear around layers. The plan's nodes and values may be gone
+ * afterwards: the plan is good for reports by name only. */
+int by_lower_qdq(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+/* QLinearConv and the like where there is one, pairs elsewhere. */
+int by_lower_qoperator(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+/* DynamicQuantizeLinear, MatMulInteger, ConvInteger, DynamicQuantizeLSTM, ... */
+int by_lower_dynamic(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+/* MatMulNBits of com.microsoft. */
+int by_lower_nbits(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+/* The one that the recipe asks for. */
+int by_lower(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Placement: which tensors of a model are quantized, for which readers. Rows and nodes of the plan
+ * come from here, each with its reason; parameters do not.
+ */
+#ifndef BY_PLACE_H
+#define BY_PLACE_H
+
+#include "pass/pass.h"
+#include "quant/plan.h"
+
+/*
+ * Marks the user's nodes that stay float: exclusions by name, operator and span, input and output
+ * nodes, nodes to quantize. To be called before passes run, on the user's graph. A pattern that
+ * picks nothing is an error with the nearest name; so is a span without a path.
+ */
+int by_exclude_resolve(const struct by_recipe *recipe, struct baryon_model *model,
+                       struct by_origins *origins, struct baryon_error *err);
+/* Fills an empty plan from the model as passes left it. */
+int by_place(struct by_quant_plan *plan, const struct by_origins *origins,
+             struct baryon_error *err);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * The plan: what of a model becomes which type, with which parameters, and why. A table; lowering
+ * (quant/lower.h) writes the graph from it and decides nothing.
+ *
+ *   place     rows: which tensors, which readers, who shares whose parameters   quant/place.h
+ *   solve     equalization and the like edit weights and rows                   solve/
+ *   params    ranges by calibration, scales, weights' parameters               quant/params.h
+ *   refine    rules of hardware move parameters                                quant/refine.h
+ *   lower     the quantized graph                                              quant/lower.h
+ *
+ * Rows refer to each other by their place in the list. Weights and biases are quantized from the
+ * float values with the final scale, at lowering: no stage holds integers that a later one
+ * could make stale, but for a solver's rounding decisions.
+ */
+#ifndef BY_PLAN_H
+#define BY_PLAN_H
+
+#include "ir/graph.h"
+#include "quant/recipe.h"
+
+#define BY_NO_ROW SIZE_MAX
+
+enum by_role { BY_ROLE_ACTIVATION, BY_ROLE_WEIGHT, BY_ROLE_BIAS };
+
+/* scale[i], zero[i] for channel i along axis; groups: [channel][group] with groups of the
+ * plan row's spec along group_axis. */
+struct by_params {
+    size_t count; /* 0: not known yet */
+    float *scales;
+    int64_t *zeros;
+    int axis; /* -1: one for the whole tensor */
+    int group_axis;
+    size_t groups; /* a channel; 1 but for BY_PER_GROUP */
+};
+
+/* A place that reads the dequantized value. */
+struct by_quant_reader {
+    struct baryon_node *node; /* NULL: output `slot` of `graph` */
+    struct baryon_graph *graph;
+    size_t slot;
+};
+
+/* Something that happened to a row behind its first reason. */
+struct by_quant_remark {
+    const char *rule; /* "shift-cut", "share", "softmax-range", "cle" */
+    const char *text; /* one sentence */
+};
+
+struct by_quant_row {
+    struct baryon_value *value;
+    enum by_role role;
+    struct by_tensor_spec spec;
+    const char *why; /* rule that put it here: "weight of Conv 'conv1'" */
+    struct {
+        struct by_quant_remark *at;
+        size_t count, cap;
+    } remarks;
+
+    /* --- Placement --- */
+    struct {
+        struct by_quant_reader *at; /* who reads the dequantized value */
+        size_t count, cap;
+    } readers;
+    bool dedicated;  /* a pair for each reader */
+    bool keep_float; /* of a constant: Q and DQ stand in the graph */
+    size_t shares;   /* row whose parameters it has, BY_NO_ROW: its own */
+    /* Range of another row instead of its own statistics (Relu's output for its input). */
+    size_t range_of;
+    size_t input_row, weight_row; /* of a bias whose scale is their product */
+    double beta;                  /* further factor of that product */
+
+    /* --- Parameters --- */
+    struct by_range range;
+    bool has_range;  /* given, or set by a rule: not calibrated */
+    bool has_params; /* given by the user: nothing moves them */
+    struct by_params params;
+    double error;     /* mean squared error of what chose them, NAN: unknown */
+    int32_t *rounded; /* a solver's integers in the tensor's order; NULL: nearest */
+};
+
+enum by_node_state {
+    BY_NODE_QUANTIZED,
+    BY_NODE_FLOAT, /* could be quantized, is not: see why */
+    BY_NODE_OTHER, /* has nothing to quantize: Shape, Cast, ... */
+};
+
+struct by_quant_node {
+    struct baryon_node *node;
+    enum by_node_state state;
+    const char *why;
+    double macs; /* multiply-adds; 0: none, or unknown sizes */
+};
+
+struct by_quant_plan {
+    struct by_arena arena;
+    struct baryon_model *model; /* linked, inferred */
+    const struct by_recipe *recipe;
+    struct {
+        struct by_quant_row *at;
+        size_t count, cap;
+    } rows;
+    struct by_quant_node *nodes; /* all graphs, outer before inner, in order */
+    size_t node_count;
+    struct by_map row_of; /* value name -> row + 1, of the main graph and what nested ones read */
+};
+
+int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,
+                       const struct by_recipe *recipe, struct baryon_error *err);
+void by_quant_plan_close(struct by_quant_plan *plan);
+
+/* BY_NO_ROW when the value has none. */
+size_t by_quant_find(const struct by_quant_plan *plan, const struct baryon_value *value);
+/* A new row with the defaults of its role; BY_NO_ROW on failure. */
+size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
+                    const struct by_tensor_spec *spec, const char *why, struct baryon_error *err);
+int by_quant_add_reader(struct by_quant_plan *plan, size_t row, struct baryon_node *node,
+                        struct baryon_graph *graph, size_t slot, struct baryon_error *err);
+/* text as printf. */
+int by_quant_remark(struct by_quant_plan *plan, size_t row, const char *rule,
+                    struct baryon_error *err, const char *text, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The row whose parameters a row has in the end. */
+size_t by_quant_owner(const struct by_quant_plan *plan, size_t row);
+const struct by_params *by_quant_params(const struct by_quant_plan *plan, size_t row);
+/* Position p of a power-of-two scale 2^-p. */
+int by_scale_position(float scale);
+
+#endif

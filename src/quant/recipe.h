@@ -1,0 +1,175 @@
+/*
+ * What a user asks of quantization, after presets, files and flags have been put together:
+ * a table of settings and rules, without a model. The plan (quant/plan.h) is what becomes of
+ * it on one.
+ */
+#ifndef BY_RECIPE_H
+#define BY_RECIPE_H
+
+#include "calib/calib.h"
+
+enum by_scale_type { BY_SCALE_FLOAT32, BY_SCALE_FLOAT16, BY_SCALE_POW2, BY_SCALE_INT16 };
+enum by_granularity { BY_PER_TENSOR, BY_PER_CHANNEL, BY_PER_GROUP };
+
+/* How the values of a tensor become a smaller type. */
+struct by_tensor_spec {
+    int64_t elem; /* an integer type of ir/tensor.h; 0: stays float */
+    bool symmetric;
+    bool reduce_range; /* 7 bits of 8, 15 of 16 */
+    enum by_scale_type scale;
+    enum by_granularity granularity;
+    int64_t group;                      /* elements of a group, of BY_PER_GROUP */
+    const struct by_calibrator *method; /* of weights: minmax, minmse or a power-of-two one */
+    struct by_calib_options calib;
+};
+
+/* Bits of by_change.set: which members of the spec a rule changes. */
+#define BY_CHANGE_ELEM        (1u << 0)
+#define BY_CHANGE_SYMMETRIC   (1u << 1)
+#define BY_CHANGE_REDUCE      (1u << 2)
+#define BY_CHANGE_SCALE       (1u << 3)
+#define BY_CHANGE_GRANULARITY (1u << 4) /* and group */
+#define BY_CHANGE_METHOD      (1u << 5) /* and calib */
+
+struct by_change {
+    struct by_tensor_spec spec;
+    unsigned set;
+};
+
+/* A text that picks names: as it is, a glob (* ? [...]), or a regular expression ("re:..." or the
+ * peer's "^...": POSIX extended). */
+struct by_pattern {
+    const char *text;
+    const char *origin; /* "--exclude", "config.yaml", for messages */
+};
+
+enum by_rule_kind { BY_RULE_OP_TYPE, BY_RULE_NODE, BY_RULE_TENSOR };
+
+/* One rule; later rules win. The peer's layer_type_config, specific_layer_config and
+ * TensorQuantOverrides. */
+struct by_rule {
+    enum by_rule_kind kind;
+    struct by_pattern pattern;                    /* an operator's name, of nodes or of a tensor */
+    struct by_change input, weight, bias, output; /* BY_RULE_TENSOR: input alone counts */
+    bool keep_float;                              /* the whole layer, or the tensor, stays float */
+    /* BY_RULE_TENSOR alone: given parameters or range; counts 0: none. */
+    const double *scales;
+    const int64_t *zeros;
+    size_t param_count;
+    int axis;        /* of several parameters */
+    double range[2]; /* low, high */
+    bool has_range;
+};
+
+/* From any of the starts to any of the ends. */
+struct by_span_rule {
+    const char **starts, **ends;
+    size_t start_count, end_count;
+    const char *origin;
+};
+
+struct by_patterns {
+    struct by_pattern *at;
+    size_t count, cap;
+};
+
+enum by_approach {
+    BY_APPROACH_STATIC,  /* activations by calibration */
+    BY_APPROACH_WEIGHTS, /* weights alone, DequantizeLinear in front of the layer */
+    BY_APPROACH_DYNAMIC, /* activations while the model runs: MatMulInteger and the like */
+    BY_APPROACH_NBITS,   /* MatMulNBits */
+};
+enum by_format { BY_FORMAT_QDQ, BY_FORMAT_QOPERATOR };
+/* The list of operators that are quantized by themselves, facts 6.1. */
+enum by_operators { BY_OPERATORS_CNN, BY_OPERATORS_NPU, BY_OPERATORS_TRANSFORMER };
+enum by_q_domain { BY_Q_AUTO, BY_Q_ONNX, BY_Q_MICROSOFT };
+enum by_bias_kind {
+    BY_BIAS_PRODUCT, /* int32, scale of the input times that of the weight */
+    BY_BIAS_OWN,     /* a scale of its own, by the bias spec */
+    BY_BIAS_FLOAT,
+};
+enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
+enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
+enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ };
+
+struct by_recipe {
+    const char *preset; /* NULL: none */
+    struct by_arena *arena;
+
+    enum by_approach approach;
+    enum by_format format;
+    struct by_tensor_spec activation, weight, bias;
+    enum by_bias_kind bias_kind;
+    bool bias_int16;             /* int32 biases have to fit 16 bits: the scale is made to */
+    bool adjust_weight_for_bias; /* widens a weight's scale until the bias fits int32 */
+
+    /* --- Which nodes --- */
+    enum by_operators operators;
+    struct by_patterns op_types;       /* only these; none: the list */
+    struct by_patterns extra_op_types; /* besides the list */
+    bool all_op_types;
+    struct by_patterns nodes;   /* only these; none: all */
+    struct by_patterns exclude; /* node names */
+    struct by_patterns exclude_op_types;
+    struct by_patterns input_nodes, output_nodes; /* what is before, behind stays float */
+    struct {
+        struct by_span_rule *at;
+        size_t count, cap;
+    } exclude_spans;
+    struct {
+        struct by_rule *at;
+        size_t count, cap;
+    } rules;
+
+    /* --- Where pairs stand --- */
+    bool dedicated_pairs;         /* one pair for each reader */
+    bool dedicated_dq;            /* one DequantizeLinear for each reader */
+    bool keep_float_weights;      /* weights with QuantizeLinear and DequantizeLinear */
+    bool fold_relu;               /* an asymmetric range takes the place of Relu and Clip */
+    bool align_elementwise;       /* constants of Add, Mul, ... get the activation's type */
+    bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
+    bool matmul_constant_only;
+    struct by_patterns no_output_op_types, no_output_nodes; /* no pairs on their outputs */
+    /* A pair between a layer and its activation is left out for: */
+    bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;
+    bool fuse_mul_add;
+    struct by_patterns fuse_between; /* "Mul>Add": no pair between the two */
+    struct by_patterns passthrough;  /* operators whose output takes its input's range */
+    enum by_q_domain domain;
+
+    /* --- Graph --- */
+    bool optimize;             /* folds and fusions */
+    struct by_patterns passes; /* "name" switches a pass on, "-name" off */
+    int64_t opset;             /* to convert to; 0: as it is */
+
+    /* --- Solvers and hardware --- */
+    enum by_cle_mode cle;
+    double cle_threshold;
+    int64_t cle_steps;
+    enum by_hardware hardware;
+    bool simulate_dpu;
+    struct by_patterns refine; /* "name" switches a rule on, "-name" off */
+    int64_t refine_rounds;
+    bool compat; /* as Quark 0.13, defects included */
+
+    /* --- MatMulNBits --- */
+    struct {
+        int64_t bits, group, accuracy_level;
+        bool symmetric;
+        enum by_nbits_method method;
+    } nbits;
+};
+
+/* The levels of an integer type, facts 4.2: symmetric signed types lose their lowest one. */
+void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax);
+/* What calibration methods want to know about a spec. */
+void by_spec_target(const struct by_tensor_spec *spec, struct by_calib_target *target);
+/* What the change sets. */
+void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change);
+/* "int8, symmetric, power of two, per channel"; returns buf. */
+const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t size);
+/* True when the pattern picks the name. */
+int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *picks,
+                     struct baryon_error *err);
+
+#endif

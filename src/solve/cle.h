@@ -1,0 +1,35 @@
+/*
+ * Cross-layer equalization: scales of channels move from one layer's weights to the next one's.
+ * It edits weights and biases of the float model, before statistics of it are taken.
+ */
+#ifndef BY_CLE_H
+#define BY_CLE_H
+
+#include "quant/plan.h"
+#include "stats/stats.h"
+
+struct by_cle_options {
+    enum by_cle_mode mode; /* not BY_CLE_AUTO */
+    double threshold;      /* of a channel's scale, below which it counts as dead */
+    int64_t steps;         /* 0: until nothing moves */
+};
+
+struct by_cle_report {
+    size_t pairs, triples, relu6; /* found; of them, through Relu6 */
+    size_t rounds;
+    double change; /* greatest factor of the last round */
+};
+
+/* What there is to equalize, without changing anything. */
+int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
+                  struct baryon_error *err);
+/*
+ * stats: with channels, so that no channel's activation leaves the tensor's range; NULL: weights
+ * alone. Edits the plan's model; the plan must be placed anew afterwards where nodes changed
+ * (*replaced).
+ */
+int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
+               const struct by_cle_options *options, struct by_cle_report *report, bool *replaced,
+               struct baryon_error *err);
+
+#endif
