@@ -8,14 +8,6 @@
 #include "cli/models.h"
 #include "cli/progress.h"
 
-struct by_running_settings {
-    struct by_model_settings model;
-    struct by_data_settings data;
-    struct by_prep_settings prep;
-    struct by_engine_settings engine;
-    struct by_runtime_settings runtime;
-};
-
 /* Groups of a command: samples, its own, engine. settings has a `running`. */
 #define BY_RUNNING_GROUPS(settings, own)                                                           \
     {                                                                                              \

@@ -69,8 +69,14 @@ static int open_input(struct by_calibration *calibration, const char *data,
 {
     const struct by_port *ports =
         by_session_inputs(by_watch_session(calibration->watch), &calibration->port_count);
-    return by_input_open(&calibration->input, data, ports, calibration->port_count,
-                         &calibration->options->input, err);
+    const struct by_calibrate_options *options = calibration->options;
+    if (!options->samples)
+        return by_input_open(&calibration->input, data, ports, calibration->port_count,
+                             &options->input, err);
+    if (by_input_open_callback(&calibration->input, options->samples, ports,
+                               calibration->port_count, &options->input, err) < 0)
+        return -1;
+    return by_input_find_count(calibration->input, err);
 }
 
 static int open_all(struct by_calibration *calibration, const char *data, struct baryon_error *err)

@@ -34,7 +34,8 @@ struct by_calibrate_options {
     bool spare_shards;      /* there may be more than samples: the last ones have none */
     struct by_session_options session;
     struct by_input_options input;
-    const char *model, *data; /* for people: what the statistics are of */
+    const struct by_input_callback *samples; /* instead of a path; with NULL: none */
+    const char *model, *data;                /* for people: what the statistics are of */
     /* Path kept up to date and taken up again; further passes have it with "2", "3", ...
      * behind it. NULL: none. */
     const char *checkpoint;
@@ -59,8 +60,9 @@ struct by_calibrate_report {
 /* A calibration that is about to begin: everything is open and known, no sample was run. */
 struct by_calibration;
 
-/* data: as by_input_open() takes it. The model must be linked and inferred; it and all that
- * options point to must outlive the calibration. */
+/* data: as by_input_open() takes it. Samples of a callback are counted first, where their number is
+ * not known, which takes reading all of them. The model must be linked and inferred; it and all
+ * that options point to must outlive the calibration. */
 int by_calibration_open(struct by_calibration **calibration, struct baryon_model *model,
                         const char *data, const struct by_calibrate_options *options,
                         struct baryon_error *err);

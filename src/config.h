@@ -12,7 +12,7 @@
  * that options of a list type collect what they are given.
  *
  * To add an option: one row in the group of the command (cli/cmd_*.c) or in a shared
- * group (settings.c), and one member in its struct.
+ * group (settings.c, calibrate_settings.c), and one member in its struct.
  */
 #ifndef BY_CONFIG_H
 #define BY_CONFIG_H

@@ -10,7 +10,7 @@
  *   providers   src/engine/provider.c       an execution provider of ONNX Runtime
  *   rules       src/onnx/check.c            a rule that models keep
  *   commands    cli/commands.h              a command of the program
- *   options     cli/cmd_*.c, settings.c     an option of commands
+ *   options     cli/cmd_*.c, *settings.c    an option of commands
  *
  * Here the first seven can be walked without knowing their structs: `baryon list`,
  * the documentation and a test that demands a text of every row do that. To make a new

@@ -293,6 +293,19 @@ static int refuse_pair(const struct by_config *config, const char *name, const c
     return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with --%s", name, other);
 }
 
+static int take_data(struct by_config *config, const struct by_data_settings *data, int64_t count,
+                     struct by_input_options *options, struct baryon_error *err)
+{
+    options->seed = (uint64_t)data->seed;
+    options->int_low = data->int_range.low;
+    options->int_high = data->int_range.high;
+    options->int_range_set = data->int_range.set;
+    options->count = (size_t)count;
+    options->skip_bad = data->skip_bad;
+    options->allow_nonfinite = data->allow_nonfinite;
+    return split_shapes(config, &data->shape, options, err);
+}
+
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
                     struct by_input_options *options, struct baryon_error *err)
 {
@@ -308,12 +321,27 @@ int by_data_options(struct by_config *config, const struct by_data_settings *dat
                         data->data ? "data" : "random", err) < 0)
             return -1;
     options->random = !data->data;
-    options->seed = (uint64_t)data->seed;
-    options->int_low = data->int_range.low;
-    options->int_high = data->int_range.high;
-    options->int_range_set = data->int_range.set;
-    options->count = (size_t)(data->data ? data->limit : data->random);
-    options->skip_bad = data->skip_bad;
-    options->allow_nonfinite = data->allow_nonfinite;
-    return split_shapes(config, &data->shape, options, err);
+    return take_data(config, data, data->data ? data->limit : data->random, options, err);
+}
+
+static int refuse_for_caller(const struct by_config *config, const char *name,
+                             struct baryon_error *err)
+{
+    if (!by_config_given(config, name))
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning where the caller gives the samples",
+                   name);
+}
+
+int by_data_options_of_caller(struct by_config *config, const struct by_data_settings *data,
+                              struct by_input_options *options, struct baryon_error *err)
+{
+    static const char *const of_others[] = {"data", "random", "seed", "int-range"};
+    for (size_t i = 0; i < COUNT(of_others); i++)
+        if (refuse_for_caller(config, of_others[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < COUNT(prep_rows); i++)
+        if (refuse_for_caller(config, prep_rows[i].name, err) < 0)
+            return -1;
+    return take_data(config, data, data->limit, options, err);
 }

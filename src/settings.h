@@ -44,12 +44,25 @@ struct by_runtime_settings {
     const char *onnxruntime;
 };
 
+/* What commands that run a model on samples have in common. */
+struct by_running_settings {
+    struct by_model_settings model;
+    struct by_data_settings data;
+    struct by_prep_settings prep;
+    struct by_engine_settings engine;
+    struct by_runtime_settings runtime;
+};
+
 extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group,
     by_model_group;
 
 /* Refuses what contradicts itself: both or neither of --data and --random. */
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
                     struct by_input_options *options, struct baryon_error *err);
+/* The same where samples come from the caller as arrays: what chooses, makes up or prepares
+ * samples is refused. */
+int by_data_options_of_caller(struct by_config *config, const struct by_data_settings *data,
+                              struct by_input_options *options, struct baryon_error *err);
 /* The preset with what was given on top. */
 void by_prep_options(const struct by_config *config, const struct by_prep_settings *settings,
                      struct by_prep *prep);

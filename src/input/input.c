@@ -243,6 +243,15 @@ int by_input_get(struct by_input *input, size_t index, const struct by_array **a
     return status;
 }
 
+int by_input_find_count(struct by_input *input, struct baryon_error *err)
+{
+    const struct by_array *arrays;
+    for (size_t i = 0; input->total == BY_COUNT_UNKNOWN; i++)
+        if (by_input_get(input, i, &arrays, NULL, err) < 0)
+            return -1;
+    return 0;
+}
+
 void by_sample_init(struct by_sample *sample)
 {
     *sample = (struct by_sample){0};

@@ -107,6 +107,8 @@ int by_input_open_callback(struct by_input **input, const struct by_input_callba
  * the number is known. So `for (i = 0; i < by_input_count(input); i++)` ends in every case.
  */
 size_t by_input_count(const struct by_input *input);
+/* Where the number is not known, gets every sample once; a callback has to rewind. */
+int by_input_find_count(struct by_input *input, struct baryon_error *err);
 /*
  * One array a port, in the ports' order, valid until the next call. name: the file's
  * name without folder and suffix, with "-K" behind it where a file has several samples or rows
