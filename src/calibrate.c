@@ -25,8 +25,7 @@ static int make_plan(struct by_calibration *calibration, struct baryon_error *er
 {
     const struct by_calibrate_options *options = calibration->options;
     struct by_plan *plan = &calibration->plan;
-    if (by_plan_make(plan, calibration->model->graph, options->targets, options->per_channel,
-                     options->moments, err) < 0)
+    if (by_plan_make(plan, calibration->model->graph, options, err) < 0)
         return -1;
     if (!plan->target_count && !plan->layer_count)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,

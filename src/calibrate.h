@@ -27,6 +27,8 @@ struct by_calibrate_progress {
 
 struct by_calibrate_options {
     enum by_target_choice targets;
+    const char *const *names; /* not NULL: these values instead of `targets` */
+    size_t name_count;
     bool per_channel;
     bool moments;
     uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */

@@ -1,5 +1,6 @@
 #include "calibrate_plan.h"
 
+#include "base/map.h"
 #include "ir/shape.h"
 
 #include <string.h>
@@ -29,17 +30,43 @@ static int number_tiles(struct by_plan *plan, struct baryon_error *err)
     return 0;
 }
 
-int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
-                 enum by_target_choice targets, bool per_channel, bool moments,
-                 struct baryon_error *err)
+/* Keeps the targets that the caller names, in the graph's order. */
+static int keep_named(struct by_plan *plan, const struct by_calibrate_options *options,
+                      struct baryon_error *err)
 {
-    *plan = (struct by_plan){.per_channel = per_channel};
-    if (by_targets_find(graph, targets, &plan->targets, &plan->target_count, err) < 0 ||
-        (moments && by_layers_find(graph, &plan->layers, &plan->layer_count, err) < 0) ||
+    struct by_map named;
+    size_t kept = 0;
+    int status = 0;
+    by_map_init(&named);
+    for (size_t i = 0; status == 0 && i < options->name_count; i++)
+        status = by_map_put(&named, options->names[i], &named, err);
+    for (size_t i = 0; status == 0 && i < plan->target_count; i++)
+        if (by_map_get(&named, plan->targets[i].name))
+            plan->targets[kept++] = plan->targets[i];
+    plan->target_count = kept;
+    by_map_release(&named);
+    return status;
+}
+
+static int find_targets(struct by_plan *plan, const struct baryon_graph *graph,
+                        const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    const enum by_target_choice choice = options->names ? BY_TARGETS_ALL : options->targets;
+    if (by_targets_find(graph, choice, &plan->targets, &plan->target_count, err) < 0)
+        return -1;
+    return options->names ? keep_named(plan, options, err) : 0;
+}
+
+int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
+                 const struct by_calibrate_options *options, struct baryon_error *err)
+{
+    *plan = (struct by_plan){.per_channel = options->per_channel};
+    if (find_targets(plan, graph, options, err) < 0 ||
+        (options->moments && by_layers_find(graph, &plan->layers, &plan->layer_count, err) < 0) ||
         number_tiles(plan, err) < 0)
         return -1;
     plan->sketch_bytes = plan->target_count * SKETCH_BYTES;
-    for (size_t i = 0; per_channel && i < plan->target_count; i++)
+    for (size_t i = 0; plan->per_channel && i < plan->target_count; i++)
         plan->sketch_bytes += CHANNEL_BYTES * channels_of(graph, &plan->targets[i]);
     return 0;
 }

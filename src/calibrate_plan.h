@@ -8,7 +8,7 @@
 #ifndef BY_CALIBRATE_PLAN_H
 #define BY_CALIBRATE_PLAN_H
 
-#include "stats/stats.h"
+#include "calibrate.h"
 
 struct by_pass {
     size_t begin, end; /* tiles, numbered through */
@@ -28,8 +28,7 @@ struct by_plan {
 
 /* Without passes. */
 int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
-                 enum by_target_choice targets, bool per_channel, bool moments,
-                 struct baryon_error *err);
+                 const struct by_calibrate_options *options, struct baryon_error *err);
 void by_plan_release(struct by_plan *plan);
 
 size_t by_plan_tiles(const struct by_plan *plan); /* of all layers */
