@@ -112,7 +112,7 @@ static void quantization(struct by_json *json, const struct by_quant *quant)
     for (size_t i = 0; i < quant->kind_count; i++) {
         const struct by_quant_kind *kind = &quant->kinds[i];
         by_json_open(json, NULL, '{');
-        by_json_text(json, "role", kind->role == BY_ROLE_WEIGHT ? "weight" : "activation");
+        by_json_text(json, "role", kind->role == BY_PART_WEIGHT ? "weight" : "activation");
         by_json_text(json, "type", by_elem_name(kind->elem));
         by_json_text(json, "grain", by_quant_grain_name(kind->grain));
         by_json_int(json, "count", (int64_t)kind->count);

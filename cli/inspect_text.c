@@ -170,7 +170,7 @@ static void show_kinds(struct by_out *out, const struct by_quant *quant)
     for (size_t i = 0; i < quant->kind_count; i++) {
         const struct by_quant_kind *kind = &quant->kinds[i];
         label(out, i ? "" : "quantized");
-        by_plural(&out->text, kind->count, kind->role == BY_ROLE_WEIGHT ? "weight" : "activation");
+        by_plural(&out->text, kind->count, kind->role == BY_PART_WEIGHT ? "weight" : "activation");
         by_str_printf(&out->text, " %s, %s\n", by_elem_name(kind->elem),
                       by_quant_grain_name(kind->grain));
     }

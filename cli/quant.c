@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-static const char *const form_names[] = {
-    [BY_QUANT_QDQ] = "QDQ",
-    [BY_QUANT_OPERATOR] = "quantized operators",
-    [BY_QUANT_CUSTOM] = "custom operators",
-    [BY_QUANT_WEIGHT_ONLY] = "weights only",
-};
-
-const char *by_quant_form_name(enum by_quant_form form)
-{
-    return form_names[form];
-}
-
 const char *by_quant_grain_name(enum by_quant_grain grain)
 {
     static const char *const names[] = {
@@ -25,50 +13,7 @@ const char *by_quant_grain_name(enum by_quant_grain grain)
     return names[grain];
 }
 
-static bool is_one_of(const char *op_type, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(op_type, *names))
-            return true;
-    return false;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && !strcmp(text + length - tail, end);
-}
-
-/* The form that an operator belongs to, BY_QUANT_FORMS when it is an ordinary one. */
-static enum by_quant_form form_of(const char *domain, const char *op_type)
-{
-    static const char *const weight_only[] = {"MatMulNBits", "MatMulBnb4", "GatherBlockQuantized",
-                                              "QMoE", NULL};
-    static const char *const operators[] = {"DynamicQuantizeLinear",
-                                            "DynamicQuantizeMatMul",
-                                            "DynamicQuantizeLSTM",
-                                            "MatMulIntegerToFloat",
-                                            "QAttention",
-                                            "QGemm",
-                                            "QEmbedLayerNormalization",
-                                            "QOrderedMatMul",
-                                            "QuantizeWithOrder",
-                                            "DequantizeWithOrder",
-                                            NULL};
-    static const char *const custom[] = {"com.amd.quark", "com.vai.quantize", NULL};
-    if (is_one_of(domain, custom))
-        return BY_QUANT_CUSTOM;
-    if (!strcmp(op_type, "QuantizeLinear") || !strcmp(op_type, "DequantizeLinear"))
-        return BY_QUANT_QDQ;
-    if (is_one_of(op_type, weight_only))
-        return BY_QUANT_WEIGHT_ONLY;
-    if (!strncmp(op_type, "QLinear", 7) || ends_with(op_type, "Integer") ||
-        is_one_of(op_type, operators))
-        return BY_QUANT_OPERATOR;
-    return BY_QUANT_FORMS;
-}
-
-static void add_kind(struct by_quant *quant, enum by_quant_role role, enum by_quant_grain grain,
+static void add_kind(struct by_quant *quant, enum by_quant_part role, enum by_quant_grain grain,
                      int64_t elem)
 {
     for (size_t i = 0; i < quant->kind_count; i++) {
@@ -116,9 +61,7 @@ static int64_t quantized_type(const struct baryon_node *node)
 
 void by_quant_look(struct by_quant *quant, const struct baryon_node *node)
 {
-    if (!node->op_type)
-        return;
-    enum by_quant_form form = form_of(by_domain(node->domain), node->op_type);
+    const enum by_quant_form form = by_quant_form_of(node);
     if (form == BY_QUANT_FORMS)
         return;
     quant->forms[form]++;
@@ -127,8 +70,8 @@ void by_quant_look(struct by_quant *quant, const struct baryon_node *node)
     const struct baryon_value *input = by_node_in(node, 0);
     const struct baryon_tensor *weight = constant(input);
     if (!strcmp(node->op_type, "QuantizeLinear"))
-        add_kind(quant, weight ? BY_ROLE_WEIGHT : BY_ROLE_ACTIVATION, grain_of(node),
+        add_kind(quant, weight ? BY_PART_WEIGHT : BY_PART_ACTIVATION, grain_of(node),
                  quantized_type(node));
     else if (weight)
-        add_kind(quant, BY_ROLE_WEIGHT, grain_of(node), weight->data_type);
+        add_kind(quant, BY_PART_WEIGHT, grain_of(node), weight->data_type);
 }

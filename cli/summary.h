@@ -12,6 +12,7 @@
 
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "quant/form.h"
 
 struct by_tally {
     uint64_t nodes, tensors, parameters, bytes;
@@ -23,19 +24,11 @@ struct by_op_tally {
 };
 
 /* How a model is quantized: what its nodes and constants say. */
-enum by_quant_form {
-    BY_QUANT_QDQ,         /* QuantizeLinear, DequantizeLinear */
-    BY_QUANT_OPERATOR,    /* QLinearConv, MatMulInteger, ... */
-    BY_QUANT_CUSTOM,      /* com.amd.quark and its like */
-    BY_QUANT_WEIGHT_ONLY, /* MatMulNBits, ... */
-    BY_QUANT_FORMS,
-};
-
-enum by_quant_role { BY_ROLE_WEIGHT, BY_ROLE_ACTIVATION };
+enum by_quant_part { BY_PART_WEIGHT, BY_PART_ACTIVATION };
 enum by_quant_grain { BY_GRAIN_TENSOR, BY_GRAIN_CHANNEL, BY_GRAIN_BLOCK };
 
 struct by_quant_kind {
-    enum by_quant_role role;
+    enum by_quant_part role;
     enum by_quant_grain grain;
     int64_t elem;
     uint64_t count;
@@ -70,7 +63,6 @@ void by_summary_release(struct by_summary *summary);
 /* Adds what one node says about quantization. */
 void by_quant_look(struct by_quant *quant, const struct baryon_node *node);
 /* "QDQ form", ... */
-const char *by_quant_form_name(enum by_quant_form form);
 const char *by_quant_grain_name(enum by_quant_grain grain);
 
 #endif
