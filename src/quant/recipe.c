@@ -1,0 +1,101 @@
+/* Changes of a spec, a spec as text, and patterns of names. */
+#include "quant/recipe.h"
+
+#include "base/str.h"
+#include "base/text.h"
+#include "ir/tensor.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <string.h>
+
+void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change)
+{
+    if (change->set & BY_CHANGE_ELEM)
+        spec->elem = change->spec.elem;
+    if (change->set & BY_CHANGE_SYMMETRIC)
+        spec->symmetric = change->spec.symmetric;
+    if (change->set & BY_CHANGE_REDUCE)
+        spec->reduce_range = change->spec.reduce_range;
+    if (change->set & BY_CHANGE_SCALE)
+        spec->scale = change->spec.scale;
+    if (change->set & BY_CHANGE_GRANULARITY) {
+        spec->granularity = change->spec.granularity;
+        spec->group = change->spec.group;
+    }
+    if (change->set & BY_CHANGE_METHOD) {
+        spec->method = change->spec.method;
+        spec->calib = change->spec.calib;
+    }
+}
+
+const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t size)
+{
+    static const char *const scales[] = {
+        [BY_SCALE_FLOAT32] = "float32 scale",
+        [BY_SCALE_FLOAT16] = "float16 scale",
+        [BY_SCALE_POW2] = "power of two",
+        [BY_SCALE_INT16] = "int16 scale",
+    };
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    if (!spec->elem) {
+        by_text_add(&text, "float");
+        return buf;
+    }
+    by_text_add(&text, "%s, %s", by_elem_name(spec->elem),
+                spec->symmetric ? "symmetric" : "asymmetric");
+    if (spec->reduce_range)
+        by_text_add(&text, ", one bit less");
+    if (spec->scale != BY_SCALE_FLOAT32)
+        by_text_add(&text, ", %s", scales[spec->scale]);
+    if (spec->granularity == BY_PER_CHANNEL)
+        by_text_add(&text, ", per channel");
+    else if (spec->granularity == BY_PER_GROUP)
+        by_text_add(&text, ", groups of %" PRId64, spec->group);
+    else
+        by_text_add(&text, ", per tensor");
+    if (spec->method)
+        by_text_add(&text, ", %s", spec->method->name);
+    return buf;
+}
+
+/* The expression of a pattern that is one, else NULL. */
+static const char *expression_of(const char *text)
+{
+    if (!strncmp(text, "re:", 3))
+        return text + 3;
+    return text[0] == '^' && strstr(text, ".*") ? text : NULL;
+}
+
+static int match_expression(const struct by_pattern *pattern, const char *expression,
+                            const char *name, bool *picks, struct baryon_error *err)
+{
+    char why[128], quoted[BY_QUOTE_MAX];
+    regex_t compiled;
+    const int failed = regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB);
+    if (failed == REG_ESPACE)
+        return by_err_nomem(err, strlen(expression));
+    if (failed) {
+        regerror(failed, &compiled, why, sizeof why);
+        by_fail(err, BARYON_ERR_USAGE, "%s is no regular expression: %s",
+                by_quote(quoted, expression), why);
+        return pattern->origin ? by_err_in(err, "%s", pattern->origin) : -1;
+    }
+    *picks = regexec(&compiled, name, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return 0;
+}
+
+int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *picks,
+                     struct baryon_error *err)
+{
+    const char *expression = expression_of(pattern->text);
+    *picks = !strcmp(pattern->text, name);
+    if (*picks)
+        return 0;
+    if (expression)
+        return match_expression(pattern, expression, name, picks, err);
+    *picks = by_glob(pattern->text, name);
+    return 0;
+}
