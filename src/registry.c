@@ -5,6 +5,7 @@
 #include "input/input.h"
 #include "ir/opinfo.h"
 #include "onnx/check.h"
+#include "pass/pass.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +136,25 @@ static void method_row(size_t index, struct by_registry_row *row)
     row->help = method->help;
 }
 
+static size_t pass_count(void)
+{
+    size_t count;
+    by_passes(&count);
+    return count;
+}
+
+static void pass_row(size_t index, struct by_registry_row *row)
+{
+    static const char *const fallbacks[] = {
+        [BY_PASS_ON] = "on", [BY_PASS_OFF] = "off", [BY_PASS_NPU] = "for NPUs"};
+    size_t count;
+    const struct by_pass *pass = by_passes(&count)[index];
+    row->name = pass->name;
+    snprintf(row->detail, sizeof row->detail, "%s%s%s", fallbacks[pass->fallback],
+             pass->alias ? ", " : "", pass->alias ? pass->alias : "");
+    row->help = pass->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
@@ -142,6 +162,8 @@ static const struct by_registry registries[] = {
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
     {"methods", "also called", "Ways to choose the range of a quantized tensor", method_count,
      method_row},
+    {"passes", "by default, Quark's name", "Rewrites of the float graph before quantization",
+     pass_count, pass_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},

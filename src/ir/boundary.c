@@ -75,6 +75,30 @@ int by_graph_remove_initializer(struct baryon_value *value, struct baryon_error 
     return 0;
 }
 
+int by_graph_remove_default_input(struct baryon_value *value, struct baryon_error *err)
+{
+    char name[BY_QUOTE_MAX];
+    if (by_value_is_live(value, err))
+        return -1;
+    struct baryon_graph *graph = value->graph;
+    if (!value->is_input || value->init_slot == BY_NO_SLOT || by_value_is_kept(value))
+        return by_fail(err, BARYON_ERR_USAGE, "value %s is not an input with a default to drop",
+                       by_quote(name, value->name));
+    if (by_list_reserve(by_graph_arena(graph), &graph->value_info, 1, sizeof(void *), err))
+        return -1;
+    struct by_value_info *info = graph->input.at[value->slot];
+    remove_input(value);
+    if (value->info_slot == BY_NO_SLOT) {
+        value->info_slot = graph->value_info.count;
+        by_ptrs_add(&graph->value_info, info);
+    }
+    by_value_find_info(value);
+    if (graph->model->ir_version < IR_VERSION_FREE_INITIALIZERS)
+        graph->model->ir_version = IR_VERSION_FREE_INITIALIZERS;
+    graph->unsettled = true;
+    return 0;
+}
+
 /* Pairs are copied one by one: saving may write new ones for one of the tensors. */
 static int copy_pairs(struct by_arena *arena, struct by_ptrs *pairs, struct baryon_error *err)
 {

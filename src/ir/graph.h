@@ -92,6 +92,8 @@ static inline bool by_value_is_output(const struct baryon_value *value)
 {
     return value->output_count > 0;
 }
+/* Something needs it though no node reads it: an annotation, training information. */
+bool by_value_is_kept(const struct baryon_value *value);
 /* The node of `graph` that the use belongs to, itself or by a graph nested in it; NULL: an
  * output of `graph`. */
 struct baryon_node *by_use_reader(const struct by_use *use, const struct baryon_graph *graph);
@@ -133,6 +135,8 @@ struct baryon_value *by_graph_add_initializer(struct baryon_graph *graph,
                                               struct baryon_error *err);
 /* The value must have no uses left. An input of its name goes with it. */
 int by_graph_remove_initializer(struct baryon_value *value, struct baryon_error *err);
+/* An initializer that is an input as well is an input no longer; its type stays declared. */
+int by_graph_remove_default_input(struct baryon_value *value, struct baryon_error *err);
 /* A second initializer with the same payload (shared view) under a fresh name. */
 struct baryon_value *by_graph_duplicate_initializer(struct baryon_value *value,
                                                     struct baryon_error *err);

@@ -59,8 +59,6 @@ struct baryon_value *by_value_new(struct baryon_graph *graph, const char *name,
                                   struct baryon_error *err);
 /* Takes it out of the graph's tables and what is said about it out of the graph's lists. */
 void by_value_forget(struct baryon_value *value);
-/* Something needs it though no node reads it: an annotation, training information. */
-bool by_value_is_kept(const struct baryon_value *value);
 /* Fails when the node or value was removed, or a value's name means another one from there. */
 int by_graph_can_read(const struct baryon_graph *graph, const struct baryon_value *value,
                       struct baryon_error *err);

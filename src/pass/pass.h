@@ -5,14 +5,15 @@
  * Names. Users speak of the nodes of their own model. by_origins remembers, for every node
  * there is, which of the user's nodes it came from; by_passes_run() keeps it by itself: a node
  * that a pass made or widened has the origins of those whose outputs' names it gives and of those
- * that vanished before it. So passes keep the names of values that live on.
+ * that vanished before it (the 256 nearest). What a pass put in front of a node has that node's.
+ * Constants are nobody's origin. So passes keep the names of values that live on.
  */
 #ifndef BY_PASS_H
 #define BY_PASS_H
 
 #include "base/log.h"
 #include "engine/session.h"
-#include "ir/graph.h"
+#include "ir/infer.h"
 
 struct by_origins;
 
@@ -33,9 +34,13 @@ struct by_user_node {
 struct by_user_node *by_origins_user(struct by_origins *origins, size_t *count);
 /* The reason why a node stays float by what it came from; NULL: it need not. */
 const char *by_origins_excluded(const struct by_origins *origins, const struct baryon_node *node);
+/* Around everything that edits the model: what there is, and what became of it. A failed edit
+ * needs no by_origins_after(). */
+int by_origins_before(struct by_origins *origins, struct baryon_error *err);
+int by_origins_after(struct by_origins *origins, struct baryon_error *err);
 
 struct by_pass_context {
-    struct baryon_model *model; /* linked; passes call by_model_infer() when they changed shapes */
+    struct baryon_model *model; /* linked, settled */
     struct by_origins *origins;
     const struct by_log *log;                 /* may be NULL */
     const struct by_session_options *session; /* for folding by the runtime */
@@ -57,15 +62,19 @@ struct by_pass {
     const char *alias; /* the peer's option, "FoldBatchNorm"; NULL: none */
     const char *help;  /* one sentence, no full stop */
     enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU } fallback; /* on by default; _NPU: for NPUs */
-    bool exact; /* outputs stay the same but for rounding */
+    bool exact;  /* outputs stay the same but for rounding */
+    bool shapes; /* reads types or shapes: they are found anew before it where needed */
     int (*run)(struct by_pass_context *context, struct baryon_error *err);
 };
 
 const struct by_pass *const *by_passes(size_t *count);
 const struct by_pass *by_pass_find(const char *name); /* name or alias; NULL */
 
+/* What the fallbacks say; the caller changes it where the user does. */
+void by_passes_defaults(bool *on, bool npu);
 /* Runs those with on[i], in order, and says what each changed; dump_folder (may be NULL) gets the
- * model after each, "03-fold-batch-norm.onnx". */
+ * model after each that changed something, "03-fold-batch-norm.onnx". Types and shapes are known
+ * afterwards. */
 int by_passes_run(struct by_pass_context *context, const bool *on, const char *dump_folder,
                   struct baryon_error *err);
 

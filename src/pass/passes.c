@@ -1,0 +1,39 @@
+/* The list of passes; rows run from the top. */
+#include "pass/passes.h"
+
+#include <string.h>
+
+static const struct by_pass *const passes[] = {
+    /* --- what the model is: version, types, layout --- */
+    /* --- cleaning up --- */
+    &by_pass_remove_input_init, /* default values are constants from here on */
+    &by_pass_lift_constants, &by_pass_remove_dead,
+    /* --- copies: each reader its own initializer --- */
+    /* --- fusing several nodes into one --- */
+    /* --- folding into weights --- */
+    /* --- shapes --- */
+    /* --- what NPUs want --- */
+};
+
+#define COUNT (sizeof passes / sizeof *passes)
+
+const struct by_pass *const *by_passes(size_t *count)
+{
+    *count = COUNT;
+    return passes;
+}
+
+const struct by_pass *by_pass_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(passes[i]->name, name) == 0 ||
+            (passes[i]->alias && strcmp(passes[i]->alias, name) == 0))
+            return passes[i];
+    return NULL;
+}
+
+void by_passes_defaults(bool *on, bool npu)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        on[i] = passes[i]->fallback == BY_PASS_ON || (npu && passes[i]->fallback == BY_PASS_NPU);
+}

@@ -1,0 +1,11 @@
+/* The passes, one file each. */
+#ifndef BY_PASSES_H
+#define BY_PASSES_H
+
+#include "pass/pass.h"
+
+extern const struct by_pass by_pass_remove_input_init;
+extern const struct by_pass by_pass_lift_constants;
+extern const struct by_pass by_pass_remove_dead;
+
+#endif

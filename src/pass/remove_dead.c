@@ -1,0 +1,14 @@
+/* Nodes and initializers that nothing reads. */
+#include "pass/passes.h"
+
+static int run(struct by_pass_context *context, struct baryon_error *err)
+{
+    return by_graph_prune(context->model->graph, &context->changes, err);
+}
+
+const struct by_pass by_pass_remove_dead = {
+    .name = "remove-dead",
+    .help = "Nodes and initializers that nothing reads are removed",
+    .exact = true,
+    .run = run,
+};

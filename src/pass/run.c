@@ -1,0 +1,72 @@
+/* Running passes one after the other. */
+#include "onnx/save.h"
+#include "pass/origins.h"
+
+#include <stdio.h>
+
+struct running {
+    struct by_pass_context *context;
+    const char *folder; /* to dump to; NULL: none */
+    size_t ran;
+    bool stale; /* types and shapes are those of a former graph */
+};
+
+static int infer(struct running *running, struct baryon_error *err)
+{
+    if (running->stale && by_model_infer(running->context->model, NULL, err))
+        return -1;
+    running->stale = false;
+    return 0;
+}
+
+static int dump(const struct running *running, const struct by_pass *pass, struct baryon_error *err)
+{
+    char name[128], path[4096];
+    const struct by_save_options options = {.writer_flags = BY_WRITER_NO_SYNC};
+    snprintf(name, sizeof name, "%02zu-%s.onnx", running->ran, pass->name);
+    if (!by_join_path(path, sizeof path, running->folder, name))
+        return by_fail(err, BARYON_ERR_USAGE, "the path of the folder for dumps is too long");
+    return by_model_save(running->context->model, path, &options, err);
+}
+
+static int edit(struct running *running, const struct by_pass *pass, struct baryon_error *err)
+{
+    struct by_pass_context *context = running->context;
+    context->changes = 0;
+    if (context->origins && by_origins_before(context->origins, err))
+        return -1;
+    if (pass->run(context, err))
+        return by_err_in(err, "pass %s", pass->name);
+    if (context->changes && context->origins)
+        return by_origins_after(context->origins, err);
+    return by_model_settle(context->model, err);
+}
+
+static int run_one(struct running *running, const struct by_pass *pass, struct baryon_error *err)
+{
+    struct by_pass_context *context = running->context;
+    running->ran++;
+    if ((pass->shapes && infer(running, err)) || edit(running, pass, err))
+        return -1;
+    if (!context->changes)
+        return 0;
+    running->stale = true;
+    by_log(context->log, BY_LOG_INFO, "pass %s: %zu change%s", pass->name, context->changes,
+           context->changes == 1 ? "" : "s");
+    return running->folder ? dump(running, pass, err) : 0;
+}
+
+int by_passes_run(struct by_pass_context *context, const bool *on, const char *dump_folder,
+                  struct baryon_error *err)
+{
+    struct running running = {.context = context, .folder = dump_folder, .stale = true};
+    size_t count;
+    const struct by_pass *const *passes = by_passes(&count);
+    if (by_model_link(context->model, err) || by_model_settle(context->model, err) ||
+        (dump_folder && by_make_folders(dump_folder, err)))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (on[i] && run_one(&running, passes[i], err))
+            return -1;
+    return infer(&running, err);
+}
