@@ -22,28 +22,12 @@ struct settings {
 
 /* --- Number formats --- */
 
-static const struct by_stats_type types[] = {
-    {"int4", {.qmin = -8, .qmax = 7, .symmetric = true}, 0.5},
-    {"uint4", {.qmin = 0, .qmax = 15}, 0.5},
-    {"int8", {.qmin = -128, .qmax = 127, .symmetric = true}, 0.5},
-    {"uint8", {.qmin = 0, .qmax = 255}, 0.5},
-    {"int16", {.qmin = -32768, .qmax = 32767, .symmetric = true}, 0.5},
-    {"uint16", {.qmin = 0, .qmax = 65535}, 0.5},
-    {"float8e4m3fn", {.is_float = true, .symmetric = true, .value_max = 448}, 16},
-    {"float8e5m2", {.is_float = true, .symmetric = true, .value_max = 57344}, 4096},
-};
-
-static const struct by_choice type_choices[] = {
-    {"int4", 0, "-8 to 7"},           {"uint4", 1, "0 to 15"},          {"int8", 2, "-128 to 127"},
-    {"uint8", 3, "0 to 255"},         {"int16", 4, "-32768 to 32767"},  {"uint16", 5, "0 to 65535"},
-    {"float8e4m3fn", 6, "up to 448"}, {"float8e5m2", 7, "up to 57344"}, {0},
-};
-
 /* The format twice: with scales as they come, and with powers of two. */
-static int choose_types(const struct settings *settings, struct by_stats_type chosen[2],
+static int choose_types(const struct settings *settings, struct by_calib_type chosen[2],
                         struct baryon_error *err)
 {
-    chosen[0] = types[settings->type];
+    size_t count;
+    chosen[0] = by_calib_types(&count)[settings->type];
     struct by_calib_target *target = &chosen[0].target;
     if (settings->symmetric && settings->asymmetric)
         return by_fail(err, BARYON_ERR_USAGE, "--symmetric and --asymmetric contradict each other");
@@ -167,7 +151,7 @@ static int unknown_tensor(const struct by_stats *stats, const char *file, const 
 static int show_tensors(struct by_cli *cli, const struct settings *settings, struct by_stats *stats,
                         struct by_json *json, struct baryon_error *err)
 {
-    struct by_stats_type chosen[2];
+    struct by_calib_type chosen[2];
     if (choose_types(settings, chosen, err) < 0)
         return -1;
     if (json)
@@ -276,7 +260,7 @@ static const struct by_option rows[] = {
     {.name = "type",
      .type = BY_OPT_CHOICE,
      .arg = "TYPE",
-     .choices = type_choices,
+     .choices = by_calib_type_names,
      .fallback = "int8",
      .offset = offsetof(struct settings, type),
      .help = "The number format that methods choose for"},

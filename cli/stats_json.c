@@ -138,9 +138,9 @@ static int bins_json(struct by_json *json, const struct by_sketch *sketch, struc
 }
 
 static int choices_json(struct by_json *json, const struct by_sketch *sketch,
-                        const struct by_stats_type *type, struct baryon_error *err)
+                        const struct by_calib_type *type, struct baryon_error *err)
 {
-    struct by_choice_made *made;
+    struct by_calib_choice *made;
     size_t count;
     if (by_choices_make(sketch, type, &made, &count, err) < 0)
         return -1;
@@ -166,7 +166,7 @@ static int choices_json(struct by_json *json, const struct by_sketch *sketch,
 }
 
 int by_stats_tensor_json(struct by_json *json, const struct by_tensor_stats *tensor,
-                         const struct by_stats_type types[2], struct baryon_error *err)
+                         const struct by_calib_type types[2], struct baryon_error *err)
 {
     by_json_open(json, NULL, '{');
     tensor_members(json, tensor);

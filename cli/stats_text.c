@@ -139,10 +139,10 @@ int by_stats_text(struct by_out *out, const struct by_stats_view *view, struct b
 /* --- One tensor --- */
 
 static int show_choices(struct by_out *out, const struct by_sketch *sketch,
-                        const struct by_stats_type *type, struct baryon_error *err)
+                        const struct by_calib_type *type, struct baryon_error *err)
 {
     static const char *const numbers[] = {"low", "high", "scale", "zero point", "clipped"};
-    struct by_choice_made *made;
+    struct by_calib_choice *made;
     struct by_table table;
     char heading[80];
     size_t count;
@@ -208,7 +208,7 @@ static void tensor_lines(struct by_out *out, const struct by_tensor_stats *tenso
 }
 
 int by_stats_tensor_text(struct by_out *out, const struct by_tensor_stats *tensor,
-                         const struct by_stats_type types[2], bool logarithmic,
+                         const struct by_calib_type types[2], bool logarithmic,
                          struct baryon_error *err)
 {
     struct by_histogram histogram;

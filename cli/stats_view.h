@@ -18,34 +18,18 @@ struct by_stats_view {
     const char *checked; /* a model that the statistics are of, NULL: nobody asked */
 };
 
-/* A number format that a tensor could get. */
-struct by_stats_type {
-    const char *name;
-    struct by_calib_target target;
-    double beyond; /* in scales: so far behind the last level values still round to it */
-};
-
-/* What a method chooses for it. */
-struct by_choice_made {
-    const struct by_calibrator *method;
-    struct by_range range;   /* as the method says */
-    struct by_range reached; /* by the levels */
-    struct by_scale scale;
-    double clipped; /* share of the finite values that are beyond the last levels */
-};
-
 /* All methods that suit the type; by_free() *made. */
-int by_choices_make(const struct by_sketch *sketch, const struct by_stats_type *type,
-                    struct by_choice_made **made, size_t *count, struct baryon_error *err);
+int by_choices_make(const struct by_sketch *sketch, const struct by_calib_type *type,
+                    struct by_calib_choice **made, size_t *count, struct baryon_error *err);
 
 int by_stats_text(struct by_out *out, const struct by_stats_view *view, struct baryon_error *err);
 void by_stats_json(struct by_json *json, const struct by_stats_view *view);
 /* One tensor: numbers, histogram, choices; types twice: scales as they come, powers of two. */
 int by_stats_tensor_text(struct by_out *out, const struct by_tensor_stats *tensor,
-                         const struct by_stats_type types[2], bool logarithmic,
+                         const struct by_calib_type types[2], bool logarithmic,
                          struct baryon_error *err);
 int by_stats_tensor_json(struct by_json *json, const struct by_tensor_stats *tensor,
-                         const struct by_stats_type types[2], struct baryon_error *err);
+                         const struct by_calib_type types[2], struct baryon_error *err);
 
 /* Parts of them. */
 bool by_tensor_is_zero(const struct by_tensor_stats *tensor);

@@ -5,6 +5,7 @@
 #ifndef BY_CALIB_H
 #define BY_CALIB_H
 
+#include "base/choice.h"
 #include "stats/sketch.h"
 
 /* What the range is for. */
@@ -61,5 +62,32 @@ int by_scale_of_range(const struct by_range *range, const struct by_calib_target
 /* The same range after the scale: what the levels reach. */
 void by_range_of_scale(const struct by_scale *scale, const struct by_calib_target *target,
                        struct by_range *range);
+
+/* A number format that a tensor could get. */
+struct by_calib_type {
+    const char *name;
+    struct by_calib_target target;
+    double beyond; /* in scales: so far behind the last level values still round to it */
+};
+
+const struct by_calib_type *by_calib_types(size_t *count);
+extern const struct by_choice by_calib_type_names[]; /* values are places among them */
+/* By any name that the element type has; NULL. */
+const struct by_calib_type *by_calib_type_find(const char *name);
+
+/* What a method chooses for a tensor. */
+struct by_calib_choice {
+    const struct by_calibrator *method;
+    struct by_range range;   /* as the method says */
+    struct by_range reached; /* by the levels */
+    struct by_scale scale;
+    double clipped; /* share of the finite values that are beyond the last levels */
+};
+
+/* The method must suit the type; options NULL: its defaults. */
+int by_calib_choose(const struct by_sketch *sketch, const struct by_calib_type *type,
+                    const struct by_calibrator *method, const struct by_calib_options *options,
+                    struct by_calib_choice *choice, struct baryon_error *err);
+bool by_calib_suits(const struct by_calibrator *method, const struct by_calib_type *type);
 
 #endif
