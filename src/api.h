@@ -4,7 +4,10 @@
 #ifndef BY_API_H
 #define BY_API_H
 
+#include "config.h"
+#include "engine/session.h"
 #include "onnx/load.h"
+#include "stats/stats.h"
 
 /*
  * Copies the caller's options, whose first member is their size, over defaults: a
@@ -13,8 +16,17 @@
  * theirs may be NULL.
  */
 int by_api_options(void *ours, size_t size, const void *theirs, struct baryon_error *err);
+/* Pairs of the caller's, put into the groups that are bound; texts must outlive the config. */
+int by_api_settings(struct by_config *config, const struct baryon_setting *settings, size_t count,
+                    struct baryon_error *err);
 
 int by_api_load_options(struct by_load_options *ours, const struct baryon_load_options *theirs,
                         struct baryon_error *err);
+/* The name, which may be NULL, the shape and the bytes; dims are copied. */
+int by_api_array(const struct baryon_array *theirs, struct by_array *ours,
+                 struct baryon_error *err);
+/* Takes the statistics over, also when it fails. */
+int by_api_give_statistics(struct baryon_statistics **out, struct by_stats *stats,
+                           struct baryon_error *err);
 
 #endif

@@ -242,15 +242,13 @@ const struct baryon_port *baryon_session_output(const struct baryon_session *ses
 
 /* --- runs --- */
 
-static int take_array(const struct baryon_array *theirs, struct by_array *ours,
-                      struct baryon_error *err)
+int by_api_array(const struct baryon_array *theirs, struct by_array *ours, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    if (!theirs->name)
-        return by_fail(err, BARYON_ERR_USAGE, "an input without a name");
+    const char *name = theirs->name ? by_quote(quoted, theirs->name) : "without a name";
     if (theirs->rank < 0 || theirs->rank > BY_RANK_MAX || (theirs->rank && !theirs->dims))
         return by_fail(err, BARYON_ERR_USAGE, "the input %s has the rank %d, 0 to %d is possible",
-                       by_quote(quoted, theirs->name), theirs->rank, BY_RANK_MAX);
+                       name, theirs->rank, BY_RANK_MAX);
     *ours = (struct by_array){.name = theirs->name,
                               .elem = theirs->type,
                               .rank = (size_t)theirs->rank,
@@ -259,6 +257,14 @@ static int take_array(const struct baryon_array *theirs, struct by_array *ours,
     for (size_t i = 0; i < ours->rank; i++)
         ours->dims[i] = theirs->dims[i];
     return 0;
+}
+
+static int take_array(const struct baryon_array *theirs, struct by_array *ours,
+                      struct baryon_error *err)
+{
+    if (!theirs->name)
+        return by_fail(err, BARYON_ERR_USAGE, "an input without a name");
+    return by_api_array(theirs, ours, err);
 }
 
 /* By by_free(). */

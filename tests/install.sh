@@ -89,7 +89,7 @@ try "shared program runs" says_version "$stage/shared"
 try "static program compiles" compile_static "$stage/version.c" "$stage/static"
 try "static program runs" says_version "$stage/static"
 try "header is C++ too" compile_cpp
-for example in weights insert run; do
+for example in weights insert run calibrate; do
   try "examples/$example.c compiles" compile_shared "examples/$example.c" "$stage/$example"
 done
 export LD_LIBRARY_PATH=$lib
@@ -97,7 +97,12 @@ model=build/zoo/models/ppocr_cls.onnx
 try "examples/insert.c runs" "$stage/insert" "$model" "$stage/edited.onnx"
 try "examples/weights.c runs" "$stage/weights" "$stage/edited.onnx"
 try "examples/run.c runs" "$stage/run" "$stage/edited.onnx" 48
+try "examples/calibrate.c runs" "$stage/calibrate" "$model" minmax int8 \
+  random=3 shape=x:0=1 shape=x:2=48 shape=x:3=96 per-channel out="$stage/api.stats"
 unset LD_LIBRARY_PATH
+try "program calibrates" "$stage$prefix/bin/baryon" calibrate -q "$model" --random 3 \
+  --shape x:0=1 --shape x:2=48 --shape x:3=96 --per-channel -o "$stage/cli.stats"
+try "both give the same statistics" cmp "$stage/api.stats" "$stage/cli.stats"
 try "program runs" "$stage$prefix/bin/baryon" version
 try "program finds ONNX Runtime" finds_runtime_beside_itself
 for page in "$stage$prefix"/share/man/man1/*.1; do

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 FILE_LINES = 800
+HEADER_LINES = 1600  # of include/baryon.h: programs include one header, half of it is contracts
 FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
@@ -151,8 +152,9 @@ def sizes():
     files, bodies = [], []
     for path in tracked(".c", ".h", ".py", ".sh"):
         count = len(path.read_text().splitlines())
-        if count > FILE_LINES:
-            yield f"{path}: {count} lines, at most {FILE_LINES}"
+        most = HEADER_LINES if path == Path("include/baryon.h") else FILE_LINES
+        if count > most:
+            yield f"{path}: {count} lines, at most {most}"
         if path.suffix == ".c" and path.parts[0] in ("src", "cli"):
             files.append(count)
             for name, line, body in functions(path):
