@@ -1,9 +1,11 @@
-/* Rules of hardware on a plan: one row each in refine_rules.c, facts 5.2. */
+/* Rules of hardware on a plan: one row each in refine_rules.c, facts and reasons in the rows. */
 #ifndef BY_REFINE_H
 #define BY_REFINE_H
 
 #include "base/str.h"
 #include "quant/plan.h"
+
+struct by_refining;
 
 struct by_refine_rule {
     const char *name;  /* "shift-cut" */
@@ -11,14 +13,18 @@ struct by_refine_rule {
     const char *help;
     const char *op_types; /* "Conv Gemm" */
     bool pow2;            /* on positions of power-of-two scales; else on whole parameters */
-    /* Moves parameters of rows around the node; true when it did. With `broken` not NULL nothing is
-     * moved: what is not kept is written there. */
-    int (*apply)(struct by_quant_plan *plan, struct by_quant_node *node, bool *moved,
-                 struct by_str *broken, struct baryon_error *err);
+    bool quiet;           /* what it moves asks for no further round */
+    /* Moves parameters of rows around the node. */
+    int (*apply)(struct by_refining *at, struct baryon_error *err);
 };
 
 const struct by_refine_rule *const *by_refine_rules(size_t *count);
-/* All rules in order, again until nothing moves or recipe->refine_rounds is reached. */
+const struct by_refine_rule *by_refine_rule_find(const char *name); /* name or alias; NULL */
+/* All rules that the recipe's hardware has, in order, again until nothing moves or
+ * recipe->refine_rounds is reached. */
 int by_refine(struct by_quant_plan *plan, struct baryon_error *err);
+/* What the plan breaks of the power-of-two rules, a line each; nothing is moved. */
+int by_refine_check(struct by_quant_plan *plan, struct by_str *broken, size_t *count,
+                    struct baryon_error *err);
 
 #endif

@@ -15,7 +15,7 @@ struct by_cle_options {
 };
 
 struct by_cle_report {
-    size_t pairs, triples, relu6; /* found; of them, through Relu6 */
+    size_t pairs, depthwise, relu6; /* of pairs: into a layer with groups, through Relu6 */
     size_t rounds;
     double change; /* greatest factor of the last round */
 };

@@ -1,0 +1,108 @@
+/* Operators that move values without computing: what goes in and out has one scale. */
+#include "quant/refine_around.h"
+#include "quant/refine_rules.h"
+
+/* The least position of the node's rows, or false when one has none. */
+static bool least_position(const struct by_refining *at, size_t inputs, int *least)
+{
+    const size_t out = by_row_out(at);
+    if (!by_row_position(at->plan, out, least))
+        return false;
+    for (size_t i = 0; i < inputs; i++) {
+        int position;
+        const size_t row = by_row_in(at, i);
+        if (row == BY_NO_ROW)
+            continue;
+        if (!by_row_position(at->plan, row, &position))
+            return false;
+        *least = position < *least ? position : *least;
+    }
+    return true;
+}
+
+static int align(struct by_refining *at, size_t inputs, struct baryon_error *err)
+{
+    int least, position;
+    if (by_row_in(at, 0) == BY_NO_ROW || !least_position(at, inputs, &least))
+        return 0;
+    for (size_t i = 0; i <= inputs; i++) {
+        const size_t row = i < inputs ? by_row_in(at, i) : by_row_out(at);
+        if (!by_row_position(at->plan, row, &position) || position == least)
+            continue;
+        if (by_row_move(at, row, least, err, "all of its tensors have one scale") < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int align_all(struct by_refining *at, struct baryon_error *err)
+{
+    return align(at, at->node->input.count, err);
+}
+
+static int align_first(struct by_refining *at, struct baryon_error *err)
+{
+    return align(at, 1, err);
+}
+
+/* --- Whole parameters, of scales that are no powers of two --- */
+
+static int copy_to_input(struct by_refining *at, struct baryon_error *err)
+{
+    const size_t in = by_row_in(at, 0), out = by_row_out(at);
+    if (in == BY_NO_ROW || out == BY_NO_ROW)
+        return 0;
+    return by_row_copy(at, in, out, err, "input and output have one scale");
+}
+
+static int copy_to_output(struct by_refining *at, struct baryon_error *err)
+{
+    const size_t in = by_row_in(at, 0), out = by_row_out(at);
+    if (in == BY_NO_ROW || out == BY_NO_ROW)
+        return 0;
+    return by_row_copy(at, out, in, err, "input and output have one scale");
+}
+
+static int copy_to_inputs(struct by_refining *at, struct baryon_error *err)
+{
+    const size_t out = by_row_out(at);
+    for (size_t i = 0; out != BY_NO_ROW && i < at->node->input.count; i++) {
+        const size_t in = by_row_in(at, i);
+        if (in != BY_NO_ROW &&
+            by_row_copy(at, in, out, err, "inputs and output have one scale") < 0)
+            return -1;
+    }
+    return 0;
+}
+
+#define ALIGN(symbol, text, peer, ops, what, function)                                             \
+    const struct by_refine_rule symbol = {.name = (text),                                          \
+                                          .alias = (peer),                                         \
+                                          .help = (what),                                          \
+                                          .op_types = (ops),                                       \
+                                          .pow2 = true,                                            \
+                                          .apply = (function)}
+#define COPY(symbol, text, peer, ops, what, function)                                              \
+    const struct by_refine_rule symbol = {                                                         \
+        .name = (text), .alias = (peer), .help = (what), .op_types = (ops), .apply = (function)}
+
+ALIGN(by_refine_align_concat, "align-concat", "AlignConcat", "Concat",
+      "A Concat's inputs and output have the greatest scale of them", align_all);
+ALIGN(by_refine_align_pool, "align-pool", "AlignPool", "MaxPool AveragePool GlobalAveragePool",
+      "A pool's input and output have the greater scale of both", align_first);
+ALIGN(by_refine_align_pad, "align-pad", "AlignPad", "Pad",
+      "A Pad's input and output have the greater scale of both", align_first);
+ALIGN(by_refine_align_slice, "align-slice", "AlignSlice", "Slice",
+      "A Slice's input and output have the greater scale of both", align_first);
+COPY(by_refine_copy_concat, "copy-concat", "AlignConcat", "Concat",
+     "A Concat's inputs have its output's scale", copy_to_inputs);
+COPY(by_refine_copy_pool, "copy-pool", "AlignPool", "MaxPool AveragePool GlobalAveragePool",
+     "A pool's output has its input's scale", copy_to_output);
+COPY(by_refine_copy_pad, "copy-pad", "AlignPad", "Pad", "A Pad's input has its output's scale",
+     copy_to_input);
+COPY(by_refine_copy_slice, "copy-slice", "AlignSlice", "Slice",
+     "A Slice's output has its input's scale", copy_to_output);
+COPY(by_refine_copy_transpose, "copy-transpose", "AlignTranspose", "Transpose",
+     "A Transpose's input has its output's scale", copy_to_input);
+COPY(by_refine_copy_reshape, "copy-reshape", "AlignReshape", "Reshape",
+     "A Reshape's input has its output's scale", copy_to_input);

@@ -1,0 +1,58 @@
+/* What equalization works on: layers seen as matrices of peaks, and links between them. */
+#ifndef BY_CLE_INTERNAL_H
+#define BY_CLE_INTERNAL_H
+
+#include "solve/cle.h"
+
+/*
+ * Weights as [out][in of the group][inside]: element (o, i, k) stands at
+ * o / group_outs * stride_group + o % group_outs * stride_out + i * stride_in + k * stride_inside.
+ */
+struct by_cle_layer {
+    struct baryon_node *node;
+    struct baryon_value *weight, *bias; /* bias NULL: none */
+    size_t outs, group_ins, groups, inside;
+    size_t group_outs, stride_group, stride_out, stride_in, stride_inside;
+    float *peak;       /* [out][in of the group], greatest magnitude inside */
+    double *out_scale; /* weights are divided by it, NULL: nothing behind to equalize with */
+    double *in_scale;  /* weights are multiplied by it, NULL: nothing before */
+};
+
+/* Layer `from` reaches layer `to` through operators that scale as their input does. */
+struct by_cle_link {
+    size_t from, to; /* places among the layers */
+    size_t channels;
+    struct baryon_value *between; /* what `to` reads */
+    struct baryon_node *clip;     /* Relu6 on the way, NULL: none */
+    double *scale;                /* of each channel: `from` is divided, `to` multiplied */
+    double *low;                  /* least scale that keeps activations in range */
+};
+
+struct by_cle {
+    struct by_arena arena;
+    struct baryon_graph *graph;
+    struct {
+        struct by_cle_layer *at;
+        size_t count, cap;
+    } layers;
+    struct {
+        struct by_cle_link *at;
+        size_t count, cap;
+    } links;
+};
+
+/* All links there are; clips only where `through_clips`. */
+int by_cle_find(struct by_cle *cle, struct by_quant_plan *plan, bool through_clips,
+                struct baryon_error *err);
+/* A layer of the node, when it is one whose channels can be scaled; *fits tells. */
+int by_cle_layer_open(struct by_cle *cle, struct baryon_node *node, size_t inside,
+                      struct by_cle_layer *layer, bool *fits, struct baryon_error *err);
+/* Greatest magnitude of an output channel's, an input channel's weights with the scales as
+ * they are. */
+double by_cle_out_peak(const struct by_cle_layer *layer, size_t out);
+double by_cle_in_peak(const struct by_cle_layer *layer, size_t in);
+/* Writes the scales into weights and bias. */
+int by_cle_layer_apply(struct by_cle *cle, const struct by_cle_layer *layer,
+                       struct baryon_error *err);
+
+#endif

@@ -1,0 +1,251 @@
+/* A layer's weights as equalization sees them. */
+#include "ir/tensor.h"
+#include "solve/cle_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_float_constant(const struct baryon_value *value)
+{
+    return value && value->initializer && !value->is_input && !value->pinned &&
+           value->initializer->data_type == BY_ELEM_FLOAT;
+}
+
+static size_t dim(const struct baryon_value *value, size_t axis)
+{
+    return (size_t)value->initializer->dims.at[axis];
+}
+
+static size_t rank(const struct baryon_value *value)
+{
+    return value->initializer->dims.count;
+}
+
+static size_t spatial(const struct baryon_value *weight)
+{
+    size_t product = 1;
+    for (size_t axis = 2; axis < rank(weight); axis++)
+        product *= dim(weight, axis);
+    return product;
+}
+
+static void conv_strides(struct by_cle_layer *layer)
+{
+    layer->outs = layer->group_outs = dim(layer->weight, 0);
+    layer->group_ins = dim(layer->weight, 1);
+    layer->inside = spatial(layer->weight);
+    layer->stride_in = layer->inside;
+    layer->stride_out = layer->group_ins * layer->inside;
+    layer->stride_inside = 1;
+}
+
+static void transposed_strides(struct by_cle_layer *layer)
+{
+    layer->group_outs = dim(layer->weight, 1);
+    layer->outs = layer->group_outs * layer->groups;
+    layer->group_ins = dim(layer->weight, 0) / layer->groups;
+    layer->inside = spatial(layer->weight);
+    layer->stride_out = layer->inside;
+    layer->stride_in = layer->group_outs * layer->inside;
+    layer->stride_group = layer->group_ins * layer->stride_in;
+    layer->stride_inside = 1;
+}
+
+/* inside: places of a channel that a Flatten has put side by side. */
+static void gemm_strides(struct by_cle_layer *layer, size_t inside)
+{
+    const bool turned = by_node_int(layer->node, "transB", 0) != 0;
+    const size_t ins = dim(layer->weight, turned ? 1 : 0);
+    layer->outs = layer->group_outs = dim(layer->weight, turned ? 0 : 1);
+    layer->inside = inside;
+    layer->group_ins = ins / inside;
+    layer->stride_out = turned ? ins : 1;
+    layer->stride_inside = turned ? 1 : layer->outs;
+    layer->stride_in = inside * layer->stride_inside;
+}
+
+static bool shape_fits(const struct by_cle_layer *layer, size_t inside)
+{
+    const struct baryon_node *node = layer->node;
+    if (by_node_is(node, "Gemm"))
+        return rank(layer->weight) == 2 && !by_node_int(node, "transA", 0) &&
+               dim(layer->weight, by_node_int(node, "transB", 0) ? 1 : 0) % inside == 0;
+    const size_t first = rank(layer->weight) > 2 ? dim(layer->weight, 0) : 0;
+    return inside == 1 && first && layer->groups && first % layer->groups == 0;
+}
+
+/* A bias of one value a channel, or none. */
+static bool bias_fits(const struct by_cle_layer *layer)
+{
+    const struct baryon_value *bias = by_node_in(layer->node, 2);
+    if (!bias)
+        return true;
+    return is_float_constant(bias) && rank(bias) >= 1 && dim(bias, rank(bias) - 1) == layer->outs &&
+           (rank(bias) == 1 || (rank(bias) == 2 && dim(bias, 0) == 1));
+}
+
+static int read_floats(const struct baryon_value *value, struct by_arena *arena, float **out,
+                       size_t *count, struct baryon_error *err)
+{
+    struct by_span bytes;
+    if (by_tensor_count(value->initializer, count, err) < 0 ||
+        by_tensor_bytes(value->initializer, arena, &bytes, err) < 0 ||
+        !(*out = by_alloc(*count, sizeof **out, err)))
+        return -1;
+    return by_elem_to_floats(BY_ELEM_FLOAT, bytes.data, 0, *count, *out, err);
+}
+
+static size_t place_of(const struct by_cle_layer *layer, size_t out, size_t in)
+{
+    return out / layer->group_outs * layer->stride_group +
+           out % layer->group_outs * layer->stride_out + in * layer->stride_in;
+}
+
+static void find_peaks(struct by_cle_layer *layer, const float *weights)
+{
+    for (size_t out = 0; out < layer->outs; out++)
+        for (size_t in = 0; in < layer->group_ins; in++) {
+            const float *at = weights + place_of(layer, out, in);
+            float peak = 0;
+            for (size_t k = 0; k < layer->inside; k++)
+                peak = fmaxf(peak, fabsf(at[k * layer->stride_inside]));
+            layer->peak[out * layer->group_ins + in] = peak;
+        }
+}
+
+static int read_peaks(struct by_cle *cle, struct by_cle_layer *layer, struct baryon_error *err)
+{
+    float *weights = NULL;
+    size_t count;
+    layer->peak =
+        by_arena_alloc(&cle->arena, layer->outs * layer->group_ins, sizeof *layer->peak, err);
+    if (!layer->peak || read_floats(layer->weight, &cle->arena, &weights, &count, err) < 0)
+        return -1;
+    find_peaks(layer, weights);
+    by_free(weights);
+    return 0;
+}
+
+int by_cle_layer_open(struct by_cle *cle, struct baryon_node *node, size_t inside,
+                      struct by_cle_layer *layer, bool *fits, struct baryon_error *err)
+{
+    *fits = false;
+    *layer = (struct by_cle_layer){.node = node, .weight = by_node_in(node, 1)};
+    const bool transposed = by_node_is(node, "ConvTranspose");
+    if (!transposed && !by_node_is(node, "Conv") && !by_node_is(node, "Gemm"))
+        return 0;
+    layer->groups = (size_t)by_node_int(node, "group", 1);
+    if (!is_float_constant(layer->weight) || layer->weight->use_count != 1 ||
+        !shape_fits(layer, inside))
+        return 0;
+    if (by_node_is(node, "Gemm"))
+        gemm_strides(layer, inside);
+    else if (transposed)
+        transposed_strides(layer);
+    else
+        conv_strides(layer);
+    layer->bias = by_node_in(node, 2);
+    if (!bias_fits(layer) || !layer->outs || !layer->group_ins || !layer->inside)
+        return 0;
+    *fits = true;
+    return read_peaks(cle, layer, err);
+}
+
+/* --- Scales --- */
+
+static size_t in_of(const struct by_cle_layer *layer, size_t out, size_t in)
+{
+    return out / (layer->outs / layer->groups) * layer->group_ins + in;
+}
+
+static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
+{
+    return (layer->in_scale ? layer->in_scale[in_of(layer, out, in)] : 1) /
+           (layer->out_scale ? layer->out_scale[out] : 1);
+}
+
+double by_cle_out_peak(const struct by_cle_layer *layer, size_t out)
+{
+    double peak = 0;
+    for (size_t in = 0; in < layer->group_ins; in++)
+        peak =
+            fmax(peak, (double)layer->peak[out * layer->group_ins + in] * factor(layer, out, in));
+    return peak;
+}
+
+double by_cle_in_peak(const struct by_cle_layer *layer, size_t in)
+{
+    const size_t outs = layer->outs / layer->groups, group = in / layer->group_ins;
+    const size_t inside_group = in % layer->group_ins;
+    double peak = 0;
+    for (size_t out = group * outs; out < (group + 1) * outs; out++)
+        peak = fmax(peak, (double)layer->peak[out * layer->group_ins + inside_group] *
+                              factor(layer, out, inside_group));
+    return peak;
+}
+
+/* The tensor's payload becomes those values. */
+static int write_floats(struct by_cle *cle, struct baryon_value *value, const float *values,
+                        size_t count, struct baryon_error *err)
+{
+    struct baryon_tensor *tensor = value->initializer;
+    const struct baryon_tensor *made =
+        by_tensor_new(cle->graph->model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at,
+                      tensor->dims.count, values, count * sizeof *values, err);
+    if (!made)
+        return -1;
+    tensor->raw_data = made->raw_data;
+    tensor->float_data = (struct by_span){0};
+    tensor->external = (struct by_span){0};
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}
+
+static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
+                         struct baryon_error *err)
+{
+    float *weights = NULL;
+    size_t count;
+    if (read_floats(layer->weight, &cle->arena, &weights, &count, err) < 0)
+        return -1;
+    for (size_t out = 0; out < layer->outs; out++)
+        for (size_t in = 0; in < layer->group_ins; in++) {
+            float *at = weights + place_of(layer, out, in);
+            const double scale = factor(layer, out, in);
+            for (size_t k = 0; k < layer->inside; k++)
+                at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
+        }
+    const int status = write_floats(cle, layer->weight, weights, count, err);
+    by_free(weights);
+    return status;
+}
+
+/* A bias that others read too gets a copy of its own. */
+static int apply_bias(struct by_cle *cle, const struct by_cle_layer *layer,
+                      struct baryon_error *err)
+{
+    struct baryon_value *bias = layer->bias;
+    float *values = NULL;
+    size_t count;
+    if (bias->use_count > 1) {
+        bias = by_graph_duplicate_initializer(bias, err);
+        if (!bias || by_node_set_input(layer->node, 2, bias, err) < 0)
+            return -1;
+    }
+    if (read_floats(bias, &cle->arena, &values, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(values[i] / layer->out_scale[i]);
+    const int status = write_floats(cle, bias, values, count, err);
+    by_free(values);
+    return status;
+}
+
+int by_cle_layer_apply(struct by_cle *cle, const struct by_cle_layer *layer,
+                       struct baryon_error *err)
+{
+    if (apply_weights(cle, layer, err) < 0)
+        return -1;
+    return layer->bias && layer->out_scale ? apply_bias(cle, layer, err) : 0;
+}
