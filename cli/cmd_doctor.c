@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/par.h"
 #include "cli/cmd.h"
+#include "cli/mpi_find.h"
 #include "cli/versions.h"
 #include "input/image.h"
 #include "input/npy.h"
@@ -88,6 +89,30 @@ static void blas_json(struct by_json *json, const struct by_versions *versions)
     by_json_close(json, '}');
 }
 
+static void mpi_json(struct by_json *json)
+{
+    by_json_open(json, "mpi", '[');
+    for (const char *const *flavour = by_mpi_flavours(); *flavour; flavour++) {
+        struct by_mpi_seen seen;
+        struct baryon_error error = {.offset = -1};
+        const bool found = by_mpi_look(*flavour, &seen, &error) == 0;
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "flavour", *flavour);
+        by_json_bool(json, "built", seen.path[0]);
+        by_json_bool(json, "found", found);
+        if (seen.path[0])
+            by_json_text(json, "path", seen.path);
+        if (found) {
+            by_json_text(json, "version", seen.version);
+        } else {
+            by_json_text(json, "message", error.message);
+            by_json_text(json, "hint", error.hint);
+        }
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
 static void show_json(struct by_out *out, const struct by_versions *versions, const char *features)
 {
     struct by_json json;
@@ -99,6 +124,7 @@ static void show_json(struct by_out *out, const struct by_versions *versions, co
     by_json_int(&json, "threads", by_cpu_count());
     ort_json(&json, versions);
     blas_json(&json, versions);
+    mpi_json(&json);
     by_json_open(&json, "limits", '{');
     for (size_t i = 0; i < LIMIT_COUNT; i++)
         by_json_int(&json, limits[i].name, (int64_t)limits[i].most);
@@ -151,6 +177,30 @@ static void show_libraries(struct by_out *out, const struct by_versions *version
                  blas ? blas->path : NULL, &versions->blas_error);
 }
 
+/* A flavour that was not built in is nothing to worry about. */
+static void show_mpi(struct by_out *out)
+{
+    by_out_printf(out, BY_BOLD, "\nMPI (for one calibration by several ranks)\n");
+    for (const char *const *flavour = by_mpi_flavours(); *flavour; flavour++) {
+        struct by_mpi_seen seen;
+        struct baryon_error error = {.offset = -1};
+        const bool found = by_mpi_look(*flavour, &seen, &error) == 0;
+        by_str_printf(&out->text, "  %-7s  ", *flavour);
+        by_out_printf(out,
+                      found          ? BY_GREEN
+                      : seen.path[0] ? BY_RED
+                                     : BY_DIM,
+                      "%s",
+                      found          ? "found"
+                      : seen.path[0] ? "broken"
+                                     : "not built");
+        by_str_puts(&out->text, "  ");
+        by_clean(&out->text, found ? seen.version : error.message);
+        by_str_printf(&out->text, found ? "  %s" : "; %s", found ? seen.path : error.hint);
+        by_str_puts(&out->text, "\n");
+    }
+}
+
 static int show_limits(struct by_out *out, struct baryon_error *err)
 {
     struct by_table table;
@@ -177,6 +227,7 @@ static int show(struct by_cli *cli, const struct by_versions *versions, const ch
     if (show_machine(&cli->out, versions, features, err) < 0)
         return -1;
     show_libraries(&cli->out, versions);
+    show_mpi(&cli->out);
     return show_limits(&cli->out, err);
 }
 
@@ -210,7 +261,9 @@ const struct by_command by_cmd_doctor = {
         "Shows what Baryon found here and the limits that files have to keep. They are there so "
         "that a damaged or hostile file is refused before it costs memory or time. Ends with "
         "status 6 when there is no ONNX Runtime to use; commands that run no model work "
-        "without it. BLAS is needed only to gather statistics of layers.",
+        "without it. BLAS is needed only to gather statistics of layers, MPI only where mpirun "
+        "starts several ranks; its flavours are libraries beside the program, built where their "
+        "mpicc was.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&by_runtime_group, offsetof(struct settings, runtime)}},

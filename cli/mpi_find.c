@@ -77,29 +77,52 @@ static bool find(const char *flavour, char *path, size_t size)
            by_file_exists(path);
 }
 
-/* MPI libraries load parts of their own that look for the symbols of the rest: RTLD_GLOBAL. */
-int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, char *path, size_t size,
-                struct baryon_error *err)
+static int open_library(const struct baryon_mpi **mpi, const char *path, int scope,
+                        struct baryon_error *err)
+{
+    dlerror();
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NODELETE | scope);
+    if (!handle) {
+        const char *text = dlerror();
+        by_fail(err, BARYON_ERR_DEPENDENCY, "cannot be loaded: %.400s",
+                text ? text : "no reason given");
+        return by_err_hint(err, "install the MPI that it was built with, or build it again");
+    }
+    *mpi = dlsym(handle, BARYON_MPI_SYMBOL);
+    if (*mpi && (*mpi)->version == BARYON_MPI_VERSION)
+        return 0;
+    dlclose(handle);
+    by_fail(err, BARYON_ERR_DEPENDENCY, "%.300s: it is not of this version of Baryon", path);
+    return by_err_hint(err, "'make' builds it again");
+}
+
+static int open_flavour(const struct baryon_mpi **mpi, const char *flavour, int scope, char *path,
+                        size_t size, struct baryon_error *err)
 {
     char found[PATH_MAX];
+    if (path)
+        *path = '\0';
     if (!find(flavour, found, sizeof found)) {
         by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is not there", flavour);
         return by_err_hint(err, "install that MPI's mpicc, then 'make' builds it");
     }
     if (path)
         by_format(path, size, "%s", found);
-    dlerror();
-    void *handle = dlopen(found, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
-    if (!handle) {
-        const char *text = dlerror();
-        return by_fail(err, BARYON_ERR_DEPENDENCY, "cannot be loaded: %.400s",
-                       text ? text : "no reason given");
-    }
-    *mpi = dlsym(handle, BARYON_MPI_SYMBOL);
-    if (!*mpi || (*mpi)->version != BARYON_MPI_VERSION) {
-        dlclose(handle);
-        return by_fail(err, BARYON_ERR_DEPENDENCY, "%.300s: it is not of this version of Baryon",
-                       found);
-    }
+    return open_library(mpi, found, scope, err);
+}
+
+/* MPI libraries load parts of their own that look for the symbols of the rest: RTLD_GLOBAL. */
+int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, struct baryon_error *err)
+{
+    return open_flavour(mpi, flavour, RTLD_GLOBAL, NULL, 0, err);
+}
+
+int by_mpi_look(const char *flavour, struct by_mpi_seen *seen, struct baryon_error *err)
+{
+    const struct baryon_mpi *mpi;
+    *seen = (struct by_mpi_seen){.path = ""};
+    if (open_flavour(&mpi, flavour, RTLD_LOCAL, seen->path, sizeof seen->path, err) < 0)
+        return -1;
+    mpi->library(seen->version, sizeof seen->version);
     return 0;
 }

@@ -19,8 +19,14 @@ const char *const *by_mpi_wanted(void);
 int by_mpi_expected(void);
 /* All flavours, NULL behind the last. */
 const char *const *by_mpi_flavours(void);
-/* Never closed again. path has room for size bytes and may be NULL. */
-int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, char *path, size_t size,
-                struct baryon_error *err);
+/* Never closed again. */
+int by_mpi_load(const struct baryon_mpi **mpi, const char *flavour, struct baryon_error *err);
+/* What is known of a flavour without starting it. */
+struct by_mpi_seen {
+    char path[1024];   /* "": there is no such library */
+    char version[128]; /* "Open MPI v4.1.4"; "": it cannot be loaded */
+};
+/* Does not get in the way of others. */
+int by_mpi_look(const char *flavour, struct by_mpi_seen *seen, struct baryon_error *err);
 
 #endif

@@ -222,7 +222,7 @@ static int load_mpi(const struct baryon_mpi **mpi, struct baryon_error *err)
     struct baryon_error first;
     *mpi = NULL;
     for (size_t i = 0; wanted[i]; i++) {
-        if (by_mpi_load(mpi, wanted[i], NULL, 0, i ? NULL : &first) == 0)
+        if (by_mpi_load(mpi, wanted[i], i ? NULL : &first) == 0)
             return 0;
     }
     if (!wanted[0])
