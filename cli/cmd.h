@@ -35,7 +35,7 @@ struct by_example {
     const char *command, *text; /* text NULL ends the list */
 };
 
-#define BY_COMMAND_GROUPS_MAX 6
+#define BY_COMMAND_GROUPS_MAX 18
 
 /* A shared group, and where in the command's settings its struct is. */
 struct by_command_group {

@@ -106,28 +106,41 @@ enum by_source by_config_source(const struct by_config *config, const char *name
 
 bool by_config_given(const struct by_config *config, const char *name)
 {
-    return by_config_source(config, name) != BY_SOURCE_DEFAULT;
+    return by_config_source(config, name) >= BY_SOURCE_FILE;
+}
+
+/* Where a value of that source goes; NULL when a better one is there already. */
+static int slot_for(struct by_config *config, const struct by_option *option, enum by_source source,
+                    void **slot, struct baryon_error *err)
+{
+    size_t b, row;
+    *slot = NULL;
+    if (!find_row(config, option->name, &b, &row))
+        return by_fail(err, BARYON_ERR_INTERNAL, "option '%s' is not bound", option->name);
+    struct by_binding *binding = &config->bindings[b];
+    if (binding->sources[row] > source)
+        return 0;
+    *slot = slot_of(binding, option);
+    if (binding->sources[row] < source)
+        by_value_clear(option, *slot);
+    binding->sources[row] = (unsigned char)source;
+    return 0;
 }
 
 int by_config_set(struct by_config *config, const struct by_option *option, const char *text,
                   const char *second, enum by_source source, struct baryon_error *err)
 {
-    size_t b, row;
-    if (!find_row(config, option->name, &b, &row))
-        return by_fail(err, BARYON_ERR_INTERNAL, "option '%s' is not bound", option->name);
-    struct by_binding *binding = &config->bindings[b];
-    void *slot = slot_of(binding, option);
-    if (binding->sources[row] > source)
-        return 0;
-    if (binding->sources[row] < source)
-        by_value_clear(option, slot);
-    binding->sources[row] = (unsigned char)source;
-    return by_value_parse(&config->arena, option, text ? text : "true", second, slot, err);
+    void *slot;
+    if (slot_for(config, option, source, &slot, err) < 0)
+        return -1;
+    return slot ? by_value_parse(&config->arena, option, text ? text : "true", second, slot, err)
+                : 0;
 }
 
 /* One scalar of a file. Quotes make a text of it, which no other type takes. */
 static int set_scalar(struct by_config *config, const struct by_option *option,
-                      const struct by_doc_node *node, struct baryon_error *err)
+                      const struct by_doc_node *node, enum by_source source,
+                      struct baryon_error *err)
 {
     if (node->quoted && !by_option_takes_text(option)) {
         char quoted[BY_QUOTE_MAX], expects[256];
@@ -135,7 +148,19 @@ static int set_scalar(struct by_config *config, const struct by_option *option,
                        by_quote(quoted, node->text),
                        by_option_expects(option, expects, sizeof expects));
     }
-    return by_config_set(config, option, node->text, NULL, BY_SOURCE_FILE, err);
+    return by_config_set(config, option, node->text, NULL, source, err);
+}
+
+/* An item of a list is taken whole: commas in it divide nothing. */
+static int set_item(struct by_config *config, const struct by_option *option,
+                    const struct by_doc_node *node, enum by_source source, struct baryon_error *err)
+{
+    void *slot;
+    if (option->type != BY_OPT_TEXTS)
+        return set_scalar(config, option, node, source, err);
+    if (slot_for(config, option, source, &slot, err) < 0)
+        return -1;
+    return slot ? by_value_add_text(&config->arena, option, node->text, slot, err) : 0;
 }
 
 static int wrong_kind(const struct by_option *option, const struct by_doc_node *node,
@@ -153,7 +178,7 @@ static int wrong_kind(const struct by_option *option, const struct by_doc_node *
 }
 
 static int set_pairs(struct by_config *config, const struct by_option *option,
-                     const struct by_doc_node *map, struct baryon_error *err)
+                     const struct by_doc_node *map, enum by_source source, struct baryon_error *err)
 {
     for (size_t i = 0; i < map->count; i++) {
         const struct by_doc_pair *pair = &map->pairs[i];
@@ -164,7 +189,7 @@ static int set_pairs(struct by_config *config, const struct by_option *option,
         if (!joined)
             return -1;
         snprintf(joined, size, "%s=%s", pair->key, pair->value->text);
-        if (by_config_set(config, option, joined, NULL, BY_SOURCE_FILE, err) < 0)
+        if (by_config_set(config, option, joined, NULL, source, err) < 0)
             return -1;
     }
     return 0;
@@ -178,38 +203,54 @@ static bool is_two_scalars(const struct by_doc_node *node)
 
 /* [FIRST, SECOND], or a list of such. */
 static int set_spans(struct by_config *config, const struct by_option *option,
-                     const struct by_doc_node *node, struct baryon_error *err)
+                     const struct by_doc_node *node, enum by_source source,
+                     struct baryon_error *err)
 {
     if (is_two_scalars(node))
-        return by_config_set(config, option, node->items[0]->text, node->items[1]->text,
-                             BY_SOURCE_FILE, err);
+        return by_config_set(config, option, node->items[0]->text, node->items[1]->text, source,
+                             err);
     if (node->kind != BY_DOC_LIST)
         return wrong_kind(option, node, err);
     for (size_t i = 0; i < node->count; i++) {
         if (!is_two_scalars(node->items[i]))
             return wrong_kind(option, node->items[i], err);
-        if (set_spans(config, option, node->items[i], err) < 0)
+        if (set_spans(config, option, node->items[i], source, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int set_node(struct by_config *config, const struct by_option *option,
-                    const struct by_doc_node *node, struct baryon_error *err)
+int by_config_set_node(struct by_config *config, const struct by_option *option,
+                       const struct by_doc_node *node, enum by_source source,
+                       struct baryon_error *err)
 {
     bool pairs = option->type == BY_OPT_PAIRS || option->type == BY_OPT_SIZES;
     if (option->type == BY_OPT_SPANS)
-        return set_spans(config, option, node, err);
+        return set_spans(config, option, node, source, err);
     if (node->kind == BY_DOC_SCALAR)
-        return set_scalar(config, option, node, err);
+        return set_scalar(config, option, node, source, err);
     if (node->kind == BY_DOC_MAP && pairs)
-        return set_pairs(config, option, node, err);
+        return set_pairs(config, option, node, source, err);
     if (node->kind != BY_DOC_LIST || !by_option_is_list(option))
         return wrong_kind(option, node, err);
     for (size_t i = 0; i < node->count; i++) {
         if (node->items[i]->kind != BY_DOC_SCALAR)
             return wrong_kind(option, node->items[i], err);
-        if (set_scalar(config, option, node->items[i], err) < 0)
+        if (set_item(config, option, node->items[i], source, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Groups may know keys that are no options. */
+static int ask_groups(struct by_config *config, const struct by_doc_pair *pair, const char *path,
+                      bool *taken, struct baryon_error *err)
+{
+    *taken = false;
+    for (size_t i = 0; i < config->count && !*taken; i++) {
+        const struct by_binding *binding = &config->bindings[i];
+        if (binding->group->take_key &&
+            binding->group->take_key(config, binding->target, pair, path, taken, err) < 0)
             return -1;
     }
     return 0;
@@ -224,10 +265,15 @@ static int unknown_key(const struct by_config *config, const char *key, struct b
 }
 
 /* The place is the key's when the key is wrong, else the value's. */
-static int load_pair(struct by_config *config, const struct by_doc_pair *pair,
+static int load_pair(struct by_config *config, const struct by_doc_pair *pair, const char *path,
                      struct baryon_error *err)
 {
+    bool taken;
     const struct by_option *option = by_config_find(config, pair->key);
+    if (ask_groups(config, pair, path, &taken, err) < 0)
+        return -1;
+    if (taken)
+        return 0;
     if (!option || option->command_line) {
         unknown_key(config, pair->key, err);
         return by_err_in(err, "%zu:%zu", pair->line, pair->column);
@@ -236,7 +282,7 @@ static int load_pair(struct by_config *config, const struct by_doc_pair *pair,
         by_fail(err, BARYON_ERR_INPUT, "'%s' is given twice", option->name);
         return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
-    if (set_node(config, option, pair->value, err) == 0)
+    if (by_config_set_node(config, option, pair->value, BY_SOURCE_FILE, err) == 0)
         return 0;
     return by_err_in(err, "%zu:%zu: %s", pair->value->line, pair->value->column, option->name);
 }
@@ -254,7 +300,7 @@ int by_config_load(struct by_config *config, const char *path, struct baryon_err
         return by_err_file(err, path);
     }
     for (size_t i = 0; i < root->count; i++)
-        if (load_pair(config, &root->pairs[i], err) < 0) {
+        if (load_pair(config, &root->pairs[i], path, err) < 0) {
             if (err && err->code == BARYON_ERR_USAGE)
                 err->code = BARYON_ERR_INPUT;
             return by_err_file(err, path);

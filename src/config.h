@@ -8,8 +8,9 @@
  *
  * Rows stand in groups; a group is bound to the struct its values go to. Binding
  * sets the defaults. A value from the command line replaces one from a file, which
- * replaces the default; among values from the same place the last one wins, except
- * that options of a list type collect what they are given.
+ * replaces one of a preset, which replaces the default; among values from the same
+ * place the last one wins, except that options of a list type collect what they are
+ * given.
  *
  * To add an option: one row in the group of the command (cli/cmd_*.c) or in a shared
  * group (settings.c, calibrate_settings.c), and one member in its struct.
@@ -19,6 +20,7 @@
 
 #include "base/choice.h"
 #include "base/doc.h"
+#include "base/str.h"
 
 /* What a value looks like, and the C type of the member it goes to. */
 enum by_option_type {
@@ -77,15 +79,21 @@ struct by_option {
     const char *help;     /* one sentence, without a full stop */
 };
 
+struct by_config;
+
 struct by_option_group {
     const char *title;
     const struct by_option *rows;
     size_t count;
+    /* Asked first about each key of a configuration file, may be NULL: *taken says that the key was
+     * no option's, or meant something else than the option here. path is the file's. */
+    int (*take_key)(struct by_config *config, void *target, const struct by_doc_pair *pair,
+                    const char *path, bool *taken, struct baryon_error *err);
 };
 
-enum by_source { BY_SOURCE_DEFAULT, BY_SOURCE_FILE, BY_SOURCE_FLAG };
+enum by_source { BY_SOURCE_DEFAULT, BY_SOURCE_PRESET, BY_SOURCE_FILE, BY_SOURCE_FLAG };
 
-#define BY_CONFIG_GROUPS_MAX 8
+#define BY_CONFIG_GROUPS_MAX 20
 
 struct by_binding {
     const struct by_option_group *group;
@@ -119,6 +127,18 @@ int by_config_set(struct by_config *config, const struct by_option *option, cons
                   const char *second, enum by_source source, struct baryon_error *err);
 /* Values from a YAML or JSON file; those that the command line gave stay. */
 int by_config_load(struct by_config *config, const char *path, struct baryon_error *err);
+/* A node of such a file as the value of an option. */
+int by_config_set_node(struct by_config *config, const struct by_option *option,
+                       const struct by_doc_node *node, enum by_source source,
+                       struct baryon_error *err);
+
+/* "key: value" lines that by_config_load() reads back, of all rows of a group that are not empty
+ * and that `wanted` (may be NULL) takes. */
+void by_config_write(const struct by_config *config, const struct by_option_group *group,
+                     bool (*wanted)(const void *context, const struct by_option *option),
+                     const void *context, struct by_str *out);
+/* An option's value as such a file has it; "" when it is empty. */
+void by_config_show(const struct by_config *config, const char *name, struct by_str *out);
 
 /* What a value has to be, for messages and manuals: "a whole number from 1 to 64". Returns buf. */
 const char *by_option_expects(const struct by_option *option, char *buf, size_t size);

@@ -154,6 +154,13 @@ static bool has_room(const struct by_option *option, size_t count)
     return !option->most || count < option->most;
 }
 
+/* Regular expressions have commas of their own: one ends the list. */
+static size_t part_length(const struct by_option *option, const char *text)
+{
+    const bool expression = !strncmp(text, "re:", 3) || (*text == '^' && strstr(text, ".*"));
+    return option->type == BY_OPT_TEXTS && expression ? strlen(text) : strcspn(text, ",");
+}
+
 /* Hands each part of "a,b,c" on; an empty part is refused. */
 static bool each_part(struct by_arena *arena, const struct by_option *option, const char *text,
                       void *slot, struct baryon_error *err,
@@ -161,7 +168,7 @@ static bool each_part(struct by_arena *arena, const struct by_option *option, co
                                   struct baryon_error *))
 {
     for (;;) {
-        size_t length = strcspn(text, ",");
+        size_t length = part_length(option, text);
         char *part = length ? by_arena_text(arena, text, length, err) : NULL;
         if (!part || !add(arena, option, part, slot, err))
             return false;
@@ -343,6 +350,23 @@ static int hint_choice(const struct by_option *option, const char *text, struct 
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
+static int ran_out(const struct baryon_error *inner, struct baryon_error *err)
+{
+    if (err)
+        *err = *inner;
+    return -1;
+}
+
+int by_value_add_text(struct by_arena *arena, const struct by_option *option, const char *text,
+                      void *slot, struct baryon_error *err)
+{
+    struct baryon_error inner;
+    by_err_clear(&inner);
+    if (*text && add_text(arena, option, text, slot, &inner))
+        return 0;
+    return inner.code == BARYON_ERR_NOMEM ? ran_out(&inner, err) : not_expected(option, text, err);
+}
+
 int by_value_parse(struct by_arena *arena, const struct by_option *option, const char *text,
                    const char *second, void *slot, struct baryon_error *err)
 {
@@ -356,11 +380,8 @@ int by_value_parse(struct by_arena *arena, const struct by_option *option, const
     } else if (types[option->type].set(arena, option, text, slot, &inner)) {
         return 0;
     }
-    if (inner.code == BARYON_ERR_NOMEM) {
-        if (err)
-            *err = inner;
-        return -1;
-    }
+    if (inner.code == BARYON_ERR_NOMEM)
+        return ran_out(&inner, err);
     not_expected(option, text, err);
     return option->type == BY_OPT_CHOICE ? hint_choice(option, text, err) : -1;
 }

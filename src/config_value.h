@@ -14,6 +14,9 @@ void by_value_clear(const struct by_option *option, void *slot);
  */
 int by_value_parse(struct by_arena *arena, const struct by_option *option, const char *text,
                    const char *second, void *slot, struct baryon_error *err);
+/* Adds one item to a BY_OPT_TEXTS as it is. */
+int by_value_add_text(struct by_arena *arena, const struct by_option *option, const char *text,
+                      void *slot, struct baryon_error *err);
 /* True for types whose values may stand in quotes in a file. */
 bool by_option_takes_text(const struct by_option *option);
 

@@ -388,6 +388,74 @@ static void words_for_what_is_expected(void **state)
     assert_false(by_option_is_list(&rows[6]));
 }
 
+/* What is written reads back as the same settings. */
+static void settings_are_written_and_read_back(void **state)
+{
+    struct world world, again;
+    struct by_str text, second;
+    (void)state;
+    begin(&world);
+    const char *const values[][2] = {
+        {"flag", "true"},       {"count", "7"},        {"signed-count", "-3"},
+        {"number", "1.25"},     {"percent", "12.5"},   {"bytes", "64KiB"},
+        {"text", "a \"b\" #c"}, {"choice", "blue"},    {"extent", "3x4"},
+        {"range", "-5:9"},      {"numbers", "0.1,2"},  {"texts", "x: y,re:a,b"},
+        {"pairs", "a=b"},       {"sizes", "batch=12"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_int_equal(set(&world, values[i][0], values[i][1]), 0);
+    assert_int_equal(by_config_set(&world.config, by_config_find(&world.config, "spans"), "s", "e",
+                                   BY_SOURCE_FLAG, &err),
+                     0);
+    by_str_init(&text);
+    by_config_write(&world.config, &group, NULL, NULL, &text);
+    put_file("all.yaml", by_str_text(&text));
+    begin(&again);
+    assert_int_equal(by_config_load(&again.config, "all.yaml", &err), 0);
+    assert_int_equal(again.all.texts.count, 2);
+    assert_string_equal(again.all.texts.at[1], "re:a,b");
+    assert_string_equal(again.all.text, "a \"b\" #c");
+    by_str_init(&second);
+    by_config_write(&again.config, &group, NULL, NULL, &second);
+    assert_string_equal(by_str_text(&second), by_str_text(&text));
+    by_str_release(&text);
+    by_str_release(&second);
+    end(&again);
+    end(&world);
+}
+
+static void a_preset_stands_between_default_and_file(void **state)
+{
+    struct world world;
+    (void)state;
+    begin(&world);
+    const struct by_option *count = by_config_find(&world.config, "count");
+    const struct by_option *texts = by_config_find(&world.config, "texts");
+    assert_int_equal(by_config_set(&world.config, count, "5", NULL, BY_SOURCE_PRESET, &err), 0);
+    assert_int_equal(world.all.count, 5);
+    assert_false(by_config_given(&world.config, "count"));
+    assert_int_equal(by_config_set(&world.config, texts, "p", NULL, BY_SOURCE_PRESET, &err), 0);
+    assert_int_equal(by_config_set(&world.config, texts, "f", NULL, BY_SOURCE_FILE, &err), 0);
+    assert_int_equal(by_config_set(&world.config, texts, "q", NULL, BY_SOURCE_PRESET, &err), 0);
+    assert_int_equal(world.all.texts.count, 1);
+    assert_string_equal(world.all.texts.at[0], "f");
+    assert_true(by_config_given(&world.config, "texts"));
+    end(&world);
+}
+
+static void an_expression_ends_a_list(void **state)
+{
+    struct world world;
+    (void)state;
+    begin(&world);
+    assert_int_equal(set(&world, "texts", "a,re:b{1,2}"), 0);
+    assert_int_equal(world.all.texts.count, 2);
+    assert_string_equal(world.all.texts.at[1], "re:b{1,2}");
+    assert_int_equal(set(&world, "texts", "^/x/.*{1,2}"), 0);
+    assert_string_equal(world.all.texts.at[2], "^/x/.*{1,2}");
+    end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +471,9 @@ int main(void)
         cmocka_unit_test(names_are_found_in_both_spellings),
         cmocka_unit_test(defects_of_the_program_are_told),
         cmocka_unit_test(words_for_what_is_expected),
+        cmocka_unit_test(settings_are_written_and_read_back),
+        cmocka_unit_test(a_preset_stands_between_default_and_file),
+        cmocka_unit_test(an_expression_ends_a_list),
     };
     return cmocka_run_group_tests_name("config", tests, scratch_enter, scratch_leave);
 }
