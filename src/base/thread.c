@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 static void mask_signals(sigset_t *before)
 {
@@ -27,4 +28,11 @@ int by_thread_start(pthread_t *thread, void *(*work)(void *), void *argument, co
         return 0;
     errno = code;
     return by_fail_errno(err, BARYON_ERR_NOMEM, "cannot start %s", what);
+}
+
+double by_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }

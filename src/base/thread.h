@@ -15,4 +15,7 @@
 int by_thread_start(pthread_t *thread, void *(*work)(void *), void *argument, const char *what,
                     struct baryon_error *err);
 
+/* Seconds on a clock that does not jump. */
+double by_seconds(void);
+
 #endif

@@ -1,0 +1,315 @@
+/* Equalization: the model computes the same, weights of neighbours are balanced. */
+#include "engine_build.h"
+
+#include "base/rng.h"
+#include "ir/infer.h"
+#include "solve/cle.h"
+#include "solve/cle_internal.h"
+
+#include <math.h>
+
+#define OUTPUTS 4096
+
+static struct by_recipe recipe;
+
+/* --- Models --- */
+
+static uint64_t drawn;
+
+static float draw(void)
+{
+    const uint64_t bits = by_rng_bits(7, 0, drawn++);
+    return (float)(bits >> 40) / (float)(1 << 23) - 1;
+}
+
+/* Channels along the first axis differ a lot in magnitude. */
+static void put_random(struct baryon_model *model, const char *name, const int64_t *dims,
+                       size_t rank)
+{
+    static float values[65536];
+    size_t count = 1;
+    for (size_t i = 0; i < rank; i++)
+        count *= (size_t)dims[i];
+    const size_t inside = count / (size_t)dims[0];
+    for (size_t i = 0; i < count; i++)
+        values[i] = draw() * exp2f((float)(i / inside * 5 % 9) - 4);
+    put_weight(model, name, BY_ELEM_FLOAT, dims, rank, values, count * sizeof *values);
+}
+
+#define DIMS(...) ((const int64_t[]){__VA_ARGS__}), sizeof((const int64_t[]){__VA_ARGS__}) / 8
+
+static void put_scalar(struct baryon_model *model, const char *name, float value)
+{
+    put_weight(model, name, BY_ELEM_FLOAT, NULL, 0, &value, sizeof value);
+}
+
+static void set_group(struct baryon_model *model, size_t node, int64_t group)
+{
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_int(model->graph->node.at[node], "group", group, &err));
+}
+
+static struct baryon_model *pair_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_random(model, "w1", DIMS(6, 3, 3, 3));
+    put_random(model, "b1", DIMS(6));
+    put_random(model, "w2", DIMS(4, 6, 3, 3));
+    put_node(model->graph, "one", "Conv", "x,w1,b1", "p");
+    put_node(model->graph, "act", "Relu", "p", "q");
+    put_node(model->graph, "pool", "MaxPool", "q", "r");
+    put_node(model->graph, "two", "Conv", "r,w2", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(
+        by_node_set_ints(model->graph->node.at[2], "kernel_shape", (int64_t[]){2, 2}, 2, &err));
+    return model;
+}
+
+/* Conv -> Relu6 -> depthwise -> Relu6 -> Conv. */
+static struct baryon_model *mobile_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_scalar(model, "zero", 0);
+    put_scalar(model, "six", 6);
+    put_random(model, "w1", DIMS(8, 3, 1, 1));
+    put_random(model, "b1", DIMS(8));
+    put_random(model, "w2", DIMS(8, 1, 3, 3));
+    put_random(model, "b2", DIMS(8));
+    put_random(model, "w3", DIMS(5, 8, 1, 1));
+    put_random(model, "b3", DIMS(5));
+    put_node(model->graph, "one", "Conv", "x,w1,b1", "p1");
+    put_node(model->graph, "clip1", "Clip", "p1,zero,six", "q1");
+    put_node(model->graph, "two", "Conv", "q1,w2,b2", "p2");
+    put_node(model->graph, "clip2", "Clip", "p2,zero,six", "q2");
+    put_node(model->graph, "three", "Conv", "q2,w3,b3", "y");
+    set_group(model, 2, 8);
+    return model;
+}
+
+/* ConvTranspose with groups -> LeakyRelu -> grouped Conv -> GAP -> Flatten -> Gemm. */
+static struct baryon_model *mixed_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,4,5,5");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_random(model, "w1", DIMS(4, 3, 2, 2));
+    put_random(model, "b1", DIMS(6));
+    put_random(model, "w2", DIMS(9, 2, 3, 3));
+    put_random(model, "w3", DIMS(9, 7));
+    put_random(model, "b3", DIMS(7));
+    put_node(model->graph, "one", "ConvTranspose", "x,w1,b1", "p");
+    put_node(model->graph, "act", "LeakyRelu", "p", "q");
+    put_node(model->graph, "two", "Conv", "q,w2", "r");
+    put_node(model->graph, "mean", "GlobalAveragePool", "r", "s");
+    put_node(model->graph, "flat", "Flatten", "s", "t");
+    put_node(model->graph, "three", "Gemm", "t,w3,b3", "y");
+    set_group(model, 0, 2);
+    set_group(model, 2, 3);
+    return model;
+}
+
+/* The value between is an output as well: nobody may scale it. */
+static struct baryon_model *seen_model(void)
+{
+    struct baryon_model *model = pair_model();
+    assert_ok(by_graph_add_output(by_graph_value(model->graph, "q"), NULL, &err));
+    return model;
+}
+
+/* --- Running and equalizing --- */
+
+static size_t run_model(struct baryon_model *model, float *out)
+{
+    static float x[3 * 64];
+    const struct by_session_options options = {.threads = 1};
+    struct by_session *session;
+    size_t count;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = sinf((float)i);
+    assert_ok(by_session_open_model(&session, model, 0, &options, &err));
+    const struct by_port *port = by_session_inputs(session, &count);
+    struct by_array array = array_of("x", BY_ELEM_FLOAT, port->rank, port->dims, x, sizeof *x);
+    for (size_t i = 0; i < port->rank; i++)
+        array.size *= (size_t)port->dims[i];
+    struct by_run *run = run_ok(session, &array, 1);
+    const struct by_array *y = output(run, 0);
+    assert_true(y->size <= OUTPUTS * sizeof *out);
+    memcpy(out, y->data, y->size);
+    count = y->size / sizeof *out;
+    by_run_free(run);
+    by_session_close(session);
+    return count;
+}
+
+static void open_plan(struct by_quant_plan *plan, struct baryon_model *model)
+{
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    *plan = (struct by_quant_plan){.model = model, .recipe = &recipe};
+    plan->node_count = model->graph->node.count;
+    plan->nodes = by_arena_alloc(&model->arena, plan->node_count, sizeof *plan->nodes, &err);
+    assert_non_null(plan->nodes);
+    for (size_t i = 0; i < plan->node_count; i++)
+        plan->nodes[i] =
+            (struct by_quant_node){.node = model->graph->node.at[i], .state = BY_NODE_QUANTIZED};
+}
+
+static void equalize(struct baryon_model *model, enum by_cle_mode mode,
+                     struct by_cle_report *report)
+{
+    struct by_quant_plan plan;
+    bool replaced;
+    const struct by_cle_options options = {.mode = mode};
+    open_plan(&plan, model);
+    assert_ok(by_cle_run(&plan, NULL, &options, report, &replaced, &err));
+    assert_ok(by_model_settle(model, &err));
+}
+
+static double error_of(const float *want, const float *got, size_t count)
+{
+    double signal = 0, noise = 0;
+    for (size_t i = 0; i < count; i++) {
+        signal += (double)want[i] * (double)want[i];
+        noise += pow((double)want[i] - (double)got[i], 2);
+    }
+    assert_true(signal > 0);
+    return sqrt(noise / signal);
+}
+
+static void check_same(struct baryon_model *model, enum by_cle_mode mode,
+                       struct by_cle_report *report)
+{
+    static float before[OUTPUTS], after[OUTPUTS];
+    const size_t count = run_model(model, before);
+    equalize(model, mode, report);
+    assert_int_equal(run_model(model, after), count);
+    assert_true(error_of(before, after, count) < 1e-5);
+}
+
+/* Greatest ratio between the two sides' peaks of a channel. */
+static double imbalance(struct baryon_model *model)
+{
+    struct by_quant_plan plan;
+    struct by_cle cle = {0};
+    double worst = 1;
+    by_arena_init(&cle.arena, SIZE_MAX);
+    open_plan(&plan, model);
+    assert_ok(by_cle_find(&cle, &plan, true, &err));
+    for (size_t i = 0; i < cle.links.count; i++)
+        for (size_t c = 0; c < cle.links.at[i].channels; c++) {
+            const double out = by_cle_out_peak(&cle.layers.at[cle.links.at[i].from], c);
+            const double in = by_cle_in_peak(&cle.layers.at[cle.links.at[i].to], c);
+            worst = fmax(worst, fmax(out / in, in / out));
+        }
+    by_arena_release(&cle.arena);
+    return worst;
+}
+
+/* --- Tests --- */
+
+static void test_pair(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = pair_model();
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.pairs, 1);
+    assert_true(imbalance(model) < 1.01);
+    by_model_free(model);
+}
+
+static void test_depthwise_and_relu6(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = mobile_model();
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.pairs, 2);
+    assert_int_equal(report.relu6, 2);
+    assert_int_equal(report.depthwise, 1);
+    for (size_t i = 0; i < model->graph->node.count; i++)
+        assert_false(by_node_is(model->graph->node.at[i], "Clip"));
+    assert_non_null(by_graph_value(model->graph, "q1"));
+    assert_non_null(by_graph_value(model->graph, "q2"));
+    by_model_free(model);
+}
+
+static void test_keep_leaves_relu6(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = mobile_model();
+    check_same(model, BY_CLE_KEEP, &report);
+    assert_int_equal(report.pairs, 0);
+    assert_true(by_node_is(model->graph->node.at[1], "Clip"));
+    by_model_free(model);
+}
+
+static void test_replace_takes_relu(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = mobile_model();
+    equalize(model, BY_CLE_REPLACE, &report);
+    size_t relus = 0, others = 0;
+    for (size_t i = 0; i < model->graph->node.count; i++) {
+        relus += by_node_is(model->graph->node.at[i], "Relu");
+        others += by_node_is(model->graph->node.at[i], "Clip") ||
+                  by_node_is(model->graph->node.at[i], "Min");
+    }
+    assert_int_equal(relus, 2);
+    assert_int_equal(others, 0);
+    by_model_free(model);
+}
+
+static void test_groups_transposes_and_gemm(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = mixed_model();
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.pairs, 2);
+    assert_true(imbalance(model) < 1.01);
+    by_model_free(model);
+}
+
+static void test_output_between_is_left_alone(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = seen_model();
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.pairs, 0);
+    by_model_free(model);
+}
+
+static void test_float_neighbours_are_left_alone(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct by_quant_plan plan;
+    struct baryon_model *model = pair_model();
+    open_plan(&plan, model);
+    plan.nodes[0].state = BY_NODE_FLOAT;
+    assert_ok(by_cle_survey(&plan, &report, &err));
+    assert_int_equal(report.pairs, 0);
+    by_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_depthwise_and_relu6),
+        cmocka_unit_test(test_keep_leaves_relu6),
+        cmocka_unit_test(test_replace_takes_relu),
+        cmocka_unit_test(test_groups_transposes_and_gemm),
+        cmocka_unit_test(test_output_between_is_left_alone),
+        cmocka_unit_test(test_float_neighbours_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
