@@ -83,8 +83,11 @@ static int look_at_tensor(struct by_watch *watch, struct by_tensor_stats *tensor
     struct by_sketch *sketch = &tensor->sketch;
     const uint64_t before = sketch->nonfinite_sample;
     by_tensor_stats_shape(tensor, values->dims, values->rank);
-    if (by_sketch_look(sketch, watch->sketch_scratch, values->data, values->elem,
-                       product(values->dims, 0, values->rank), look->sample, look->team, err) < 0)
+    const struct by_sketch_values all = {.at = values->data,
+                                         .elem = values->elem,
+                                         .count = product(values->dims, 0, values->rank),
+                                         .blocks = look->blocks};
+    if (by_sketch_look_at(sketch, watch->sketch_scratch, &all, look->sample, look->team, err) < 0)
         return -1;
     if (sketch->nonfinite_sample != before) {
         tensor->nonfinite_name = by_arena_text(&watch->stats->arena, watch->sample_name,
@@ -176,8 +179,11 @@ static int open_taps(struct by_watch *watch, struct baryon_model *model,
         return -1;
     for (size_t i = 0; i < watch->values.count; i++) {
         struct watched *value = watch->values.at[i];
-        taps[i] = (struct by_tap){
-            .values = &value->name, .value_count = 1, .look = look, .context = value};
+        taps[i] = (struct by_tap){.values = &value->name,
+                                  .value_count = 1,
+                                  .look = look,
+                                  .context = value,
+                                  .any_layout = !watch->plan->per_channel && !value->layers.count};
     }
     int status = by_tapped_open(&watch->tapped, model, taps, watch->values.count, options, err);
     by_free(taps);

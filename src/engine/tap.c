@@ -28,8 +28,10 @@ static int copy_taps(struct by_tapped *tapped, const struct by_tap *taps, size_t
     for (tapped->count = 0; tapped->count < count; tapped->count++) {
         const struct by_tap *tap = &taps[tapped->count];
         struct by_tap_point *point = &tapped->taps[tapped->count];
-        *point =
-            (struct by_tap_point){.tapped = tapped, .look = tap->look, .context = tap->context};
+        *point = (struct by_tap_point){.tapped = tapped,
+                                       .look = tap->look,
+                                       .context = tap->context,
+                                       .any_layout = tap->any_layout};
         if (copy_names(tapped, point, tap, err))
             return by_err_in(err, "tap %zu", tapped->count);
     }
@@ -64,6 +66,20 @@ static int open_session(struct by_tapped *tapped, struct baryon_model *model,
     return failed || tapped->failed ? own_error(tapped, err) : 0;
 }
 
+static int open_inside_or_not(struct by_tapped *tapped, struct baryon_model *model,
+                              const struct by_session_options *options, struct baryon_error *err)
+{
+    struct by_session_options as_it_is = options ? *options : (struct by_session_options){0};
+    struct by_tap_inside inside;
+    as_it_is.optimization = 0;
+    if (by_tap_inside_open(&inside, tapped, model, options, err))
+        return -1;
+    int failed = inside.model ? open_session(tapped, inside.model, &as_it_is, err)
+                              : open_session(tapped, model, options, err);
+    by_tap_inside_close(&inside);
+    return failed;
+}
+
 /* Nobody else needs to know of the output that the runs ask for. */
 static void hide_done(struct by_tapped *tapped)
 {
@@ -81,7 +97,7 @@ static int open_tapped(struct by_tapped *tapped, struct baryon_model *model,
                        options->branches);
     if (by_model_link(model, err) || by_model_settle(model, err) ||
         copy_taps(tapped, taps, tap_count, err) || by_taps_check(tapped, model, err) ||
-        open_session(tapped, model, options, err))
+        open_inside_or_not(tapped, model, options, err))
         return -1;
     hide_done(tapped);
     return 0;
@@ -110,6 +126,7 @@ void by_tapped_close(struct by_tapped *tapped)
     if (!tapped)
         return;
     by_session_close(tapped->session);
+    by_free(tapped->plain);
     pthread_mutex_destroy(&tapped->turn);
     by_arena_release(&tapped->arena);
     by_free(tapped);

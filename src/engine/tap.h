@@ -3,6 +3,10 @@
  * values, and each calls a function with the tensor's bytes where they are, before
  * anything else is computed from them. Nothing is copied out or kept.
  *
+ * With optimizations, the runtime optimizes the model first, and the taps go into what it made
+ * of it: they cost it no step that it would not take without them. Where that cannot be
+ * (tap_inside.c has the rules), they go into the model itself.
+ *
  * A tap on one inner value stands on the edge: it hands the tensor through in place, so
  * that it is looked at right after it was made, whatever order the runtime prefers. A tap on an
  * input, an output or several values stands beside.
@@ -12,6 +16,7 @@
 #ifndef BY_TAP_H
 #define BY_TAP_H
 
+#include "base/blocks.h"
 #include "base/team.h"
 #include "engine/session.h"
 
@@ -21,6 +26,9 @@ struct by_tap_look {
      * float16 in float32, it is that. */
     const struct by_array *values;
     size_t count;
+    /* The first value's layout, when it is not its plain one; its dimensions are as if it were.
+     * Only for taps that take any. NULL: plain. */
+    const struct by_blocks *blocks;
     uint64_t sample;            /* what by_tapped_run() was given */
     const struct by_team *team; /* threads that are free to help, the runtime's own */
 };
@@ -33,6 +41,7 @@ struct by_tap {
     size_t value_count;
     by_tap_fn *look;
     void *context;
+    bool any_layout; /* images may come in blocks, as they lie; else they are put in order */
 };
 
 struct by_tapped;

@@ -100,6 +100,61 @@ int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *mod
     return 0;
 }
 
+const char *by_tap_source(const struct by_tap_point *tap, size_t index)
+{
+    return index == 0 && tap->blocked ? tap->blocked : tap->values[index].name;
+}
+
+static void begin_edit(struct by_tap_edit *edit, struct baryon_model *model)
+{
+    edit->model = model;
+    edit->opsets = model->opset_import;
+    edit->nodes = model->graph->node;
+    edit->outputs = model->graph->output;
+}
+
+/* --- showing --- */
+
+static int show(struct by_tap_edit *edit, struct by_ptrs *outputs, const char *name,
+                struct baryon_error *err)
+{
+    struct by_value_info *info = BY_ARENA_NEW(&edit->arena, struct by_value_info, err);
+    if (!info || by_list_reserve(&edit->arena, outputs, 1, sizeof(void *), err))
+        return -1;
+    info->name = name;
+    outputs->at[outputs->count++] = info;
+    return 0;
+}
+
+static int show_once(struct by_tap_edit *edit, struct by_ptrs *outputs, bool *shown,
+                     const struct baryon_value *value, struct baryon_error *err)
+{
+    if (!value->producer || by_value_is_output(value) || shown[value->index])
+        return 0;
+    shown[value->index] = true;
+    return show(edit, outputs, value->name, err);
+}
+
+int by_taps_show(struct by_tap_edit *edit, const struct by_tapped *tapped,
+                 struct baryon_model *model, struct baryon_error *err)
+{
+    const struct by_ptrs *old = &model->graph->output;
+    struct by_ptrs outputs = {0};
+    bool *shown = by_arena_alloc(&edit->arena, model->graph->all_values.count, sizeof *shown, err);
+    if (!shown || by_list_reserve(&edit->arena, &outputs, old->count + 1, sizeof(void *), err))
+        return -1;
+    for (size_t i = 0; i < old->count; i++)
+        outputs.at[outputs.count++] = old->at[i];
+    for (size_t i = 0; i < tapped->count; i++)
+        for (size_t k = 0; k < tapped->taps[i].count; k++)
+            if (show_once(edit, &outputs, shown, find_value(model, tapped->taps[i].values[k].name),
+                          err))
+                return -1;
+    begin_edit(edit, model);
+    model->graph->output = outputs;
+    return 0;
+}
+
 /* --- putting in --- */
 
 /* Nodes that stand behind a node of the model, or at the end. */
@@ -198,7 +253,7 @@ static int put_beside(struct builder *builder, size_t index, struct baryon_error
     if (!node || add_index(builder, node, index, err))
         return -1;
     for (size_t i = 0; i < tap->count; i++) {
-        const struct baryon_value *value = find_value(builder->model, tap->values[i].name);
+        const struct baryon_value *value = find_value(builder->model, by_tap_source(tap, i));
         if (add_name(builder, &node->input, shown_name(builder, value), err))
             return -1;
     }
@@ -217,7 +272,7 @@ static int put_taps(struct builder *builder, struct baryon_error *err)
     struct by_tapped *tapped = builder->tapped;
     for (size_t i = 0; i < tapped->count; i++) {
         struct by_tap_point *tap = &tapped->taps[i];
-        const struct baryon_value *value = find_value(builder->model, tap->values[0].name);
+        const struct baryon_value *value = find_value(builder->model, by_tap_source(tap, 0));
         tap->through = tap->count == 1 && is_inner(value);
         if (tap->through && put_through(builder, i, value, err))
             return -1;
@@ -329,10 +384,7 @@ int by_taps_put_in(struct by_tap_edit *edit, struct by_tapped *tapped, struct ba
         by_arena_alloc(&edit->arena, graph->node.count + 1, sizeof *builder.behind, err);
     if (!builder.shown || !builder.behind)
         return -1;
-    edit->model = model;
-    edit->opsets = model->opset_import;
-    edit->nodes = graph->node;
-    edit->outputs = graph->output;
+    begin_edit(edit, model);
     if (put_taps(&builder, err) || put_done(&builder, err) || rename_all(&builder, err) ||
         join_nodes(&builder, err))
         return -1;

@@ -22,7 +22,11 @@ struct by_tap_point {
     void *context;
     struct by_array *values; /* named; the rest is of the run */
     size_t count;
-    bool through;
+    bool through, any_layout;
+    /* In the graph that the runtime gets: the value that holds the first one in blocks of so many
+     * channels. NULL: under its own name, as it is. */
+    const char *blocked;
+    size_t channels, block;
 };
 
 /* Operators of ours, as the runtime takes them. */
@@ -42,6 +46,8 @@ struct by_tapped {
     unsigned threads;
     pthread_mutex_t turn; /* one run at a time */
     uint64_t sample;
+    float *plain; /* room for values that are put in order */
+    size_t plain_room;
     bool failed; /* in this run, or on opening; then there is an error */
     struct baryon_error error;
 };
@@ -73,6 +79,12 @@ struct by_tap_edit {
 /* The values that taps name are there and can be looked at. model is linked and settled. */
 int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *model,
                   struct baryon_error *err);
+/* The name of a tap's value in the graph that the runtime gets. */
+const char *by_tap_source(const struct by_tap_point *tap, size_t index);
+/* As by_taps_put_in(), but the values of the taps are made outputs, behind those that there
+ * are. */
+int by_taps_show(struct by_tap_edit *edit, const struct by_tapped *tapped,
+                 struct baryon_model *model, struct baryon_error *err);
 /*
  * The model's messages, but not its links, say that there are taps, until they are taken
  * out, which has to follow also when this fails.
@@ -80,5 +92,19 @@ int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *mod
 int by_taps_put_in(struct by_tap_edit *edit, struct by_tapped *tapped, struct baryon_model *model,
                    struct baryon_error *err);
 void by_taps_take_out(struct by_tap_edit *edit);
+
+/* --- tap_inside.c --- */
+
+/* The model as the runtime optimizes it, for as long as it is being opened. */
+struct by_tap_inside {
+    struct by_mapped file;
+    struct baryon_model *model; /* NULL: taps have to go into the model itself */
+};
+
+/* Points the taps to their values in it, and drops what stood in their way. */
+int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
+                       struct baryon_model *model, const struct by_session_options *options,
+                       struct baryon_error *err);
+void by_tap_inside_close(struct by_tap_inside *inside);
 
 #endif

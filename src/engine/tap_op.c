@@ -58,6 +58,8 @@ static int run_on_runtime(const struct by_team *team, size_t count, size_t grain
 
 /* --- looking --- */
 
+#define PLANES 4u /* of an image, put in order by one thread at a time */
+
 static int read_value(const struct by_tap_point *tap, const OrtKernelContext *context, size_t index,
                       struct by_arena *scratch, struct baryon_error *err)
 {
@@ -119,13 +121,79 @@ static int hand_token(const struct by_ort *ort, OrtKernelContext *context, struc
     return 0;
 }
 
+static size_t places_of(const struct by_array *array)
+{
+    size_t places = 1;
+    for (size_t i = 2; i < array->rank; i++)
+        places *= (size_t)array->dims[i];
+    return places;
+}
+
+struct ordering {
+    const struct by_blocks *blocks;
+    const float *from;
+    float *to;
+};
+
+static int order_planes(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct ordering *ordering = context;
+    (void)worker, (void)err;
+    by_blocks_planes(ordering->blocks, ordering->from, begin, end, ordering->to);
+    return 0;
+}
+
+static int put_in_order(struct by_tapped *tapped, const struct by_blocks *blocks,
+                        struct by_array *array, const struct by_team *team,
+                        struct baryon_error *err)
+{
+    const size_t planes = (size_t)array->dims[0] * blocks->channels;
+    const size_t count = planes * blocks->places;
+    if (count > tapped->plain_room) {
+        by_free(tapped->plain);
+        tapped->plain_room = 0;
+        tapped->plain = by_alloc(count, sizeof *tapped->plain, err);
+        if (!tapped->plain)
+            return -1;
+        tapped->plain_room = count;
+    }
+    struct ordering ordering = {blocks, array->data, tapped->plain};
+    if (by_team_for(team, planes, PLANES, order_planes, &ordering, err))
+        return -1;
+    array->data = tapped->plain;
+    array->size = count * sizeof *tapped->plain;
+    return 0;
+}
+
+/* The tensor that the model speaks of, rather than the one that the runtime made of it. */
+static int unblock(const struct by_tap_point *tap, struct by_array *array, struct by_blocks *blocks,
+                   struct by_tap_look *what, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const int64_t channels = (int64_t)tap->channels, block = (int64_t)tap->block;
+    if (array->elem != BY_ELEM_FLOAT || array->rank < 2 ||
+        array->dims[1] != (channels + block - 1) / block * block)
+        return by_fail(err, BARYON_ERR_INTERNAL, "value %s does not lie in blocks of %zu channels",
+                       by_quote(quoted, array->name), tap->block);
+    *blocks = (struct by_blocks){tap->channels, tap->block, places_of(array)};
+    array->dims[1] = channels;
+    what->values = array;
+    what->blocks = tap->any_layout ? blocks : NULL;
+    return tap->any_layout ? 0 : put_in_order(tap->tapped, blocks, array, what->team, err);
+}
+
 static int look(const struct by_tap_point *tap, const OrtKernelContext *context,
                 struct baryon_error *err)
 {
     struct by_tapped *tapped = tap->tapped;
     const struct runtime_team team = {{tapped->threads, run_on_runtime}, tapped->ort, context};
-    const struct by_tap_look what = {
+    struct by_array ordered = tap->values[0];
+    struct by_blocks blocks;
+    struct by_tap_look what = {
         .values = tap->values, .count = tap->count, .sample = tapped->sample, .team = &team.team};
+    if (tap->blocked && unblock(tap, &ordered, &blocks, &what, err))
+        return -1;
     return tap->look(tap->context, &what, err);
 }
 

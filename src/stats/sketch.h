@@ -19,8 +19,11 @@
 #ifndef BY_SKETCH_H
 #define BY_SKETCH_H
 
+#include "base/blocks.h"
 #include "base/exact.h"
 #include "base/team.h"
+
+#include <pthread.h>
 
 #define BY_SKETCH_EXPONENTS 255 /* biased; 0 are the subnormals */
 #define BY_SKETCH_NO_SAMPLE UINT64_MAX
@@ -61,6 +64,18 @@ void by_sketch_scratch_close(struct by_sketch_scratch *scratch);
 int by_sketch_look(struct by_sketch *sketch, struct by_sketch_scratch *scratch, const void *values,
                    int64_t elem, size_t count, uint64_t sample, const struct by_team *team,
                    struct baryon_error *err);
+/* The same of values in another layout, and for several threads, each with a scratch of its own,
+ * that look for the same sketch. */
+struct by_sketch_values {
+    const void *at;
+    int64_t elem;
+    size_t count;                   /* without padding */
+    const struct by_blocks *blocks; /* of float values; NULL: one behind the other */
+    pthread_mutex_t *lock;          /* held while the sketch changes; NULL: nobody else does */
+};
+int by_sketch_look_at(struct by_sketch *sketch, struct by_sketch_scratch *scratch,
+                      const struct by_sketch_values *values, uint64_t sample,
+                      const struct by_team *team, struct baryon_error *err);
 int by_sketch_look_ref(struct by_sketch *sketch, const void *values, int64_t elem, size_t count,
                        uint64_t sample, struct baryon_error *err);
 int by_sketch_merge(struct by_sketch *sketch, const struct by_sketch *other,

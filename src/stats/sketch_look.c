@@ -1,4 +1,5 @@
 /* A look: pieces on a team, then everything into the sketch at once. */
+#include "ir/tensor.h"
 #include "stats/sketch_scratch.h"
 
 int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
@@ -45,11 +46,18 @@ void by_sketch_scratch_close(struct by_sketch_scratch *scratch)
 
 struct look {
     struct by_sketch_scratch *scratch;
-    const void *values;
-    int64_t elem;
+    const struct by_sketch_values *values;
     size_t begin; /* of the round */
     int top;      /* of the sketch before */
 };
+
+static const float *floats_of(const struct by_sketch_values *values, size_t begin, size_t count,
+                              float *buffer)
+{
+    if (values->blocks)
+        return by_blocks_floats(values->blocks, values->at, begin, count, buffer);
+    return by_sketch_floats(values->at, values->elem, begin, count, buffer);
+}
 
 static int look_piece(void *context, size_t begin, size_t end, unsigned number,
                       struct baryon_error *err)
@@ -57,10 +65,21 @@ static int look_piece(void *context, size_t begin, size_t end, unsigned number,
     struct look *look = context;
     struct by_sketch_worker *worker = &look->scratch->workers[number];
     (void)err;
-    const float *values = by_sketch_floats(look->values, look->elem, look->begin + begin,
-                                           end - begin, worker->buffer);
+    const float *values = floats_of(look->values, look->begin + begin, end - begin, worker->buffer);
     by_sketch_worker_look(worker, look->scratch->path, values, end - begin, look->top);
     return 0;
+}
+
+static void lock(const struct by_sketch_values *values)
+{
+    if (values->lock)
+        pthread_mutex_lock(values->lock);
+}
+
+static void unlock(const struct by_sketch_values *values)
+{
+    if (values->lock)
+        pthread_mutex_unlock(values->lock);
 }
 
 /* What the workers counted goes to the rows; sums and the like to part. */
@@ -83,37 +102,74 @@ static int flush(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
     return status;
 }
 
-static int look_all(struct by_sketch *sketch, struct look *look, size_t count, uint64_t sample,
+static int look_all(struct by_sketch *sketch, struct look *look, uint64_t sample,
                     const struct by_team *team, struct baryon_error *err)
 {
+    const size_t count = look->values->count;
     struct by_sketch_part part;
     by_sketch_part_init(&part);
     while (look->begin < count) {
         size_t left = count - look->begin;
         size_t round = left < look->scratch->round ? left : look->scratch->round;
         int failed = by_team_for(team, round, BY_SKETCH_PIECE, look_piece, look, err);
-        if (flush(look->scratch, sketch, &part, failed ? NULL : err) || failed)
-            return -1;
+        lock(look->values);
+        failed |= flush(look->scratch, sketch, &part, failed ? NULL : err);
         look->begin += round;
+        if (!failed && look->begin == count)
+            by_sketch_take(sketch, &part, count, sample);
+        unlock(look->values);
+        if (failed)
+            return -1;
     }
-    by_sketch_take(sketch, &part, count, sample);
     return 0;
+}
+
+static int look_small(struct by_sketch *sketch, struct by_sketch_scratch *scratch,
+                      const struct by_sketch_values *values, uint64_t sample,
+                      struct baryon_error *err)
+{
+    float *buffer = scratch->workers[0].buffer;
+    const void *at = values->at;
+    if (values->blocks)
+        at = by_blocks_floats(values->blocks, at, 0, values->count, buffer);
+    lock(values);
+    int status = by_sketch_look_plain(sketch, buffer, at, values->elem, values->count, sample, err);
+    unlock(values);
+    return status;
+}
+
+static int top_of(const struct by_sketch *sketch, const struct by_sketch_values *values)
+{
+    lock(values);
+    const int top = sketch->top;
+    unlock(values);
+    return top;
+}
+
+int by_sketch_look_at(struct by_sketch *sketch, struct by_sketch_scratch *scratch,
+                      const struct by_sketch_values *values, uint64_t sample,
+                      const struct by_team *team, struct baryon_error *err)
+{
+    if (by_sketch_check(values->elem, err))
+        return -1;
+    if (values->blocks && values->elem != BY_ELEM_FLOAT)
+        return by_fail(err, BARYON_ERR_INTERNAL, "values of type %s in blocks, must be float32",
+                       by_elem_name(values->elem));
+    if (team && team->workers > scratch->worker_count)
+        return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u with working memory for %u",
+                       team->workers, scratch->worker_count);
+    if (!values->count)
+        return 0;
+    if (values->count < BY_SKETCH_SMALL)
+        return look_small(sketch, scratch, values, sample, err);
+    struct look look = {.scratch = scratch, .values = values, .top = top_of(sketch, values)};
+    return look_all(sketch, &look, sample, team, err);
 }
 
 int by_sketch_look(struct by_sketch *sketch, struct by_sketch_scratch *scratch, const void *values,
                    int64_t elem, size_t count, uint64_t sample, const struct by_team *team,
                    struct baryon_error *err)
 {
-    if (by_sketch_check(elem, err))
-        return -1;
-    if (team && team->workers > scratch->worker_count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u with working memory for %u",
-                       team->workers, scratch->worker_count);
-    if (!count)
-        return 0;
-    if (count < BY_SKETCH_SMALL)
-        return by_sketch_look_plain(sketch, scratch->workers[0].buffer, values, elem, count, sample,
-                                    err);
-    struct look look = {.scratch = scratch, .values = values, .elem = elem, .top = sketch->top};
-    return look_all(sketch, &look, count, sample, team, err);
+    const struct by_sketch_values all = {.at = values, .elem = elem, .count = count};
+    return by_sketch_look_at(sketch, scratch, &all, sample, team, err);
 }

@@ -239,12 +239,45 @@ def zoo_cases():
         yield path.stem, onnx.load(path), path, [dict(np.load(file)) for file in files]
 
 
+def images(random, channels, groups):
+    """Convolutions whose channels fill blocks of 8 or 16 or do not, with what the runtime does in blocks between."""
+    nodes, weights, values = [], [], "x"
+    def add(op, inputs, **attributes):
+        nodes.append(helper.make_node(op, inputs, [f"v{len(nodes)}"], **attributes))
+        return nodes[-1].output[0]
+    def conv(x, before, after, group=1, **attributes):
+        shape = (after, before // group, 3, 3)
+        weights.append(onnx.numpy_helper.from_array(
+            random.standard_normal(shape).astype(np.float32) / 4, f"w{len(weights)}"))
+        return add("Conv", [x, weights[-1].name], pads=[1] * 4, group=group, **attributes)
+    a = add("Relu", [conv("x", 3, channels)])
+    b = add("Sigmoid", [conv(a, channels, channels, groups)])
+    c = add("MaxPool", [add("Add", [a, b])], kernel_shape=[2, 2], strides=[2, 2])
+    d = add("Concat", [c, add("AveragePool", [b], kernel_shape=[2, 2], strides=[2, 2])], axis=1)
+    conv(add("Exp", [conv(d, 2 * channels, channels)]), channels, 5)
+    add("GlobalAveragePool", [nodes[-1].output[0]])
+    graph = helper.make_graph(
+        nodes, "images", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+        [helper.make_tensor_value_info(nodes[i].output[0], TensorProto.FLOAT, None) for i in (-1, 3)], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def image_cases(folder):
+    random = np.random.default_rng(4)
+    for channels, groups in (4, 1), (8, 1), (12, 12), (13, 1), (16, 16), (20, 2), (24, 1), (40, 40), (45, 1):
+        model = images(random, channels, groups)
+        path = folder / f"images_{channels}.onnx"
+        path.write_bytes(model.SerializeToString())
+        yield path.stem, model, path, [
+            {"x": random.standard_normal(shape).astype(np.float32)} for shape in [(2, 3, 14, 10), (1, 3, 8, 16)]]
+
+
 def main():
     passed = failed = 0
     counts = {"models": 0, "values": 0}
     ours = Ours()
     with tempfile.TemporaryDirectory() as name:
-        for cases, is_real in (zoo_cases(), True), (node_cases(pathlib.Path(name)), False):
+        for cases, is_real in (zoo_cases(), True), (image_cases(pathlib.Path(name)), True), (node_cases(pathlib.Path(name)), False):
             for case, model, path, feeds in cases:
                 wrong = list(problems(model, path, feeds, ours, counts, is_real))
                 passed += not wrong

@@ -124,6 +124,27 @@ static void put_array(const struct by_array *array)
     put(array->data, array->size);
 }
 
+/* Written from the layout's definition, value by value. */
+static void put_blocks(const struct by_array *array, const struct by_blocks *blocks)
+{
+    const size_t channels = blocks->channels, places = blocks->places, block = blocks->block;
+    const size_t count = (size_t)array->dims[0] * channels * places;
+    const size_t padded = (channels + block - 1) / block * block;
+    const float *from = array->data;
+    struct by_array plain = *array;
+    float *to = have(count * sizeof *to);
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = i % places, channel = i / places % channels;
+        const size_t item = i / places / channels;
+        to[i] = from[((item * padded + channel / block * block) * places) + place * block +
+                     channel % block];
+    }
+    plain.data = to;
+    plain.size = count * sizeof *to;
+    put_array(&plain);
+    free(to);
+}
+
 static int look(void *context, const struct by_tap_look *look, struct baryon_error *err)
 {
     const struct tap *tap = context;
@@ -132,6 +153,10 @@ static int look(void *context, const struct by_tap_look *look, struct baryon_err
     put_u32(tap->number);
     put(&look->sample, sizeof look->sample);
     put_u32((uint32_t)look->count);
+    if (look->blocks) {
+        put_blocks(&look->values[0], look->blocks);
+        return 0;
+    }
     for (size_t i = 0; i < look->count; i++)
         put_array(&look->values[i]);
     return 0;
@@ -144,7 +169,11 @@ static int run_all(const struct job *job, struct baryon_model *model, struct bar
     struct by_tap *taps = have(job->tap_count * sizeof *taps);
     struct by_tapped *tapped;
     for (uint32_t i = 0; i < job->tap_count; i++)
-        taps[i] = (struct by_tap){job->taps[i].names, job->taps[i].count, look, &job->taps[i]};
+        taps[i] = (struct by_tap){.values = job->taps[i].names,
+                                  .value_count = job->taps[i].count,
+                                  .look = look,
+                                  .context = &job->taps[i],
+                                  .any_layout = i % 2 == 0};
     if (by_tapped_open(&tapped, model, taps, job->tap_count, &options, err))
         return -1;
     int failed = 0;

@@ -1,0 +1,334 @@
+/*
+ * Taps inside the graph that ONNX Runtime has optimized.
+ *
+ * The runtime opens the model with the tapped values as outputs, so that no fusion hides them,
+ * and writes what it has made of it, weights in its own layout too, into a file in memory. That
+ * graph is opened again, without optimizations and with taps. A value that lies in blocks and
+ * was put in order only to be an output is looked at as it lies.
+ */
+#include "base/format.h"
+#include "engine/tap_internal.h"
+#include "ir/graph.h"
+#include "onnx/external.h"
+#include "onnx/load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is written there takes memory once more. */
+#define WEIGHTS_MAX ((uint64_t)1 << 30)
+
+/* --- rules --- */
+
+struct survey {
+    uint64_t bytes;
+    bool halves;
+};
+
+static bool is_half(int64_t elem)
+{
+    return elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16;
+}
+
+static int survey_tensor(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct survey *survey = context;
+    size_t count, bytes;
+    if (by_tensor_count(tensor, &count, err) ||
+        by_elem_bytes(tensor->data_type, count, &bytes, err))
+        return -1;
+    survey->halves |= is_half(tensor->data_type);
+    survey->bytes += bytes;
+    return 0;
+}
+
+static int survey_nodes(void *context, struct baryon_graph *graph, unsigned depth,
+                        struct baryon_error *err)
+{
+    struct survey *survey = context;
+    (void)depth, (void)err;
+    for (size_t i = 0; i < graph->node.count; i++)
+        if (by_node_is(graph->node.at[i], "Cast"))
+            survey->halves |= is_half(by_node_int(graph->node.at[i], "to", 0));
+    return 0;
+}
+
+static bool takes_halves(const struct baryon_graph *graph)
+{
+    for (size_t i = 0; i < graph->input.count; i++) {
+        const struct by_value_info *info = graph->input.at[i];
+        if (info->type && info->type->tensor && is_half(info->type->tensor->elem_type))
+            return true;
+    }
+    return false;
+}
+
+static bool is_only_cpu(const struct by_session_options *options)
+{
+    return !options || !options->provider_count ||
+           (options->provider_count == 1 && strcmp(options->providers[0], "cpu") == 0);
+}
+
+/*
+ * Why taps go into the model itself, NULL: they need not. Depends on the model and the options, but
+ * on no number of threads. Halves: where the runtime computes them as floats, it would round
+ * what it puts out.
+ */
+static int refuse(const char **why, struct baryon_model *model,
+                  const struct by_session_options *options, struct baryon_error *err)
+{
+    struct survey survey = {0};
+    *why = NULL;
+    if (by_model_each_tensor(model, survey_tensor, &survey, err) ||
+        by_model_each_graph(model, survey_nodes, &survey, err))
+        return -1;
+    if (options && options->optimization == 0)
+        *why = "nothing is to be optimized";
+    else if (!is_only_cpu(options))
+        *why = "not only the CPU computes";
+    else if (survey.halves || takes_halves(model->graph))
+        *why = "it computes in 16 bits";
+    else if (survey.bytes > WEIGHTS_MAX)
+        *why = "it is too big";
+    return 0;
+}
+
+/* --- optimizing --- */
+
+static int set_path(void *context, struct by_session *session, OrtSessionOptions *built,
+                    struct baryon_error *err)
+{
+    const struct by_ort *ort = session->ort;
+    if (by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, context), "save the model",
+                      err) ||
+        by_ort_status(ort,
+                      ort->api->AddSessionConfigEntry(built, "session.disable_prepacking", "1"),
+                      "save the model", err))
+        return -1;
+    return 0;
+}
+
+/* Weights are never run here: one thread is enough. */
+static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
+                    const struct by_session_options *options, const char *path,
+                    struct baryon_error *err)
+{
+    struct by_session_options alone =
+        options ? *options : (struct by_session_options){.optimization = -1};
+    struct by_tap_edit edit = {.model = NULL};
+    struct by_session *session = NULL;
+    alone.threads = 1;
+    alone.branches = alone.cuts = 0;
+    by_arena_init(&edit.arena, 0);
+    int failed = by_taps_show(&edit, tapped, model, err) ||
+                 by_session_open_extended(&session, model, 0, &alone, set_path,
+                                          (void *)(uintptr_t)path, err);
+    by_session_close(session);
+    by_taps_take_out(&edit);
+    by_arena_release(&edit.arena);
+    return failed ? -1 : 0;
+}
+
+/* --- what came of it --- */
+
+/* The outputs that were there before stand in front. */
+static int drop_shown(struct baryon_model *optimized, const struct baryon_model *model,
+                      struct baryon_error *err)
+{
+    struct by_ptrs *outputs = &optimized->graph->output;
+    const struct by_ptrs *wanted = &model->graph->output;
+    bool same = outputs->count >= wanted->count;
+    for (size_t i = 0; same && i < wanted->count; i++) {
+        const struct by_value_info *one = outputs->at[i], *other = wanted->at[i];
+        same = one->name && strcmp(one->name, other->name) == 0;
+    }
+    if (!same)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its outputs are others");
+    outputs->count = wanted->count;
+    return 0;
+}
+
+static bool is_ordering(const struct baryon_node *node)
+{
+    return node && node->domain && strcmp(node->domain, "com.microsoft.nchwc") == 0 &&
+           strcmp(node->op_type, "ReorderOutput") == 0 && !by_node_int(node, "channels_last", 0) &&
+           by_node_int(node, "channels", 0) > 0 && by_node_in(node, 0) &&
+           by_node_in(node, 0)->producer;
+}
+
+/* Only taps on one value can look at blocks. */
+static int point_to(struct by_tapped *tapped, struct by_tap_point *tap,
+                    const struct baryon_model *optimized, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < tap->count; i++) {
+        const char *name = tap->values[i].name;
+        const struct baryon_value *value = by_graph_value(optimized->graph, name);
+        if (!value)
+            return by_fail(err, BARYON_ERR_UNSUPPORTED, "it has no value %s any more",
+                           by_quote(quoted, name));
+        if (tap->count > 1 || !is_ordering(value->producer))
+            continue;
+        const char *blocked = by_node_in(value->producer, 0)->name;
+        tap->channels = (size_t)by_node_int(value->producer, "channels", 0);
+        tap->blocked = by_arena_text(&tapped->arena, blocked, strlen(blocked), err);
+        if (!tap->blocked)
+            return -1;
+    }
+    return 0;
+}
+
+static int drop_ordering(struct baryon_model *optimized, struct baryon_error *err)
+{
+    struct baryon_graph *graph = optimized->graph;
+    for (size_t i = 0; i < graph->node.count; i++) {
+        struct baryon_node *node = graph->node.at[i];
+        if (is_ordering(node) && !by_node_out(node, 0)->use_count &&
+            by_graph_remove_node(node, err))
+            return -1;
+    }
+    return by_graph_settle(graph, err);
+}
+
+/* --- blocks --- */
+
+/*
+ * y = ReorderInput(x), x of 1 x 4 x 1 x 1: y has as many channels as a block. The runtime tells it
+ * in no other way.
+ */
+static const char probe[] =
+    "\x08\x08:V\n)\n\x01x\x12\x01y\"\x0cReorderInput:\x13"
+    "com.microsoft.nchwc\x12\x01gZ\x1b\n\x01x\x12\x16\n\x14\x08\x01\x12\x10\n\x02\x08\x01\n\x02"
+    "\x08\x04\n\x02\x08\x01\n\x02\x08\x01"
+    "b\t\n\x01y\x12\x04\n\x02\x08\x01"
+    "B\x17\n\x13"
+    "com.microsoft.nchwc\x10\x01"
+    "B\x04\n\x00\x10\r";
+
+static int run_probe(struct by_session *session, size_t *block, struct baryon_error *err)
+{
+    static const float values[4];
+    const struct by_array x = {.name = "x",
+                               .elem = BY_ELEM_FLOAT,
+                               .rank = 4,
+                               .dims = {1, 4, 1, 1},
+                               .data = values,
+                               .size = sizeof values};
+    struct by_run *run;
+    size_t count;
+    if (by_session_run(session, &x, 1, NULL, 0, &run, err))
+        return -1;
+    const struct by_array *y = by_run_outputs(run, &count);
+    const bool known = count == 1 && y->rank == 4 && y->dims[1] > 0;
+    *block = known ? (size_t)y->dims[1] : 0;
+    by_run_free(run);
+    return known ? 0 : by_fail(err, BARYON_ERR_UNSUPPORTED, "its blocks have no size");
+}
+
+static int find_block(size_t *block, const struct by_session_options *options,
+                      struct baryon_error *err)
+{
+    const struct by_session_options alone = {.ort_path = options ? options->ort_path : NULL,
+                                             .threads = 1};
+    struct by_session *session;
+    if (by_session_open_bytes(&session, probe, sizeof probe - 1, &alone, err))
+        return -1;
+    int failed = run_probe(session, block, err);
+    by_session_close(session);
+    return failed;
+}
+
+static int set_blocks(struct by_tapped *tapped, const struct by_session_options *options,
+                      struct baryon_error *err)
+{
+    size_t block = 0;
+    for (size_t i = 0; i < tapped->count; i++) {
+        if (!tapped->taps[i].blocked)
+            continue;
+        if (!block && find_block(&block, options, err))
+            return -1;
+        tapped->taps[i].block = block;
+    }
+    return 0;
+}
+
+/* --- all of it --- */
+
+static int load(struct by_tap_inside *inside, struct by_tapped *tapped,
+                const struct baryon_model *model, const struct by_session_options *options,
+                struct baryon_error *err)
+{
+    if (by_model_load_bytes(&inside->model, inside->file.bytes, inside->file.size, NULL, NULL,
+                            err) ||
+        drop_shown(inside->model, model, err) || by_model_link(inside->model, err))
+        return -1;
+    for (size_t i = 0; i < tapped->count; i++)
+        if (point_to(tapped, &tapped->taps[i], inside->model, err))
+            return -1;
+    return set_blocks(tapped, options, err) || drop_ordering(inside->model, err) ? -1 : 0;
+}
+
+static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct baryon_model *model,
+                const struct by_session_options *options, struct baryon_error *err)
+{
+    static const char name[] = "the optimized model";
+    char path[40];
+    int fd;
+    if (by_memory_file(&fd, name, err))
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int failed = optimize(tapped, model, options, path, err);
+    /* Takes the descriptor over. */
+    if (by_mapped_open_fd(&inside->file, fd, name, failed ? NULL : err) || failed)
+        return -1;
+    return load(inside, tapped, model, options, err);
+}
+
+static void tell(const struct by_session_options *options, const char *why)
+{
+    if (options)
+        by_log(options->log, BY_LOG_DEBUG, "taps go into the model itself: %s", why);
+}
+
+static void go_back(struct by_tap_inside *inside, struct by_tapped *tapped)
+{
+    by_tap_inside_close(inside);
+    for (size_t i = 0; i < tapped->count; i++)
+        tapped->taps[i].blocked = NULL;
+}
+
+int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
+                       struct baryon_model *model, const struct by_session_options *options,
+                       struct baryon_error *err)
+{
+    const char *why;
+    char text[512];
+    struct baryon_error problem;
+    *inside = (struct by_tap_inside){.file = {.fd = -1}};
+    if (refuse(&why, model, options, err))
+        return -1;
+    if (why) {
+        tell(options, why);
+        return 0;
+    }
+    by_err_clear(&problem);
+    if (make(inside, tapped, model, options, &problem) == 0)
+        return 0;
+    go_back(inside, tapped);
+    if (problem.code == BARYON_ERR_NOMEM || problem.code == BARYON_ERR_IO) {
+        if (err)
+            *err = problem;
+        return -1;
+    }
+    baryon_error_format(&problem, text, sizeof text);
+    tell(options, text);
+    return 0;
+}
+
+void by_tap_inside_close(struct by_tap_inside *inside)
+{
+    by_model_free(inside->model);
+    inside->model = NULL;
+    by_mapped_close(&inside->file);
+    inside->file = (struct by_mapped){.fd = -1};
+}
