@@ -368,28 +368,78 @@ void by_infer_leave(struct by_infer *infer)
     infer->frame = infer->frame->outer;
 }
 
-static int infer_model(struct by_infer *infer, struct baryon_error *err)
+struct knowing {
+    by_known_fn *visit; /* NULL: nobody asks */
+    void *context;
+};
+
+static bool all_integers(const struct by_content *content, int64_t *items)
+{
+    if (!content || content->count > BY_CONTENT_MAX)
+        return false;
+    for (size_t i = 0; i < content->count; i++) {
+        if (content->items[i].kind != BY_ITEM_INT)
+            return false;
+        items[i] = content->items[i].i;
+    }
+    return true;
+}
+
+static int visit_known(const struct by_infer *infer, const struct knowing *knowing,
+                       struct baryon_error *err)
+{
+    const struct baryon_graph *graph = infer->frame->graph;
+    int64_t items[BY_CONTENT_MAX];
+    for (size_t i = 0; knowing->visit && i < graph->all_values.count; i++) {
+        struct baryon_value *value = graph->all_values.at[i];
+        const struct by_content *content = value ? infer->frame->facts[i].content : NULL;
+        if (value && value->producer && by_shape_is_static(value->shape) &&
+            all_integers(content, items) &&
+            knowing->visit(knowing->context, value, items, content->count, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int infer_model(struct by_infer *infer, const struct knowing *knowing,
+                       struct baryon_error *err)
 {
     struct by_frame frame;
     if (by_functions_open(infer->functions, infer->model, &infer->scratch, err) ||
         by_infer_enter(infer, infer->model->graph, &frame, err))
         return -1;
-    const int status = by_infer_graph(infer, err);
+    int status = by_infer_graph(infer, err);
+    if (!status)
+        status = visit_known(infer, knowing, err);
     by_infer_leave(infer);
+    return status;
+}
+
+static int run(struct baryon_model *model, const struct knowing *knowing,
+               struct by_infer_result *result, struct baryon_error *err)
+{
+    struct by_functions functions = {0};
+    struct by_infer infer = {
+        .model = model, .functions = &functions, .opset = by_model_opset(model, "")};
+    by_arena_init(&infer.scratch, 0);
+    const int status = model->graph ? infer_model(&infer, knowing, err) : 0;
+    by_functions_close(&functions);
+    by_arena_release(&infer.scratch);
+    if (!status && result)
+        *result = infer.result;
     return status;
 }
 
 int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
                    struct baryon_error *err)
 {
-    struct by_functions functions = {0};
-    struct by_infer infer = {
-        .model = model, .functions = &functions, .opset = by_model_opset(model, "")};
-    by_arena_init(&infer.scratch, 0);
-    const int status = model->graph ? infer_model(&infer, err) : 0;
-    by_functions_close(&functions);
-    by_arena_release(&infer.scratch);
-    if (!status && result)
-        *result = infer.result;
-    return status;
+    const struct knowing nobody = {0};
+    return run(model, &nobody, result, err);
+}
+
+int by_model_infer_known(struct baryon_model *model, by_known_fn *visit, void *context,
+                         struct baryon_error *err)
+{
+    const struct knowing knowing = {visit, context};
+    return run(model, &knowing, NULL, err);
 }

@@ -34,4 +34,12 @@ struct by_infer_result {
 int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
                    struct baryon_error *err);
 
+/* A value of the main graph whose elements, at most 64 integers or bool, are the same for all
+ * inputs though a node computes them: items by its shape, valid during the call. */
+typedef int by_known_fn(void *context, struct baryon_value *value, const int64_t *items,
+                        size_t count, struct baryon_error *err);
+/* As by_model_infer(), then visits those values; visits must not edit the model. */
+int by_model_infer_known(struct baryon_model *model, by_known_fn *visit, void *context,
+                         struct baryon_error *err);
+
 #endif

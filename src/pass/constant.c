@@ -196,6 +196,18 @@ struct baryon_value *by_pass_add_ints(struct baryon_graph *graph, const char *st
 
 /* --- in place of old ones --- */
 
+int by_pass_become_constant(struct baryon_value *value, struct baryon_tensor *tensor,
+                            struct baryon_error *err)
+{
+    const char *name = value->name;
+    const char *fresh = by_model_fresh_name(value->graph->model, name, err);
+    if (!fresh || by_value_rename(value, fresh, err))
+        return -1;
+    tensor->name = name;
+    struct baryon_value *made = by_pass_add_tensor(value->graph, tensor, err);
+    return made ? by_value_replace_uses(value, made, NULL, err) : -1;
+}
+
 static bool same_dims(const struct baryon_tensor *tensor, const int64_t *dims, size_t rank)
 {
     return tensor->dims.count == rank &&

@@ -50,6 +50,9 @@ struct baryon_value *by_pass_add_ints(struct baryon_graph *graph, const char *st
                                       struct baryon_error *err);
 struct baryon_value *by_pass_add_tensor(struct baryon_graph *graph, struct baryon_tensor *tensor,
                                         struct baryon_error *err);
+/* The tensor, nameless yet, takes the place of what a node computes, under its name. */
+int by_pass_become_constant(struct baryon_value *value, struct baryon_tensor *tensor,
+                            struct baryon_error *err);
 /* Input `slot` of the node, a constant or left out, becomes the tensor: under the old name when
  * nobody else reads it and the dims are the same, else under a fresh one made from stem. */
 int by_pass_set_constant(struct baryon_node *node, size_t slot, const char *stem, int64_t elem,

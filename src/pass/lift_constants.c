@@ -47,7 +47,6 @@ static bool is_needed_as_node(const struct baryon_value *out)
 
 static int lift(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
 {
-    struct baryon_graph *graph = node->graph;
     struct baryon_value *out = by_node_out(node, 0);
     struct baryon_tensor *tensor;
     if (!by_node_is(node, "Constant") || is_needed_as_node(out))
@@ -56,12 +55,7 @@ static int lift(struct by_pass_context *context, struct baryon_node *node, struc
         return -1;
     if (!tensor)
         return 0;
-    const char *name = out->name;
-    if (!(tensor->name = by_model_fresh_name(context->model, name, err)))
-        return -1;
-    struct baryon_value *made = by_pass_add_tensor(graph, tensor, err);
-    if (!made || by_value_replace_uses(out, made, NULL, err) || by_graph_remove_node(node, err) ||
-        by_value_rename(made, name, err))
+    if (by_pass_become_constant(out, tensor, err) || by_graph_remove_node(node, err))
         return -1;
     context->changes++;
     return 0;

@@ -180,9 +180,11 @@ static void take(struct comparison *c, const struct baryon_node *node)
     }
 }
 
-static bool is_credited_here(const struct old_node *old)
+/* Passes join no excluded node with others: one that is gone was dead, and is nobody's part. */
+static bool is_credited_here(const struct comparison *c, const struct old_node *old)
 {
-    return old->gone && !old->named && !by_node_is(old->node, "Constant");
+    return old->gone && !old->named && !by_node_is(old->node, "Constant") &&
+           !by_origins_excluded(c->origins, old->node);
 }
 
 /* Vanished nodes before those in the queue, nearest first. */
@@ -194,7 +196,7 @@ static void take_vanished(struct comparison *c, size_t queued)
         for (size_t p = 0; p < old->producer_count && queued < BY_ORIGINS_MAX; p++) {
             size_t index = moment->producers[old->first_producer + p];
             struct old_node *producer = &moment->old[index];
-            if (producer->seen == moment->walks || !is_credited_here(producer))
+            if (producer->seen == moment->walks || !is_credited_here(c, producer))
                 continue;
             producer->seen = moment->walks;
             take(c, producer->node);

@@ -72,7 +72,8 @@ const struct by_pass *by_pass_find(const char *name); /* name or alias; NULL */
 
 /* What the fallbacks say; the caller changes it where the user does. */
 void by_passes_defaults(bool *on, bool npu);
-/* Runs those with on[i], in order, and says what each changed; dump_folder (may be NULL) gets the
+/* Runs those with on[i], in order, and says what each changed; what nothing reads any more after
+ * a change is removed; dump_folder (may be NULL) gets the
  * model after each that changed something, "03-fold-batch-norm.onnx". Types and shapes are known
  * afterwards. */
 int by_passes_run(struct by_pass_context *context, const bool *on, const char *dump_folder,

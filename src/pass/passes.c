@@ -3,11 +3,16 @@
 
 #include <string.h>
 
+/* A row without a remark would share its line: say why it stands where it stands. */
 static const struct by_pass *const passes[] = {
     /* --- what the model is: version, types, layout --- */
     /* --- cleaning up --- */
     &by_pass_remove_input_init, /* default values are constants from here on */
-    &by_pass_lift_constants, &by_pass_remove_dead,
+    &by_pass_lift_constants,    /* one kind of constants for all that follow */
+    &by_pass_fold_shapes,       /* leaves less to compute */
+    &by_pass_fold_constants,    /* weights that are computed are weights for what follows */
+    &by_pass_remove_noops,      /* nothing between neighbours */
+    &by_pass_remove_dead,       /* what was unread from the beginning */
     /* --- copies: each reader its own initializer --- */
     /* --- fusing several nodes into one --- */
     /* --- folding into weights --- */

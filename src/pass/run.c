@@ -35,7 +35,8 @@ static int edit(struct running *running, const struct by_pass *pass, struct bary
     context->changes = 0;
     if (context->origins && by_origins_before(context->origins, err))
         return -1;
-    if (pass->run(context, err))
+    if (pass->run(context, err) ||
+        (context->changes && by_graph_prune(context->model->graph, NULL, err)))
         return by_err_in(err, "pass %s", pass->name);
     if (context->changes && context->origins)
         return by_origins_after(context->origins, err);
