@@ -62,6 +62,9 @@ peers: ## the peers that benches run beside ours, into build/peers (3 GB)
 	@test -x build/peers/bin/python || python3 -m venv build/peers
 	@VENV=build/peers scripts/pip.sh install --requirement bench/peers.txt
 
+zoo: ## eleven real models with samples into build/zoo-all, for benches (600 MB, installs torch)
+	@bench/zoo/fetch.sh
+
 objects: $(LIB_OBJ) $(CLI_OBJ)
 units: $(UNITS)
 faults: $(FAULTS)
@@ -198,7 +201,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench peers objects units faults tools torture replays fuzzers \
+.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench zoo peers objects units faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,0 +1,53 @@
+"""How close quantized models come to the float model, on samples that calibration never saw.
+
+    judge.py MODEL QUANTIZED DATA LIMIT [LIBRARY]     one JSON line
+
+DATA/eval/*.npz hold the samples, keys are input names. SQNR in dB, cosine and share of
+samples with the same greatest element, for each float output; over all samples.
+"""
+
+import glob
+import json
+import os
+import sys
+
+import numpy as np
+import onnxruntime as ort
+
+
+def session(path, library=None):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    if library:
+        options.register_custom_ops_library(library)
+    return ort.InferenceSession(path, options)
+
+
+def samples(folder, limit):
+    for path in sorted(glob.glob(os.path.join(folder, "*.npz")))[:limit]:
+        with np.load(path) as archive:
+            yield {key: archive[key] for key in archive.files}
+
+
+def add(row, want, got):
+    norms = np.linalg.norm(want) * np.linalg.norm(got)
+    row["signal"] += want @ want
+    row["noise"] += (want - got) @ (want - got)
+    row["cosine"].append(want @ got / norms if norms else float(not want.any() and not got.any()))
+    row["same"].append(want.argmax() == got.argmax())
+
+
+def judge(model, quantized, folder, limit, library=None):
+    float_model, small, rows = session(model), session(quantized, library), {}
+    for sample in samples(os.path.join(folder, "eval"), limit):
+        for output, want, got in zip(float_model.get_outputs(), float_model.run(None, sample), small.run(None, sample)):
+            if want.dtype.kind == "f" and want.shape == got.shape:
+                row = rows.setdefault(output.name, {"signal": 0.0, "noise": 0.0, "cosine": [], "same": []})
+                add(row, want.astype("f8").ravel(), got.astype("f8").ravel())
+    return {name: {"sqnr_db": float(10 * np.log10(row["signal"] / max(row["noise"], 1e-30))),
+                   "cosine": float(np.mean(row["cosine"])), "same_top1": float(np.mean(row["same"]))}
+            for name, row in rows.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(judge(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), *sys.argv[5:6])))
