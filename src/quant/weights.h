@@ -3,8 +3,9 @@
  *
  * A constant is seen as channels x groups of values: dims with the channel axis (-1: one
  * channel) and, of BY_PER_GROUP, groups of spec->group values along group_axis (the axis that is
- * summed over; the last group may be shorter). Everything has a plain and a vector path with the
- * same bits, and gives the same for any number of threads.
+ * summed over; the last group may be shorter). Integers are limited to by_spec_levels(): symmetric
+ * signed types lose their lowest level. Values that are not finite are refused. Everything has a
+ * plain and a vector path with the same bits, and gives the same for any number of threads.
  */
 #ifndef BY_WEIGHTS_H
 #define BY_WEIGHTS_H
@@ -17,6 +18,7 @@ struct by_weight_view {
     size_t rank;
     const int64_t *dims;
     int axis, group_axis; /* -1: none */
+    const char *name;     /* for messages; may be NULL */
 };
 
 /*
