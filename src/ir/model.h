@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/spill.h"
 
 struct by_msg {
     const uint8_t *src; /* NULL: made by us */
@@ -322,6 +323,7 @@ struct baryon_model {
     struct by_ptrs data_files; /* by_data_file, the external data in use */
     char *path;                /* as the caller gave it, NULL from memory */
     char *folder;              /* where external data is looked for */
+    struct by_spill spill;     /* where big new payloads go, once by_model_spill() was called */
 
     /* Kept by ir/graph. */
     struct by_ptrs linked; /* baryon_graph, outer before inner; some may be gone from the model */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SPILL_MIN (1u << 20)
+
 bool by_tensor_is_external(const struct baryon_tensor *tensor)
 {
     return tensor->data_location == 1;
@@ -268,6 +270,22 @@ int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, s
     return *out ? by_elem_to_ints(tensor->data_type, bytes.data, 0, *count, *out, err) : -1;
 }
 
+int by_model_spill(struct baryon_model *model, const char *folder, size_t room,
+                   struct baryon_error *err)
+{
+    by_spill_close(&model->spill);
+    return by_spill_open(&model->spill, folder, room, err);
+}
+
+/* Zeros in the spill, or in the arena. */
+static uint8_t *room_for(struct baryon_model *model, size_t size, struct baryon_error *err)
+{
+    uint8_t *bytes = NULL;
+    if (size >= SPILL_MIN && by_spill_add(&model->spill, size, &bytes, err))
+        return NULL;
+    return bytes ? bytes : by_arena_alloc(&model->arena, size, 1, err);
+}
+
 struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,
                                     const int64_t *dims, size_t rank, const void *bytes,
                                     size_t size, struct baryon_error *err)
@@ -283,7 +301,7 @@ struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name
     struct baryon_tensor *tensor = BY_ARENA_NEW(&model->arena, struct baryon_tensor, err);
     if (!tensor || by_list_reserve(&model->arena, &tensor->dims, rank, sizeof *dims, err))
         return NULL;
-    uint8_t *copy = by_arena_alloc(&model->arena, wanted, 1, err);
+    uint8_t *copy = room_for(model, wanted, err);
     if (!copy || !(tensor->name = by_model_name(model, name, err)))
         return NULL;
     if (bytes && wanted)

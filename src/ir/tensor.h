@@ -116,6 +116,13 @@ int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t cou
 int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, size_t most,
                    int64_t **out, size_t *count, struct baryon_error *err);
 
+/*
+ * From now on payloads of 1 MiB and more of new tensors go to a nameless file in the folder and
+ * take no memory when nobody looks at them. room: bytes for all of them; what goes beyond stays in
+ * memory.
+ */
+int by_model_spill(struct baryon_model *model, const char *folder, size_t room,
+                   struct baryon_error *err);
 /* A new tensor of the model whose raw_data is a copy of bytes (NULL: zeros). */
 struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name, int64_t elem,
                                     const int64_t *dims, size_t rank, const void *bytes,

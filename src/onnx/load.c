@@ -35,6 +35,7 @@ void by_model_free(struct baryon_model *model)
         by_mapped_close(&file->mapped);
     }
     by_names_table_release(&model->names);
+    by_spill_close(&model->spill);
     by_arena_release(&model->arena);
     if (model->path)
         by_mapped_close(&model->file);
@@ -160,6 +161,28 @@ int by_model_load_bytes(struct baryon_model **out, const void *bytes, size_t siz
     }
     *out = model;
     return 0;
+}
+
+const struct by_mapped *by_model_file_of(const struct baryon_model *model, const uint8_t *bytes)
+{
+    if (model->path && bytes >= model->file.bytes && bytes < model->file.bytes + model->file.size)
+        return &model->file;
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        if (bytes >= file->mapped.bytes && bytes < file->mapped.bytes + file->mapped.size)
+            return &file->mapped;
+    }
+    return by_spill_has(&model->spill, bytes) ? &model->spill.file : NULL;
+}
+
+void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor *tensor)
+{
+    const struct by_span *payload = tensor->external.data     ? &tensor->external
+                                    : tensor->float_data.data ? &tensor->float_data
+                                                              : &tensor->raw_data;
+    const struct by_mapped *file = by_model_file_of(model, payload->data);
+    if (file)
+        by_mapped_done(file, (size_t)(payload->data - file->bytes), payload->size);
 }
 
 int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_error *err)

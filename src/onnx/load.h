@@ -30,6 +30,10 @@ int by_model_load_bytes(struct baryon_model **model, const void *bytes, size_t s
                         const char *folder, const struct by_load_options *options,
                         struct baryon_error *err);
 void by_model_free(struct baryon_model *model);
+/* The file in use that these bytes stand in, NULL: none. */
+const struct by_mapped *by_model_file_of(const struct baryon_model *model, const uint8_t *bytes);
+/* Nobody is going to look at the payload soon: pages of files are given back. */
+void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor *tensor);
 /* BARYON_ERR_CHANGED when the file or a data file is not what it was. */
 int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_error *err);
 /* An empty model with a graph, for building one by edits. */

@@ -14,22 +14,10 @@ struct output {
     const struct baryon_model *model;
 };
 
-static const struct by_mapped *mapped_around(const struct baryon_model *model, const uint8_t *bytes)
-{
-    if (model->path && bytes >= model->file.bytes && bytes < model->file.bytes + model->file.size)
-        return &model->file;
-    for (size_t i = 0; i < model->data_files.count; i++) {
-        const struct by_data_file *file = model->data_files.at[i];
-        if (bytes >= file->mapped.bytes && bytes < file->mapped.bytes + file->mapped.size)
-            return &file->mapped;
-    }
-    return NULL;
-}
-
 int by_save_bytes(struct by_writer *writer, const struct baryon_model *model, const uint8_t *bytes,
                   size_t size, struct baryon_error *err)
 {
-    const struct by_mapped *file = size >= KERNEL_COPY_MIN ? mapped_around(model, bytes) : NULL;
+    const struct by_mapped *file = size >= KERNEL_COPY_MIN ? by_model_file_of(model, bytes) : NULL;
     if (file)
         return by_writer_add_mapped(writer, file, (size_t)(bytes - file->bytes), size, err);
     return by_writer_add(writer, bytes, size, err);
