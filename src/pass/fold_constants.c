@@ -214,6 +214,7 @@ const struct by_pass by_pass_fold_constants = {
     .alias = "SimplifyModel",
     .help = "Nodes that read constants alone are computed by ONNX Runtime",
     .exact = true,
+    .again = true,
     .shapes = true,
     .run = run,
 };

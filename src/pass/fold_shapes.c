@@ -90,5 +90,6 @@ const struct by_pass by_pass_fold_shapes = {
     .help = "Shapes, and what is computed from them, become constants where inputs cannot change "
             "them",
     .exact = true,
+    .again = true,
     .run = run,
 };

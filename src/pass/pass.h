@@ -64,6 +64,9 @@ struct by_pass {
     enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU } fallback; /* on by default; _NPU: for NPUs */
     bool exact;  /* outputs stay the same but for rounding */
     bool shapes; /* reads types or shapes: they are found anew before it where needed */
+    /* What it changes may be work for those beside it: neighbours in the list that say so run
+     * in turn until none of them changes anything, eight times at most. */
+    bool again;
     int (*run)(struct by_pass_context *context, struct baryon_error *err);
 };
 

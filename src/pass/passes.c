@@ -13,9 +13,12 @@ static const struct by_pass *const passes[] = {
     &by_pass_fold_constants,    /* weights that are computed are weights for what follows */
     &by_pass_remove_noops,      /* nothing between neighbours */
     &by_pass_remove_dead,       /* what was unread from the beginning */
+    /* --- folding into weights --- */
+    &by_pass_fold_scale,             /* clears the way to a normalization */
+    &by_pass_fold_batch_norm,        /* the commonest */
+    &by_pass_fold_batch_norm_concat, /* of those whose layers are not its neighbours */
     /* --- copies: each reader its own initializer --- */
     /* --- fusing several nodes into one --- */
-    /* --- folding into weights --- */
     /* --- shapes --- */
     /* --- what NPUs want --- */
 };

@@ -10,5 +10,8 @@ extern const struct by_pass by_pass_fold_shapes;
 extern const struct by_pass by_pass_fold_constants;
 extern const struct by_pass by_pass_remove_noops;
 extern const struct by_pass by_pass_remove_dead;
+extern const struct by_pass by_pass_fold_batch_norm;
+extern const struct by_pass by_pass_fold_batch_norm_concat;
+extern const struct by_pass by_pass_fold_scale;
 
 #endif

@@ -272,6 +272,7 @@ const struct by_pass by_pass_remove_noops = {
     .help = "Nodes that hand on what they read are removed: Identity, Dropout, a Cast to the same "
             "type, a Reshape to the same shape, an Add of 0 and their like",
     .exact = true,
+    .again = true,
     .shapes = true,
     .run = run,
 };

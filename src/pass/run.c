@@ -57,17 +57,47 @@ static int run_one(struct running *running, const struct by_pass *pass, struct b
     return running->folder ? dump(running, pass, err) : 0;
 }
 
+#define ROUNDS_MAX 8
+
+/* Rows [first, end) once; how many changes they made is added up. */
+static int run_rows(struct running *running, const bool *on, size_t first, size_t end,
+                    size_t *changes, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_pass *const *passes = by_passes(&count);
+    for (size_t i = first; i < end; i++) {
+        if (!on[i])
+            continue;
+        if (run_one(running, passes[i], err))
+            return -1;
+        *changes += running->context->changes;
+    }
+    return 0;
+}
+
+static int run_all(struct running *running, const bool *on, struct baryon_error *err)
+{
+    size_t count, end;
+    const struct by_pass *const *passes = by_passes(&count);
+    for (size_t first = 0; first < count; first = end) {
+        size_t changes = 1;
+        for (end = first + 1; passes[first]->again && end < count && passes[end]->again; end++)
+            ;
+        for (int round = 0; changes && round < (passes[first]->again ? ROUNDS_MAX : 1); round++) {
+            changes = 0;
+            if (run_rows(running, on, first, end, &changes, err))
+                return -1;
+        }
+    }
+    return 0;
+}
+
 int by_passes_run(struct by_pass_context *context, const bool *on, const char *dump_folder,
                   struct baryon_error *err)
 {
     struct running running = {.context = context, .folder = dump_folder, .stale = true};
-    size_t count;
-    const struct by_pass *const *passes = by_passes(&count);
     if (by_model_link(context->model, err) || by_model_settle(context->model, err) ||
         (dump_folder && by_make_folders(dump_folder, err)))
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (on[i] && run_one(&running, passes[i], err))
-            return -1;
-    return infer(&running, err);
+    return run_all(&running, on, err) || infer(&running, err) ? -1 : 0;
 }

@@ -139,9 +139,122 @@ def remove_noops(passes):
     passes.check("remove-noops nested", model, "remove-noops", ops={"If": 1, "Identity": 1, "Neg": 1}, changes=2)
 
 
+def norm_constants(channels, name="", kind=np.float32):
+    return {f"{name}g": normal(channels, kind=kind), f"{name}b": normal(channels, kind=kind), f"{name}m": normal(channels, kind=kind),
+            f"{name}v": (rng.random(channels) + 0.1).astype(kind)}  # fmt: skip
+
+
+def fold_batch_norm(passes):
+    def case(name, nodes, constants, shape, out, gone=("BatchNormalization",), ops=None, options="", what="fold-batch-norm", **more):
+        model = build(nodes, {"x": shape}, {"y": out}, constants, opset=more.pop("opset", 17))
+        passes.check(f"{what} {name}", model, what, gone=gone, ops=ops, options=options, **more)
+
+    bn = node("BatchNormalization", "c g b m v", "y")
+    eps = node("BatchNormalization", "c g b m v", "y", epsilon=0.3)
+    for groups, bias in ((1, True), (1, False), (2, True), (6, False)):
+        constants = {"w": normal(6, 6 // groups, 3, 3), **norm_constants(6)} | ({"k": normal(6)} if bias else {})
+        conv = node("Conv", "x w k" if bias else "x w", "c", group=groups, pads=[1] * 4)
+        case(f"Conv of {groups}, bias {bias}", [conv, eps], constants, [2, 6, 5, 5], [2, 6, 5, 5], ops={"Conv": 1}, changes=1,
+             origins={"c_node": ["c_node", "y_node"]})  # fmt: skip
+        constants = {"w": normal(6, 8 // min(groups, 2), 3, 3), **norm_constants(8)} | ({"k": normal(8)} if bias else {})
+        conv = node("ConvTranspose", "x w k" if bias else "x w", "c", group=min(groups, 2), strides=[2, 2])
+        case(f"ConvTranspose of {groups}, bias {bias}", [conv, bn], constants, [2, 6, 4, 4], [2, 8, 9, 9], ops={"ConvTranspose": 1})
+    for rank in (1, 3):
+        kernel = [3, 2, 3][:rank]
+        case(f"Conv of rank {rank + 2}", [node("Conv", "x w", "c"), bn], {"w": normal(4, 3, *kernel), **norm_constants(4)},
+             [1, 3, *[6] * rank], [1, 4, *[6 - k + 1 for k in kernel]])  # fmt: skip
+        case(f"ConvTranspose of rank {rank + 2}", [node("ConvTranspose", "x w", "c"), bn], {"w": normal(3, 4, *kernel), **norm_constants(4)},
+             [1, 3, *[6] * rank], [1, 4, *[6 + k - 1 for k in kernel]])  # fmt: skip
+    row = {"w": normal(4, 5), **norm_constants(5)}
+    case("Gemm", [node("Gemm", "x w", "c"), bn], row, ["N", 4], ["N", 5], ops={"Gemm": 1}, sizes={"N": 3})
+    case("Gemm with all", [node("Gemm", "x w k", "c", alpha=0.5, beta=3.0), eps], {**row, "k": normal(1, 5)}, [3, 4], [3, 5])
+    case("Gemm of one bias", [node("Gemm", "x w k", "c", beta=3.0), bn], {**row, "k": np.float32(2)}, [3, 4], [3, 5])
+    case("Gemm transposed", [node("Gemm", "x w", "c", transB=1), bn], {**row, "w": normal(5, 4)}, [3, 4], [3, 5])
+    case("Gemm of a full bias", [node("Gemm", "x w k", "c"), bn], {**row, "k": normal(3, 5)}, [3, 4], [3, 5], gone=(), changes=0)
+    case("MatMul", [node("MatMul", "x w", "c"), bn], row, [3, 4], [3, 5], ops={"MatMul": 1, "Add": 1})
+    case("MatMul and Add", [node("MatMul", "x w", "a"), node("Add", "k a", "c"), bn], {**row, "k": normal(5)}, [3, 4], [3, 5],
+         ops={"MatMul": 1, "Add": 1})  # fmt: skip
+    case("MatMul of rank 3", [node("MatMul", "x w", "c"), bn], {**row, **norm_constants(3)}, [2, 3, 4], [2, 3, 5], gone=(), changes=0)
+    half = build([node("Conv", "x w", "c"), bn], {"x": ([1, 3, 4, 4], TensorProto.FLOAT16)}, {"y": ([1, 4, 2, 2], TensorProto.FLOAT16)},
+                 {"w": normal(4, 3, 3, 3, kind=np.float16), **norm_constants(4, kind=np.float16)})  # fmt: skip
+    passes.check("fold-batch-norm float16", half, "fold-batch-norm", ops={"Conv": 1}, close=4e-3)
+    wide = build([node("Gemm", "x w", "c"), bn], {"x": ([3, 4], TensorProto.DOUBLE)}, {"y": ([3, 5], TensorProto.DOUBLE)},
+                 {"w": normal(4, 5, kind=np.float64), **norm_constants(5, kind=np.float64)})  # fmt: skip
+    passes.check("fold-batch-norm float64", wide, "fold-batch-norm", ops={"Gemm": 1}, close=1e-12)
+    # Before a layer.
+    first = node("BatchNormalization", "x g b m v", "c")
+    case("before Conv", [first, node("Conv", "c w k", "y", group=2)], {"w": normal(4, 3, 3, 3), "k": normal(4), **norm_constants(6)},
+         [1, 6, 5, 5], [1, 4, 3, 3], ops={"Conv": 1}, origins={"y_node": ["c_node", "y_node"]})  # fmt: skip
+    case("before Conv with padding", [first, node("Conv", "c w", "y", pads=[1] * 4)], {"w": normal(4, 6, 3, 3), **norm_constants(6)},
+         [1, 6, 5, 5], [1, 4, 5, 5], gone=(), changes=0)  # fmt: skip
+    case("before Conv with auto_pad", [first, node("Conv", "c w", "y", auto_pad="SAME_UPPER")], {"w": normal(4, 6, 3, 3), **norm_constants(6)},
+         [1, 6, 5, 5], [1, 4, 5, 5], gone=(), changes=0)  # fmt: skip
+    case("before Conv, compat", [first, node("Conv", "c w", "y")], {"w": normal(4, 6, 3, 3), **norm_constants(6)},
+         [1, 6, 5, 5], [1, 4, 3, 3], gone=(), changes=0, options="compat")  # fmt: skip
+    case("before Gemm", [first, node("Gemm", "c w k", "y", alpha=2.0, beta=0.5)], {"w": normal(4, 5), "k": normal(5), **norm_constants(4)},
+         [3, 4], [3, 5], ops={"Gemm": 1})  # fmt: skip
+    case("before Gemm transposed", [first, node("Gemm", "c w", "y", transB=1)], {"w": normal(5, 4), **norm_constants(4)}, [3, 4], [3, 5],
+         ops={"Gemm": 1})  # fmt: skip
+    # Left alone: others read it, it is an output, its weights are shared (copied), the user wants it.
+    constants = {"w": normal(6, 6, 1, 1), **norm_constants(6)}
+    case("read twice", [node("Conv", "x w", "c"), node("BatchNormalization", "c g b m v", "d"), node("Add", "c d", "y")], constants,
+         [1, 6, 2, 2], [1, 6, 2, 2], gone=(), changes=0)  # fmt: skip
+    model = build([node("Conv", "x w", "c"), bn], {"x": [1, 6, 2, 2]}, {"c": [1, 6, 2, 2], "y": [1, 6, 2, 2]}, constants)
+    passes.check("fold-batch-norm output", model, "fold-batch-norm", changes=0)
+    shared = [node("Conv", "x w", "c"), node("BatchNormalization", "c g b m v", "d"), node("Conv", "d w", "y")]
+    case("shared weights", shared, constants, [1, 6, 2, 2], [1, 6, 2, 2], ops={"Conv": 2})
+    case("excluded", [node("Conv", "x w", "c"), bn], constants, [1, 6, 2, 2], [1, 6, 2, 2], gone=(), changes=0, options="exclude=c_node")
+    case("excluded norm", [node("Conv", "x w", "c"), bn], constants, [1, 6, 2, 2], [1, 6, 2, 2], gone=(), changes=0, options="exclude=y_node")
+    body = helper.make_graph([node("Conv", "x w", "c"), node("BatchNormalization", "c g b m v", "t")], "t", [], [port("t", [1, 6, 2, 2])])
+    other = helper.make_graph([node("Identity", "x", "e")], "e", [], [port("e", [1, 6, 2, 2])])
+    model = build([node("If", "i", "y", then_branch=body, else_branch=other)], {"x": [1, 6, 2, 2], "i": ([], TensorProto.BOOL)},
+                  {"y": [1, 6, 2, 2]}, constants)  # fmt: skip
+    passes.check("fold-batch-norm nested", model, "fold-batch-norm", ops={"If": 1, "Conv": 1, "Identity": 1})
+    chain = [node("Conv", "x w", "c"), node("Mul", "c s", "d"), node("BatchNormalization", "d g b m v", "e"), node("Add", "e t", "f"),
+             node("BatchNormalization", "f g b m v", "y")]  # fmt: skip
+    case("in a chain", chain, {**constants, "s": normal(6, 1, 1), "t": normal(1, 6, 1, 1)}, [1, 6, 2, 2], [1, 6, 2, 2], ops={"Conv": 1},
+         what="fold-batch-norm,fold-scale", origins={"c_node": ["c_node", "d_node", "e_node", "f_node", "y_node"]})  # fmt: skip
+    # Behind a Concat.
+    nodes = [node("Conv", "x w", "p"), node("ConvTranspose", "x u k", "q", group=2), node("Concat", "p q", "c", axis=1), bn]
+    constants = {"w": normal(3, 4, 1, 1), "u": normal(4, 2, 1, 1), "k": normal(4), **norm_constants(7)}
+    case("both", nodes, constants, [1, 4, 3, 3], [1, 7, 3, 3], ops={"Conv": 1, "ConvTranspose": 1, "Concat": 1}, what="fold-batch-norm-concat",
+         origins={"c_node": ["c_node", "y_node"]})  # fmt: skip
+    nodes[2] = node("Concat", "p q", "c", axis=-3)
+    case("negative axis", nodes, constants, [1, 4, 3, 3], [1, 7, 3, 3], ops={"Conv": 1, "ConvTranspose": 1, "Concat": 1},
+         what="fold-batch-norm-concat")  # fmt: skip
+    nodes = [node("Conv", "x w", "p"), node("Concat", "p x", "c", axis=1), bn]
+    case("not all layers", nodes, constants, [1, 4, 3, 3], [1, 7, 3, 3], gone=(), changes=0, what="fold-batch-norm-concat")
+    nodes = [node("Gemm", "x w", "p"), node("Gemm", "x u k", "q", beta=2.0), node("Concat", "p q", "c", axis=1), bn]
+    constants = {"w": normal(4, 3), "u": normal(4, 4), "k": normal(4), **norm_constants(7)}
+    case("of Gemm", nodes, constants, [2, 4], [2, 7], ops={"Gemm": 2, "Concat": 1}, what="fold-batch-norm-concat")
+
+
+def fold_scale(passes):
+    def case(name, tail, constant, ops, layer="Conv", changes=None):
+        weights = {"Conv": normal(4, 3, 3, 3), "ConvTranspose": normal(3, 4, 3, 3), "Gemm": normal(3, 4)}
+        shape = [2, 3] if layer == "Gemm" else [2, 3, 5, 5]
+        out = [2, 4] if layer == "Gemm" else [2, 4, 3, 3] if layer == "Conv" else [2, 4, 7, 7]
+        model = build([node(layer, "x w k", "c"), *tail], {"x": shape}, {"y": out},
+                      {"w": weights[layer], "k": normal(4), "s": np.asarray(constant, np.float32)})  # fmt: skip
+        passes.check(f"fold-scale {layer} {name}", model, "fold-scale", ops=ops, changes=changes)
+
+    for op in ("Add", "Sub", "Mul", "Div"):
+        case(op, [node(op, "c s", "y")], normal(4, 1, 1) + 3, {"Conv": 1}, changes=1)
+        case(f"{op} reversed", [node(op, "s c", "y")], normal(1, 4, 1, 1), {"Conv": 1, **({"Div": 1} if op == "Div" else {})})
+        case(f"{op} of one", [node(op, "c s", "y")], 2.5, {"ConvTranspose": 1}, layer="ConvTranspose")
+        case(f"{op} of a row", [node(op, "c s", "y")], normal(4) + 3, {"Gemm": 1}, layer="Gemm")
+    case("Mul of the last axis", [node("Mul", "c s", "y")], normal(3), {"Conv": 1, "Mul": 1})
+    case("Add of a picture", [node("Add", "c s", "y")], normal(1, 4, 3, 3), {"Conv": 1, "Add": 1})
+    case("Add of a batch", [node("Add", "c s", "y")], normal(2, 4, 1, 1), {"Conv": 1, "Add": 1})
+    case("Gemm column", [node("Add", "c s", "y")], normal(2, 1), {"Gemm": 1, "Add": 1}, layer="Gemm")
+    case("two", [node("Mul", "c s", "d"), node("Sub", "s d", "y")], normal(4, 1, 1), {"Conv": 1}, changes=2)
+    case("itself", [node("Mul", "c c", "y")], 1, {"Conv": 1, "Mul": 1})
+    case("read twice", [node("Mul", "c s", "d"), node("Add", "c d", "y")], 3, {"Conv": 1, "Mul": 1, "Add": 1})
+
+
 def main():
     passes = Passes()
-    for part in (clean_up, fold_shapes, fold_constants, remove_noops):
+    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale):
         part(passes)
     passes.end()
 
