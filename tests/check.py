@@ -14,18 +14,25 @@ import argparse
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from glob import glob
+from itertools import groupby
 from pathlib import Path
 
 from run_programs import count, own_signals, run
 
-MAKE = ["make", "--no-print-directory", "--silent", f"-j{len(os.sched_getaffinity(0))}"]
+CORES = len(os.sched_getaffinity(0))
+MAKE = ["make", "--no-print-directory", "--silent", f"-j{CORES}"]
 PROGRAMS = "tests/run_programs.py"
+PYTHON = os.environ.get("PYTHON", "build/venv/bin/python")
 CASES = "tests/run_cases.py"
 NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
-PROCESS = sorted(glob("tests/process/test_*.py"))
+ONE_MORE = ["--jobs", str(CORES + 1)]  # for what waits a lot
+DIFF = [*ONE_MORE, "--memory", *sorted(glob("tests/diff/test_*.py"))]
+PROCESS = [*ONE_MORE, *sorted(glob("tests/process/test_*.py"))]
 LOG_LINES = 200
+FOLDER = Path("build/check")
 
 
 def make(*targets):
@@ -55,16 +62,17 @@ def cppcheck():
 # name | what is done. The first parts build what the others need.
 PARTS = {
     "build": [make("all", "units", "tools", "replays", "examples")],
-    "zoo": [["tests/zoo/fetch.sh"]],
+    "zoo": [["tests/zoo/fetch.sh"], [PYTHON, "tests/lib/backend.py"]],
     "unit": [units("build")],
     "cases": [cases("build", "--need", NUMBERS)],
-    "diff": [[PROGRAMS, "--seconds", "300", *sorted(glob("tests/diff/test_*.py"))]],
+    "diff": [[PROGRAMS, "--seconds", "300", *DIFF]],
     "process": [[PROGRAMS, "--seconds", "300", *PROCESS]],
     "corpus": [["tests/run_fuzz.py", "--replay"]],
     "install": [["tests/install.sh"]],
     "docs": [make("docs-check")],
     "lint": [["tests/lint.py"]],
 }
+AT_ONCE = {"corpus", "install", "docs", "lint"}  # short ones, each with little to do in parallel
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
     "aarch64": [make("FLAVOUR=aarch64", "objects")],
@@ -83,7 +91,7 @@ MORE_PARTS = {
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
     ],
     "process-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PROCESS]],
-    "diff-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", "tests/diff/test_tap.py"]],
+    "diff-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *DIFF]],
     "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [
         make("FLAVOUR=faults", "build/faults/tests/unit/test_random_edits"),
@@ -96,15 +104,37 @@ MORE_PARTS = {
 
 
 def run_part(commands, log):
-    """Runs the commands until one fails; returns (passed, failed)."""
-    status, output = 0, ""
+    """Runs the commands until one fails; returns (passed, failed) and seconds of processors."""
+    status, output, busy = 0, "", 0.0
     for command in commands:
-        status, text, _ = run(command, 7200, dict(os.environ))
+        status, text, _, spent = run(command, 7200, dict(os.environ))
         output = text
+        busy += spent
         log.write(f"$ {' '.join(command)[:2000]}\n{text}\n")
         if status:
             break
-    return count(output, status)
+    return count(output, status), busy
+
+
+def do_part(name, commands):
+    """Runs it and says how that went; returns (passed, failed)."""
+    start = time.monotonic()
+    path = FOLDER / f"{name}.log"
+    with open(path, "w", encoding="utf-8") as log:
+        (passed, failed), busy = run_part(commands, log)
+    seconds = time.monotonic() - start
+    lines = [f"{name:14} {passed:5} passed, {failed} failed {seconds:8.1f} s, {busy:7.1f} s of CPU"]
+    if failed:
+        lines += ["    " + line for line in path.read_text("utf-8").splitlines()[-LOG_LINES:]]
+    print("\n".join(lines), flush=True)
+    return passed, failed
+
+
+def rounds(names):
+    """The parts in their order; what may run at once, together."""
+    for at_once, group in groupby(names, lambda name: name in AT_ONCE):
+        group = list(group)
+        yield from [group] if at_once else ([name] for name in group)
 
 
 def main():
@@ -120,23 +150,15 @@ def main():
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     chosen = options.names or list(known if options.all else PARTS)
 
-    folder = Path("build/check")
-    folder.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     total_passed = total_failed = 0
     begin = time.monotonic()
-    for name in chosen:
-        start = time.monotonic()
-        log = folder / f"{name}.log"
-        with open(log, "w", encoding="utf-8") as file:
-            passed, failed = run_part(known[name], file)
-        total_passed += passed
-        total_failed += failed
-        seconds = time.monotonic() - start
-        print(f"{name:14} {passed:5} passed, {failed} failed {seconds:8.1f} s", flush=True)
-        if failed:
-            lines = log.read_text(encoding="utf-8").splitlines()
-            print("\n".join("    " + line for line in lines[-LOG_LINES:]), flush=True)
-    print(f"{len(chosen)} parts in {time.monotonic() - begin:.0f} s; details in {folder}/")
+    for names in rounds(chosen):
+        with ThreadPoolExecutor(CORES) as pool:
+            for passed, failed in pool.map(lambda name: do_part(name, known[name]), names):
+                total_passed += passed
+                total_failed += failed
+    print(f"{len(chosen)} parts in {time.monotonic() - begin:.0f} s; details in {FOLDER}/")
     print(f"{total_passed} passed, {total_failed} failed")
     return 1 if total_failed else 0
 

@@ -17,6 +17,7 @@ or its memory peak is over 16 times the bytes it has on disk plus 100 MiB.
 """
 
 import argparse
+import contextlib
 import difflib
 import fnmatch
 import os
@@ -35,6 +36,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parent
 EXPECTED = ("cmd", "exit", "stdout", "stderr")
 SKIPPED = 77
+MAKE_SECONDS = 120
 MEMORY_BASE = 100 << 20
 MEMORY_FACTOR = 16
 OUTPUT_MAX = 1 << 20  # characters of one stream that are kept
@@ -98,6 +100,7 @@ class Runner:
         }
         for name in ("NO_COLOR", "CLICOLOR_FORCE", "BARYON_CONFIG"):
             self.environment.pop(name, None)
+        self.makers, self.local = [], threading.local()
 
     def wrap_in_valgrind(self, place):
         """A program that stands for ours and leaves valgrind's findings in a file."""
@@ -128,7 +131,7 @@ class Runner:
         shutil.copytree(case, copy, symlinks=True, ignore=self.ignored(case))
         environment = dict(self.environment)
         if (copy / "make.py").exists():
-            self.make(copy, environment)
+            self.make(copy)
         if self.options.valgrind:
             environment["BARYON"] = self.wrap_in_valgrind(place)
         before = disk_bytes(copy)
@@ -149,21 +152,39 @@ class Runner:
         """For copytree: the expectations of the case itself stay behind."""
         return lambda folder, _: EXPECTED if Path(folder) == case else ()
 
-    def make(self, copy, environment):
-        done = subprocess.run(
-            [self.options.python, "make.py"],
-            cwd=copy,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        if done.returncode:
-            raise Failure(f"make.py failed ({done.returncode}):\n{done.stdout}")
+    def make(self, copy):
+        """Lets a process that has imported onnx run make.py, each thread one of its own."""
+        maker = getattr(self.local, "maker", None)
+        if not maker:
+            maker = self.local.maker = subprocess.Popen(
+                [self.options.python, str(TESTS / "lib/maker.py")],
+                env={**self.environment, "OPENBLAS_NUM_THREADS": "1"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                bufsize=1,
+                start_new_session=True,
+            )
+            self.makers.append(maker)
+        timer = threading.Timer(MAKE_SECONDS, os.killpg, (maker.pid, signal.SIGKILL))
+        timer.start()
+        with contextlib.suppress(BrokenPipeError):  # it has ended: no answer
+            print(copy, file=maker.stdin)
+        answer = maker.stdout.readline().strip()
+        timer.cancel()
+        if answer != "0":
+            log = copy.parent / "make.log"
+            text = log.read_text(errors="backslashreplace") if log.exists() else ""
+            self.local.maker = self.local.maker if answer else None
+            raise Failure(f"make.py failed ({answer or 'no answer'}):\n{text}")
         (copy / "make.py").unlink()
+
+    def close(self):
+        for maker in self.makers:
+            with contextlib.suppress(BrokenPipeError):
+                maker.stdin.close()
+            maker.wait()
+        shutil.rmtree(self.work, ignore_errors=True)
 
     def execute(self, case, copy, place, environment):
         """Runs cmd; returns its status (negative: a signal) and its peak of memory."""
@@ -336,7 +357,7 @@ def main():
                 elif status == "skipped":
                     print(f"skipped {name}: {reason}")
     finally:
-        shutil.rmtree(runner.work, ignore_errors=True)
+        runner.close()
     if options.need:
         if missing := missing_numbers(cases, options.need):
             counts["failed"] += len(missing)

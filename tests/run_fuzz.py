@@ -35,7 +35,7 @@ def replay(name, options):
     if count == 0:
         return f"{name}: nothing in {corpus}", 0, 1
     program = options.build / "replay" / f"fuzz_{name}"
-    status, text, _ = run([str(program), str(corpus)], 600, dict(os.environ))
+    status, text, *_ = run([str(program), str(corpus)], 600, dict(os.environ))
     if status:
         return f"{name}: {describe(status)}\n{text}", 0, 1
     return f"{name}: {count} inputs", count, 0

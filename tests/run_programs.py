@@ -11,14 +11,18 @@ program without any counts as one test.
 import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
+IN_MEMORY = "/dev/shm"
 VALGRIND = (
     "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible"
     f" --show-leak-kinds=definite,possible --suppressions={TESTS}/suppressions/valgrind.supp"
@@ -45,29 +49,35 @@ def count(text, status):
 
 
 def run(command, seconds, environment):
-    """Returns (status, text, seconds taken); a status can be "late" or "absent"."""
+    """Returns (status, text, seconds taken, seconds of processors); a status can be "late" or "absent"."""
     begin = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="backslashreplace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        return "absent", str(error), 0.0
-    try:
-        text, _ = process.communicate(timeout=seconds)
-        status = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        text, _ = process.communicate()
-        status = "late"
-    return status, text, time.monotonic() - begin
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return "absent", str(error), 0.0, 0.0
+        late = threading.Event()
+
+        def stop():
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(seconds, stop)
+        timer.start()
+        _, code, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(code)
+        output.seek(0)
+        text = output.read().decode(errors="backslashreplace")
+    status = "late" if late.is_set() else process.returncode
+    return status, text, time.monotonic() - begin, usage.ru_utime + usage.ru_stime
 
 
 def describe(status):
@@ -76,6 +86,13 @@ def describe(status):
     if status < 0:
         return f"ended by {signal.Signals(-status).name}"
     return f"exit status {status}"
+
+
+def has_room(folder, size=1 << 30):
+    try:
+        return shutil.disk_usage(folder).free > size and os.access(folder, os.W_OK)
+    except OSError:
+        return False
 
 
 def own_signals():
@@ -95,6 +112,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=120, help="limit for one program")
     parser.add_argument("--build", type=Path, default=build, help="where things were built")
+    parser.add_argument("--memory", action="store_true", help="temporary files in memory, if possible")
     parser.add_argument("--models", type=Path, default=Path("build/zoo/models"))
     parser.add_argument("--python", default=os.environ.get("PYTHON", "build/venv/bin/python"))
     options = parser.parse_args()
@@ -113,6 +131,9 @@ def main():
         "LC_ALL": "C.UTF-8",
     }
 
+    if options.memory and has_room(IN_MEMORY):
+        environment["TMPDIR"] = IN_MEMORY
+
     def run_one(program):
         command = [options.python, program] if program.endswith(".py") else [program]
         if options.valgrind and not program.endswith(".py"):
@@ -122,11 +143,11 @@ def main():
     passed = failed = 0
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         outcomes = pool.map(run_one, options.programs)
-        for program, (status, text, seconds) in zip(options.programs, outcomes):
+        for program, (status, text, seconds, busy) in zip(options.programs, outcomes):
             good, bad = count(text, status)
             passed += good
             failed += bad
-            print(f"{program}: {good} passed, {bad} failed, {seconds:.1f} s")
+            print(f"{program}: {good} passed, {bad} failed, {seconds:.1f} s, {busy:.1f} s of CPU")
             for reason in sorted(set(re.findall(r"\.\.\. skipped '(.*)'$", text, re.M))):
                 print(f"    skipped: {reason}")
             if bad:

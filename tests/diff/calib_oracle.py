@@ -26,17 +26,25 @@ class Ours:
     """What tests/tools/calib_dump answers for samples kept in files."""
 
     def __init__(self, dump, folder):
-        self.dump, self.folder, self.files = dump, folder, []
+        self.dump, self.folder, self.files, self.tensors = dump, folder, [], 0
 
     def keep(self, samples):
-        for i, sample in enumerate(samples):
-            np.save(self.folder / f"{i}.npy", sample)
-        self.files = [self.folder / f"{i}.npy" for i in range(len(samples))]
+        for file in self.files:
+            file.unlink()
+        self.tensors += 1
+        self.files = [self.folder / f"{self.tensors}-{i}.npy" for i in range(len(samples))]
+        for file, sample in zip(self.files, samples):
+            np.save(file, sample)
 
-    def ask(self, target, options="-", order=None):
+    def all(self, target, options="-", order=None, method="all"):
+        """What each method chooses."""
         files = [self.files[i] for i in order] if order is not None else self.files
         word = target if isinstance(target, str) else target.word()
-        return json.loads(self.dump.line(word, options, *files))
+        return json.loads(self.dump.line(word, options, method, *files))
+
+    def ask(self, method, target, options="-"):
+        """What one of them chooses."""
+        return self.all(target, options, method=method)[method]
 
 
 def scale_of(low, high, target):

@@ -47,14 +47,14 @@ class Tensor:
     def minmax(self):
         low, high = min(self.values.min(), 0), max(self.values.max(), 0)
         for target in (S8, S8_SYM, U8, S8_POW2, U8_POW2):
-            found = self.ours.ask(target)["minmax"]
+            found = self.ours.ask("minmax", target)
             self.check((found["low"], found["high"]) == (low, high), f"minmax {found}")
             scale, zero = scale_of(low, high, target)
             self.check((found["scale"], found["zero_point"]) == (scale, zero),
                        f"scale of minmax {found}, wanted {scale} {zero}")
         mean_low = np.mean([float(s.min()) for s in self.samples])
         mean_high = np.mean([float(s.max()) for s in self.samples])
-        found = self.ours.ask(S8, "moving=1")["minmax"]
+        found = self.ours.ask("minmax", S8, "moving=1")
         self.check(near(found["low"], min(mean_low, 0), 1e-6 * self.reach) and
                    near(found["high"], max(mean_high, 0), 1e-6 * self.reach), f"means {found}")
 
@@ -62,14 +62,14 @@ class Tensor:
         bin_width = self.reach / 2048
         for symmetric in (1, 0):
             for percent in (99, 99.9, 99.99, 99.999, 100):
-                found = self.ours.ask(S8, f"percentile={percent},symmetric={symmetric}")["percentile"]
+                found = self.ours.ask("percentile", S8, f"percentile={percent},symmetric={symmetric}")
                 low, high = percentile(self.values, percent, symmetric)
                 if low == high:  # nearly all are zeros: ours keeps the range
                     low, high = min(self.values.min(), 0), max(self.values.max(), 0)
                 good = (near(found["low"], low, bin_width) and near(found["high"], high, bin_width))
                 self.check(good, f"percentile {percent} {symmetric}: {found}, wanted {low} {high}")
         if len(self.samples) == 1 and self.values.min() < self.values.max():
-            found = self.ours.ask(S8)["percentile"]
+            found = self.ours.ask("percentile", S8)
             low, high = runtime_range(self.samples, "percentile", True)
             self.count("percentile within a bin of onnxruntime's",
                        near(found["low"], min(low, 0), 1.01 * bin_width) and
@@ -79,7 +79,7 @@ class Tensor:
         for power, metric in ((1, 0), (2, 1)):
             for target in (S8, S8_SYM):
                 options = f"metric={metric},candidate=99,candidate=99.9,candidate=99.99"
-                found = self.ours.ask(target, options)["layerwise-percentile"]
+                found = self.ours.ask("layerwise-percentile", target, options)
                 ours = error_of_range(self.values, found["low"], found["high"], target, power)
                 theirs = min(error_of_range(self.values, *percentile(self.values, p, True), target,
                                             power) for p in (99, 99.9, 99.99))
@@ -88,7 +88,7 @@ class Tensor:
 
     def power_of_two(self):
         for target in (S8_POW2, U8_POW2, S16_POW2):
-            found = self.ours.ask(target)["minmse-pow2"]
+            found = self.ours.ask("minmse-pow2", target)
             best, position = pow2_by_values(self.values, target)
             theirs = pow2_by_histogram(self.values, target)
             same = found["position"] == theirs
@@ -108,7 +108,7 @@ class Tensor:
 
     def float_scale(self):
         for target in (S8, S8_SYM, U8):
-            found = self.ours.ask(target)["minmse"]
+            found = self.ours.ask("minmse", target)
             ours = error_of_range(self.values, found["low"], found["high"], target)
             best = best_range(self.values, target)
             self.check(ours <= best * 1.01 + 1e-9 * self.reach**2,
@@ -118,18 +118,18 @@ class Tensor:
 
     def entropy(self):
         low, high = runtime_range(self.samples, "entropy", bins=128)
-        found = self.ours.ask(S8)["entropy"]
+        found = self.ours.ask("entropy", S8)
         ratio = max(found["high"], -found["low"]) / max(high, -low)
         self.count("entropy within 2 % of onnxruntime's", 0.98 <= ratio <= 1.02)
         for bins in (256, 512, 1024):
             reach, width = entropy_reach(self.values, bins)
-            found = self.ours.ask(S8, f"bins={bins}")["entropy"]
+            found = self.ours.ask("entropy", S8, f"bins={bins}")
             # A range that ends at an extreme may do so by either end.
             self.count("entropy within a bin of the histogram's of all values",
                        near(max(found["high"], -found["low"]), reach, 1.01 * width))
 
     def distribution(self):
-        found = self.ours.ask("float,448")["distribution"]
+        found = self.ours.ask("distribution", "float,448")
         deviation = float(np.std(self.values.astype("f8")))
         if deviation > 1e-6 * self.reach:
             wanted = deviation / deviation_of_float8()
@@ -139,7 +139,7 @@ class Tensor:
     def any_order(self):
         files = list(range(len(self.samples)))
         for target in (S8, S8_POW2, "float,448"):
-            self.check(self.ours.ask(target) == self.ours.ask(target, order=files[::-1]),
+            self.check(self.ours.all(target) == self.ours.all(target, order=files[::-1]),
                        "another order gives another answer")
 
 
@@ -173,7 +173,7 @@ def golden(ours, score, tally):
         tensor = Tensor(ours, score, tally, f"golden {name}", arrays[name].astype("f4"))
         bin_width = 1.01 * tensor.reach / 2048
         for symmetric, key in ((1, "percentile"), (0, "asymmetric")):
-            found = ours.ask(S8, f"percentile=99.9,symmetric={symmetric}")["percentile"]
+            found = ours.ask("percentile", S8, f"percentile=99.9,symmetric={symmetric}")
             low, high = wanted[key]
             width = bin_width if symmetric else 2 * bin_width
             if (name, key) == ("growing", "percentile"):
@@ -182,12 +182,12 @@ def golden(ours, score, tally):
             tensor.check(near(found["low"], min(low, 0), width) and
                          near(found["high"], max(high, 0), width), f"{key} {found}, {low} {high}")
         for target, kind in ((S8_POW2, "s8"), (U8_POW2, "u8")):
-            found = ours.ask(target)["minmse-pow2"]["position"]
+            found = ours.ask("minmse-pow2", target)["position"]
             tensor.check(found == wanted["positions"][kind], f"position {found}")
-        found = ours.ask("float,448")["distribution"]["scale"] * deviation_of_float8()
+        found = ours.ask("distribution", "float,448")["scale"] * deviation_of_float8()
         tensor.check(near(found, wanted["deviation"], 0.01 * found), f"deviation {found}")
         reach = max(wanted["entropy"][1], -wanted["entropy"][0])
-        found = ours.ask(S8)["entropy"]
+        found = ours.ask("entropy", S8)
         tensor.count("entropy within 10 % of quark.onnx's",
                      near(max(found["high"], -found["low"]), reach, 0.1 * reach))
 

@@ -18,7 +18,8 @@ import tempfile
 import onnx
 import onnxruntime as ort
 from onnx import AttributeProto, TensorProto, helper
-from test_roundtrip import collect
+
+from lib.backend import model_files
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 MODELS_A_MUTATION = 12
@@ -711,7 +712,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "sound").mkdir()
-        models = collect(folder / "sound")
+        models = model_files(folder / "sound")
         passed, failed = test_sound(models)
         sound = []
         for model_name, path in models:

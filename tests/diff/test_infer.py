@@ -12,15 +12,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections import Counter
 
 import numpy as np
 import onnx
 import onnx.backend.test
 import onnxruntime as ort
-from onnx.backend.test.case.node import collect_testcases
-from onnx.backend.test.loader import load_model_tests
+
+from lib.backend import model_files, node_cases
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
@@ -32,22 +31,8 @@ ort.set_default_logger_severity(4)
 
 
 def backend_models(folder):
-    """(name, path): node cases are generated, the others ship as files."""
-    found = []
-    warnings.simplefilter("ignore")  # some cases divide by zero on purpose
-    for case in collect_testcases(None):
-        if case.model is None:
-            continue
-        path = folder / f"{case.name}.onnx"
-        path.write_bytes(case.model.SerializeToString())
-        found.append((case.name, path))
-    for kind in ("simple", "pytorch-converted", "pytorch-operator"):
-        for case in load_model_tests(kind=kind):
-            path = pathlib.Path(case.model_dir or "") / "model.onnx"
-            if path.is_file():
-                found.append((f"{kind}-{case.name}", path))
     light = pathlib.Path(onnx.backend.test.__file__).parent / "data" / "light"
-    return found + [(path.stem, path) for path in sorted(light.glob("*.onnx"))]
+    return model_files(folder) + [(path.stem, path) for path in sorted(light.glob("*.onnx"))]
 
 
 def bare(graph):
@@ -205,8 +190,8 @@ def fits(mine, array, bound):
 def check_test_data(models):
     """Outputs of the node cases as their test data has them."""
     counts, mine = Counter(), ours(models)
-    for case in collect_testcases(None):
-        if case.model is None or mine[case.name][1]:
+    for case in node_cases():
+        if mine[case.name][1]:
             continue
         values, bound = mine[case.name][0], {}
         for inputs, outputs in case.data_sets[:1]:

@@ -4,41 +4,22 @@ Untouched: byte for byte. After an edit that is undone, and with every message
 written anew: accepted by the onnx checker, and ONNX Runtime gives the same bits.
 """
 
+import functools
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import warnings
 
 import numpy as np
 import onnx
-import onnx.backend.test
 import onnxruntime as ort
-from onnx.backend.test.case.node import collect_testcases
-from onnx.backend.test.loader import load_model_tests
+
+from lib.backend import model_files
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 MODES = ("untouched", "edit", "rewrite", "canonical")
 ort.set_default_logger_severity(4)
-
-
-def collect(folder):
-    """(name, path) of all models: node cases are generated, the others ship as files."""
-    found = []
-    warnings.simplefilter("ignore")  # some cases divide by zero on purpose
-    for case in collect_testcases(None):
-        if case.model is None:
-            continue
-        path = folder / f"{case.name}.onnx"
-        path.write_bytes(case.model.SerializeToString())
-        found.append((case.name, path))
-    for kind in ("simple", "pytorch-converted", "pytorch-operator"):
-        for case in load_model_tests(kind=kind):
-            path = pathlib.Path(case.model_dir or "") / "model.onnx"
-            if path.is_file():
-                found.append((f"{kind}-{case.name}", path))
-    return found
 
 
 def resave(mode, models, folder):
@@ -115,7 +96,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "in").mkdir()
-        models = collect(folder / "in")
+        models = model_files(folder / "in")
         saved = {mode: resave(mode, models, folder) for mode in MODES}
         for model_name, path in models:
             source = path.read_bytes()
@@ -125,7 +106,8 @@ def main():
             if results["untouched"] != source:
                 wrong.append("untouched: bytes differ")
             model = onnx.load_from_string(source)
-            valid = checker_accepts(source)
+            accepts = functools.cache(checker_accepts)
+            valid = accepts(source)
             session = session_of(source)
             feed = random_inputs(session, 7) if session else None
             reference = None
@@ -139,7 +121,7 @@ def main():
                     continue
                 if mode != "edit" and onnx.load_from_string(data) != model:
                     wrong.append(f"{mode}: another model")
-                if valid and not checker_accepts(data):
+                if valid and not accepts(data):
                     wrong.append(f"{mode}: checker refuses")
                 if reference is not None and data != source:
                     again = session_of(data)

@@ -17,7 +17,8 @@ import models
 import process
 
 TURNS = 40 if process.LONG else 1
-LAYERS, SIZE = 6, 1 << 20  # 24 MB of weights
+LAYERS, SIZE = 6, 1 << (20 if process.LONG else 18)  # 24 MB of weights, or 6
+MIDDLE = LAYERS * SIZE // 2
 
 
 def cut(size):
@@ -54,7 +55,7 @@ def remove(path, _):
 # name | what happens to the file | whether the old bytes are still there for us
 CHANGES = {
     "emptied": (cut(0), False),
-    "cut in the middle": (cut(3 << 20), False),
+    "cut in the middle": (cut(MIDDLE), False),
     "cut by a byte": (cut(-1), False),
     "grown": (grow, False),
     "written over": (write_over, False),

@@ -11,6 +11,7 @@ import process
 
 ROUNDS = 100 if process.LONG else 5
 WRITERS = 3
+SAMPLES = 40 if process.LONG else 10
 
 
 def digest(path):
@@ -116,7 +117,7 @@ class Racing(process.Case):
 
     def test_runs_into_one_folder(self):
         """Two runs with the same names of samples: every file is whole, of one or the other."""
-        words = ("--random", "40", "--force", "--out", "out", "--quiet")
+        words = ("--random", str(SAMPLES), "--force", "--out", "out", "--quiet")
         wholes = []
         for i in range(2):
             self.baryon("run", f"in{i}.onnx", *words)

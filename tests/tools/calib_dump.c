@@ -1,13 +1,14 @@
 /*
- * What every calibration method chooses for a tensor, for tests that compare with other
+ * What calibration methods choose for a tensor, for tests that compare with other
  * implementations. Commands are lines on stdin, words separated by blanks:
  *
- *   TARGET OPTIONS FILE...    each .npy is the tensor of one sample
+ *   TARGET OPTIONS METHOD FILE...    each .npy is the tensor of one sample
  *
  * TARGET is QMIN,QMAX,SYMMETRIC,POWER_OF_TWO or float,GREATEST; OPTIONS are KEY=NUMBER
  * joined by commas, or "-": moving, percentile, symmetric, candidate (again and again), metric (0
- * mae, 1 mse), bins, levels. Each line gives one line of JSON: an object with the name of each
- * method that suits the target, or {"error": "..."}.
+ * mae, 1 mse), bins, levels; METHOD is a name or "all". Each line gives one line of JSON: an
+ * object with the name of each method that suits the target, or {"error": "..."}. The same files as
+ * in the line before are not read again.
  */
 #include "base/file.h"
 #include "calib/calib.h"
@@ -127,12 +128,14 @@ static void show(const struct by_calibrator *method, const struct by_sketch *ske
 }
 
 static void show_all(const struct by_sketch *sketch, const struct by_calib_target *target,
-                     const char *words)
+                     const char *words, const char *only)
 {
     size_t count;
     const struct by_calibrator *const *methods = by_calibrators(&count);
     for (size_t i = 0, shown = 0; i < count; i++) {
         if (methods[i]->suits && !methods[i]->suits(target))
+            continue;
+        if (strcmp(only, "all") && strcmp(only, methods[i]->name))
             continue;
         printf("%s\"%s\": ", shown++ ? ", " : "{", methods[i]->name);
         show(methods[i], sketch, target, words);
@@ -140,40 +143,66 @@ static void show_all(const struct by_sketch *sketch, const struct by_calib_targe
     puts("}");
 }
 
-static void answer(char *line)
+/* The sketch of the files that were named last. */
+struct seen {
+    struct by_sketch sketch;
+    char *files;
+};
+
+static void forget(struct seen *seen)
+{
+    by_sketch_release(&seen->sketch);
+    by_sketch_init(&seen->sketch);
+    free(seen->files);
+    seen->files = NULL;
+}
+
+static int look_at_all(struct seen *seen, char *files, struct baryon_error *err)
+{
+    if (seen->files && !strcmp(seen->files, files))
+        return 0;
+    forget(seen);
+    char *copy = strdup(files), *rest = files;
+    int failed = !copy;
+    uint64_t samples = 0;
+    for (char *path; !failed && (path = strtok_r(NULL, " \n", &rest));)
+        failed = look_at(&seen->sketch, path, samples++, err) < 0;
+    seen->files = copy;
+    if (failed)
+        forget(seen);
+    return failed ? -1 : 0;
+}
+
+static void answer(char *line, struct seen *seen)
 {
     struct baryon_error err = {.code = 0};
     struct by_calib_target target;
     struct by_calib_options options;
-    struct by_sketch sketch;
     char *rest, *first = strtok_r(line, " \n", &rest), *second = strtok_r(NULL, " \n", &rest);
-    uint64_t samples = 0;
-    int failed = 0;
+    char *method = strtok_r(NULL, " \n", &rest);
     by_calib_defaults(by_calibrator_find("minmax"), &options);
-    if (!second || !read_target(first, &target) || !read_options(second, &options)) {
-        puts("{\"error\": \"TARGET OPTIONS FILE...\"}");
-        return;
-    }
-    by_sketch_init(&sketch);
-    for (char *path; !failed && (path = strtok_r(NULL, " \n", &rest));)
-        failed = look_at(&sketch, path, samples++, &err);
-    if (failed) {
+    if (!method || !read_target(first, &target) || !read_options(second, &options)) {
+        puts("{\"error\": \"TARGET OPTIONS METHOD FILE...\"}");
+    } else if (look_at_all(seen, rest, &err) < 0) {
         show_error(&err);
         puts("");
     } else {
-        show_all(&sketch, &target, second);
+        show_all(&seen->sketch, &target, second, method);
     }
-    by_sketch_release(&sketch);
 }
 
 int main(void)
 {
     char *line = NULL;
     size_t size = 0;
+    struct seen seen = {.files = NULL};
+    by_sketch_init(&seen.sketch);
     while (getline(&line, &size, stdin) > 0) {
-        answer(line);
+        answer(line, &seen);
         fflush(stdout);
     }
+    forget(&seen);
+    by_sketch_release(&seen.sketch);
     free(line);
     return 0;
 }
