@@ -12,11 +12,16 @@ static const struct by_pass *const passes[] = {
     &by_pass_fold_shapes,       /* leaves less to compute */
     &by_pass_fold_constants,    /* weights that are computed are weights for what follows */
     &by_pass_remove_noops,      /* nothing between neighbours */
+    &by_pass_merge_moves,       /* often becomes nothing, in the next round */
+    &by_pass_merge_activations, /* the same */
     &by_pass_remove_dead,       /* what was unread from the beginning */
     /* --- folding into weights --- */
     &by_pass_fold_scale,             /* clears the way to a normalization */
     &by_pass_fold_batch_norm,        /* the commonest */
     &by_pass_fold_batch_norm_concat, /* of those whose layers are not its neighbours */
+    &by_pass_matmul_add_to_gemm,     /* a normalization has been folded by now */
+    &by_pass_fold_pad,               /* a normalization behind the Conv does not mind */
+    &by_pass_fold_div_matmul,        /* the layers are what they will be */
     /* --- copies: each reader its own initializer --- */
     /* --- fusing several nodes into one --- */
     /* --- shapes --- */

@@ -13,5 +13,10 @@ extern const struct by_pass by_pass_remove_dead;
 extern const struct by_pass by_pass_fold_batch_norm;
 extern const struct by_pass by_pass_fold_batch_norm_concat;
 extern const struct by_pass by_pass_fold_scale;
+extern const struct by_pass by_pass_fold_pad;
+extern const struct by_pass by_pass_merge_activations;
+extern const struct by_pass by_pass_merge_moves;
+extern const struct by_pass by_pass_matmul_add_to_gemm;
+extern const struct by_pass by_pass_fold_div_matmul;
 
 #endif

@@ -252,9 +252,102 @@ def fold_scale(passes):
     case("read twice", [node("Mul", "c s", "d"), node("Add", "c d", "y")], 3, {"Conv": 1, "Mul": 1, "Add": 1})
 
 
+def fold_pad(passes):
+    def case(name, pads, tail, ops, out, shape=[1, 3, 6, 6], value=None, constants={}, first=("Relu",), opset=17, **attrs):
+        given = {"p": np.array(pads), "w": normal(4, 3, 3, 3), "v": np.float32(value or 0), **constants}
+        nodes = [node(first[0], "x", "r"), node("Pad", "r p v" if value is not None else "r p", "q", **attrs), *tail]
+        model = build(nodes, {"x": shape}, {"y": out}, given, opset=opset)
+        passes.check(f"fold-pad {name}", model, "fold-pad", ops=ops)
+
+    pads = [0, 0, 1, 2, 0, 0, 0, 1]
+    conv = node("Conv", "q w", "y")
+    case("Conv", pads, [conv], {"Relu": 1, "Conv": 1}, [1, 4, 5, 7])
+    case("Conv with its own", pads, [node("Conv", "q w", "y", pads=[1, 0, 0, 2])], {"Relu": 1, "Conv": 1}, [1, 4, 6, 9])
+    case("Conv of VALID", pads, [node("Conv", "q w", "y", auto_pad="VALID")], {"Relu": 1, "Conv": 1}, [1, 4, 5, 7])
+    case("Conv of SAME", pads, [node("Conv", "q w", "y", auto_pad="SAME_UPPER")], {"Relu": 1, "Pad": 1, "Conv": 1}, [1, 4, 7, 9])
+    case("ones", pads, [conv], {"Relu": 1, "Pad": 1, "Conv": 1}, [1, 4, 5, 7], value=1)
+    case("zeros, said", pads, [conv], {"Relu": 1, "Conv": 1}, [1, 4, 5, 7], value=0)
+    case("edges", pads, [conv], {"Relu": 1, "Pad": 1, "Conv": 1}, [1, 4, 5, 7], mode="edge")
+    case("cutting", [0, 0, 0, 0, 0, 0, -1, 0], [conv], {"Relu": 1, "Pad": 1, "Conv": 1}, [1, 4, 3, 4])
+    case("channels", [0, 1, 0, 0, 0, 1, 0, 0], [node("Conv", "q u", "y")], {"Relu": 1, "Pad": 1, "Conv": 1}, [1, 4, 4, 4],
+         constants={"u": normal(4, 5, 3, 3)})  # fmt: skip
+    pool = {"kernel_shape": [3, 3]}
+    case("AveragePool", pads, [node("AveragePool", "q", "y", **pool)], {"Relu": 1, "AveragePool": 1}, [1, 3, 5, 7])
+    case("AveragePool with its own", pads, [node("AveragePool", "q", "y", pads=[1, 0, 0, 0], count_include_pad=1, **pool)],
+         {"Relu": 1, "AveragePool": 1}, [1, 3, 6, 7])  # fmt: skip
+    case("AveragePool that does not count", pads, [node("AveragePool", "q", "y", pads=[1, 0, 0, 0], **pool)],
+         {"Relu": 1, "Pad": 1, "AveragePool": 1}, [1, 3, 6, 7])  # fmt: skip
+    case("AveragePool, wide", [0, 0, 3, 0, 0, 0, 0, 0], [node("AveragePool", "q", "y", **pool)], {"Relu": 1, "Pad": 1, "AveragePool": 1}, [1, 3, 7, 4])
+    case("MaxPool of Relu", pads, [node("MaxPool", "q", "y", **pool)], {"Relu": 1, "MaxPool": 1}, [1, 3, 5, 7])
+    case("MaxPool of any", pads, [node("MaxPool", "q", "y", **pool)], {"Neg": 1, "Pad": 1, "MaxPool": 1}, [1, 3, 5, 7], first=("Neg",))
+    case("MaxPool of the lowest", pads, [node("MaxPool", "q", "y", **pool)], {"Neg": 1, "MaxPool": 1}, [1, 3, 5, 7], first=("Neg",),
+         value=-np.inf)  # fmt: skip
+    case("read twice", pads, [node("Conv", "q w", "c"), node("ReduceMax", "q", "m", keepdims=1), node("Add", "c m", "y")],
+         {"Relu": 1, "Pad": 1, "Conv": 1, "ReduceMax": 1, "Add": 1}, [1, 4, 5, 7])  # fmt: skip
+    model = build([node("Pad", "x", "q", pads=pads), node("Conv", "q w", "y")], {"x": [1, 3, 6, 6]}, {"y": [1, 4, 5, 7]},
+                  {"w": normal(4, 3, 3, 3)}, opset=10)  # fmt: skip
+    passes.check("fold-pad by attribute", model, "fold-pad", ops={"Conv": 1}, origins={"y_node": ["q_node", "y_node"]})
+
+
+def merge(passes):
+    def case(name, nodes, ops, constants={}, shape=[2, 3, 4], out=None, opset=17, what="merge-activations", **more):
+        model = build(nodes, {"x": shape}, {"y": out or shape}, constants, opset=opset)
+        passes.check(f"{what} {name}", model, what, ops=ops, **more)
+
+    zero, six, minus = {"z": np.float32(0)}, {"s": np.float32(6)}, {"m": np.float32(-1)}
+    case("Relu of Relu", [node("Relu", "x", "a"), node("Relu", "a", "y")], {"Relu": 1}, origins={"a_node": ["a_node", "y_node"]})
+    case("Relu of Clip", [node("Clip", "x z s", "a"), node("Relu", "a", "y")], {"Clip": 1}, {**zero, **six})
+    case("Clip of Relu", [node("Relu", "x", "a"), node("Clip", "a z s", "y")], {"Clip": 1}, {**zero, **six})
+    case("Clip below of Relu", [node("Relu", "x", "a"), node("Clip", "a m s", "y")], {"Relu": 1, "Clip": 1}, {**minus, **six})
+    case("Relu read twice", [node("Relu", "x", "a"), node("Clip", "a z s", "b"), node("Add", "a b", "y")], {"Relu": 1, "Clip": 1, "Add": 1},
+         {**zero, **six})  # fmt: skip
+    case("Relu twice, read twice", [node("Relu", "x", "a"), node("Relu", "a", "b"), node("Add", "a b", "y")], {"Relu": 1, "Add": 1})
+    case("Clip 6", [node("Relu", "x", "a"), node("Clip", "a", "y", min=0.0, max=6.0)], {"Clip": 1}, opset=10)
+    moves = "merge-moves"
+    case("Transpose", [node("Transpose", "x", "a", perm=[2, 0, 1]), node("Transpose", "a", "y", perm=[1, 0, 2])], {"Transpose": 1},
+         out=[2, 4, 3], what=moves)  # fmt: skip
+    case("back again", [node("Relu", "x", "r"), node("Transpose", "r", "a", perm=[2, 0, 1]), node("Transpose", "a", "b", perm=[1, 2, 0]),
+                        node("Relu", "b", "y")], {"Relu": 2}, what="merge-moves,remove-noops")  # fmt: skip
+    case("Transpose read twice", [node("Transpose", "x", "a", perm=[0, 2, 1]), node("Transpose", "a", "b", perm=[0, 2, 1]),
+                                  node("ReduceSum", "a", "s", keepdims=1), node("Add", "b s", "y")],
+         {"Transpose": 2, "ReduceSum": 1, "Add": 1}, what=moves)  # fmt: skip
+    case("Reshape", [node("Reshape", "x p", "a"), node("Reshape", "a q", "y")], {"Reshape": 1},
+         {"p": np.array([0, -1]), "q": np.array([6, 4])}, out=[6, 4], what=moves)  # fmt: skip
+    case("Reshape by zero", [node("Reshape", "x p", "a"), node("Reshape", "a q", "y")], {"Reshape": 2},
+         {"p": np.array([4, 6]), "q": np.array([0, 2, 3])}, out=[4, 2, 3], what=moves)  # fmt: skip
+    case("Unsqueeze", [node("Unsqueeze", "x p", "a"), node("Reshape", "a q", "y")], {"Reshape": 1},
+         {"p": np.array([0]), "q": np.array([6, -1])}, out=[6, 4], what=moves)  # fmt: skip
+
+
+def products(passes):
+    def case(name, nodes, ops, constants, shape=[3, 4], out=[3, 5], what="matmul-add-to-gemm", **more):
+        passes.check(f"{what} {name}", build(nodes, {"x": shape}, {"y": out}, constants), what, ops=ops, **more)
+
+    row = {"w": normal(4, 5), "b": normal(5)}
+    pair = [node("MatMul", "x w", "m"), node("Add", "m b", "y")]
+    case("plain", pair, {"Gemm": 1}, row, origins={"m_node_1": ["m_node", "y_node"]})
+    case("reversed", [node("MatMul", "x w", "m"), node("Add", "b m", "y")], {"Gemm": 1}, {**row, "b": normal(1, 5)}, shape=["N", 4], out=["N", 5])
+    case("rank 3", pair, {"MatMul": 1, "Add": 1}, row, shape=[2, 3, 4], out=[2, 3, 5])
+    case("column", pair, {"MatMul": 1, "Add": 1}, {**row, "b": normal(3, 1)})
+    case("higher rank of bias", pair, {"MatMul": 1, "Add": 1}, {**row, "b": normal(1, 1, 5)}, out=[1, 3, 5])
+    case("excluded", pair, {"MatMul": 1, "Add": 1}, row, options="exclude=m_node")
+    div = "fold-div-matmul"
+    eight = {"k": np.float32(8)}
+    case("of a layer", [node("MatMul", "x w", "m"), node("Div", "m k", "y")], {"MatMul": 1}, {**row, **eight}, what=div)
+    attention = [node("MatMul", "x w", "q0"), node("Add", "q0 b", "q1"), node("Reshape", "q1 s", "q2"), node("Transpose", "q2", "q", perm=[1, 0, 2]),
+                 node("MatMul", "x w", "k0"), node("Reshape", "k0 s", "k1"), node("Transpose", "k1", "k2", perm=[1, 2, 0]),
+                 node("MatMul", "q k2", "m"), node("Div", "m k", "y")]  # fmt: skip
+    constants = {"w": normal(4, 6), "b": normal(6), "s": np.array([0, 2, 3]), **eight}
+    case("attention", attention, {"MatMul": 3, "Add": 1, "Reshape": 2, "Transpose": 2}, constants, out=[2, 3, 3], what=div,
+         origins={"m_node": ["m_node", "y_node"]})  # fmt: skip
+    case("of no layer", [node("MatMul", "x x", "m"), node("Div", "m k", "y")], {"MatMul": 1, "Div": 1}, eight, shape=[4, 4], out=[4, 4], what=div)
+    case("by zero", [node("MatMul", "x w", "m"), node("Mul", "m k", "n"), node("Div", "n z", "o"), node("Clip", "o a c", "y")],
+         {"MatMul": 1, "Div": 1, "Clip": 1}, {**row, **eight, "z": np.float32(0), "a": np.float32(-1), "c": np.float32(1)}, what=div)  # fmt: skip
+
+
 def main():
     passes = Passes()
-    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale):
+    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products):
         part(passes)
     passes.end()
 
