@@ -5,12 +5,12 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run calibrate stats merge list doctor version help'
+        words='inspect check copy run calibrate stats merge presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run calibrate stats merge list doctor version help' ;;
+    help:help) words='inspect check copy run calibrate stats merge presets list doctor version help' ;;
     inspect:--between) return ;;
     copy:--external-min) return ;;
     copy:--shape) return ;;
@@ -78,6 +78,7 @@ _baryon()
         calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         version) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

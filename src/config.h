@@ -20,7 +20,7 @@
 
 #include "base/choice.h"
 #include "base/doc.h"
-#include "base/str.h"
+#include "base/json.h"
 
 /* What a value looks like, and the C type of the member it goes to. */
 enum by_option_type {
@@ -137,6 +137,10 @@ int by_config_set_node(struct by_config *config, const struct by_option *option,
 void by_config_write(const struct by_config *config, const struct by_option_group *group,
                      bool (*wanted)(const void *context, const struct by_option *option),
                      const void *context, struct by_str *out);
+/* The same as members of an object. */
+void by_config_json(const struct by_config *config, const struct by_option_group *group,
+                    bool (*wanted)(const void *context, const struct by_option *option),
+                    const void *context, struct by_json *json);
 /* An option's value as such a file has it; "" when it is empty. */
 void by_config_show(const struct by_config *config, const char *name, struct by_str *out);
 

@@ -1,6 +1,5 @@
 /* Settings as a configuration file. */
 #include "base/format.h"
-#include "base/json.h"
 #include "config.h"
 
 #include <inttypes.h>
@@ -147,9 +146,12 @@ static const struct by_binding *binding_of(const struct by_config *config,
     return NULL;
 }
 
-void by_config_write(const struct by_config *config, const struct by_option_group *group,
-                     bool (*wanted)(const void *context, const struct by_option *option),
-                     const void *context, struct by_str *out)
+/* Calls `put` for each row that has a value and is wanted. */
+static void each_value(const struct by_config *config, const struct by_option_group *group,
+                       bool (*wanted)(const void *context, const struct by_option *option),
+                       const void *context, struct by_str *out,
+                       void (*put)(void *to, const struct by_option *option, const char *value),
+                       void *to)
 {
     const struct by_binding *binding = binding_of(config, group);
     for (size_t i = 0; binding && i < group->count; i++) {
@@ -160,10 +162,38 @@ void by_config_write(const struct by_config *config, const struct by_option_grou
         by_str_init(&value);
         put_value(&value, option, (const char *)binding->target + option->offset);
         if (value.size)
-            by_str_printf(out, "%s: %s\n", option->name, by_str_text(&value));
+            put(to, option, by_str_text(&value));
         out->failed |= value.failed;
         by_str_release(&value);
     }
+}
+
+static void put_line(void *to, const struct by_option *option, const char *value)
+{
+    by_str_printf(to, "%s: %s\n", option->name, value);
+}
+
+void by_config_write(const struct by_config *config, const struct by_option_group *group,
+                     bool (*wanted)(const void *context, const struct by_option *option),
+                     const void *context, struct by_str *out)
+{
+    each_value(config, group, wanted, context, out, put_line, out);
+}
+
+/* What stands in a file without quotes is a word or a number. */
+static void put_member(void *to, const struct by_option *option, const char *value)
+{
+    if (option->type == BY_OPT_CHOICE || option->type == BY_OPT_EXTENT)
+        by_json_text(to, option->name, value);
+    else
+        by_json_raw(to, option->name, value);
+}
+
+void by_config_json(const struct by_config *config, const struct by_option_group *group,
+                    bool (*wanted)(const void *context, const struct by_option *option),
+                    const void *context, struct by_json *json)
+{
+    each_value(config, group, wanted, context, json->out, put_member, json);
 }
 
 void by_config_show(const struct by_config *config, const char *name, struct by_str *out)

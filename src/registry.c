@@ -6,6 +6,7 @@
 #include "ir/opinfo.h"
 #include "onnx/check.h"
 #include "pass/pass.h"
+#include "preset/preset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,21 @@ static void pass_row(size_t index, struct by_registry_row *row)
     row->help = pass->help;
 }
 
+static size_t preset_count(void)
+{
+    size_t count;
+    by_presets(&count);
+    return count;
+}
+
+static void preset_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_preset *preset = by_presets(&count)[index];
+    row->name = preset->name;
+    row->help = preset->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
@@ -164,6 +180,7 @@ static const struct by_registry registries[] = {
      method_row},
     {"passes", "by default, Quark's name", "Rewrites of the float graph before quantization",
      pass_count, pass_row},
+    {"presets", "", "Named configurations of quantization", preset_count, preset_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},

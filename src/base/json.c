@@ -118,3 +118,9 @@ void by_json_null(struct by_json *json, const char *key)
     begin(json, key);
     by_str_puts(json->out, "null");
 }
+
+void by_json_raw(struct by_json *json, const char *key, const char *value)
+{
+    begin(json, key);
+    by_str_puts(json->out, value);
+}

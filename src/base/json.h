@@ -23,5 +23,7 @@ void by_json_int(struct by_json *json, const char *key, int64_t value);
 void by_json_double(struct by_json *json, const char *key, double value);
 void by_json_bool(struct by_json *json, const char *key, bool value);
 void by_json_null(struct by_json *json, const char *key);
+/* A value that is written as JSON already. */
+void by_json_raw(struct by_json *json, const char *key, const char *value);
 
 #endif

@@ -369,7 +369,7 @@ static void defects_of_the_program_are_told(void **state)
     for (int i = 2; i < BY_CONFIG_GROUPS_MAX; i++)
         assert_ok(by_config_bind(&world.config, &group, &world.all, &err));
     assert_error(by_config_bind(&world.config, &group, &world.all, &err), BARYON_ERR_INTERNAL,
-                 "more than 8 groups of options");
+                 "more than 20 groups of options");
     end(&world);
 }
 

@@ -1,0 +1,121 @@
+/* baryon presets: the named configurations. */
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "preset/preset.h"
+#include "quantize_settings.h"
+
+static void list_json(struct by_out *out)
+{
+    size_t count;
+    const struct by_preset *const *presets = by_presets(&count);
+    struct by_json json;
+    by_json_init(&json, &out->text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_open(&json, "presets", '[');
+    for (size_t i = 0; i < count; i++) {
+        by_json_open(&json, NULL, '{');
+        by_json_text(&json, "name", presets[i]->name);
+        by_json_text(&json, "help", presets[i]->help);
+        by_json_close(&json, '}');
+    }
+    by_json_close(&json, ']');
+    by_json_close(&json, '}');
+    by_str_puts(&out->text, "\n");
+}
+
+static int list_text(struct by_out *out, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_preset *const *presets = by_presets(&count);
+    struct by_table table;
+    by_table_init(&table, out);
+    by_table_column(&table, "preset", BY_LEFT, BY_CYAN);
+    by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    for (size_t i = 0; i < count; i++) {
+        by_table_cell(&table, "%s", presets[i]->name);
+        by_table_cell(&table, "%s", presets[i]->help);
+    }
+    return by_table_print(&table, 0, err);
+}
+
+static void show_json(struct by_out *out, const struct by_preset *preset,
+                      const struct by_config *config)
+{
+    struct by_json json;
+    by_json_init(&json, &out->text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "preset", preset->name);
+    by_json_text(&json, "help", preset->help);
+    by_json_open(&json, "options", '{');
+    by_recipe_json(config, &json);
+    by_json_close(&json, '}');
+    by_json_close(&json, '}');
+    by_str_puts(&out->text, "\n");
+}
+
+static void show_text(struct by_out *out, const struct by_preset *preset,
+                      const struct by_config *config)
+{
+    struct by_str text;
+    by_str_init(&text);
+    by_recipe_write(config, &text);
+    by_str_printf(&out->text, "# Preset %s: %s.\n\n%s", preset->name, preset->help,
+                  by_str_text(&text));
+    out->text.failed |= text.failed;
+    by_str_release(&text);
+}
+
+static int make(struct by_config *config, struct by_recipe_settings *settings,
+                const struct by_preset *preset, struct baryon_error *err)
+{
+    struct by_recipe *recipe;
+    if (by_recipe_bind(config, settings, err) < 0 ||
+        by_config_set(config, by_config_find(config, "preset"), preset->name, NULL, BY_SOURCE_FLAG,
+                      err) < 0)
+        return -1;
+    return by_recipe_make(config, &recipe, err);
+}
+
+static int show(struct by_cli *cli, const char *name, struct baryon_error *err)
+{
+    struct by_recipe_settings settings;
+    struct by_config config;
+    const struct by_preset *preset = by_preset_find(name, err);
+    if (!preset)
+        return -1;
+    by_config_init(&config);
+    const int status = make(&config, &settings, preset, err);
+    if (status == 0)
+        (cli->common.json ? show_json : show_text)(&cli->out, preset, &config);
+    by_config_release(&config);
+    return status;
+}
+
+static int run(struct by_cli *cli, const void *settings, struct baryon_error *err)
+{
+    (void)settings;
+    if (cli->operand_count)
+        return show(cli, cli->operands[0], err);
+    if (!cli->common.json)
+        return list_text(&cli->out, err);
+    list_json(&cli->out);
+    return 0;
+}
+
+static const struct by_example examples[] = {
+    {"baryon presets", "What there is."},
+    {"baryon presets XINT8 >xint8.yaml", "A configuration to change and to give to --config."},
+    {0},
+};
+
+const struct by_command by_cmd_presets = {
+    .name = "presets",
+    .operands = "[PRESET]",
+    .max_operands = 1,
+    .summary = "Named configurations of quantization",
+    .text = "Without PRESET, lists them. With one, prints the whole configuration that it stands "
+            "for, as a file that 'baryon quantize --config' takes: every option that has a meaning "
+            "in it. Names may be written in any letter case, with or without _CONFIG.",
+    .examples = examples,
+    .run = run,
+};

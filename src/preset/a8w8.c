@@ -1,0 +1,15 @@
+/* Symmetric int8 with float scales. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"activation", "int8"},    {"activation-symmetric", "true"},
+    {"weight", "int8"},        {"operators", "npu"},
+    {"domain", "microsoft"},   {"hardware", "extended"},
+    {"refine", "AlignConcat"}, {0},
+};
+
+const struct by_preset by_preset_a8w8 = {
+    .name = "A8W8",
+    .help = "Ryzen AI NPUs: int8 with scales of any value",
+    .values = values,
+};

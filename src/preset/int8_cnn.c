@@ -1,0 +1,14 @@
+/* Asymmetric uint8 activations, symmetric int8 weights, whole ranges. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"activation", "uint8"},
+    {"weight", "int8"},
+    {0},
+};
+
+const struct by_preset by_preset_int8_cnn = {
+    .name = "INT8_CNN_DEFAULT",
+    .help = "Convolutional networks: uint8 activations, int8 weights",
+    .values = values,
+};

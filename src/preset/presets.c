@@ -1,0 +1,90 @@
+/* The list of presets. To add one: a file with its literal, the row here. */
+#include "preset/presets.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct by_preset *const presets[] = {
+    &by_preset_xint8,
+    &by_preset_vint8,
+    &by_preset_a8w8,
+    &by_preset_a16w8,
+    &by_preset_s8s8_aaws,
+    &by_preset_u8s8_aaws,
+    &by_preset_u8u8_aawa,
+    &by_preset_s16s8_asws,
+    &by_preset_u16s8_aaws,
+    &by_preset_int8_cnn,
+    &by_preset_int16_cnn,
+    &by_preset_int8_transformer,
+    &by_preset_int16_transformer,
+    &by_preset_uint8_dynamic,
+    &by_preset_matmul_nbits,
+    &by_preset_s16s16_mixed,
+};
+
+#define COUNT    (sizeof presets / sizeof *presets)
+#define NAME_MAX 64
+
+const struct by_preset *const *by_presets(size_t *count)
+{
+    *count = COUNT;
+    return presets;
+}
+
+/* Upper case, _ for -, without _CONFIG. */
+static void plain_name(char out[NAME_MAX], const char *name)
+{
+    size_t used = 0;
+    for (; *name && used + 1 < NAME_MAX; name++)
+        out[used++] = *name == '-' ? '_' : (char)toupper((unsigned char)*name);
+    out[used] = '\0';
+    if (used > 7 && !strcmp(out + used - 7, "_CONFIG"))
+        out[used - 7] = '\0';
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t length = strlen(name), wanted = strlen(end);
+    return length > wanted && !strcmp(name + length - wanted, end);
+}
+
+/* What else Quark has: what it needs. NULL: no name of Quark's. */
+static const char *why_not(const char *name)
+{
+    static const char *const floats[] = {"FP16", "BF16", "BFP16", "MX4",
+                                         "MX6",  "MX9",  "MXFP",  "MXINT8"};
+    if (ends_with(name, "_ADAROUND") || ends_with(name, "_ADAQUANT") ||
+        ends_with(name, "_ACCURATE"))
+        return "fine-tuning, which is";
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        if (!strncmp(name, floats[i], strlen(floats[i])))
+            return "formats of floats, which are";
+    return NULL;
+}
+
+const struct by_preset *by_preset_find(const char *name, struct baryon_error *err)
+{
+    char plain[NAME_MAX], quoted[BY_QUOTE_MAX];
+    const char *names[COUNT];
+    plain_name(plain, name);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!strcmp(presets[i]->name, plain))
+            return presets[i];
+        names[i] = presets[i]->name;
+    }
+    if (why_not(plain)) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "preset %s needs %s not available yet",
+                by_quote(quoted, name), why_not(plain));
+        return NULL;
+    }
+    by_fail(err, BARYON_ERR_USAGE, "unknown preset %s", by_quote(quoted, name));
+    const char *near = by_nearest(plain, names, COUNT);
+    if (near)
+        by_err_hint(err, "did you mean '%s'?", near);
+    else
+        by_err_hint(err, "'baryon presets' lists them");
+    return NULL;
+}

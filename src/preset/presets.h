@@ -1,0 +1,13 @@
+/* The rows of presets.c, one a file. */
+#ifndef BY_PRESETS_H
+#define BY_PRESETS_H
+
+#include "preset/preset.h"
+
+extern const struct by_preset by_preset_xint8, by_preset_vint8, by_preset_a8w8, by_preset_a16w8,
+    by_preset_s8s8_aaws, by_preset_u8s8_aaws, by_preset_u8u8_aawa, by_preset_s16s8_asws,
+    by_preset_u16s8_aaws, by_preset_int8_cnn, by_preset_int16_cnn, by_preset_int8_transformer,
+    by_preset_int16_transformer, by_preset_uint8_dynamic, by_preset_matmul_nbits,
+    by_preset_s16s16_mixed;
+
+#endif

@@ -1,0 +1,16 @@
+/* Asymmetric int8 activations, symmetric int8 weights. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"activation", "int8"},
+    {"weight", "int8"},
+    {"activation-method", "percentile"},
+    {"percentile", "99.9999"},
+    {0},
+};
+
+const struct by_preset by_preset_s8s8_aaws = {
+    .name = "S8S8_AAWS",
+    .help = "int8 activations with zero points, int8 weights, percentile",
+    .values = values,
+};

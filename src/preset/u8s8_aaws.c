@@ -1,0 +1,16 @@
+/* Asymmetric uint8 activations, symmetric int8 weights. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"activation", "uint8"},
+    {"weight", "int8"},
+    {"activation-method", "percentile"},
+    {"percentile", "99.999"},
+    {0},
+};
+
+const struct by_preset by_preset_u8s8_aaws = {
+    .name = "U8S8_AAWS",
+    .help = "uint8 activations, int8 weights, percentile: for CPUs",
+    .values = values,
+};

@@ -1,0 +1,14 @@
+/* Asymmetric uint8 activations and weights. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"activation", "uint8"},       {"weight", "uint8"},
+    {"weight-symmetric", "false"}, {"activation-method", "percentile"},
+    {"percentile", "99.999"},      {0},
+};
+
+const struct by_preset by_preset_u8u8_aawa = {
+    .name = "U8U8_AAWA",
+    .help = "uint8 activations and weights with zero points, percentile",
+    .values = values,
+};

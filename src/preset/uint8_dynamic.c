@@ -1,0 +1,15 @@
+/* Weights of uint8, activations by what each run shows. */
+#include "preset/presets.h"
+
+static const struct by_preset_value values[] = {
+    {"approach", "dynamic"},
+    {"weight", "uint8"},
+    {"weight-symmetric", "false"},
+    {0},
+};
+
+const struct by_preset by_preset_uint8_dynamic = {
+    .name = "UINT8_DYNAMIC_QUANT",
+    .help = "No samples needed: activations are quantized while the model runs",
+    .values = values,
+};

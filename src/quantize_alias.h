@@ -1,0 +1,65 @@
+/*
+ * Options of Quark's ONNX flow by their own names, as its users have them in their scripts:
+ * each is one row that says which of our options it sets. What is not done here is refused by name,
+ * never taken and ignored.
+ */
+#ifndef BY_QUANTIZE_ALIAS_H
+#define BY_QUANTIZE_ALIAS_H
+
+#include "quantize_settings.h"
+
+/* A key of a configuration file: extra_options, an option of Quark, or rules. */
+int by_recipe_take_key(struct by_config *config, void *target, const struct by_doc_pair *pair,
+                       const char *path, bool *taken, struct baryon_error *err);
+/* --extra NAME=VALUE of the command line. */
+int by_recipe_take_extra(struct by_config *config, struct by_recipe_settings *settings,
+                         struct baryon_error *err);
+
+enum by_alias_kind {
+    BY_ALIAS_FLAG,    /* true: `on` is set, false: `off` */
+    BY_ALIAS_VALUE,   /* goes to the option `on` as it is */
+    BY_ALIAS_WORDS,   /* one of `words` */
+    BY_ALIAS_FIXED,   /* `on` is the only value that is done here */
+    BY_ALIAS_SPECIAL, /* `take` reads it */
+    BY_ALIAS_LATER,   /* not available yet; false, None and empty are fine */
+    BY_ALIAS_NEVER,   /* has no meaning here: `on` says why, or what to do instead */
+};
+
+struct by_alias_word {
+    const char *word, *set;
+};
+
+struct by_aliasing {
+    struct by_config *config;
+    struct by_recipe_settings *settings;
+    const char *name; /* of the option */
+    const struct by_doc_node *value;
+    enum by_source source;
+    const char *origin; /* the file, or "--extra" */
+};
+
+/* What is set is "option=value;option=value"; "?" before an option: unless something else
+ * is asked for. */
+struct by_alias {
+    const char *name;
+    enum by_alias_kind kind;
+    const char *on, *off; /* NULL: nothing has to be set */
+    const struct by_alias_word *words;
+    int (*take)(const struct by_aliasing *at, struct baryon_error *err);
+};
+
+const struct by_alias *by_aliases(size_t *count);
+/* Sets "option=value;..." in the name of an alias. */
+int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_error *err);
+
+/* Those of quantize_alias_special.c. */
+int by_alias_overrides(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,453 @@
+#include "quantize_check.h"
+
+#include "ir/tensor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool by_elem_is_unsigned(int64_t elem)
+{
+    return elem == BY_ELEM_UINT4 || elem == BY_ELEM_UINT8 || elem == BY_ELEM_UINT16;
+}
+
+/* --- Options that have a meaning only beside others --- */
+
+typedef bool condition(const struct by_recipe_settings *settings);
+
+static bool is_static(const struct by_recipe_settings *s)
+{
+    return s->approach == BY_APPROACH_STATIC;
+}
+
+static bool is_nbits(const struct by_recipe_settings *s)
+{
+    return s->approach == BY_APPROACH_NBITS;
+}
+
+static bool is_not_nbits(const struct by_recipe_settings *s)
+{
+    return !is_nbits(s);
+}
+
+static bool has_pairs(const struct by_recipe_settings *s)
+{
+    return is_static(s) && s->format == BY_FORMAT_QDQ;
+}
+
+static bool writes_pairs(const struct by_recipe_settings *s)
+{
+    return has_pairs(s) || s->approach == BY_APPROACH_WEIGHTS;
+}
+
+static bool has_hardware(const struct by_recipe_settings *s)
+{
+    return has_pairs(s) && s->hardware != BY_HARDWARE_NONE;
+}
+
+static bool uses_method(const struct by_recipe_settings *s, const char *name)
+{
+    size_t count;
+    return is_static(s) && !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
+}
+
+static bool uses_percentile(const struct by_recipe_settings *s)
+{
+    return uses_method(s, "percentile");
+}
+
+static bool uses_percentiles(const struct by_recipe_settings *s)
+{
+    return uses_percentile(s) || uses_method(s, "layerwise-percentile");
+}
+
+static bool uses_layerwise(const struct by_recipe_settings *s)
+{
+    return uses_method(s, "layerwise-percentile");
+}
+
+static bool uses_entropy(const struct by_recipe_settings *s)
+{
+    return uses_method(s, "entropy");
+}
+
+static bool uses_extremes(const struct by_recipe_settings *s)
+{
+    return uses_method(s, "minmax") || uses_method(s, "nonoverflow");
+}
+
+static bool uses_weight_percentile(const struct by_recipe_settings *s)
+{
+    size_t count;
+    return is_not_nbits(s) && !strcmp(by_calibrators(&count)[s->weight_method]->name, "percentile");
+}
+
+static bool has_groups(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) && s->weight_granularity == BY_PER_GROUP;
+}
+
+static bool has_product_bias(const struct by_recipe_settings *s)
+{
+    return is_static(s) && s->bias == BY_BIAS_INT32;
+}
+
+static bool has_own_bias(const struct by_recipe_settings *s)
+{
+    return is_static(s) && s->bias != BY_BIAS_INT32 && s->bias != 0;
+}
+
+static bool is_asymmetric(const struct by_recipe_settings *s)
+{
+    return has_pairs(s) && !s->activation_symmetric;
+}
+
+static bool equalizes(const struct by_recipe_settings *s)
+{
+    return s->cle != BY_CLE_OFF;
+}
+
+static const struct meaning {
+    const char *options; /* names between blanks, "prefix*" for all that begin with it */
+    condition *holds;
+    const char *lacks;
+} meanings[] = {
+    {" percentile ", uses_percentile, "--activation-method percentile"},
+    {" percentile-symmetric ", uses_percentiles,
+     "--activation-method percentile or layerwise-percentile"},
+    {" percentile-candidates layerwise-metric ", uses_layerwise,
+     "--activation-method layerwise-percentile"},
+    {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
+    {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
+    {" activation activation-symmetric activation-reduce-range activation-scale "
+     "activation-method format ",
+     is_static, "--approach static"},
+    {" bias ", is_static, "--approach static"},
+    {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},
+    {" bias-int16 adjust-weight-for-bias ", has_product_bias, "--bias int32"},
+    {" weight weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
+     is_not_nbits, "--approach static, weights or dynamic"},
+    {" group-size ", has_groups, "--weight-granularity group"},
+    {" weight-percentile ", uses_weight_percentile, "--weight-method percentile"},
+    {" domain keep-float-weights ", writes_pairs, "--format qdq and --approach static or weights"},
+    {" dedicated-pairs dedicated-dq align-elementwise keep-unquantized-chains no-output-op-types "
+     "no-output-nodes fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm "
+     "fuse-mul-add fuse-between passthrough hardware ",
+     has_pairs, "--format qdq and --approach static"},
+    {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
+    {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
+    {" cle-threshold cle-steps ", equalizes, "--cle auto, exact, replace or keep"},
+    {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
+     "--approach nbits"},
+    {" operators op-types extra-op-types all-op-types matmul-constant-only op-type tensor ",
+     is_not_nbits, "--approach static, weights or dynamic"},
+};
+
+const char *by_recipe_lacks(const struct by_recipe_settings *settings, const char *option)
+{
+    char word[80];
+    snprintf(word, sizeof word, " %s ", option);
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strstr(meanings[i].options, word) && !meanings[i].holds(settings))
+            return meanings[i].lacks;
+    return NULL;
+}
+
+/* Flags that say no, and zeros, ask for nothing. */
+static bool asks_for_nothing(const struct by_config *config, const struct by_option *option)
+{
+    struct by_str text;
+    by_str_init(&text);
+    by_config_show(config, option->name, &text);
+    const bool nothing = option->type == BY_OPT_FLAG && !strcmp(by_str_text(&text), "false");
+    by_str_release(&text);
+    return nothing;
+}
+
+static int check_meanings(const struct by_config *config, const struct by_recipe_settings *settings,
+                          struct baryon_error *err)
+{
+    const struct by_option_group *const *group = by_recipe_groups();
+    for (; *group; group++)
+        for (size_t i = 0; i < (*group)->count; i++) {
+            const struct by_option *option = &(*group)->rows[i];
+            const char *lacks = by_config_given(config, option->name)
+                                    ? by_recipe_lacks(settings, option->name)
+                                    : NULL;
+            if (lacks && !asks_for_nothing(config, option))
+                return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
+                               option->name, lacks);
+        }
+    return 0;
+}
+
+/* --- Values that contradict each other --- */
+
+struct check {
+    const struct by_config *config;
+    const struct by_recipe_settings *settings;
+    const struct by_recipe *recipe;
+    struct baryon_error *err;
+};
+
+static int refuse(const struct check *check, const char *message, const char *hint)
+{
+    by_fail(check->err, BARYON_ERR_USAGE, "%s", message);
+    return hint ? by_err_hint(check->err, "%s", hint) : -1;
+}
+
+static bool is_8_bit(int64_t elem)
+{
+    return elem == BY_ELEM_INT8 || elem == BY_ELEM_UINT8;
+}
+
+/* What the compilers of these NPUs take. */
+static int check_xint8(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    if (recipe->hardware != BY_HARDWARE_XINT8 || recipe->approach != BY_APPROACH_STATIC)
+        return 0;
+    if (!is_8_bit(recipe->activation.elem))
+        return refuse(check, "--hardware xint8 and --activation of other than 8 bits", NULL);
+    if (recipe->weight.elem != BY_ELEM_INT8)
+        return refuse(check, "--hardware xint8 and --weight other than int8", NULL);
+    if (recipe->activation.scale != BY_SCALE_POW2)
+        return refuse(check, "--hardware xint8 and --activation-scale other than pow2", NULL);
+    if (recipe->weight.scale != BY_SCALE_POW2)
+        return refuse(check, "--hardware xint8 and --weight-scale other than pow2", NULL);
+    if (!recipe->activation.symmetric)
+        return refuse(check, "--hardware xint8 and --activation-symmetric=false", NULL);
+    if (!recipe->weight.symmetric)
+        return refuse(check, "--hardware xint8 and --weight-symmetric=false", NULL);
+    if (recipe->weight.granularity != BY_PER_TENSOR)
+        return refuse(check, "--hardware xint8 and --weight-granularity other than tensor", NULL);
+    if (recipe->activation.reduce_range)
+        return refuse(check, "--hardware xint8 and --activation-reduce-range", NULL);
+    if (recipe->weight.reduce_range)
+        return refuse(check, "--hardware xint8 and --weight-reduce-range", NULL);
+    return 0;
+}
+
+static int check_symmetry(const struct check *check)
+{
+    const struct by_tensor_spec *weight = &check->recipe->weight;
+    if (check->recipe->approach != BY_APPROACH_NBITS && by_elem_is_unsigned(weight->elem) &&
+        weight->symmetric)
+        return refuse(check, "--weight-symmetric and --weight of an unsigned type",
+                      "its levels are not symmetric around a zero point; take a signed type");
+    return 0;
+}
+
+static int check_method(const struct check *check, const struct by_tensor_spec *spec,
+                        const char *option, const char *scale)
+{
+    struct by_calib_target target;
+    char message[256];
+    by_spec_target(spec, &target);
+    if (!spec->elem || !spec->method || !spec->method->suits || spec->method->suits(&target))
+        return 0;
+    snprintf(message, sizeof message, "%s %s and %s other than pow2", option, spec->method->name,
+             scale);
+    return refuse(check, message, NULL);
+}
+
+static int check_methods(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    if (recipe->approach == BY_APPROACH_NBITS)
+        return 0;
+    if (recipe->approach == BY_APPROACH_STATIC &&
+        check_method(check, &recipe->activation, "--activation-method", "--activation-scale") < 0)
+        return -1;
+    if (check_method(check, &recipe->weight, "--weight-method", "--weight-scale") < 0)
+        return -1;
+    return check_method(check, &recipe->bias, "--bias-method", "--bias-scale");
+}
+
+static int check_dynamic(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    if (recipe->approach != BY_APPROACH_DYNAMIC)
+        return 0;
+    if (!is_8_bit(recipe->weight.elem))
+        return refuse(check, "--approach dynamic and --weight of other than 8 bits", NULL);
+    if (recipe->weight.scale != BY_SCALE_FLOAT32)
+        return refuse(check, "--approach dynamic and --weight-scale other than float32", NULL);
+    if (recipe->weight.granularity == BY_PER_GROUP)
+        return refuse(check, "--approach dynamic and --weight-granularity group", NULL);
+    return 0;
+}
+
+static int check_qoperator(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    if (recipe->format != BY_FORMAT_QOPERATOR)
+        return 0;
+    if (!is_8_bit(recipe->activation.elem))
+        return refuse(check, "--format qoperator and --activation of other than 8 bits", NULL);
+    if (!is_8_bit(recipe->weight.elem))
+        return refuse(check, "--format qoperator and --weight of other than 8 bits", NULL);
+    if (recipe->weight.granularity == BY_PER_GROUP)
+        return refuse(check, "--format qoperator and --weight-granularity group", NULL);
+    if (recipe->bias_kind != BY_BIAS_PRODUCT)
+        return refuse(check, "--format qoperator and --bias other than int32", NULL);
+    return 0;
+}
+
+static bool is_8_bit_or_none(int64_t elem)
+{
+    return !elem || is_8_bit(elem) || elem == BY_ELEM_INT32;
+}
+
+/* What a converted model's operators take; its own opset is known only later. */
+static int check_opset(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    const bool ours = recipe->domain != BY_Q_MICROSOFT;
+    if (!recipe->opset || recipe->approach == BY_APPROACH_NBITS)
+        return 0;
+    if (recipe->opset < 13 && recipe->weight.granularity == BY_PER_CHANNEL && ours)
+        return refuse(check, "--weight-granularity channel and --opset below 13", NULL);
+    if (recipe->opset < 21 && recipe->weight.granularity == BY_PER_GROUP)
+        return refuse(check, "--weight-granularity group and --opset below 21", NULL);
+    if (recipe->opset < 21 && recipe->bias_int16)
+        return refuse(check, "--bias-int16 and --opset below 21", NULL);
+    if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&
+        !(is_8_bit_or_none(recipe->activation.elem) && is_8_bit_or_none(recipe->weight.elem)))
+        return refuse(check, "--domain onnx, types of 4 or 16 bits and --opset below 21", NULL);
+    return 0;
+}
+
+static int check_nbits(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    const int64_t group = recipe->nbits.group, bits = recipe->nbits.bits;
+    if (recipe->approach != BY_APPROACH_NBITS)
+        return 0;
+    if (group & (group - 1))
+        return refuse(check, "--nbits-group is not a power of two", NULL);
+    if (bits != 2 && bits != 4 && bits != 8)
+        return refuse(check, "--nbits is not 2, 4 or 8", NULL);
+    if (recipe->nbits.method == BY_NBITS_HQQ && recipe->nbits.symmetric)
+        return refuse(check, "--nbits-method hqq and --nbits-symmetric",
+                      "zero points are what it optimizes");
+    return 0;
+}
+
+static int check_nodes(const struct check *check)
+{
+    const struct by_recipe_settings *settings = check->settings;
+    if (settings->op_types.count && settings->all_op_types)
+        return refuse(check, "--op-types and --all-op-types", "one of them is enough");
+    if (settings->op_types.count && settings->extra_op_types.count)
+        return refuse(check, "--op-types and --extra-op-types", "--op-types replaces the list");
+    if (settings->dedicated_pairs && settings->dedicated_dq)
+        return refuse(check, "--dedicated-pairs and --dedicated-dq", "one of them is enough");
+    return 0;
+}
+
+static int check_cle(const struct check *check)
+{
+    if (check->recipe->approach != BY_APPROACH_STATIC && check->recipe->cle == BY_CLE_AUTO)
+        return refuse(check, "--cle auto and --approach other than static",
+                      "it judges by samples; --cle exact needs none");
+    return 0;
+}
+
+static int check_group(const struct check *check)
+{
+    if (check->recipe->weight.granularity == BY_PER_GROUP &&
+        check->recipe->weight.scale == BY_SCALE_INT16)
+        return refuse(check, "--weight-granularity group and --weight-scale int16", NULL);
+    if (check->recipe->keep_float_weights && check->recipe->weight.granularity == BY_PER_GROUP &&
+        check->recipe->opset && check->recipe->opset < 21)
+        return refuse(check, "--keep-float-weights and groups need --opset 21", NULL);
+    return 0;
+}
+
+int by_recipe_check(const struct by_config *config, const struct by_recipe_settings *settings,
+                    const struct by_recipe *recipe, struct baryon_error *err)
+{
+    static int (*const checks[])(const struct check *) = {
+        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods,
+        check_opset, check_nbits,    check_nodes,   check_cle,       check_group,
+    };
+    const struct check check = {config, settings, recipe, err};
+    if (check_meanings(config, settings, err) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (checks[i](&check) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- Rules --- */
+
+static int fail_rule(const struct by_rule *rule, const char *what, struct baryon_error *err)
+{
+    by_fail(err, BARYON_ERR_USAGE, "%s", what);
+    return by_err_in(err, "%s %s", rule->pattern.origin, rule->pattern.text);
+}
+
+static bool changes_activations(const struct by_rule *rule)
+{
+    return rule->input.set || rule->output.set;
+}
+
+static int check_change(const struct by_rule *rule, const struct by_change *change,
+                        const struct by_tensor_spec *base, struct baryon_error *err)
+{
+    struct by_calib_target target;
+    struct by_tensor_spec spec = *base;
+    by_spec_apply(&spec, change);
+    if (!change->set || !spec.elem)
+        return 0;
+    by_spec_target(&spec, &target);
+    if (spec.method && spec.method->suits && !spec.method->suits(&target))
+        return fail_rule(rule, "method and scale: the method needs scale pow2", err);
+    return 0;
+}
+
+/* Group sizes and channels are of weights. */
+static bool splits(const struct by_change *change)
+{
+    return (change->set & BY_CHANGE_GRANULARITY) && change->spec.granularity != BY_PER_TENSOR;
+}
+
+static int check_rule(const struct by_recipe *recipe, const struct by_rule *rule,
+                      struct baryon_error *err)
+{
+    const bool layer = rule->kind != BY_RULE_TENSOR;
+    if (recipe->approach == BY_APPROACH_NBITS && !rule->keep_float)
+        return fail_rule(rule, "with --approach nbits a rule can only be 'float'", err);
+    if (layer && recipe->approach != BY_APPROACH_STATIC && changes_activations(rule))
+        return fail_rule(rule, "activation has a meaning only with --approach static", err);
+    if (layer && (splits(&rule->input) || splits(&rule->output)))
+        return fail_rule(rule, "granularity of activations can only be tensor", err);
+    if (check_change(rule, &rule->input, &recipe->activation, err) < 0 ||
+        check_change(rule, &rule->output, &recipe->activation, err) < 0 ||
+        check_change(rule, &rule->weight, &recipe->weight, err) < 0)
+        return -1;
+    return 0;
+}
+
+/* Two given values for one tensor; names that only patterns share are left to placement. */
+static bool collide(const struct by_rule *one, const struct by_rule *other)
+{
+    const bool given =
+        (one->param_count || one->has_range) && (other->param_count || other->has_range);
+    return one->kind == BY_RULE_TENSOR && other->kind == BY_RULE_TENSOR && given &&
+           !strcmp(one->pattern.text, other->pattern.text);
+}
+
+int by_recipe_check_rules(const struct by_recipe *recipe, struct baryon_error *err)
+{
+    for (size_t i = 0; i < recipe->rules.count; i++) {
+        if (check_rule(recipe, &recipe->rules.at[i], err) < 0)
+            return -1;
+        for (size_t k = 0; k < i; k++)
+            if (collide(&recipe->rules.at[k], &recipe->rules.at[i]))
+                return fail_rule(&recipe->rules.at[i],
+                                 "scale or range of this tensor is given twice", err);
+    }
+    return 0;
+}

@@ -1,0 +1,176 @@
+/* Nodes of configuration files as values. */
+#include "base/str.h"
+#include "ir/tensor.h"
+#include "quantize_rules.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int by_node_fail(const struct by_doc_node *node, struct baryon_error *err, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    by_fail(err, BARYON_ERR_USAGE, "%s", text);
+    return node->line ? by_err_in(err, "%zu:%zu", node->line, node->column) : -1;
+}
+
+int by_key_unknown(const struct by_doc_pair *pair, const char *const *names,
+                   struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    size_t count = 0;
+    while (names[count])
+        count++;
+    by_fail(err, BARYON_ERR_USAGE, "unknown key %s", by_quote(quoted, pair->key));
+    if (pair->line)
+        by_err_in(err, "%zu:%zu", pair->line, pair->column);
+    const char *near = by_nearest(pair->key, names, count);
+    return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
+}
+
+static const char *kind_text(const struct by_doc_node *node, char quoted[BY_QUOTE_MAX])
+{
+    return node->kind == BY_DOC_SCALAR ? by_quote(quoted, node->text)
+           : node->kind == BY_DOC_LIST ? "a list"
+           : node->kind == BY_DOC_MAP  ? "a map"
+                                       : "an empty value";
+}
+
+int by_node_flag(const struct by_doc_node *node, bool *flag, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (node->kind == BY_DOC_SCALAR && (!strcmp(node->text, "true") || !strcmp(node->text, "True")))
+        *flag = true;
+    else if (node->kind == BY_DOC_SCALAR &&
+             (!strcmp(node->text, "false") || !strcmp(node->text, "False")))
+        *flag = false;
+    else
+        return by_node_fail(node, err, "%s is not true or false", kind_text(node, quoted));
+    return 0;
+}
+
+/* "QuantType.QInt8", "Int8" and "int8" are "int8". */
+static void plain_type(char *out, size_t size, const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    const char *at = dot ? dot + 1 : text;
+    if (*at == 'Q' && isupper((unsigned char)at[1]))
+        at++;
+    size_t used = 0;
+    for (; *at && used + 1 < size; at++)
+        out[used++] = (char)tolower((unsigned char)*at);
+    out[used] = '\0';
+}
+
+int by_node_elem(const struct by_doc_node *node, int64_t *elem, struct baryon_error *err)
+{
+    static const char *const names[] = {"int4",  "uint4",  "int8",  "uint8",
+                                        "int16", "uint16", "int32", "float"};
+    static const enum by_elem elems[] = {BY_ELEM_INT4,  BY_ELEM_UINT4,    BY_ELEM_INT8,
+                                         BY_ELEM_UINT8, BY_ELEM_INT16,    BY_ELEM_UINT16,
+                                         BY_ELEM_INT32, BY_ELEM_UNDEFINED};
+    const size_t count = sizeof names / sizeof *names;
+    char plain[32] = "", quoted[BY_QUOTE_MAX];
+    if (node->kind == BY_DOC_SCALAR)
+        plain_type(plain, sizeof plain, node->text);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(plain, names[i])) {
+            *elem = elems[i];
+            return 0;
+        }
+    by_node_fail(node, err,
+                 "%s is not one of int4, uint4, int8, uint8, int16, uint16, int32, float",
+                 kind_text(node, quoted));
+    const char *near = *plain ? by_nearest(plain, names, count) : NULL;
+    return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
+}
+
+static int number_of(const struct by_doc_node *node, double *number, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (node->kind == BY_DOC_SCALAR && by_parse_double(node->text, number) && isfinite(*number))
+        return 0;
+    return by_node_fail(node, err, "%s is not a number", kind_text(node, quoted));
+}
+
+int by_node_numbers(struct by_arena *arena, const struct by_doc_node *node, double **numbers,
+                    size_t *count, struct baryon_error *err)
+{
+    *count = node->kind == BY_DOC_LIST ? node->count : 1;
+    *numbers = by_arena_alloc(arena, *count, sizeof **numbers, err);
+    if (!*numbers)
+        return -1;
+    if (node->kind != BY_DOC_LIST)
+        return number_of(node, *numbers, err);
+    if (!*count)
+        return by_node_fail(node, err, "an empty list has no number");
+    for (size_t i = 0; i < *count; i++)
+        if (number_of(node->items[i], &(*numbers)[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_node_texts(struct by_arena *arena, const struct by_doc_node *node, const char ***texts,
+                  size_t *count, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const bool list = node->kind == BY_DOC_LIST;
+    *count = list ? node->count : 1;
+    *texts = by_arena_alloc(arena, *count, sizeof **texts, err);
+    if (!*texts)
+        return -1;
+    for (size_t i = 0; i < *count; i++) {
+        const struct by_doc_node *item = list ? node->items[i] : node;
+        if (item->kind != BY_DOC_SCALAR || !*item->text)
+            return by_node_fail(item, err, "%s is not a name", kind_text(item, quoted));
+        (*texts)[i] = item->text;
+    }
+    return 0;
+}
+
+static int span_of(struct by_arena *arena, const struct by_doc_node *node,
+                   struct by_span_rule *span, struct baryon_error *err)
+{
+    if (node->kind != BY_DOC_LIST || node->count != 2)
+        return by_node_fail(node, err, "a list of two is expected: [STARTS, ENDS]");
+    if (by_node_texts(arena, node->items[0], &span->starts, &span->start_count, err) < 0 ||
+        by_node_texts(arena, node->items[1], &span->ends, &span->end_count, err) < 0)
+        return -1;
+    if (!span->start_count || !span->end_count)
+        return by_node_fail(node, err, "a start and an end are needed");
+    return 0;
+}
+
+int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
+                  struct by_span_list *spans, struct baryon_error *err)
+{
+    if (list->kind != BY_DOC_LIST)
+        return by_node_fail(list, err, "a list of [STARTS, ENDS] is expected");
+    if (by_list_reserve(arena, spans, list->count, sizeof *spans->at, err) < 0)
+        return -1;
+    for (size_t i = 0; i < list->count; i++) {
+        struct by_span_rule *span = &spans->at[spans->count];
+        *span = (struct by_span_rule){.origin = origin};
+        if (span_of(arena, list->items[i], span, err) < 0)
+            return -1;
+        spans->count++;
+    }
+    return 0;
+}
+
+void by_node_forget_places(struct by_doc_node *node)
+{
+    node->line = 0;
+    for (size_t i = 0; node->kind == BY_DOC_LIST && i < node->count; i++)
+        by_node_forget_places(node->items[i]);
+    for (size_t i = 0; node->kind == BY_DOC_MAP && i < node->count; i++) {
+        node->pairs[i].line = 0;
+        by_node_forget_places(node->pairs[i].value);
+    }
+}

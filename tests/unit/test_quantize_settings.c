@@ -1,0 +1,675 @@
+/* Options of quantization: presets, Quark's names, rules, contradictions, the recipe. */
+#include "ir/tensor.h"
+#include "preset/preset.h"
+#include "quantize_alias.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scratch.h"
+
+struct world {
+    struct by_config config;
+    struct by_recipe_settings settings;
+    struct by_running_settings running;
+    struct by_recipe *recipe;
+};
+
+static void begin(struct world *world)
+{
+    by_err_clear(&err);
+    by_config_init(&world->config);
+    assert_ok(by_recipe_bind(&world->config, &world->settings, &err));
+    assert_ok(by_config_bind(&world->config, &by_data_group, &world->running.data, &err));
+    assert_ok(by_config_bind(&world->config, &by_engine_group, &world->running.engine, &err));
+}
+
+static void end(struct world *world)
+{
+    by_config_release(&world->config);
+}
+
+/* "--name=value" or "--name" words; two values of a span stand in one "a|b". */
+static int give(struct world *world, const char *const *words)
+{
+    for (; *words; words++) {
+        char name[64];
+        const char *mark = strchr(*words, '=');
+        snprintf(name, sizeof name, "%.*s", (int)(mark ? mark - *words - 2 : 62), *words + 2);
+        const struct by_option *option = by_config_find(&world->config, name);
+        assert_non_null(option);
+        const char *second = mark && option->type == BY_OPT_SPANS ? strchr(mark, '|') : NULL;
+        const char *text = mark ? mark + 1 : NULL;
+        if (second)
+            text = by_arena_text(&world->config.arena, text, (size_t)(second - text), &err);
+        if (by_config_set(&world->config, option, text, second ? second + 1 : NULL, BY_SOURCE_FLAG,
+                          &err) < 0)
+            return -1;
+    }
+    return by_recipe_make(&world->config, &world->recipe, &err);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void makes(struct world *world, const char *const *words)
+{
+    begin(world);
+    assert_ok(give(world, words));
+}
+
+static void refuses(const char *const *words, const char *message)
+{
+    struct world world;
+    begin(&world);
+    assert_int_equal(give(&world, words), -1);
+    assert_string_equal(error_text(), message);
+    end(&world);
+}
+
+static int load(struct world *world, const char *text)
+{
+    put_file("c.yaml", text);
+    begin(world);
+    if (by_config_load(&world->config, "c.yaml", &err) < 0)
+        return -1;
+    return by_recipe_make(&world->config, &world->recipe, &err);
+}
+
+static void loads(struct world *world, const char *text)
+{
+    assert_ok(load(world, text));
+}
+
+static void refuses_file(const char *text, const char *message)
+{
+    struct world world;
+    assert_int_equal(load(&world, text), -1);
+    assert_string_equal(error_text(), message);
+    end(&world);
+}
+
+/* --- Presets --- */
+
+static void same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
+{
+    char a[128], b[128];
+    assert_string_equal(by_spec_text(one, a, sizeof a), by_spec_text(other, b, sizeof b));
+    assert_true(one->calib.percentile == other->calib.percentile);
+    assert_int_equal(one->calib.percentile_symmetric, other->calib.percentile_symmetric);
+    assert_int_equal(one->calib.moving_average, other->calib.moving_average);
+    assert_int_equal(one->calib.candidate_count, other->calib.candidate_count);
+}
+
+static void same_patterns(const struct by_patterns *one, const struct by_patterns *other)
+{
+    assert_int_equal(one->count, other->count);
+    for (size_t i = 0; i < one->count; i++)
+        assert_string_equal(one->at[i].text, other->at[i].text);
+}
+
+static void same_recipe(const struct by_recipe *one, const struct by_recipe *other)
+{
+    same_spec(&one->activation, &other->activation);
+    same_spec(&one->weight, &other->weight);
+    same_spec(&one->bias, &other->bias);
+    same_patterns(&one->passes, &other->passes);
+    same_patterns(&one->refine, &other->refine);
+    same_patterns(&one->op_types, &other->op_types);
+    assert_int_equal(one->approach, other->approach);
+    assert_int_equal(one->format, other->format);
+    assert_int_equal(one->bias_kind, other->bias_kind);
+    assert_int_equal(one->operators, other->operators);
+    assert_int_equal(one->all_op_types, other->all_op_types);
+    assert_int_equal(one->dedicated_pairs, other->dedicated_pairs);
+    assert_int_equal(one->align_elementwise, other->align_elementwise);
+    assert_int_equal(one->keep_unquantized_chains, other->keep_unquantized_chains);
+    assert_int_equal(one->matmul_constant_only, other->matmul_constant_only);
+    assert_int_equal(one->fuse_relu, other->fuse_relu);
+    assert_int_equal(one->fuse_prelu, other->fuse_prelu);
+    assert_int_equal(one->domain, other->domain);
+    assert_int_equal(one->cle, other->cle);
+    assert_int_equal(one->hardware, other->hardware);
+    assert_int_equal(one->simulate_dpu, other->simulate_dpu);
+    assert_memory_equal(&one->nbits.bits, &other->nbits.bits, 3 * sizeof(int64_t));
+    assert_int_equal(one->nbits.symmetric, other->nbits.symmetric);
+    assert_int_equal(one->nbits.method, other->nbits.method);
+}
+
+static void goes_round(const struct by_preset *preset, const char *compat)
+{
+    struct world world, again;
+    struct by_str text, second;
+    char word[64], with[64];
+    snprintf(word, sizeof word, "--preset=%s", preset->name);
+    snprintf(with, sizeof with, "--compat=%s", compat);
+    makes(&world, WORDS(word, with));
+    assert_string_equal(world.recipe->preset, preset->name);
+    by_str_init(&text);
+    by_recipe_write(&world.config, &text);
+    loads(&again, by_str_text(&text));
+    assert_null(again.recipe->preset);
+    same_recipe(again.recipe, world.recipe);
+    by_str_init(&second);
+    by_recipe_write(&again.config, &second);
+    assert_string_equal(by_str_text(&second), by_str_text(&text));
+    by_str_release(&second);
+    by_str_release(&text);
+    end(&again);
+    end(&world);
+}
+
+static void every_preset_is_what_it_prints(void **state)
+{
+    size_t count;
+    const struct by_preset *const *presets = by_presets(&count);
+    (void)state;
+    assert_int_equal(count, 16);
+    for (size_t i = 0; i < count; i++) {
+        goes_round(presets[i], "none");
+        goes_round(presets[i], "quark-0.13");
+    }
+}
+
+static void presets_are_what_their_names_say(void **state)
+{
+    static const struct {
+        const char *preset, *activation, *weight;
+        enum by_bias_kind bias;
+    } rows[] = {
+        {"XINT8", "int8, symmetric, power of two, per tensor, minmse-pow2",
+         "int8, symmetric, power of two, per tensor, minmse-pow2", BY_BIAS_OWN},
+        {"vint8_config", "int8, symmetric, power of two, per tensor, minmse-pow2",
+         "int8, symmetric, power of two, per tensor, minmse-pow2", BY_BIAS_OWN},
+        {"a8w8", "int8, symmetric, per tensor, minmax", "int8, symmetric, per tensor, minmax",
+         BY_BIAS_PRODUCT},
+        {"A16W8_CONFIG", "int16, symmetric, per tensor, minmax",
+         "int8, symmetric, per tensor, minmax", BY_BIAS_PRODUCT},
+        {"S8S8-AAWS", "int8, asymmetric, per tensor, percentile",
+         "int8, symmetric, per tensor, minmax", BY_BIAS_PRODUCT},
+        {"U8U8_AAWA", "uint8, asymmetric, per tensor, percentile",
+         "uint8, asymmetric, per tensor, minmax", BY_BIAS_PRODUCT},
+        {"INT16_CNN_DEFAULT", "uint16, asymmetric, per tensor, minmax",
+         "int16, symmetric, per tensor, minmax", BY_BIAS_PRODUCT},
+        {"UINT8_DYNAMIC_QUANT", "uint8, asymmetric, per tensor, minmax",
+         "uint8, asymmetric, per tensor, minmax", BY_BIAS_FLOAT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char word[64], text[128];
+        struct world world;
+        snprintf(word, sizeof word, "--preset=%s", rows[i].preset);
+        makes(&world, WORDS(word));
+        assert_string_equal(by_spec_text(&world.recipe->activation, text, sizeof text),
+                            rows[i].activation);
+        assert_string_equal(by_spec_text(&world.recipe->weight, text, sizeof text), rows[i].weight);
+        assert_int_equal(world.recipe->bias_kind, rows[i].bias);
+        end(&world);
+    }
+}
+
+static void given_values_stand_above_the_preset(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--preset=U8S8_AAWS", "--activation=int16", "--percentile=99"));
+    assert_int_equal(world.recipe->activation.elem, BY_ELEM_INT16);
+    assert_true(world.recipe->activation.calib.percentile == 99);
+    end(&world);
+    makes(&world, WORDS("--preset=A8W8", "--refine=-AlignConcat,copy-pool"));
+    assert_int_equal(world.recipe->refine.count, 3);
+    assert_string_equal(world.recipe->refine.at[0].text, "AlignConcat");
+    assert_string_equal(world.recipe->refine.at[2].text, "copy-pool");
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--compat=quark-0.13"));
+    assert_int_equal(world.recipe->activation.elem, BY_ELEM_UINT8);
+    assert_true(world.recipe->activation.symmetric);
+    end(&world);
+}
+
+static void unknown_presets_are_told(void **state)
+{
+    (void)state;
+    refuses(WORDS("--preset=XNIT8"), "--preset: unknown preset 'XNIT8'; did you mean 'XINT8'?");
+    refuses(WORDS("--preset=something"),
+            "--preset: unknown preset 'something'; 'baryon presets' lists them");
+    refuses(WORDS("--preset=XINT8_ADAROUND_CONFIG"),
+            "--preset: preset 'XINT8_ADAROUND_CONFIG' needs fine-tuning, which is not available "
+            "yet");
+    refuses(WORDS("--preset=mxfp8e4m3"),
+            "--preset: preset 'mxfp8e4m3' needs formats of floats, which are not available yet");
+}
+
+/* --- Options and recipe --- */
+
+static void methods_are_the_list_of_methods(void **state)
+{
+    static const char *const rows[] = {"activation-method", "weight-method", "bias-method"};
+    struct world world;
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    (void)state;
+    begin(&world);
+    for (size_t i = 0; i < 3; i++) {
+        const struct by_choice *choice = by_config_find(&world.config, rows[i])->choices;
+        for (; choice->name; choice++)
+            if (choice->value != BY_AS_WEIGHT) {
+                assert_true((size_t)choice->value < count);
+                assert_string_equal(methods[choice->value]->name, choice->name);
+            }
+    }
+    end(&world);
+}
+
+static void defaults_follow_other_values(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--weight=uint8"));
+    assert_false(world.recipe->weight.symmetric);
+    end(&world);
+    makes(&world, WORDS("--weight=int8"));
+    assert_true(world.recipe->weight.symmetric);
+    assert_int_equal(world.recipe->cle, BY_CLE_AUTO);
+    end(&world);
+    makes(&world, WORDS("--approach=weights", "--weight=int4", "--weight-granularity=group",
+                        "--group-size=32"));
+    assert_int_equal(world.recipe->cle, BY_CLE_OFF);
+    assert_int_equal(world.recipe->activation.elem, 0);
+    assert_int_equal(world.recipe->bias_kind, BY_BIAS_FLOAT);
+    assert_int_equal(world.recipe->weight.group, 32);
+    end(&world);
+    makes(&world, WORDS("--approach=nbits", "--nbits-method=hqq"));
+    assert_false(world.recipe->nbits.symmetric);
+    end(&world);
+    makes(&world, WORDS("--bias=int16", "--bias-scale=pow2", "--bias-method=minmse-pow2",
+                        "--weight-granularity=channel"));
+    assert_int_equal(world.recipe->bias.elem, BY_ELEM_INT16);
+    assert_int_equal(world.recipe->bias.scale, BY_SCALE_POW2);
+    assert_int_equal(world.recipe->bias.granularity, BY_PER_CHANNEL);
+    end(&world);
+}
+
+static void contradictions_name_both(void **state)
+{
+    (void)state;
+    refuses(WORDS("--nbits=4"), "--nbits has a meaning only with --approach nbits");
+    refuses(WORDS("--preset=MATMUL_NBITS", "--activation=int8"),
+            "--activation has a meaning only with --approach static");
+    refuses(WORDS("--preset=MATMUL_NBITS", "--weight=int8"),
+            "--weight has a meaning only with --approach static, weights or dynamic");
+    refuses(WORDS("--percentile=99"),
+            "--percentile has a meaning only with --activation-method percentile");
+    refuses(WORDS("--entropy-bins=64"),
+            "--entropy-bins has a meaning only with --activation-method entropy");
+    refuses(WORDS("--group-size=32"),
+            "--group-size has a meaning only with --weight-granularity group");
+    refuses(WORDS("--bias=float", "--bias-int16"),
+            "--bias-int16 has a meaning only with --bias int32");
+    refuses(WORDS("--fold-relu", "--activation-symmetric"),
+            "--fold-relu has a meaning only with --activation-symmetric=false");
+    refuses(WORDS("--simulate-dpu"),
+            "--simulate-dpu has a meaning only with --hardware xint8 or extended");
+    refuses(WORDS("--cle=off", "--cle-steps=3"),
+            "--cle-steps has a meaning only with --cle auto, exact, replace or keep");
+    refuses(WORDS("--format=qoperator", "--dedicated-pairs"),
+            "--dedicated-pairs has a meaning only with --format qdq and --approach static");
+    refuses(WORDS("--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"),
+            "--approach dynamic and --weight-scale other than float32");
+    refuses(WORDS("--approach=dynamic", "--weight=int4"),
+            "--approach dynamic and --weight of other than 8 bits");
+    refuses(WORDS("--approach=dynamic", "--cle=auto"),
+            "--cle auto and --approach other than static; it judges by samples; --cle exact needs "
+            "none");
+    refuses(WORDS("--preset=XINT8", "--weight-granularity=channel"),
+            "--hardware xint8 and --weight-granularity other than tensor");
+    refuses(WORDS("--preset=XINT8", "--activation-symmetric=false"),
+            "--hardware xint8 and --activation-symmetric=false");
+    refuses(WORDS("--preset=XINT8", "--activation=int16"),
+            "--hardware xint8 and --activation of other than 8 bits");
+    refuses(WORDS("--preset=XINT8", "--weight-reduce-range"),
+            "--hardware xint8 and --weight-reduce-range");
+    refuses(WORDS("--weight=uint8", "--weight-symmetric"),
+            "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
+            "around a zero point; take a signed type");
+    refuses(WORDS("--activation-method=minmse-pow2"),
+            "--activation-method minmse-pow2 and --activation-scale other than pow2");
+    refuses(WORDS("--format=qoperator", "--weight=int4"),
+            "--format qoperator and --weight of other than 8 bits");
+    refuses(WORDS("--format=qoperator", "--bias=float"),
+            "--format qoperator and --bias other than int32");
+    refuses(WORDS("--weight-granularity=channel", "--opset=12"),
+            "--weight-granularity channel and --opset below 13");
+    refuses(WORDS("--weight-granularity=group", "--opset=20"),
+            "--weight-granularity group and --opset below 21");
+    refuses(WORDS("--domain=onnx", "--activation=int16", "--opset=17"),
+            "--domain onnx, types of 4 or 16 bits and --opset below 21");
+    refuses(WORDS("--approach=nbits", "--nbits=3"), "--nbits is not 2, 4 or 8");
+    refuses(WORDS("--approach=nbits", "--nbits-group=48"), "--nbits-group is not a power of two");
+    refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--nbits-symmetric"),
+            "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes");
+    refuses(WORDS("--op-types=Conv", "--all-op-types"),
+            "--op-types and --all-op-types; one of them is enough");
+    refuses(WORDS("--dedicated-pairs", "--dedicated-dq"),
+            "--dedicated-pairs and --dedicated-dq; one of them is enough");
+}
+
+static void names_come_from_lists_and_files(void **state)
+{
+    struct world world;
+    (void)state;
+    put_file("names.txt", "# sensitive ones\n/head/Conv\n\n  re:^/tail/.*{1,2}  \r\n");
+    makes(&world,
+          WORDS("--exclude=a,conv*", "--exclude-from=names.txt", "--exclude-between=s1,s2|e1"));
+    const struct by_patterns *exclude = &world.recipe->exclude;
+    assert_int_equal(exclude->count, 4);
+    assert_string_equal(exclude->at[1].text, "conv*");
+    assert_string_equal(exclude->at[1].origin, "--exclude");
+    assert_string_equal(exclude->at[2].text, "/head/Conv");
+    assert_string_equal(exclude->at[2].origin, "names.txt:2");
+    assert_string_equal(exclude->at[3].text, "re:^/tail/.*{1,2}");
+    assert_string_equal(exclude->at[3].origin, "names.txt:4");
+    assert_int_equal(world.recipe->exclude_spans.count, 1);
+    assert_int_equal(world.recipe->exclude_spans.at[0].start_count, 2);
+    assert_string_equal(world.recipe->exclude_spans.at[0].starts[1], "s2");
+    assert_string_equal(world.recipe->exclude_spans.at[0].ends[0], "e1");
+    end(&world);
+    put_file("none.txt", "# nothing\n\n");
+    refuses(WORDS("--exclude-from=none.txt"), "none.txt: no name in it");
+    refuses(WORDS("--exclude-between=a,|b"), "--exclude-between: an empty name in 'a,'");
+}
+
+/* --- Rules --- */
+
+static void rules_of_a_file(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "op_types:\n"
+                  "  Gather: {weight: {type: int4, group: 32}}\n"
+                  "  LayerNormalization: float\n"
+                  "nodes:\n"
+                  "  conv1: {activation: int16, weight: {type: uint8}}\n"
+                  "  're:^/backbone/.*': {input: uint8, bias: float}\n"
+                  "tensors:\n"
+                  "  x: {type: uint16, scale: 0.1, zero_point: 3}\n"
+                  "  y: {range: [-1, 1], symmetric: true}\n"
+                  "  z: float\n"
+                  "  w: {type: int8, scale: [0.5, 0.25], axis: 0}\n");
+    const struct by_rule *rule = world.recipe->rules.at;
+    assert_int_equal(world.recipe->rules.count, 8);
+    assert_int_equal(rule[0].kind, BY_RULE_OP_TYPE);
+    assert_string_equal(rule[0].pattern.text, "Gather");
+    assert_string_equal(rule[0].pattern.origin, "c.yaml");
+    assert_int_equal(rule[0].weight.set, BY_CHANGE_ELEM | BY_CHANGE_GRANULARITY);
+    assert_int_equal(rule[0].weight.spec.elem, BY_ELEM_INT4);
+    assert_int_equal(rule[0].weight.spec.granularity, BY_PER_GROUP);
+    assert_int_equal(rule[0].weight.spec.group, 32);
+    assert_true(rule[1].keep_float);
+    assert_int_equal(rule[2].input.spec.elem, BY_ELEM_INT16);
+    assert_int_equal(rule[2].output.spec.elem, BY_ELEM_INT16);
+    assert_int_equal(rule[2].weight.set, BY_CHANGE_ELEM | BY_CHANGE_SYMMETRIC);
+    assert_false(rule[2].weight.spec.symmetric);
+    assert_int_equal(rule[3].output.set, 0);
+    assert_int_equal(rule[3].bias.set, BY_CHANGE_ELEM);
+    assert_int_equal(rule[3].bias.spec.elem, 0);
+    assert_int_equal(rule[4].param_count, 1);
+    assert_true(rule[4].scales[0] == 0.1);
+    assert_true(rule[4].zeros[0] == 3);
+    assert_true(rule[5].has_range && rule[5].range[0] == -1 && rule[5].range[1] == 1);
+    assert_true(rule[5].input.spec.symmetric);
+    assert_true(rule[6].keep_float);
+    assert_int_equal(rule[7].param_count, 2);
+    assert_true(rule[7].zeros[1] == 0);
+    end(&world);
+}
+
+static void rules_of_the_command_line(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--tensor=x=type:uint8,scale:[0.5,0.25],zero_point:[1,2],axis:1",
+                        "--tensor=r=range:-1.5:2",
+                        "--node=conv*=activation:int16,weight.percentile:99.9,"
+                        "weight.method:percentile",
+                        "--op-type=Gather={weight: {type: int4, granularity: channel}}",
+                        "--op-type=Softmax=float"));
+    const struct by_rule *rule = world.recipe->rules.at;
+    assert_int_equal(world.recipe->rules.count, 5);
+    assert_int_equal(rule[0].weight.spec.granularity, BY_PER_CHANNEL);
+    assert_true(rule[1].keep_float);
+    assert_string_equal(rule[2].pattern.text, "conv*");
+    assert_string_equal(rule[2].pattern.origin, "--node");
+    assert_int_equal(rule[2].weight.set, BY_CHANGE_METHOD);
+    assert_string_equal(rule[2].weight.spec.method->name, "percentile");
+    assert_true(rule[2].weight.spec.calib.percentile == 99.9);
+    assert_int_equal(rule[3].param_count, 2);
+    assert_int_equal(rule[3].axis, 1);
+    assert_true(rule[4].has_range && rule[4].range[0] == -1.5 && rule[4].range[1] == 2);
+    end(&world);
+}
+
+static void lists_of_names_are_still_lists(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "nodes: [conv1, 'a,b']\nop_types: Conv\nexclude-between: [[a, [b, c]]]\n");
+    assert_int_equal(world.recipe->nodes.count, 2);
+    assert_string_equal(world.recipe->nodes.at[1].text, "a,b");
+    assert_int_equal(world.recipe->op_types.count, 1);
+    assert_int_equal(world.recipe->rules.count, 0);
+    assert_int_equal(world.recipe->exclude_spans.at[0].end_count, 2);
+    end(&world);
+}
+
+static void broken_rules_name_their_place(void **state)
+{
+    (void)state;
+    refuses_file("op_types: {Conv: {wieght: int8}}",
+                 "c.yaml: 1:19: op_types: unknown key 'wieght'; did you mean 'weight'?");
+    refuses_file("nodes:\n  a: {weight: int5}",
+                 "c.yaml: 2:15: nodes: 'int5' is not one of int4, uint4, int8, uint8, int16, "
+                 "uint16, int32, float; did you mean 'int4'?");
+    refuses_file("nodes: {a: quick}",
+                 "c.yaml: 1:12: nodes: 'float' or a map of activation, weight, bias, ... is "
+                 "expected");
+    refuses_file("nodes: {a: {weight: {granularity: group}}}",
+                 "c.yaml: 1:21: nodes: granularity group needs 'group: SIZE'");
+    refuses_file("nodes: {a: {weight: {percentile: 99}}}",
+                 "c.yaml: 1:34: nodes: percentile has a meaning only beside 'method: percentile'");
+    refuses_file("nodes: {a: {weight: {type: float, symmetric: true}}}",
+                 "c.yaml: 1:21: nodes: what stays float has no other parameters");
+    refuses_file("nodes: {a: {weight: {method: best}}}",
+                 "c.yaml: 1:30: nodes: 'best' is no calibration method; 'baryon list methods' "
+                 "names them");
+    refuses_file("tensors: [a]", "c.yaml: 1:10: tensors: a map of names to rules is expected");
+    refuses_file("tensors: {a: {zero_point: 3}}", "c.yaml: 1:14: tensors: zero_point needs scale");
+    refuses_file("tensors: {a: {scale: 0.1, range: [0, 1]}}",
+                 "c.yaml: 1:14: tensors: scale and range contradict each other");
+    refuses_file("tensors: {a: {scale: -0.1}}",
+                 "c.yaml: 1:22: tensors: a scale is a positive number that float32 has");
+    refuses_file("tensors: {a: {scale: [1, 2]}}", "c.yaml: 1:14: tensors: 2 scales need axis");
+    refuses_file("tensors: {a: {scale: [1, 2], zero_point: 1, axis: 0}}",
+                 "c.yaml: 1:14: tensors: 1 zero points for 2 scales");
+    refuses_file("tensors: {a: {scale: 1, zero_point: 0.5}}",
+                 "c.yaml: 1:37: tensors: a zero point is a whole number of the type");
+    refuses_file("tensors: {a: {type: int8, scale: 1, zero_point: 200}}",
+                 "c.yaml: 1:14: tensors: zero point 200 is not a value of int8");
+    refuses_file("tensors: {a: {range: [1, 1]}}",
+                 "c.yaml: 1:22: tensors: a range is [LOW, HIGH] with LOW below HIGH");
+    refuses(WORDS("--node=a=weight:int5"),
+            "--node a: 'int5' is not one of int4, uint4, int8, uint8, int16, uint16, int32, float; "
+            "did you mean 'int4'?");
+    refuses(WORDS("--node=a={b: [}"), "--node a: '{b: [}' is no list of KEY:VALUE");
+    refuses(WORDS("--tensor=a=scale:1", "--tensor=a=scale:2"),
+            "--tensor a: scale or range of this tensor is given twice");
+    refuses(WORDS("--approach=weights", "--node=a=activation:int8"),
+            "--node a: activation has a meaning only with --approach static");
+    refuses(WORDS("--preset=MATMUL_NBITS", "--node=a=weight:int8"),
+            "--node a: with --approach nbits a rule can only be 'float'");
+    refuses(WORDS("--node=a=activation.granularity:channel"),
+            "--node a: granularity of activations can only be tensor");
+    refuses(WORDS("--node=a=weight.method:minmse-pow2"),
+            "--node a: method and scale: the method needs scale pow2");
+}
+
+/* --- Quark's names --- */
+
+static void options_by_quarks_names(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "preset: VINT8\n"
+                  "enable_npu_cnn: True\n"
+                  "extra_options:\n"
+                  "  Int32Bias: False\n"
+                  "  DedicatedQDQPair: True\n"
+                  "  QuantizeAllOpTypes: True\n"
+                  "  UseRandomData: True\n"
+                  "subgraphs_to_exclude: [[[/model.22/Concat_3], [/model.22/Concat_5]]]\n"
+                  "exclude_nodes: [a, '^/b/.*']\n");
+    assert_int_equal(world.recipe->bias_kind, BY_BIAS_OWN);
+    assert_int_equal(world.recipe->hardware, BY_HARDWARE_XINT8);
+    assert_true(world.recipe->dedicated_pairs);
+    assert_true(world.recipe->all_op_types);
+    assert_int_equal(world.running.data.random, 1);
+    assert_int_equal(world.recipe->exclude.count, 2);
+    assert_string_equal(world.recipe->exclude_spans.at[0].starts[0], "/model.22/Concat_3");
+    end(&world);
+
+    makes(&world, WORDS("--extra=ActivationSymmetric=True", "--extra=Percentile=99.9",
+                        "--extra=calibrate_method=CalibrationMethod.Percentile",
+                        "--extra=activation_type=QuantType.QUInt16", "--extra=per_channel=true",
+                        "--extra=OpTypesToQuantize=[Conv, Gemm]", "--extra=CalibDataSize=8",
+                        "--extra=MatMulNBitsParams={}", "--extra=FastFinetune={}",
+                        "--extra=RemoveQDQBetweenOps=[[Mul, Add]]"));
+    assert_true(world.recipe->activation.symmetric);
+    assert_int_equal(world.recipe->activation.elem, BY_ELEM_UINT16);
+    assert_true(world.recipe->activation.calib.percentile == 99.9);
+    assert_int_equal(world.recipe->weight.granularity, BY_PER_CHANNEL);
+    assert_int_equal(world.recipe->op_types.count, 2);
+    assert_string_equal(world.recipe->fuse_between.at[0].text, "Mul>Add");
+    assert_int_equal(world.running.data.limit, 8);
+    end(&world);
+
+    loads(&world, "TensorQuantOverrides:\n"
+                  "  x: [{quant_type: QuantType.QInt16, symmetric: True, rmin: -1, rmax: 2}]\n"
+                  "  w: [{quant_type: Int8, axis: 0, scale: 0.5, zero_point: 0}, {scale: 0.25, "
+                  "zero_point: 1}]\n"
+                  "MixedPrecisionTensor: {QInt16: [a, b]}\n");
+    const struct by_rule *rule = world.recipe->rules.at;
+    assert_int_equal(world.recipe->rules.count, 4);
+    assert_int_equal(rule[0].input.spec.elem, BY_ELEM_INT16);
+    assert_true(rule[0].has_range && rule[0].range[1] == 2);
+    assert_int_equal(rule[1].param_count, 2);
+    assert_true(rule[1].scales[1] == 0.25 && rule[1].zeros[1] == 1);
+    assert_string_equal(rule[3].pattern.text, "b");
+    end(&world);
+
+    makes(&world, WORDS("--extra=UseMatMulNBits=True",
+                        "--extra=MatMulNBitsParams={Algorithm: HQQ, GroupSize: 32, Symmetric: "
+                        "False, Bits: 8, AccuracyLevel: 4}"));
+    assert_int_equal(world.recipe->nbits.method, BY_NBITS_HQQ);
+    assert_int_equal(world.recipe->nbits.group, 32);
+    assert_int_equal(world.recipe->nbits.bits, 8);
+    assert_int_equal(world.recipe->nbits.accuracy_level, 4);
+    end(&world);
+}
+
+static void quarks_names_that_are_refused(void **state)
+{
+    (void)state;
+    refuses(WORDS("--extra=Int32Bais=False"),
+            "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
+    refuses(WORDS("--extra=FastFinetune={DataSize: 10}"),
+            "--extra FastFinetune: not available yet");
+    refuses(WORDS("--extra=BiasCorrection=True"), "--extra BiasCorrection: not available yet");
+    refuses(WORDS("--extra=TmpDir=x"),
+            "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
+    refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
+            "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is set to int32 already");
+    refuses(WORDS("--extra=Int32Bias=perhaps"),
+            "--extra Int32Bias: 'perhaps' is not true or false");
+    refuses(WORDS("--extra=calibrate_method=Entropie"),
+            "--extra calibrate_method: 'Entropie' is no value of it that is available; did you "
+            "mean 'Entropy'?");
+    refuses(WORDS("--extra=MinMSEModePof2Scale=MostCommon"),
+            "--extra MinMSEModePof2Scale: only All is available");
+    refuses(WORDS("--extra=Percentile=high"),
+            "--extra Percentile: 'high' is not a number from 1e-09 to 100");
+    refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
+    refuses_file("extra_options:\n  BF16QDQToCast: true\n",
+                 "c.yaml: 2:18: BF16QDQToCast: not available yet");
+    refuses_file("extra_options:\n  UseRandmData: true\n",
+                 "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
+                 "'UseRandomData'?");
+    refuses_file("extra_options: [a]\n", "c.yaml: 1:16: a map of options is expected");
+    refuses_file("QuantiseAllOpTypes: true\n",
+                 "c.yaml: 1:1: unknown key 'QuantiseAllOpTypes'; did you mean "
+                 "'QuantizeAllOpTypes'?");
+    refuses_file("exclud: [a]\n", "c.yaml: 1:1: unknown key 'exclud'; did you mean 'exclude'?");
+    refuses_file("subgraphs_to_exclude: [[a]]\n",
+                 "c.yaml: 1:24: subgraphs_to_exclude: a list of two is expected: [STARTS, ENDS]");
+}
+
+/* Every row can be taken, and sets options that there are. */
+static void every_name_is_taken(void **state)
+{
+    size_t count;
+    const struct by_alias *rows = by_aliases(&count);
+    (void)state;
+    assert_true(count > 150);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(rows[i].name, rows[k].name);
+        for (int yes = 0; yes < 2; yes++) {
+            struct world world;
+            const struct by_doc_node value = {.kind = BY_DOC_SCALAR,
+                                              .text = yes ? "true" : "false"};
+            begin(&world);
+            const struct by_aliasing at = {.config = &world.config,
+                                           .settings = &world.settings,
+                                           .name = rows[i].name,
+                                           .value = &value,
+                                           .source = BY_SOURCE_FLAG};
+            if (rows[i].kind == BY_ALIAS_FLAG)
+                assert_ok(by_alias_set(&at, yes ? rows[i].on : rows[i].off, &err));
+            for (const struct by_alias_word *word = rows[i].words; word && word->word; word++) {
+                struct world other;
+                begin(&other);
+                struct by_aliasing there = at;
+                there.config = &other.config;
+                assert_ok(by_alias_set(&there, word->set, &err));
+                end(&other);
+            }
+            if (rows[i].kind == BY_ALIAS_VALUE)
+                assert_non_null(by_config_find(&world.config, rows[i].on));
+            assert_int_equal(rows[i].kind == BY_ALIAS_SPECIAL, rows[i].take != NULL);
+            end(&world);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_preset_is_what_it_prints),
+        cmocka_unit_test(presets_are_what_their_names_say),
+        cmocka_unit_test(given_values_stand_above_the_preset),
+        cmocka_unit_test(unknown_presets_are_told),
+        cmocka_unit_test(methods_are_the_list_of_methods),
+        cmocka_unit_test(defaults_follow_other_values),
+        cmocka_unit_test(contradictions_name_both),
+        cmocka_unit_test(names_come_from_lists_and_files),
+        cmocka_unit_test(rules_of_a_file),
+        cmocka_unit_test(rules_of_the_command_line),
+        cmocka_unit_test(lists_of_names_are_still_lists),
+        cmocka_unit_test(broken_rules_name_their_place),
+        cmocka_unit_test(options_by_quarks_names),
+        cmocka_unit_test(quarks_names_that_are_refused),
+        cmocka_unit_test(every_name_is_taken),
+    };
+    return cmocka_run_group_tests_name("quantize_settings", tests, scratch_enter, scratch_leave);
+}
