@@ -2,6 +2,7 @@
 
 #include "calibrate_internal.h"
 #include "calibrate_key.h"
+#include "calibrate_size.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 /* Some kernels of ONNX Runtime give other bits for another number of threads: work is cut for
  * this many, whatever number there is. */
 #define CUTS 32
+/* Of models that take more than this, no two samples are run at once. */
+#define ACTIVATIONS_MAX (UINT64_C(48) << 20)
 
 /* --- Opening --- */
 
@@ -58,7 +61,16 @@ static int choose_range(struct by_calibration *calibration, struct baryon_error 
 static int open_watch(struct by_calibration *calibration, struct baryon_error *err)
 {
     struct by_session_options session = calibration->options->session;
-    session.cuts = CUTS;
+    calibration->threads = session.threads ? session.threads : by_cpu_count();
+    if (by_activation_bytes(calibration->model->graph, &calibration->activations, err) < 0)
+        return -1;
+    /* Which of the two is for the model to say, not for the threads: bits depend on it. */
+    calibration->side_by_side =
+        calibration->activations == UINT64_MAX || calibration->activations <= ACTIVATIONS_MAX;
+    if (calibration->side_by_side)
+        session.threads = 1;
+    else
+        session.cuts = CUTS;
     return by_watch_open(&calibration->watch, calibration->model, &calibration->plan, &session,
                          err);
 }

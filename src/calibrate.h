@@ -43,8 +43,9 @@ struct by_calibrate_options {
     const char *checkpoint;
     double checkpoint_seconds;
     bool restart; /* an old checkpoint is removed, not taken up */
-    /* Called when a stage begins and after every sample, and asked whether to stop: true ends
-     * with BARYON_ERR_CANCELLED after the checkpoint was written. May be NULL. */
+    /* Called when a stage begins and after every sample, in their order, and asked whether to stop:
+     * true ends with BARYON_ERR_CANCELLED after the samples in hand were finished and the
+     * checkpoint was written. May be NULL. */
     bool (*progress)(void *context, const struct by_calibrate_progress *progress);
     void *context;
     const struct by_log *log;

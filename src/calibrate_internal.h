@@ -14,6 +14,10 @@ struct by_calibration {
     struct by_plan plan;
     struct by_watch *watch;
     size_t port_count;
+    unsigned threads;     /* that may work */
+    uint64_t activations; /* bytes that a run holds at once, UINT64_MAX: not known from the model */
+    bool side_by_side;    /* threads do a sample each; else they share one */
+    unsigned lanes;       /* samples at once, as the first pass has found; 0: not found yet */
     struct by_input *input;
     struct by_stats_key key;
     struct by_sample_range range;

@@ -1,20 +1,29 @@
 /* One pass over the samples: read, run, note, keep. */
+#include "base/cpu.h"
 #include "calibrate_internal.h"
-#include "calibrate_key.h"
+#include "calibrate_lanes.h"
 #include "input/ahead.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+/* What further lanes may take together, on top of what one run of the model takes. */
+#define ALLOWANCE (UINT64_C(48) << 20)
 
 struct stage {
     struct by_calibration *calibration;
     size_t pass;
     struct by_stats *stats; /* what this pass fills */
     struct by_ahead *ahead;
+    struct by_lanes *lanes;
+    uint64_t next;   /* the next sample to read */
+    bool stop;       /* somebody wants it */
+    bool spoilt;     /* a sample is in the statistics in part */
+    bool alone;      /* more lanes are to come */
+    uint64_t memory; /* resident before the first sample */
     uint64_t done, before;
     char name[64];
-    const char *sample; /* the last one's name */
-    double start, model_seconds;
+    double start;
 };
 
 static bool tell(const struct stage *stage, const char *sample)
@@ -28,34 +37,9 @@ static bool tell(const struct stage *stage, const char *sample)
         .before = stage->before,
         .sample = sample,
         .seconds = by_keep_clock() - stage->start,
-        .model_seconds = stage->model_seconds,
+        .model_seconds = by_lanes_busy(stage->lanes),
     };
     return options->progress && options->progress(options->context, &progress);
-}
-
-static int add_content(struct stage *stage, const struct by_array *arrays, uint64_t sample,
-                       struct baryon_error *err)
-{
-    struct by_hash128 hash;
-    if (by_sample_hash(&hash, arrays, stage->calibration->port_count, sample, err) < 0)
-        return -1;
-    stage->stats->content = by_hash128_sum(stage->stats->content, hash);
-    return 0;
-}
-
-/* Until it is covered, a failure leaves the statistics good for nothing. */
-static int note_sample(struct stage *stage, uint64_t sample, const struct by_array *arrays,
-                       const char *name, struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX];
-    const double start = by_keep_clock();
-    if (by_watch_sample(stage->calibration->watch, arrays, stage->calibration->port_count, sample,
-                        name, err) < 0)
-        return by_err_in(err, "sample %s", by_quote(quoted, name));
-    const double took = by_keep_clock() - start;
-    stage->model_seconds += took;
-    stage->calibration->report.model_seconds += took;
-    return add_content(stage, arrays, sample, err);
 }
 
 static uint64_t next_sample(const struct stage *stage, uint64_t sample)
@@ -71,56 +55,117 @@ static int keep_pass(struct stage *stage, struct baryon_error *err)
     return by_keep_write(&stage->calibration->keep, stage->pass, stage->stats, err);
 }
 
-/* The data failed: what was whole before is kept. */
-static int keep_and_fail(struct stage *stage)
-{
-    struct baryon_error second;
-    if (stage->done > stage->before)
-        (void)keep_pass(stage, &second);
-    return -1;
-}
-
 /* Those skipped before an interruption count too. */
-static int skip_sample(struct stage *stage, uint64_t sample, const char *name,
-                       struct baryon_error *err)
+static int skip_sample(struct stage *stage, const struct by_lane_job *job, struct baryon_error *err)
 {
     const struct by_stats *stats = stage->stats;
     const double share = stage->calibration->options->input.skip_bad;
-    const char *reason = by_ahead_reason(stage->ahead);
     if (stats->skipped.count >= (size_t)(share * (double)stats->total)) {
-        by_fail(err, BARYON_ERR_INPUT, "sample '%s': %s", name, reason);
+        by_fail(err, BARYON_ERR_INPUT, "sample '%s': %s", job->held.name, job->held.reason);
         return by_err_hint(err, "bad samples skipped before: %zu, more are not allowed",
                            stats->skipped.count);
     }
-    return by_stats_skip(stage->stats, sample, name, reason, err);
+    return by_stats_skip(stage->stats, job->sample, job->held.name, job->held.reason, err);
 }
 
-static int do_sample(struct stage *stage, uint64_t sample, struct baryon_error *err)
+/* --- Reading --- */
+
+static void read_sample(struct stage *stage, struct by_lane_job *job)
 {
     const struct by_array *arrays;
     const char *name;
-    uint64_t next = next_sample(stage, sample + 1);
-    if (next >= stage->calibration->range.end)
-        next = BY_AHEAD_NONE;
-    if (by_ahead_get(stage->ahead, sample, next, &arrays, &name, err) < 0)
-        return keep_and_fail(stage);
-    stage->sample = name;
-    if (arrays) {
-        if (note_sample(stage, sample, arrays, name, err) < 0)
-            return -1;
-    } else if (skip_sample(stage, sample, name, err) < 0)
-        return keep_and_fail(stage);
-    if (by_stats_cover(stage->stats, sample, sample + 1, err) < 0)
+    const uint64_t end = stage->calibration->range.end;
+    const uint64_t next = next_sample(stage, stage->next + 1);
+    job->sample = stage->next;
+    stage->next = next;
+    by_err_clear(&job->done.error);
+    job->done.status = by_ahead_get(stage->ahead, job->sample, next < end ? next : BY_AHEAD_NONE,
+                                    &arrays, &name, &job->done.error);
+    job->unread = job->done.status < 0;
+    if (job->unread)
+        stage->next = end; /* it ends here */
+    else
+        by_ahead_take(stage->ahead, &job->held);
+}
+
+static void fill_lanes(struct stage *stage)
+{
+    struct by_lane_job *job;
+    while (stage->next < stage->calibration->range.end && (job = by_lanes_place(stage->lanes))) {
+        read_sample(stage, job);
+        by_lanes_give(stage->lanes);
+    }
+}
+
+/* --- Taking in --- */
+
+static int take_run(struct stage *stage, const struct by_lane_job *job, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    stage->spoilt = true; /* until it is covered */
+    if (job->done.status < 0) {
+        if (err)
+            *err = job->done.error;
+        return by_err_in(err, "sample %s", by_quote(quoted, job->held.name));
+    }
+    stage->stats->content = by_hash128_sum(stage->stats->content, job->done.content);
+    return job->done.nonfinite
+               ? by_watch_name(stage->calibration->watch, job->sample, job->held.name, err)
+               : 0;
+}
+
+static int take_in(struct stage *stage, const struct by_lane_job *job, struct baryon_error *err)
+{
+    if (job->unread) {
+        if (err)
+            *err = job->done.error;
         return -1;
+    }
+    if (job->held.arrays ? take_run(stage, job, err) < 0 : skip_sample(stage, job, err) < 0)
+        return -1;
+    if (by_stats_cover(stage->stats, job->sample, job->sample + 1, err) < 0) {
+        stage->spoilt = true;
+        return -1;
+    }
+    stage->spoilt = false;
     stage->done++;
     if (stage->pass == 0)
         stage->calibration->report.samples++;
+    stage->stop = stage->stop || tell(stage, job->held.name); /* asked once */
     return 0;
+}
+
+/* What lanes have begun comes in, so that the statistics are whole; what they have not stays. */
+static int settle(struct stage *stage, struct baryon_error *err)
+{
+    const struct by_lane_job *job;
+    int status = 0;
+    by_lanes_pause(stage->lanes);
+    while (!stage->spoilt && (job = by_lanes_first(stage->lanes)) && job->state == BY_JOB_DONE) {
+        if (take_in(stage, job, status ? NULL : err) < 0)
+            status = -1;
+        by_lanes_release(stage->lanes);
+    }
+    return status;
+}
+
+/* What was whole before is kept. */
+static int keep_and_fail(struct stage *stage)
+{
+    struct baryon_error second;
+    (void)settle(stage, &second);
+    if (!stage->spoilt && stage->done > stage->before)
+        (void)keep_pass(stage, &second);
+    return -1;
 }
 
 static int stopped(struct stage *stage, struct baryon_error *err)
 {
     const struct by_calibration *calibration = stage->calibration;
+    if (settle(stage, err) < 0)
+        return keep_and_fail(stage);
+    if (stage->done == calibration->range.end - calibration->range.begin)
+        return 0;
     if (keep_pass(stage, err) < 0)
         return -1;
     by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped after %" PRIu64 " of %" PRIu64 " samples",
@@ -128,33 +173,24 @@ static int stopped(struct stage *stage, struct baryon_error *err)
     return calibration->keep.path ? by_err_hint(err, "the same command goes on from there") : -1;
 }
 
-static int run_samples(struct stage *stage, struct baryon_error *err)
+static bool is_due(const struct stage *stage)
 {
-    struct by_calibration *calibration = stage->calibration;
-    const uint64_t end = calibration->range.end;
-    bool stop = tell(stage, NULL);
-    for (uint64_t i = next_sample(stage, calibration->range.begin); i < end;
-         i = next_sample(stage, i + 1)) {
-        if (stop)
-            return stopped(stage, err);
-        if (do_sample(stage, i, err) < 0)
-            return -1;
-        stop = tell(stage, stage->sample);
-        if (!stop && stage->done < end - calibration->range.begin &&
-            by_keep_due(&calibration->keep) && keep_pass(stage, err) < 0)
-            return -1;
-    }
+    const struct by_calibration *calibration = stage->calibration;
+    return !stage->stop && stage->done < calibration->range.end - calibration->range.begin &&
+           by_keep_due(&calibration->keep);
+}
+
+static int keep_on_the_way(struct stage *stage, struct baryon_error *err)
+{
+    if (settle(stage, err) < 0)
+        return keep_and_fail(stage);
+    if (keep_pass(stage, err) < 0)
+        return -1;
+    by_lanes_resume(stage->lanes);
     return 0;
 }
 
-static void name_stage(struct stage *stage)
-{
-    if (stage->calibration->plan.pass_count == 1)
-        snprintf(stage->name, sizeof stage->name, "calibrate");
-    else
-        snprintf(stage->name, sizeof stage->name, "calibrate, pass %zu of %zu", stage->pass + 1,
-                 stage->calibration->plan.pass_count);
-}
+/* --- Lanes --- */
 
 static uint64_t memory_taken(const struct by_stats *stats)
 {
@@ -172,6 +208,78 @@ static uint64_t memory_taken(const struct by_stats *stats)
     return bytes;
 }
 
+/* What one more lane takes: known from the model, or by what the first sample took. */
+static uint64_t lane_bytes(const struct stage *stage)
+{
+    const uint64_t known = stage->calibration->activations, now = by_resident_bytes();
+    const uint64_t counted = stage->memory + memory_taken(stage->stats);
+    if (known != UINT64_MAX)
+        return known;
+    return now > counted ? now - counted : 0;
+}
+
+static void add_lanes(struct stage *stage)
+{
+    struct by_calibration *calibration = stage->calibration;
+    if (!calibration->lanes) {
+        const uint64_t more = ALLOWANCE / (lane_bytes(stage) + 1), threads = calibration->threads;
+        calibration->lanes = more + 1 < threads ? (unsigned)more + 1 : (unsigned)threads;
+        by_log(calibration->options->log, BY_LOG_DEBUG, "%u samples side by side",
+               calibration->lanes);
+    }
+    by_lanes_grow(stage->lanes, calibration->lanes);
+    stage->alone = false;
+}
+
+/* --- The stage --- */
+
+static int run_samples(struct stage *stage, struct baryon_error *err)
+{
+    const struct by_lane_job *job;
+    stage->stop = tell(stage, NULL);
+    while (!stage->stop) {
+        fill_lanes(stage);
+        if (!(job = by_lanes_first(stage->lanes)))
+            return 0;
+        const int status = take_in(stage, job, err);
+        const bool ran = job->held.arrays != NULL;
+        by_lanes_release(stage->lanes);
+        if (status < 0)
+            return keep_and_fail(stage);
+        if (is_due(stage) && keep_on_the_way(stage, err) < 0)
+            return -1;
+        if (stage->alone && ran)
+            add_lanes(stage);
+    }
+    return stopped(stage, err);
+}
+
+static void name_stage(struct stage *stage)
+{
+    if (stage->calibration->plan.pass_count == 1)
+        snprintf(stage->name, sizeof stage->name, "calibrate");
+    else
+        snprintf(stage->name, sizeof stage->name, "calibrate, pass %zu of %zu", stage->pass + 1,
+                 stage->calibration->plan.pass_count);
+}
+
+static int run_open(struct stage *stage, struct baryon_error *err)
+{
+    struct by_calibration *calibration = stage->calibration;
+    stage->start = by_keep_clock();
+    stage->next = next_sample(stage, calibration->range.begin);
+    stage->alone = calibration->side_by_side && calibration->threads > 1;
+    stage->memory = by_resident_bytes();
+    calibration->keep.next = stage->start + calibration->keep.interval;
+    const int status = run_samples(stage, err);
+    const uint64_t memory = memory_taken(stage->stats);
+    calibration->report.seconds += by_keep_clock() - stage->start;
+    calibration->report.model_seconds += by_lanes_busy(stage->lanes);
+    if (memory > calibration->report.memory)
+        calibration->report.memory = memory;
+    return status;
+}
+
 static int run_stage(struct stage *stage, struct baryon_error *err)
 {
     struct by_calibration *calibration = stage->calibration;
@@ -186,16 +294,13 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
     if (by_calibration_covered(calibration, stage->stats))
         return 0;
     by_watch_into(calibration->watch, stage->stats, stage->pass);
-    if (by_ahead_open(&stage->ahead, calibration->input, err) < 0)
+    if (by_lanes_open(&stage->lanes, calibration->watch, calibration->port_count, err) < 0)
         return -1;
-    stage->start = by_keep_clock();
-    calibration->keep.next = stage->start + calibration->keep.interval;
-    int status = run_samples(stage, err);
+    int status = by_ahead_open(&stage->ahead, calibration->input, err);
+    if (status == 0)
+        status = run_open(stage, err);
+    by_lanes_close(stage->lanes);
     by_ahead_close(stage->ahead);
-    calibration->report.seconds += by_keep_clock() - stage->start;
-    const uint64_t memory = memory_taken(stage->stats);
-    if (memory > calibration->report.memory)
-        calibration->report.memory = memory;
     return status;
 }
 

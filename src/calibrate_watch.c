@@ -16,6 +16,8 @@ struct watched {
         size_t *at;
         size_t count, cap;
     } layers;
+    /* Lanes may look at the same time, each at its sample. */
+    pthread_mutex_t tensor_lock, layers_lock;
 };
 
 struct by_watch {
@@ -26,7 +28,13 @@ struct by_watch {
     struct by_ptrs values; /* struct watched */
     struct by_tapped *tapped;
     struct by_stats *stats;
-    const char *sample_name;
+};
+
+/* What looks at one sample. */
+struct by_watch_lane {
+    struct by_watch *watch;
+    struct by_tap_lane *taps;
+    bool nonfinite;   /* it is the lowest sample so far with such values in some tensor */
     unsigned workers; /* that the scratches are for */
     struct by_sketch_scratch *sketch_scratch;
     struct by_moments_scratch *moments_scratch;
@@ -34,22 +42,22 @@ struct by_watch {
 
 /* --- What a tap does --- */
 
-static int ready_scratch(struct by_watch *watch, const struct by_team *team,
+static int ready_scratch(struct by_watch_lane *lane, const struct by_team *team,
                          struct baryon_error *err)
 {
     const unsigned workers = team ? team->workers : 1;
-    if (workers <= watch->workers)
+    if (workers <= lane->workers)
         return 0;
-    by_sketch_scratch_close(watch->sketch_scratch);
-    by_moments_scratch_close(watch->moments_scratch);
-    watch->sketch_scratch = NULL;
-    watch->moments_scratch = NULL;
-    watch->workers = 0;
-    if (by_sketch_scratch_open(&watch->sketch_scratch, workers, err) < 0 ||
-        (watch->plan->layer_count &&
-         by_moments_scratch_open(&watch->moments_scratch, workers, err) < 0))
+    by_sketch_scratch_close(lane->sketch_scratch);
+    by_moments_scratch_close(lane->moments_scratch);
+    lane->sketch_scratch = NULL;
+    lane->moments_scratch = NULL;
+    lane->workers = 0;
+    if (by_sketch_scratch_open(&lane->sketch_scratch, workers, err) < 0 ||
+        (lane->watch->plan->layer_count &&
+         by_moments_scratch_open(&lane->moments_scratch, workers, err) < 0))
         return -1;
-    watch->workers = workers;
+    lane->workers = workers;
     return 0;
 }
 
@@ -76,57 +84,75 @@ static int look_at_channels(struct by_tensor_stats *tensor, const struct by_arra
                             product(values->dims, axis + 1, values->rank), team, err);
 }
 
-static int look_at_tensor(struct by_watch *watch, struct by_tensor_stats *tensor,
+/* What does not come with the sketch itself. */
+static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tensor,
+                       const struct by_array *values, const struct by_tap_look *look,
+                       struct baryon_error *err)
+{
+    lane->nonfinite |= tensor->sketch.nonfinite_sample == look->sample;
+    by_tensor_stats_shape(tensor, values->dims, values->rank);
+    return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
+}
+
+static int look_at_tensor(struct watched *watched, struct by_watch_lane *lane,
                           const struct by_array *values, const struct by_tap_look *look,
                           struct baryon_error *err)
 {
-    struct by_sketch *sketch = &tensor->sketch;
-    const uint64_t before = sketch->nonfinite_sample;
-    by_tensor_stats_shape(tensor, values->dims, values->rank);
+    struct by_tensor_stats *tensor = &watched->watch->stats->tensors[watched->tensor];
     const struct by_sketch_values all = {.at = values->data,
                                          .elem = values->elem,
                                          .count = product(values->dims, 0, values->rank),
-                                         .blocks = look->blocks};
-    if (by_sketch_look_at(sketch, watch->sketch_scratch, &all, look->sample, look->team, err) < 0)
+                                         .blocks = look->blocks,
+                                         .lock = &watched->tensor_lock};
+    if (by_sketch_look_at(&tensor->sketch, lane->sketch_scratch, &all, look->sample, look->team,
+                          err) < 0)
         return -1;
-    if (sketch->nonfinite_sample != before) {
-        tensor->nonfinite_name = by_arena_text(&watch->stats->arena, watch->sample_name,
-                                               strlen(watch->sample_name), err);
-        if (!tensor->nonfinite_name)
-            return -1;
-    }
-    return watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
+    pthread_mutex_lock(&watched->tensor_lock);
+    const int status = look_around(lane, tensor, values, look, err);
+    pthread_mutex_unlock(&watched->tensor_lock);
+    return status;
 }
 
-static int look_at_layers(const struct watched *watched, const struct by_array *values,
-                          const struct by_tap_look *look, struct baryon_error *err)
+static int look_at_layers(const struct watched *watched, struct by_watch_lane *lane,
+                          const struct by_array *values, const struct by_tap_look *look,
+                          struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    struct by_watch *watch = watched->watch;
+    const struct by_watch *watch = watched->watch;
     for (size_t i = 0; i < watched->layers.count; i++) {
         const size_t number = watched->layers.at[i];
         struct by_layer_stats *layer = &watch->stats->layers[number];
         size_t first, end;
         if (!by_plan_part(watch->plan, watch->pass, number, &first, &end))
             continue;
-        if (by_moments_look(&layer->moments, &layer->layer, watch->moments_scratch, values,
+        if (by_moments_look(&layer->moments, &layer->layer, lane->moments_scratch, values,
                             look->sample, look->team, err) < 0)
             return by_err_in(err, "layer %s", by_quote(quoted, layer->layer.name));
     }
     return 0;
 }
 
+static int look_at(struct watched *watched, struct by_watch_lane *lane,
+                   const struct by_array *values, const struct by_tap_look *look,
+                   struct baryon_error *err)
+{
+    if (ready_scratch(lane, look->team, err) < 0 ||
+        (watched->tensor != NO_TENSOR && watched->watch->pass == 0 &&
+         look_at_tensor(watched, lane, values, look, err) < 0))
+        return -1;
+    if (!watched->layers.count)
+        return 0;
+    pthread_mutex_lock(&watched->layers_lock);
+    const int status = look_at_layers(watched, lane, values, look, err);
+    pthread_mutex_unlock(&watched->layers_lock);
+    return status;
+}
+
 static int look(void *context, const struct by_tap_look *look, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    const struct watched *watched = context;
-    struct by_watch *watch = watched->watch;
-    const struct by_array *values = &look->values[0];
-    if (ready_scratch(watch, look->team, err) < 0)
-        return -1;
-    if ((watched->tensor != NO_TENSOR && watch->pass == 0 &&
-         look_at_tensor(watch, &watch->stats->tensors[watched->tensor], values, look, err) < 0) ||
-        look_at_layers(watched, values, look, err) < 0)
+    struct watched *watched = context;
+    if (look_at(watched, look->lane, &look->values[0], look, err) < 0)
         return by_err_in(err, "tensor %s", by_quote(quoted, watched->name));
     return 0;
 }
@@ -144,6 +170,8 @@ static struct watched *watch_value(struct by_watch *watch, const char *name,
         by_map_put(&watch->by_name, name, found, err) < 0)
         return NULL;
     *found = (struct watched){.watch = watch, .name = name, .tensor = NO_TENSOR};
+    pthread_mutex_init(&found->tensor_lock, NULL);
+    pthread_mutex_init(&found->layers_lock, NULL);
     watch->values.at[watch->values.count++] = found;
     return found;
 }
@@ -214,8 +242,11 @@ void by_watch_close(struct by_watch *watch)
     if (!watch)
         return;
     by_tapped_close(watch->tapped);
-    by_sketch_scratch_close(watch->sketch_scratch);
-    by_moments_scratch_close(watch->moments_scratch);
+    for (size_t i = 0; i < watch->values.count; i++) {
+        struct watched *value = watch->values.at[i];
+        pthread_mutex_destroy(&value->tensor_lock);
+        pthread_mutex_destroy(&value->layers_lock);
+    }
     by_map_release(&watch->by_name);
     by_arena_release(&watch->arena);
     by_free(watch);
@@ -232,9 +263,64 @@ void by_watch_into(struct by_watch *watch, struct by_stats *stats, size_t pass)
     watch->pass = pass;
 }
 
-int by_watch_sample(struct by_watch *watch, const struct by_array *inputs, size_t count,
-                    uint64_t sample, const char *name, struct baryon_error *err)
+/* --- Lanes --- */
+
+int by_watch_lane_open(struct by_watch_lane **out, struct by_watch *watch, struct baryon_error *err)
 {
-    watch->sample_name = name;
-    return by_tapped_run(watch->tapped, inputs, count, sample, err);
+    struct by_watch_lane *lane = by_alloc_zero(1, sizeof *lane, err);
+    *out = NULL;
+    if (!lane)
+        return -1;
+    lane->watch = watch;
+    if (by_tap_lane_open(&lane->taps, watch->tapped, lane, err) < 0) {
+        by_watch_lane_close(lane);
+        return -1;
+    }
+    *out = lane;
+    return 0;
+}
+
+void by_watch_lane_close(struct by_watch_lane *lane)
+{
+    if (!lane)
+        return;
+    by_tap_lane_close(lane->taps);
+    by_sketch_scratch_close(lane->sketch_scratch);
+    by_moments_scratch_close(lane->moments_scratch);
+    by_free(lane);
+}
+
+int by_watch_sample(struct by_watch_lane *lane, const struct by_array *inputs, size_t count,
+                    uint64_t sample, bool *nonfinite, struct baryon_error *err)
+{
+    lane->nonfinite = false;
+    const int status = by_tap_lane_run(lane->taps, inputs, count, sample, err);
+    *nonfinite = lane->nonfinite;
+    return status;
+}
+
+/* Lower samples may have come since. */
+static int name_tensor(struct watched *watched, uint64_t sample, const char *name,
+                       struct baryon_error *err)
+{
+    struct by_stats *stats = watched->watch->stats;
+    struct by_tensor_stats *tensor = &stats->tensors[watched->tensor];
+    pthread_mutex_lock(&watched->tensor_lock);
+    const bool lowest = tensor->sketch.nonfinite_sample == sample;
+    pthread_mutex_unlock(&watched->tensor_lock);
+    if (!lowest)
+        return 0;
+    tensor->nonfinite_name = by_arena_text(&stats->arena, name, strlen(name), err);
+    return tensor->nonfinite_name ? 0 : -1;
+}
+
+int by_watch_name(struct by_watch *watch, uint64_t sample, const char *name,
+                  struct baryon_error *err)
+{
+    for (size_t i = 0; i < watch->values.count; i++) {
+        struct watched *watched = watch->values.at[i];
+        if (watched->tensor != NO_TENSOR && name_tensor(watched, sample, name, err) < 0)
+            return -1;
+    }
+    return 0;
 }

@@ -1,13 +1,18 @@
 /*
- * How many processors this process may use.
+ * How many processors this process may use, and how much memory it has.
  */
 #ifndef BY_CPU_H
 #define BY_CPU_H
+
+#include <stdint.h>
 
 /*
  * Processors that the cgroup's quota amounts to, rounded up; 0 when there is none.
  * membership: /proc/self/cgroup; mount: /sys/fs/cgroup. Both versions of cgroups.
  */
 unsigned by_cgroup_cpus(const char *membership, const char *mount);
+
+/* Memory of this process that is in use now; 0 when the system does not tell. */
+uint64_t by_resident_bytes(void);
 
 #endif

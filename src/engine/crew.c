@@ -3,17 +3,19 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* One thread of the runtime's pool. */
+/* One thread for the runtime's pool. */
 struct member {
     struct by_crew *crew;
     pthread_t thread;
     bool idle; /* until the pool ends */
-    OrtThreadWorkerFn work;
+    bool joined;
+    OrtThreadWorkerFn work; /* NULL: the pool has not asked for it yet */
     void *argument;
 };
 
 struct by_crew {
-    unsigned working, count;
+    unsigned count;       /* as the runtime believes; it asks for one less */
+    unsigned started;     /* threads */
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool ending;
@@ -21,67 +23,83 @@ struct by_crew {
     struct member members[];
 };
 
-static void wait_for_end(struct by_crew *crew)
+static bool is_called(const struct member *member)
 {
-    pthread_mutex_lock(&crew->lock);
-    while (!crew->ending)
-        pthread_cond_wait(&crew->changed, &crew->lock);
-    pthread_mutex_unlock(&crew->lock);
+    return member->work && (!member->idle || member->crew->ending);
 }
 
 static void *work(void *argument)
 {
     struct member *member = argument;
-    if (member->idle)
-        wait_for_end(member->crew);
-    member->work(member->argument);
+    struct by_crew *crew = member->crew;
+    pthread_mutex_lock(&crew->lock);
+    while (!is_called(member) && !crew->ending)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    const bool called = is_called(member);
+    pthread_mutex_unlock(&crew->lock);
+    if (called)
+        member->work(member->argument);
     return NULL;
 }
 
-static struct member *next_member(struct by_crew *crew)
-{
-    pthread_mutex_lock(&crew->lock);
-    const unsigned number = crew->next++;
-    pthread_mutex_unlock(&crew->lock);
-    if (number >= crew->count)
-        return NULL;
-    crew->members[number].crew = crew;
-    crew->members[number].idle = number >= crew->working;
-    return &crew->members[number];
-}
-
+/* NULL, at which the runtime would wait for ever, when it asks for more than it said. */
 static OrtCustomThreadHandle create(void *context, OrtThreadWorkerFn worker, void *argument)
 {
-    struct member *member = next_member(context);
-    if (!member)
-        return NULL;
-    member->work = worker;
-    member->argument = argument;
-    if (by_thread_start(&member->thread, work, member, "a thread of the session", NULL) < 0)
-        return NULL;
+    struct by_crew *crew = context;
+    struct member *member = NULL;
+    pthread_mutex_lock(&crew->lock);
+    if (crew->next < crew->started) {
+        member = &crew->members[crew->next++];
+        member->work = worker;
+        member->argument = argument;
+        pthread_cond_broadcast(&crew->changed);
+    }
+    pthread_mutex_unlock(&crew->lock);
     return (OrtCustomThreadHandle)(const void *)member;
 }
 
-static void join(OrtCustomThreadHandle handle)
+static void end(struct by_crew *crew)
 {
-    const struct member *member = (const struct member *)(const void *)handle;
-    struct by_crew *crew = member->crew;
     pthread_mutex_lock(&crew->lock);
     crew->ending = true;
     pthread_cond_broadcast(&crew->changed);
     pthread_mutex_unlock(&crew->lock);
-    pthread_join(member->thread, NULL);
 }
 
-int by_crew_open(struct by_crew **crew, unsigned threads, unsigned told, struct baryon_error *err)
+static void join(OrtCustomThreadHandle handle)
 {
-    *crew = by_alloc_zero(1, sizeof **crew + told * sizeof *(*crew)->members, err);
-    if (!*crew)
+    struct member *member = (struct member *)(uintptr_t)(const void *)handle;
+    end(member->crew);
+    pthread_join(member->thread, NULL);
+    member->joined = true;
+}
+
+/* All of them before the runtime asks: it could do nothing if one was missing. */
+static int start(struct by_crew *crew, unsigned threads, struct baryon_error *err)
+{
+    for (; crew->started + 1 < crew->count; crew->started++) {
+        struct member *member = &crew->members[crew->started];
+        *member = (struct member){.crew = crew, .idle = crew->started + 1 >= threads};
+        if (by_thread_start(&member->thread, work, member, "a thread of the session", err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int by_crew_open(struct by_crew **out, unsigned threads, unsigned told, struct baryon_error *err)
+{
+    struct by_crew *crew = by_alloc_zero(1, sizeof *crew + told * sizeof *crew->members, err);
+    *out = NULL;
+    if (!crew)
         return -1;
-    (*crew)->working = threads - 1;
-    (*crew)->count = told;
-    pthread_mutex_init(&(*crew)->lock, NULL);
-    pthread_cond_init(&(*crew)->changed, NULL);
+    crew->count = told;
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->changed, NULL);
+    if (start(crew, threads, err) < 0) {
+        by_crew_close(crew);
+        return -1;
+    }
+    *out = crew;
     return 0;
 }
 
@@ -89,6 +107,10 @@ void by_crew_close(struct by_crew *crew)
 {
     if (!crew)
         return;
+    end(crew);
+    for (unsigned i = 0; i < crew->started; i++)
+        if (!crew->members[i].joined)
+            pthread_join(crew->members[i].thread, NULL);
     pthread_cond_destroy(&crew->changed);
     pthread_mutex_destroy(&crew->lock);
     by_free(crew);

@@ -5,7 +5,8 @@
  * bits for other cuts (MatMul of two computed matrices, ReduceMean over outer axes). So such a
  * session is told of a fixed number of threads, of which only some work: a thread of the runtime's
  * pool takes what the others have not begun, so nothing waits for those that do not. Only the
- * end of the pool does; then they all come.
+ * end of the pool does; then they all come. All threads are started before the runtime asks for
+ * them, since it cannot bear that one is missing.
  */
 #ifndef BY_CREW_H
 #define BY_CREW_H

@@ -98,7 +98,7 @@ static int set_threads(struct by_session *session, OrtSessionOptions *built,
     const struct by_ort *ort = session->ort;
     unsigned threads = options->threads ? options->threads : by_cpu_count();
     if (check_threads(threads, err) || check_threads(options->branches, err) ||
-        try_threads(threads > options->cuts ? threads : options->cuts, options->branches, err) ||
+        (!options->cuts && try_threads(threads, options->branches, err)) ||
         set_inner_threads(session, built, options, threads, err))
         return -1;
     if (options->branches < 2)

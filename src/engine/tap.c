@@ -91,6 +91,7 @@ static int open_tapped(struct by_tapped *tapped, struct baryon_model *model,
                        const struct by_session_options *options, struct baryon_error *err)
 {
     tapped->threads = options && options->threads ? options->threads : by_cpu_count();
+    tapped->side_by_side = tapped->threads == 1 && !(options && options->cuts);
     if (options && options->branches > 1)
         return by_fail(err, BARYON_ERR_USAGE,
                        "%u branches, a session with taps runs one node after the other",
@@ -112,6 +113,7 @@ int by_tapped_open(struct by_tapped **out, struct baryon_model *model, const str
     if (!tapped)
         return -1;
     by_arena_init(&tapped->arena, 0);
+    tapped->lane.tapped = tapped;
     pthread_mutex_init(&tapped->turn, NULL);
     if (open_tapped(tapped, model, taps, tap_count, options, err)) {
         by_tapped_close(tapped);
@@ -126,7 +128,7 @@ void by_tapped_close(struct by_tapped *tapped)
     if (!tapped)
         return;
     by_session_close(tapped->session);
-    by_free(tapped->plain);
+    by_free(tapped->lane.plain);
     pthread_mutex_destroy(&tapped->turn);
     by_arena_release(&tapped->arena);
     by_free(tapped);
@@ -137,25 +139,65 @@ struct by_session *by_tapped_session(const struct by_tapped *tapped)
     return tapped->session;
 }
 
-static int run_once(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
-                    struct baryon_error *err)
+/* --- running --- */
+
+_Thread_local struct by_tap_lane *by_tap_lane_here;
+
+int by_tap_lane_open(struct by_tap_lane **lane, struct by_tapped *tapped, void *context,
+                     struct baryon_error *err)
 {
+    *lane = by_alloc_zero(1, sizeof **lane, err);
+    if (!*lane)
+        return -1;
+    (*lane)->tapped = tapped;
+    (*lane)->context = context;
+    return 0;
+}
+
+void by_tap_lane_close(struct by_tap_lane *lane)
+{
+    if (!lane)
+        return;
+    by_free(lane->plain);
+    by_free(lane);
+}
+
+static int run_lane(struct by_tap_lane *lane, const struct by_array *inputs, size_t input_count,
+                    uint64_t sample, struct baryon_error *err)
+{
+    const struct by_tapped *tapped = lane->tapped;
+    struct by_tap_lane *before = by_tap_lane_here;
     struct by_run *run;
-    tapped->failed = false;
-    if (by_session_run(tapped->session, inputs, input_count, &tapped->done_name, 1, &run, err) ==
-        0) {
+    lane->sample = sample;
+    lane->failed = false;
+    by_tap_lane_here = lane;
+    int failed =
+        by_session_run(tapped->session, inputs, input_count, &tapped->done_name, 1, &run, err);
+    by_tap_lane_here = before;
+    if (!failed)
         by_run_free(run);
-        return 0;
-    }
-    return own_error(tapped, err);
+    else if (lane->failed && err)
+        *err = lane->error;
+    return failed;
+}
+
+int by_tap_lane_run(struct by_tap_lane *lane, const struct by_array *inputs, size_t input_count,
+                    uint64_t sample, struct baryon_error *err)
+{
+    struct by_tapped *tapped = lane->tapped;
+    if (tapped->side_by_side)
+        return run_lane(lane, inputs, input_count, sample, err);
+    pthread_mutex_lock(&tapped->turn);
+    int failed = run_lane(lane, inputs, input_count, sample, err);
+    pthread_mutex_unlock(&tapped->turn);
+    return failed;
 }
 
 int by_tapped_run(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
                   uint64_t sample, struct baryon_error *err)
 {
     pthread_mutex_lock(&tapped->turn);
-    tapped->sample = sample;
-    int failed = run_once(tapped, inputs, input_count, err);
+    int failed = run_lane(&tapped->lane, inputs, input_count, sample, err);
     pthread_mutex_unlock(&tapped->turn);
     return failed;
 }

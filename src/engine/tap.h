@@ -29,11 +29,12 @@ struct by_tap_look {
     /* The first value's layout, when it is not its plain one; its dimensions are as if it were.
      * Only for taps that take any. NULL: plain. */
     const struct by_blocks *blocks;
-    uint64_t sample;            /* what by_tapped_run() was given */
+    uint64_t sample;            /* what the run was given */
+    void *lane;                 /* the context of the lane that runs; NULL: none has one */
     const struct by_team *team; /* threads that are free to help, the runtime's own */
 };
 
-/* Called once a run and tap, never two at a time for one session. A failure ends the run. */
+/* Called once a run and tap, for each lane by itself. A failure ends the run. */
 typedef int by_tap_fn(void *context, const struct by_tap_look *look, struct baryon_error *err);
 
 struct by_tap {
@@ -60,5 +61,17 @@ struct by_session *by_tapped_session(const struct by_tapped *tapped);
  */
 int by_tapped_run(struct by_tapped *tapped, const struct by_array *inputs, size_t input_count,
                   uint64_t sample, struct baryon_error *err);
+
+/*
+ * Samples side by side: each lane runs one at a time, on the thread that calls it, and several
+ * may run at once. They may do so in a session of one thread (options->threads 1, no cuts); in
+ * others lanes take turns. They are closed before the session.
+ */
+struct by_tap_lane;
+int by_tap_lane_open(struct by_tap_lane **lane, struct by_tapped *tapped, void *context,
+                     struct baryon_error *err);
+void by_tap_lane_close(struct by_tap_lane *lane);
+int by_tap_lane_run(struct by_tap_lane *lane, const struct by_array *inputs, size_t input_count,
+                    uint64_t sample, struct baryon_error *err);
 
 #endif

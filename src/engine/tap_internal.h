@@ -20,7 +20,7 @@ struct by_tap_point {
     struct by_tapped *tapped;
     by_tap_fn *look;
     void *context;
-    struct by_array *values; /* named; the rest is of the run */
+    struct by_array *values; /* named; the rest is of a run, which has a copy */
     size_t count;
     bool through, any_layout;
     /* In the graph that the runtime gets: the value that holds the first one in blocks of so many
@@ -35,6 +35,20 @@ struct by_tap_op {
     struct by_tapped *tapped;
 };
 
+/* What belongs to one run at a time. */
+struct by_tap_lane {
+    struct by_tapped *tapped;
+    void *context;
+    uint64_t sample;
+    float *plain; /* room for values that are put in order */
+    size_t plain_room;
+    bool failed; /* in this run; then there is an error */
+    struct baryon_error error;
+};
+
+/* The lane whose run this thread is in: nodes run on the thread that began the run. */
+extern _Thread_local struct by_tap_lane *by_tap_lane_here;
+
 struct by_tapped {
     struct by_arena arena;
     struct by_session *session;
@@ -44,11 +58,10 @@ struct by_tapped {
     size_t count;
     const char *done_name; /* the output that is asked for */
     unsigned threads;
-    pthread_mutex_t turn; /* one run at a time */
-    uint64_t sample;
-    float *plain; /* room for values that are put in order */
-    size_t plain_room;
-    bool failed; /* in this run, or on opening; then there is an error */
+    bool side_by_side;       /* lanes need not take turns */
+    struct by_tap_lane lane; /* of by_tapped_run() */
+    pthread_mutex_t turn;    /* to use it, or any other where they take turns */
+    bool failed;             /* on opening; then there is an error */
     struct baryon_error error;
 };
 

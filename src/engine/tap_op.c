@@ -60,13 +60,12 @@ static int run_on_runtime(const struct by_team *team, size_t count, size_t grain
 
 #define PLANES 4u /* of an image, put in order by one thread at a time */
 
-static int read_value(const struct by_tap_point *tap, const OrtKernelContext *context, size_t index,
-                      struct by_arena *scratch, struct baryon_error *err)
+static int read_value(const struct by_ort *ort, struct by_array *array,
+                      const OrtKernelContext *context, size_t index, struct by_arena *scratch,
+                      struct baryon_error *err)
 {
-    const struct by_ort *ort = tap->tapped->ort;
     const OrtValue *value = NULL;
     char quoted[BY_QUOTE_MAX];
-    struct by_array *array = &tap->values[index];
     if (by_ort_status(ort, ort->api->KernelContext_GetInput(context, index, &value),
                       "show a tensor", err) ||
         by_value_unwrap(ort, (OrtValue *)(uintptr_t)value, scratch, array, err))
@@ -144,31 +143,31 @@ static int order_planes(void *context, size_t begin, size_t end, unsigned worker
     return 0;
 }
 
-static int put_in_order(struct by_tapped *tapped, const struct by_blocks *blocks,
+static int put_in_order(struct by_tap_lane *lane, const struct by_blocks *blocks,
                         struct by_array *array, const struct by_team *team,
                         struct baryon_error *err)
 {
     const size_t planes = (size_t)array->dims[0] * blocks->channels;
     const size_t count = planes * blocks->places;
-    if (count > tapped->plain_room) {
-        by_free(tapped->plain);
-        tapped->plain_room = 0;
-        tapped->plain = by_alloc(count, sizeof *tapped->plain, err);
-        if (!tapped->plain)
+    if (count > lane->plain_room) {
+        by_free(lane->plain);
+        lane->plain_room = 0;
+        lane->plain = by_alloc(count, sizeof *lane->plain, err);
+        if (!lane->plain)
             return -1;
-        tapped->plain_room = count;
+        lane->plain_room = count;
     }
-    struct ordering ordering = {blocks, array->data, tapped->plain};
+    struct ordering ordering = {blocks, array->data, lane->plain};
     if (by_team_for(team, planes, PLANES, order_planes, &ordering, err))
         return -1;
-    array->data = tapped->plain;
-    array->size = count * sizeof *tapped->plain;
+    array->data = lane->plain;
+    array->size = count * sizeof *lane->plain;
     return 0;
 }
 
 /* The tensor that the model speaks of, rather than the one that the runtime made of it. */
-static int unblock(const struct by_tap_point *tap, struct by_array *array, struct by_blocks *blocks,
-                   struct by_tap_look *what, struct baryon_error *err)
+static int unblock(const struct by_tap_point *tap, struct by_tap_lane *lane, struct by_array *array,
+                   struct by_blocks *blocks, struct by_tap_look *what, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const int64_t channels = (int64_t)tap->channels, block = (int64_t)tap->block;
@@ -178,40 +177,46 @@ static int unblock(const struct by_tap_point *tap, struct by_array *array, struc
                        by_quote(quoted, array->name), tap->block);
     *blocks = (struct by_blocks){tap->channels, tap->block, places_of(array)};
     array->dims[1] = channels;
-    what->values = array;
     what->blocks = tap->any_layout ? blocks : NULL;
-    return tap->any_layout ? 0 : put_in_order(tap->tapped, blocks, array, what->team, err);
+    return tap->any_layout ? 0 : put_in_order(lane, blocks, array, what->team, err);
 }
 
-static int look(const struct by_tap_point *tap, const OrtKernelContext *context,
-                struct baryon_error *err)
+static int look(const struct by_tap_point *tap, struct by_array *values, struct by_tap_lane *lane,
+                const OrtKernelContext *context, struct baryon_error *err)
 {
-    struct by_tapped *tapped = tap->tapped;
+    const struct by_tapped *tapped = tap->tapped;
     const struct runtime_team team = {{tapped->threads, run_on_runtime}, tapped->ort, context};
-    struct by_array ordered = tap->values[0];
     struct by_blocks blocks;
-    struct by_tap_look what = {
-        .values = tap->values, .count = tap->count, .sample = tapped->sample, .team = &team.team};
-    if (tap->blocked && unblock(tap, &ordered, &blocks, &what, err))
+    struct by_tap_look what = {.values = values,
+                               .count = tap->count,
+                               .sample = lane->sample,
+                               .lane = lane->context,
+                               .team = &team.team};
+    if (tap->blocked && unblock(tap, lane, &values[0], &blocks, &what, err))
         return -1;
     return tap->look(tap->context, &what, err);
 }
 
-static int read_and_look(const struct by_tap_point *tap, OrtKernelContext *context,
-                         struct by_arena *scratch, struct baryon_error *err)
+static int read_and_look(const struct by_tap_point *tap, struct by_tap_lane *lane,
+                         OrtKernelContext *context, struct by_arena *scratch,
+                         struct baryon_error *err)
 {
     const struct by_ort *ort = tap->tapped->ort;
-    for (size_t i = 0; i < tap->count; i++)
-        if (read_value(tap, context, i, scratch, err))
-            return -1;
-    if (tap->through ? hand_on(ort, tap->values, context, err) : hand_token(ort, context, err))
+    struct by_array *values = by_arena_alloc(scratch, tap->count, sizeof *values, err);
+    if (!values)
         return -1;
-    return look(tap, context, err);
+    memcpy(values, tap->values, tap->count * sizeof *values);
+    for (size_t i = 0; i < tap->count; i++)
+        if (read_value(ort, &values[i], context, i, scratch, err))
+            return -1;
+    if (tap->through ? hand_on(ort, values, context, err) : hand_token(ort, context, err))
+        return -1;
+    return look(tap, values, lane, context, err);
 }
 
 /* --- what the runtime calls --- */
 
-/* The first error of a run or of opening is kept. */
+/* The first error of opening is kept. */
 static void note_failure(struct by_tapped *tapped, const struct baryon_error *error)
 {
     if (!tapped->failed)
@@ -219,30 +224,49 @@ static void note_failure(struct by_tapped *tapped, const struct baryon_error *er
     tapped->failed = true;
 }
 
+static OrtStatus *refuse(const struct by_tapped *tapped)
+{
+    return tapped->ort->api->CreateStatus(ORT_FAIL, "a tap has failed");
+}
+
 static OrtStatus *give_up(struct by_tapped *tapped, const struct baryon_error *error)
 {
     note_failure(tapped, error);
-    return tapped->ort->api->CreateStatus(ORT_FAIL, "a tap has failed");
+    return refuse(tapped);
+}
+
+/* The first error of a run is kept. */
+static OrtStatus *end_run(struct by_tap_lane *lane, const struct baryon_error *error)
+{
+    if (!lane->failed)
+        lane->error = *error;
+    lane->failed = true;
+    return refuse(lane->tapped);
 }
 
 static OrtStatus *compute_tap(void *kernel, OrtKernelContext *context)
 {
-    struct by_tap_point *tap = kernel;
+    const struct by_tap_point *tap = kernel;
+    struct by_tap_lane *lane = by_tap_lane_here;
     struct baryon_error error;
     struct by_arena scratch;
+    if (!lane)
+        return tap->tapped->ort->api->CreateStatus(ORT_FAIL, "a tap runs on a foreign thread");
     by_err_clear(&error);
     by_arena_init(&scratch, 0);
-    int failed = read_and_look(tap, context, &scratch, &error);
+    int failed = read_and_look(tap, lane, context, &scratch, &error);
     by_arena_release(&scratch);
-    return failed ? give_up(tap->tapped, &error) : NULL;
+    return failed ? end_run(lane, &error) : NULL;
 }
 
 static OrtStatus *compute_done(void *kernel, OrtKernelContext *context)
 {
-    struct by_tapped *tapped = kernel;
+    const struct by_tapped *tapped = kernel;
     struct baryon_error error;
     by_err_clear(&error);
-    return hand_token(tapped->ort, context, &error) ? give_up(tapped, &error) : NULL;
+    if (!hand_token(tapped->ort, context, &error))
+        return NULL;
+    return by_tap_lane_here ? end_run(by_tap_lane_here, &error) : refuse(tapped);
 }
 
 static struct by_tapped *owner(const OrtCustomOp *op)

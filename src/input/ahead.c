@@ -223,6 +223,12 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
     return 0;
 }
 
+void by_ahead_take(struct by_ahead *ahead, struct by_sample *sample)
+{
+    *sample = ahead->held->sample;
+    by_sample_init(&ahead->held->sample);
+}
+
 const char *by_ahead_reason(const struct by_ahead *ahead)
 {
     return ahead->held->sample.reason;

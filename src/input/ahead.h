@@ -1,7 +1,7 @@
 /*
  * Samples read ahead: while the caller works on one, the next is read on a thread of its own.
- * Exactly two samples are in memory. What comes out is what by_input_get() gives, in the same
- * order: samples, errors, notices, the number of skipped ones.
+ * Two samples are in memory, besides those that were taken. What comes out is what by_input_get()
+ * gives, in the same order: samples, errors, notices, the number of skipped ones.
  */
 #ifndef BY_AHEAD_H
 #define BY_AHEAD_H
@@ -22,6 +22,8 @@ void by_ahead_close(struct by_ahead *ahead);
  */
 int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct by_array **arrays,
                  const char **name, struct baryon_error *err);
+/* The last sample that was got becomes the caller's, who releases it; where it was skipped, too. */
+void by_ahead_take(struct by_ahead *ahead, struct by_sample *sample);
 /* Why the last sample that was got was skipped, "" when it was not. */
 const char *by_ahead_reason(const struct by_ahead *ahead);
 /* by_input_count() and by_input_skipped() as they were behind the last sample that was got. */

@@ -30,7 +30,7 @@ MODELS = ("centerface", "ppocr_cls", "magika", "silero_vad")
 LONG = bool(os.environ.get("LONG"))
 SAMPLES = 3 if LONG else 2
 FLOATS = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE}
-CUTS = 32  # that work is cut for, as in src/calibrate.c
+THREADS = 1  # threads that a session of these models has: each does a sample of its own
 ort.set_default_logger_severity(4)
 
 passed, failures = 0, []
@@ -70,7 +70,7 @@ def open_all(name, level):
                 model.graph.output.append(onnx.ValueInfoProto(name=output))
     options = ort.SessionOptions()
     options.graph_optimization_level = level
-    options.intra_op_num_threads = CUTS
+    options.intra_op_num_threads = THREADS
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 

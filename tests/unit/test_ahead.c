@@ -96,6 +96,27 @@ static void test_one_ahead(void **state)
     assert_rows(arrays, 9, 1);
 }
 
+/* Those that were taken stay whole while others are read. */
+static void test_taken(void **state)
+{
+    (void)state;
+    static struct by_sample taken[10];
+    counter = (struct counter){.count = 10, .nanoseconds = 300000};
+    open_counter(10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_ok(by_ahead_get(ahead, i, i + 1, &arrays, &name, &err));
+        by_ahead_take(ahead, &taken[i]);
+    }
+    tear_down(NULL);
+    for (size_t i = 0; i < 10; i++) {
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "row%zu", i);
+        assert_string_equal(taken[i].name, wanted);
+        assert_rows(taken[i].arrays, i, 1);
+        by_sample_release(&taken[i]);
+    }
+}
+
 static void test_other_than_promised(void **state)
 {
     (void)state;
@@ -212,8 +233,13 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_order),   TEST(test_one_ahead), TEST(test_other_than_promised),
-        TEST(test_notices), TEST(test_end),       TEST(test_failure_comes_in_its_turn),
+        TEST(test_order),
+        TEST(test_one_ahead),
+        TEST(test_taken),
+        TEST(test_other_than_promised),
+        TEST(test_notices),
+        TEST(test_end),
+        TEST(test_failure_comes_in_its_turn),
         TEST(test_files),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

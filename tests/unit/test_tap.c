@@ -545,6 +545,74 @@ static void test_threads(void **state)
         try_threads(threads);
 }
 
+/* --- lanes --- */
+
+#define LANES   4
+#define SAMPLES 60
+
+struct lane_sum {
+    struct by_tap_lane *lane;
+    double sum;
+    uint64_t looks, last;
+    bool failed;
+};
+
+static int add_in_lane(void *context, const struct by_tap_look *look, struct baryon_error *e)
+{
+    struct lane_sum *into = look->lane;
+    (void)context;
+    into->sum += ((const float *)look->values[0].data)[0];
+    into->looks++;
+    into->last = look->sample;
+    return look->sample == 7 ? by_fail(e, BARYON_ERR_INPUT, "not this one") : 0;
+}
+
+/* Lane k has samples k, k + LANES, ...; the value that is seen is minus the sample's number. */
+static void *run_lane(void *argument)
+{
+    struct lane_sum *into = argument;
+    for (uint64_t i = into->last; i < SAMPLES; i += LANES) {
+        struct baryon_error error;
+        const float values[] = {(float)i, 0, 0, 0};
+        const struct by_array x = FLOATS("x", 2, two_by_two, values);
+        const int status = by_tap_lane_run(into->lane, &x, 1, i, &error);
+        into->failed |= (status != 0) != (i == 7) || into->last != i;
+        into->failed |= i == 7 && strcmp(error.message, "not this one") != 0;
+    }
+    return NULL;
+}
+
+/* Also where lanes have to take turns. */
+static void test_lanes(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct baryon_model *model = line_model();
+        struct lane_sum sums[LANES] = {0};
+        pthread_t at[LANES];
+        double sum = 0;
+        const struct by_tap tap = {(const char *const[]){"p"}, 1, add_in_lane, NULL, false};
+        const struct by_session_options options = {.optimization = -1, .threads = threads};
+        struct by_tapped *tapped;
+        assert_ok(by_tapped_open(&tapped, model, &tap, 1, &options, &err));
+        for (size_t i = 0; i < LANES; i++) {
+            sums[i].last = i;
+            assert_ok(by_tap_lane_open(&sums[i].lane, tapped, &sums[i], &err));
+            assert_int_equal(pthread_create(&at[i], NULL, run_lane, &sums[i]), 0);
+        }
+        for (size_t i = 0; i < LANES; i++) {
+            assert_int_equal(pthread_join(at[i], NULL), 0);
+            assert_false(sums[i].failed);
+            assert_int_equal(sums[i].looks, SAMPLES / LANES);
+            sum += sums[i].sum;
+            by_tap_lane_close(sums[i].lane);
+        }
+        assert_true(sum == -SAMPLES * (SAMPLES - 1) / 2.0);
+        by_tapped_close(tapped);
+        by_model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +635,7 @@ int main(void)
         cmocka_unit_test_teardown(test_errors_come_out, clear_watch),
         cmocka_unit_test_teardown(test_cancelled, clear_watch),
         cmocka_unit_test_teardown(test_threads, clear_watch),
+        cmocka_unit_test_teardown(test_lanes, clear_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
