@@ -155,6 +155,57 @@ int by_graph_remove_node(struct baryon_node *node, struct baryon_error *err)
     return 0;
 }
 
+/* --- another operator --- */
+
+/* What is said about the sharding of inputs that the node no longer has. */
+static void drop_stale_sharding(struct baryon_node *node)
+{
+    for (size_t i = 0; i < node->device_configurations.count; i++) {
+        struct by_node_device *device = node->device_configurations.at[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < device->sharding_spec.count; k++) {
+            struct by_sharding_spec *spec = device->sharding_spec.at[k];
+            bool has = false;
+            for (size_t j = 0; j < node->input.count; j++)
+                has |= node->input.at[j] == spec->tensor_name;
+            for (size_t j = 0; j < node->output.count; j++)
+                has |= node->output.at[j] == spec->tensor_name;
+            if (has)
+                device->sharding_spec.at[kept++] = spec;
+        }
+        device->sharding_spec.count = kept;
+    }
+}
+
+int by_node_become(struct baryon_node *node, const char *op_type, const char *domain,
+                   struct baryon_value *const *inputs, size_t count, struct baryon_error *err)
+{
+    if (by_node_is_live(node, err))
+        return -1;
+    struct baryon_graph *graph = node->graph;
+    struct baryon_node made = {0};
+    if (set_names(&made, graph->model, op_type, domain, NULL, err) ||
+        prepare_inputs(&made, graph, inputs, count, err))
+        return -1;
+    by_node_detach(node);
+    node->attribute.count = 0;
+    node->op_type = made.op_type;
+    node->domain = made.domain;
+    node->overload = NULL;
+    node->input = made.input;
+    node->links = made.links;
+    node->links_cap = made.links_cap;
+    for (size_t i = 0; i < count; i++) {
+        if (!inputs[i])
+            continue;
+        by_use_connect((struct by_use){node, graph, i}, inputs[i]);
+        inputs[i]->graph->unsettled = true;
+    }
+    drop_stale_sharding(node);
+    graph->unsettled = true;
+    return 0;
+}
+
 /* --- inputs --- */
 
 #define GAP_MAX 1024u

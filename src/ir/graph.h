@@ -159,6 +159,11 @@ int by_model_set_metadata(struct baryon_model *model, const char *key, const cha
 /* Makes input `slot` of a node read another value (NULL: leave it out; may append). */
 int by_node_set_input(struct baryon_node *node, size_t slot, struct baryon_value *value,
                       struct baryon_error *err);
+/* The node becomes that operator with those inputs (NULL: left out) and without attributes. It
+ * keeps its name and its outputs, whose types are the caller's to keep right. domain may be NULL.
+ */
+int by_node_become(struct baryon_node *node, const char *op_type, const char *domain,
+                   struct baryon_value *const *inputs, size_t count, struct baryon_error *err);
 /* All uses of old read new_value instead. Where old is an output of the main graph, the output
  * keeps its name: new_value takes old's name over and old gets a fresh one; that cannot be
  * when one of them is an input or new_value is another output. `except` may be NULL. */

@@ -47,6 +47,11 @@ struct by_pass_context {
     int64_t opset;                            /* to convert to, 0: none */
     size_t changes;                           /* what the pass counts */
     bool compat;                              /* the peer's formula where it differs */
+
+    /* --- What single passes are told --- */
+    const char *fix_shapes;                  /* "NAME:[1,3,224,224];..."; NULL: none */
+    struct by_names nhwc;                    /* inputs; none: all with four axes */
+    struct by_names copy_for, copy_bias_for; /* operators; none: all, and those with a bias */
 };
 
 /* True when two nodes may become one: both or none of them are excluded. */
@@ -61,7 +66,8 @@ struct by_pass {
     const char *name;  /* "fold-batch-norm" */
     const char *alias; /* the peer's option, "FoldBatchNorm"; NULL: none */
     const char *help;  /* one sentence, no full stop */
-    enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU } fallback; /* on by default; _NPU: for NPUs */
+    /* On by default; _NPU: for NPUs; _DPU: where the arithmetic of DPUs is simulated. */
+    enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU, BY_PASS_DPU } fallback;
     bool exact;  /* outputs stay the same but for rounding */
     bool shapes; /* reads types or shapes: they are found anew before it where needed */
     /* What it changes may be work for those beside it: neighbours in the list that say so run
@@ -74,7 +80,7 @@ const struct by_pass *const *by_passes(size_t *count);
 const struct by_pass *by_pass_find(const char *name); /* name or alias; NULL */
 
 /* What the fallbacks say; the caller changes it where the user does. */
-void by_passes_defaults(bool *on, bool npu);
+void by_passes_defaults(bool *on, bool npu, bool dpu);
 /* Runs those with on[i], in order, and says what each changed; what nothing reads any more after
  * a change is removed; dump_folder (may be NULL) gets the
  * model after each that changed something, "03-fold-batch-norm.onnx". Types and shapes are known

@@ -6,6 +6,8 @@
 /* A row without a remark would share its line: say why it stands where it stands. */
 static const struct by_pass *const passes[] = {
     /* --- what the model is: version, types, layout --- */
+    &by_pass_fix_shapes,   /* what follows knows more sizes */
+    &by_pass_nchw_to_nhwc, /* inputs are what samples are from here on */
     /* --- cleaning up --- */
     &by_pass_remove_input_init, /* default values are constants from here on */
     &by_pass_lift_constants,    /* one kind of constants for all that follow */
@@ -23,9 +25,29 @@ static const struct by_pass *const passes[] = {
     &by_pass_fold_pad,               /* a normalization behind the Conv does not mind */
     &by_pass_fold_div_matmul,        /* the layers are what they will be */
     /* --- copies: each reader its own initializer --- */
+    &by_pass_copy_shared_init, /* of given operators */
+    &by_pass_copy_bias_init,   /* of layers */
     /* --- fusing several nodes into one --- */
+    &by_pass_fuse_instance_norm, /* before the next, which may look the same */
+    &by_pass_fuse_l2_norm,       /* a norm without a mean */
+    &by_pass_fuse_layer_norm,    /* from opset 17 on */
+    &by_pass_fuse_gelu,          /* from opset 20 on */
+    &by_pass_open_clip_to_relu,  /* with nothing to cut above */
     /* --- shapes --- */
     /* --- what NPUs want --- */
+    &by_pass_mean_to_pool,       /* before pools are looked at */
+    &by_pass_split_large_pool,   /* what they can add up */
+    &by_pass_split_to_slice,     /* there is no Split */
+    &by_pass_batch_norm_to_conv, /* what no layer took in */
+    &by_pass_clip_to_relu,       /* if asked to */
+    /* --- the arithmetic of DPUs; HardSigmoid after Sigmoid --- */
+    &by_pass_leaky_relu_dpu,          /* slopes */
+    &by_pass_sigmoid_to_hard_sigmoid, /* before HardSigmoid is looked at */
+    &by_pass_hard_sigmoid_dpu,        /* 1/6 */
+    &by_pass_average_pool_dpu,        /* factors of kernels */
+    &by_pass_reduce_mean_dpu,         /* factors of counts */
+    &by_pass_softmax_dpu,             /* bfloat16 */
+    &by_pass_clip_dpu,                /* bounds */
 };
 
 #define COUNT (sizeof passes / sizeof *passes)
@@ -45,8 +67,9 @@ const struct by_pass *by_pass_find(const char *name)
     return NULL;
 }
 
-void by_passes_defaults(bool *on, bool npu)
+void by_passes_defaults(bool *on, bool npu, bool dpu)
 {
     for (size_t i = 0; i < COUNT; i++)
-        on[i] = passes[i]->fallback == BY_PASS_ON || (npu && passes[i]->fallback == BY_PASS_NPU);
+        on[i] = passes[i]->fallback == BY_PASS_ON || (npu && passes[i]->fallback == BY_PASS_NPU) ||
+                (dpu && passes[i]->fallback == BY_PASS_DPU);
 }

@@ -18,5 +18,26 @@ extern const struct by_pass by_pass_merge_activations;
 extern const struct by_pass by_pass_merge_moves;
 extern const struct by_pass by_pass_matmul_add_to_gemm;
 extern const struct by_pass by_pass_fold_div_matmul;
+extern const struct by_pass by_pass_fix_shapes;
+extern const struct by_pass by_pass_nchw_to_nhwc;
+extern const struct by_pass by_pass_copy_shared_init;
+extern const struct by_pass by_pass_copy_bias_init;
+extern const struct by_pass by_pass_fuse_instance_norm;
+extern const struct by_pass by_pass_fuse_l2_norm;
+extern const struct by_pass by_pass_fuse_layer_norm;
+extern const struct by_pass by_pass_fuse_gelu;
+extern const struct by_pass by_pass_open_clip_to_relu;
+extern const struct by_pass by_pass_mean_to_pool;
+extern const struct by_pass by_pass_split_large_pool;
+extern const struct by_pass by_pass_split_to_slice;
+extern const struct by_pass by_pass_batch_norm_to_conv;
+extern const struct by_pass by_pass_clip_to_relu;
+extern const struct by_pass by_pass_leaky_relu_dpu;
+extern const struct by_pass by_pass_sigmoid_to_hard_sigmoid;
+extern const struct by_pass by_pass_hard_sigmoid_dpu;
+extern const struct by_pass by_pass_average_pool_dpu;
+extern const struct by_pass by_pass_reduce_mean_dpu;
+extern const struct by_pass by_pass_softmax_dpu;
+extern const struct by_pass by_pass_clip_dpu;
 
 #endif

@@ -3,8 +3,9 @@
  *
  *   pass_run < jobs      lines "IN<tab>OUT<tab>PASS,PASS,...<tab>OPTION,OPTION..."
  *
- * PASS is a name, "default" or "npu" (those that run by themselves), in any order. OPTION:
- * "compat", "opset=N", "exclude=NODE" (stays float), "dump=FOLDER".
+ * PASS is a name, "default", "npu" or "dpu" (those that run by themselves), in any order. OPTION:
+ * "compat", "opset=N", "exclude=NODE" (stays float), "dump=FOLDER", "shapes=NAME:[1|3];..." ("|"
+ * for the comma), "nhwc=INPUT", "copy=OPERATOR", "copy-bias=OPERATOR".
  * Prints for each job "OK" and the number of changes, or "FAIL message"; then for every node of
  * the result a line "N<tab>name<tab>operator<tab>its origins by name", with "origins" among the
  * options.
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define PASSES_MAX 128
+#define NAMES_MAX  16
 
 struct job {
     char *in, *out, *passes, *options;
@@ -40,8 +42,8 @@ static int choose(char *list, bool *on, struct baryon_error *err)
     const struct by_pass *const *passes = by_passes(&count);
     for (char *rest, *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         const struct by_pass *pass = by_pass_find(name);
-        if (strcmp(name, "default") == 0 || strcmp(name, "npu") == 0) {
-            by_passes_defaults(on, *name == 'n');
+        if (strcmp(name, "default") == 0 || strcmp(name, "npu") == 0 || strcmp(name, "dpu") == 0) {
+            by_passes_defaults(on, *name != 'd' || name[1] == 'p', strcmp(name, "dpu") == 0);
             continue;
         }
         if (!pass)
@@ -64,6 +66,19 @@ static void exclude(struct by_origins *origins, const char *name)
     }
 }
 
+static const char *with_commas(char *text)
+{
+    for (char *at = text; (at = strchr(at, '|'));)
+        *at = ',';
+    return text;
+}
+
+static void add_name(struct by_names *names, const char *name)
+{
+    if (names->count < names->cap)
+        names->at[names->count++] = name;
+}
+
 static int set_options(struct job *job, struct by_pass_context *context, struct baryon_error *err)
 {
     char *rest, *list = job->options;
@@ -78,6 +93,14 @@ static int set_options(struct job *job, struct by_pass_context *context, struct 
             exclude(context->origins, word + 8);
         else if (strncmp(word, "dump=", 5) == 0)
             job->dump = word + 5;
+        else if (strncmp(word, "shapes=", 7) == 0)
+            context->fix_shapes = with_commas(word + 7);
+        else if (strncmp(word, "nhwc=", 5) == 0)
+            add_name(&context->nhwc, word + 5);
+        else if (strncmp(word, "copy=", 5) == 0)
+            add_name(&context->copy_for, word + 5);
+        else if (strncmp(word, "copy-bias=", 10) == 0)
+            add_name(&context->copy_bias_for, word + 10);
         else
             return by_fail(err, BARYON_ERR_USAGE, "no option '%s'", word);
     }
@@ -120,7 +143,12 @@ static int run(struct job *job, struct baryon_error *err)
 {
     const struct by_log log = {count_changes, NULL, BY_LOG_DEBUG};
     const struct by_session_options session = {.threads = 1, .optimization = 0};
-    struct by_pass_context context = {.log = &log, .session = &session};
+    const char *names[3][NAMES_MAX];
+    struct by_pass_context context = {.log = &log,
+                                      .session = &session,
+                                      .nhwc = {names[0], 0, NAMES_MAX},
+                                      .copy_for = {names[1], 0, NAMES_MAX},
+                                      .copy_bias_for = {names[2], 0, NAMES_MAX}};
     if (by_model_load(&context.model, job->in, NULL, err))
         return -1;
     int failed = work(job, &context, err);
