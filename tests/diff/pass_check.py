@@ -33,13 +33,19 @@ def port(name, shape, elem=TensorProto.FLOAT):
 
 
 def build(nodes, inputs, outputs, constants=(), opset=17, ir=8, domains=(), infos=()):
-    """inputs and outputs: {name: shape or (shape, elem)}; constants: {name: array}."""
+    """inputs and outputs: {name: shape or (shape, elem)}, of outputs None for what onnx infers;
+    constants: {name: array}."""
     ports = [[port(name, *(shape if isinstance(shape, tuple) else (shape,))) for name, shape in some.items()]
              for some in (inputs, outputs)]  # fmt: skip
     weights = [numpy_helper.from_array(np.asarray(array), name) for name, array in dict(constants).items()]
     graph = helper.make_graph(nodes, "g", *ports, weights, value_info=list(infos))
     opsets = [helper.make_opsetid("", opset)] + [helper.make_opsetid(domain, 1) for domain in domains]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=ir)
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=ir)
+    inferred = onnx.shape_inference.infer_shapes(model).graph.output
+    for item, known in zip(model.graph.output, inferred):
+        if not item.type.tensor_type.HasField("shape"):
+            item.CopyFrom(known)
+    return model
 
 
 def counts(model):
