@@ -127,8 +127,8 @@ def layer_norm(passes):
     w.nodes[2].input[1] = "x"
     stays("(x - mean) x", w)
     w = norm(17, None, [-1])
-    w.constants[w.nodes[2].input[1]] = np.float32(3)
-    stays("cubes", w)
+    w.constants[w.nodes[2].input[1]] = np.float32(4)
+    stays("fourth powers", w)
     w = norm(17, None, [-1])
     w.nodes[3].attribute[0].ints[0] = 1
     stays("two kinds of axes", w)
