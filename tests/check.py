@@ -85,7 +85,8 @@ MORE_PARTS = {
         units("build/tsan", "--seconds", "600"),
     ],
     "valgrind-unit": [units("build", "--valgrind", "--seconds", "1200")],
-    "valgrind-bad": [cases("build", "--valgrind", "tests/bad")],
+    # What is left out runs in asan-cases; the code that reads their files, in valgrind-unit.
+    "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
     "faults": [
         make("FLAVOUR=faults", "faults", "torture"),
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
