@@ -107,6 +107,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The programs of the unit tests are compiled in a third of the time, and what they call is optimized.
+$(addsuffix .o,$(UNITS) $(FAULTS)): CFLAGS += -O0
+
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
 

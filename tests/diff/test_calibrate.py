@@ -208,7 +208,7 @@ def test_bytes(name, folder, words, shard_counts):
 
 def test_all_bytes(folder):
     def data(name):
-        return ["--data", ZOO / "data" / name, "--per-channel", "--moments"]
+        return ["--data", ZOO / "data" / name, "--per-channel", "--moments", *([] if LONG else ["--limit", "3"])]
 
     test_bytes("ppocr_cls", folder, data("ppocr_cls"), [1, 4] if LONG else [3])
     test_bytes("silero_vad", folder, data("silero_vad"), [2])

@@ -10,7 +10,7 @@ import unittest
 import models
 import process
 
-SMALL, LARGE = 10_000, 100_000
+SMALL, LARGE = (10_000, 100_000) if process.LONG else (5_000, 50_000)
 RATIO = 25
 TURNS = 7 if process.LONG else 2
 COMMANDS = {
