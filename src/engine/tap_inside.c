@@ -12,11 +12,12 @@
 #include "onnx/external.h"
 #include "onnx/load.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What is written there takes memory once more. */
 #define WEIGHTS_MAX ((uint64_t)1 << 30)
+/* From this size on they are in a file of their own. */
+#define APART "65536"
 
 /* --- rules --- */
 
@@ -95,22 +96,42 @@ static int refuse(const char **why, struct baryon_model *model,
 
 /* --- optimizing --- */
 
-static int set_path(void *context, struct by_session *session, OrtSessionOptions *built,
-                    struct baryon_error *err)
+/* Files in memory that the runtime writes, as it takes them: the weights' is beside the other. */
+struct paths {
+    char graph[40], weights[16];
+};
+
+/* Weights in a file of their own are not copied into a message first. */
+static int set_paths(void *context, struct by_session *session, OrtSessionOptions *built,
+                     struct baryon_error *err)
 {
+    const struct paths *paths = context;
     const struct by_ort *ort = session->ort;
-    if (by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, context), "save the model",
-                      err) ||
-        by_ort_status(ort,
-                      ort->api->AddSessionConfigEntry(built, "session.disable_prepacking", "1"),
+    const char *const entries[][2] = {
+        {"session.disable_prepacking", "1"},
+        {"session.optimized_model_external_initializers_file_name", paths->weights},
+        {"session.optimized_model_external_initializers_min_size_in_bytes", APART},
+    };
+    if (by_ort_status(ort, ort->api->SetOptimizedModelFilePath(built, paths->graph),
                       "save the model", err))
         return -1;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (by_ort_status(ort, ort->api->AddSessionConfigEntry(built, entries[i][0], entries[i][1]),
+                          "save the model", err))
+            return -1;
     return 0;
 }
 
-/* Weights are never run here: one thread is enough. */
+static int give_back(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    (void)err;
+    by_tensor_done(context, tensor);
+    return 0;
+}
+
+/* Nothing is run here: one thread is enough. */
 static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
-                    const struct by_session_options *options, const char *path,
+                    const struct by_session_options *options, struct paths *paths,
                     struct baryon_error *err)
 {
     struct by_session_options alone =
@@ -121,12 +142,12 @@ static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
     alone.branches = alone.cuts = 0;
     by_arena_init(&edit.arena, 0);
     int failed = by_taps_show(&edit, tapped, model, err) ||
-                 by_session_open_extended(&session, model, 0, &alone, set_path,
-                                          (void *)(uintptr_t)path, err);
+                 by_session_open_extended(&session, model, 0, &alone, set_paths, paths, err);
     by_session_close(session);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
-    return failed ? -1 : 0;
+    /* From here on the runtime has weights of its own. */
+    return failed ? -1 : by_model_each_tensor(model, give_back, model, err);
 }
 
 /* --- what came of it --- */
@@ -254,12 +275,29 @@ static int set_blocks(struct by_tapped *tapped, const struct by_session_options 
 
 /* --- all of it --- */
 
+static int find_weights(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    const struct by_tap_inside *inside = context;
+    struct by_external_ref ref;
+    if (!by_tensor_is_external(tensor))
+        return 0;
+    if (by_external_parse(tensor, &inside->model->arena, &ref, err))
+        return -1;
+    if (ref.offset > inside->weights.size || ref.length > inside->weights.size - ref.offset)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its weights are cut");
+    tensor->external =
+        (struct by_span){inside->weights.bytes + (size_t)ref.offset, (size_t)ref.length};
+    return 0;
+}
+
 static int load(struct by_tap_inside *inside, struct by_tapped *tapped,
                 const struct baryon_model *model, const struct by_session_options *options,
                 struct baryon_error *err)
 {
-    if (by_model_load_bytes(&inside->model, inside->file.bytes, inside->file.size, NULL, NULL,
+    const struct by_load_options later = {.no_external = true};
+    if (by_model_load_bytes(&inside->model, inside->file.bytes, inside->file.size, NULL, &later,
                             err) ||
+        by_model_each_tensor(inside->model, find_weights, inside, err) ||
         drop_shown(inside->model, model, err) || by_model_link(inside->model, err))
         return -1;
     for (size_t i = 0; i < tapped->count; i++)
@@ -272,16 +310,21 @@ static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct b
                 const struct by_session_options *options, struct baryon_error *err)
 {
     static const char name[] = "the optimized model";
-    char path[40];
-    int fd;
-    if (by_memory_file(&fd, name, err))
+    struct paths paths;
+    int graph, weights;
+    if (by_memory_file(&graph, name, err))
         return -1;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int failed = optimize(tapped, model, options, path, err);
-    /* Takes the descriptor over. */
-    if (by_mapped_open_fd(&inside->file, fd, name, failed ? NULL : err) || failed)
+    if (by_memory_file(&weights, name, err)) {
+        (void)by_mapped_open_fd(&inside->file, graph, name, NULL);
         return -1;
-    return load(inside, tapped, model, options, err);
+    }
+    by_format(paths.graph, sizeof paths.graph, "/proc/self/fd/%d", graph);
+    by_format(paths.weights, sizeof paths.weights, "%d", weights);
+    int failed = optimize(tapped, model, options, &paths, err);
+    /* Both descriptors are taken over. */
+    failed |= by_mapped_open_fd(&inside->file, graph, name, failed ? NULL : err);
+    failed |= by_mapped_open_fd(&inside->weights, weights, name, failed ? NULL : err);
+    return failed ? -1 : load(inside, tapped, model, options, err);
 }
 
 static void tell(const struct by_session_options *options, const char *why)
@@ -304,7 +347,7 @@ int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
     const char *why;
     char text[512];
     struct baryon_error problem;
-    *inside = (struct by_tap_inside){.file = {.fd = -1}};
+    *inside = (struct by_tap_inside){.file = {.fd = -1}, .weights = {.fd = -1}};
     if (refuse(&why, model, options, err))
         return -1;
     if (why) {
@@ -330,5 +373,6 @@ void by_tap_inside_close(struct by_tap_inside *inside)
     by_model_free(inside->model);
     inside->model = NULL;
     by_mapped_close(&inside->file);
-    inside->file = (struct by_mapped){.fd = -1};
+    by_mapped_close(&inside->weights);
+    inside->file = inside->weights = (struct by_mapped){.fd = -1};
 }

@@ -110,7 +110,7 @@ void by_taps_take_out(struct by_tap_edit *edit);
 
 /* The model as the runtime optimizes it, for as long as it is being opened. */
 struct by_tap_inside {
-    struct by_mapped file;
+    struct by_mapped file, weights;
     struct baryon_model *model; /* NULL: taps have to go into the model itself */
 };
 
