@@ -8,6 +8,10 @@
 #include "base/par.h"
 #include "quant/plan.h"
 
+/* The domain that QuantizeLinear and DequantizeLinear come from. Refuses what the model's opset has
+ * not, and names the opset that has it. */
+int by_quant_domain(const struct by_quant_plan *plan, const char **domain,
+                    struct baryon_error *err);
 /* QuantizeLinear and DequantizeLinear around layers. The plan's nodes and values may be gone
  * afterwards: the plan is good for reports by name only. */
 int by_lower_qdq(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);

@@ -89,6 +89,7 @@ struct by_quant_node {
     enum by_node_state state;
     const char *why;
     double macs; /* multiply-adds; 0: none, or unknown sizes */
+    bool folded; /* the range of what it gives does its work: lowering leaves it out */
 };
 
 struct by_quant_plan {
@@ -101,15 +102,22 @@ struct by_quant_plan {
     } rows;
     struct by_quant_node *nodes; /* all graphs, outer before inner, in order */
     size_t node_count;
-    struct by_map row_of; /* value name -> row + 1, of the main graph and what nested ones read */
+    struct by_map row_of;  /* value -> row + 1 */
+    struct by_map node_of; /* node -> place in nodes + 1 */
 };
 
 int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,
                        const struct by_recipe *recipe, struct baryon_error *err);
 void by_quant_plan_close(struct by_quant_plan *plan);
 
+/* Placement lists the nodes once, in memory of the plan's arena. */
+int by_quant_set_nodes(struct by_quant_plan *plan, struct by_quant_node *nodes, size_t count,
+                       struct baryon_error *err);
 /* BY_NO_ROW when the value has none. */
 size_t by_quant_find(const struct by_quant_plan *plan, const struct baryon_value *value);
+/* NULL when the plan does not know the node: it was made after placement. */
+struct by_quant_node *by_quant_node_of(const struct by_quant_plan *plan,
+                                       const struct baryon_node *node);
 /* A new row with the defaults of its role; BY_NO_ROW on failure. */
 size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
                     const struct by_tensor_spec *spec, const char *why, struct baryon_error *err);

@@ -1,0 +1,18 @@
+/* The elements of a constant as floats, without a copy where they lie in memory as such. */
+#ifndef BY_FLOATS_H
+#define BY_FLOATS_H
+
+#include "ir/tensor.h"
+
+struct by_floats_view {
+    const float *values;
+    size_t count;
+    float *copy;
+    struct by_arena arena;
+};
+
+int by_floats_open(struct by_floats_view *view, const struct baryon_tensor *tensor,
+                   struct baryon_error *err);
+void by_floats_close(struct by_floats_view *view);
+
+#endif

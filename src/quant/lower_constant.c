@@ -1,0 +1,120 @@
+/* Integers of constants. Big ones one after the other with all threads inside, small ones side by
+ * side: floats are only copied where they do not lie in the file as they are needed. */
+#include "quant/lower_internal.h"
+
+#include "quant/weights.h"
+
+#include <string.h>
+
+#define BIG_ELEMENTS ((size_t)1 << 20)
+
+static bool is_wanted(const struct by_quant_row *row)
+{
+    return row->role != BY_ROLE_ACTIVATION && !row->keep_float;
+}
+
+static size_t elements(const struct by_quant_row *row)
+{
+    size_t count = 0;
+    by_tensor_count(row->value->initializer, &count, NULL);
+    return count;
+}
+
+/* --- Room for them, which is made in order --- */
+
+static int make_room(struct by_lowering *lowering, size_t index, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const struct baryon_tensor *tensor = row->value->initializer;
+    const char *name = by_lower_name(lowering, row->value->name, "quantized", 0, err);
+    size_t size;
+    if (!name || by_elem_bytes(row->spec.elem, elements(row), &size, err))
+        return -1;
+    struct baryon_tensor *made = by_tensor_new(lowering->model, name, row->spec.elem,
+                                               tensor->dims.at, tensor->dims.count, NULL, size, err);
+    if (made)
+        lowering->at[index].integers = by_graph_add_initializer(lowering->graph, made, err);
+    return lowering->at[index].integers ? 0 : -1;
+}
+
+/* --- Filling it --- */
+
+static int fill_rounded(const struct by_quant_row *row, size_t count, uint8_t *out,
+                        struct baryon_error *err)
+{
+    int64_t *wide = by_alloc(count, sizeof *wide, err);
+    if (!wide)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        wide[i] = row->rounded[i];
+    by_lower_pack(row->spec.elem, wide, count, out);
+    by_free(wide);
+    return 0;
+}
+
+static int fill_nearest(struct by_lowering *lowering, size_t index, const float *values,
+                        struct by_pool *pool, uint8_t *out, size_t size, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const struct by_params *params = by_quant_params(lowering->plan, index);
+    const struct by_ints *dims = &row->value->initializer->dims;
+    const struct by_weight_view view = {values, dims->count, dims->at, params->axis,
+                                        params->group_axis};
+    if (!params->count)
+        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale yet", row->value->name);
+    return by_weight_quantize(&view, &row->spec, params, pool, out, size, err);
+}
+
+static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool,
+                struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const struct baryon_tensor *made = lowering->at[index].integers->initializer;
+    uint8_t *out = (uint8_t *)made->raw_data.data;
+    const size_t count = elements(row);
+    if (row->rounded)
+        return fill_rounded(row, count, out, err);
+    struct by_floats_view floats;
+    if (by_floats_open(&floats, row->value->initializer, err))
+        return -1;
+    const int failed =
+        fill_nearest(lowering, index, floats.values, pool, out, made->raw_data.size, err);
+    by_floats_close(&floats);
+    return failed;
+}
+
+struct work {
+    struct by_lowering *lowering;
+    const size_t *rows;
+};
+
+static int fill_small(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    (void)worker;
+    const struct work *work = context;
+    for (size_t i = begin; i < end; i++)
+        if (fill(work->lowering, work->rows[i], NULL, err))
+            return -1;
+    return 0;
+}
+
+int by_lower_constants(struct by_lowering *lowering, struct baryon_error *err)
+{
+    const struct by_quant_plan *plan = lowering->plan;
+    size_t *rows = by_alloc(plan->rows.count, sizeof *rows, err), small = 0;
+    int failed = rows ? 0 : -1;
+    for (size_t i = 0; !failed && i < plan->rows.count; i++)
+        if (is_wanted(&plan->rows.at[i])) {
+            failed = make_room(lowering, i, err);
+            if (!failed && elements(&plan->rows.at[i]) < BIG_ELEMENTS)
+                rows[small++] = i;
+            else if (!failed)
+                failed = fill(lowering, i, lowering->pool, err);
+        }
+    struct work work = {lowering, rows};
+    if (!failed)
+        failed = by_par_for(lowering->pool, small, 1, fill_small, &work, err);
+    by_free(rows);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,201 @@
+/* Rows of weights, other constants and biases. */
+#include "quant/place_internal.h"
+
+static const char *const role_names[] = {
+    [BY_SLOT_WEIGHT] = "weight",
+    [BY_SLOT_CONSTANT] = "constant",
+    [BY_SLOT_TABLE] = "table",
+    [BY_SLOT_BIAS] = "bias",
+};
+
+static const char *reason(struct by_placing *placing, const struct baryon_node *node,
+                          enum by_slot_role role, struct baryon_error *err)
+{
+    char label[BY_QUOTE_MAX + 80];
+    return by_place_text(placing, err, "%s of %s", role_names[role],
+                         by_node_label(node, label, sizeof label));
+}
+
+/* What cannot have parameters along an axis has one pair for all. */
+static void settle_granularity(struct by_tensor_spec *spec, int axis, int group_axis)
+{
+    if (axis < 0)
+        spec->granularity = BY_PER_TENSOR;
+    else if (group_axis < 0)
+        spec->granularity = BY_PER_CHANNEL;
+    if (spec->granularity != BY_PER_GROUP)
+        spec->group = 0;
+}
+
+static bool is_same(const struct by_quant_row *row, enum by_role role,
+                    const struct by_tensor_spec *spec, int axis, int group_axis)
+{
+    return row->role == role && role == BY_ROLE_WEIGHT && row->spec.elem == spec->elem &&
+           row->spec.symmetric == spec->symmetric && row->spec.scale == spec->scale &&
+           row->spec.reduce_range == spec->reduce_range && row->spec.method == spec->method &&
+           row->spec.group == spec->group && row->params.axis == axis &&
+           row->params.group_axis == group_axis;
+}
+
+/* A constant that other places want otherwise gets a copy, which shares its bytes. */
+static struct baryon_value *own_constant(struct baryon_node *node, size_t slot,
+                                         struct baryon_error *err)
+{
+    struct baryon_value *old = by_node_in(node, slot);
+    struct baryon_value *copy = by_graph_duplicate_initializer(old, err);
+    if (!copy)
+        return NULL;
+    copy->elem = old->elem;
+    copy->shape = old->shape;
+    return by_node_set_input(node, slot, copy, err) ? NULL : copy;
+}
+
+static size_t add_constant(struct by_placing *placing, struct baryon_node *node, size_t slot,
+                           enum by_role role, const struct by_tensor_spec *spec, const char *why,
+                           struct baryon_error *err)
+{
+    struct baryon_value *value = by_node_in(node, slot);
+    if (by_quant_find(placing->plan, value) != BY_NO_ROW)
+        value = own_constant(node, slot, err);
+    const size_t row = value && why ? by_quant_add(placing->plan, value, role, spec, why, err)
+                                    : BY_NO_ROW;
+    if (row == BY_NO_ROW ||
+        by_quant_add_reader(placing->plan, row, node, placing->graph, slot, err))
+        return BY_NO_ROW;
+    return row;
+}
+
+/* --- Weights --- */
+
+static void nbits_spec(const struct by_recipe *recipe, struct by_tensor_spec *spec)
+{
+    spec->elem = recipe->nbits.bits == 4 ? BY_ELEM_UINT4 : BY_ELEM_UINT8;
+    spec->symmetric = recipe->nbits.symmetric;
+    spec->scale = BY_SCALE_FLOAT32;
+    spec->granularity = BY_PER_GROUP;
+    spec->group = recipe->nbits.group;
+}
+
+int by_place_constant(struct by_placing *placing, struct baryon_node *node, size_t slot,
+                      enum by_slot_role role, struct baryon_error *err)
+{
+    struct by_quant_plan *plan = placing->plan;
+    struct by_tensor_spec spec;
+    int axis, group_axis;
+    if (by_place_constant_spec(placing, node, slot, role, &spec, err))
+        return -1;
+    if (!spec.elem)
+        return 0;
+    if (placing->recipe->approach == BY_APPROACH_NBITS)
+        nbits_spec(placing->recipe, &spec);
+    by_place_axes(placing, node, slot, &spec, &axis, &group_axis);
+    settle_granularity(&spec, axis, group_axis);
+    const size_t known = by_quant_find(plan, by_node_in(node, slot));
+    if (known != BY_NO_ROW &&
+        is_same(&plan->rows.at[known], BY_ROLE_WEIGHT, &spec, axis, group_axis))
+        return by_quant_add_reader(plan, known, node, placing->graph, slot, err);
+    const size_t row = add_constant(placing, node, slot, BY_ROLE_WEIGHT, &spec,
+                                    reason(placing, node, role, err), err);
+    if (row == BY_NO_ROW)
+        return -1;
+    plan->rows.at[row].params.axis = axis;
+    plan->rows.at[row].params.group_axis = spec.granularity == BY_PER_GROUP ? group_axis : -1;
+    return 0;
+}
+
+/* --- Biases --- */
+
+static size_t elements(const struct baryon_value *value)
+{
+    size_t count;
+    return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
+}
+
+static size_t channels_of(const struct by_quant_row *weight)
+{
+    return weight->params.axis < 0
+               ? 1
+               : (size_t)weight->value->initializer->dims.at[weight->params.axis];
+}
+
+/* The units that a layer counts its sums in are those of its inputs' product. */
+static double sum_factor(const struct baryon_node *node)
+{
+    if (!by_node_is(node, "Gemm"))
+        return 1;
+    const double beta = (double)by_node_float(node, "beta", 1);
+    return beta == 0 ? 0 : (double)by_node_float(node, "alpha", 1) / beta;
+}
+
+static int bias_of_own(struct by_placing *placing, struct baryon_node *node, size_t slot,
+                       struct baryon_error *err)
+{
+    struct by_tensor_spec spec;
+    if (by_place_constant_spec(placing, node, slot, BY_SLOT_BIAS, &spec, err))
+        return -1;
+    if (!spec.elem)
+        return 0;
+    const bool channels = spec.granularity != BY_PER_TENSOR &&
+                          by_node_in(node, slot)->initializer->dims.count == 1;
+    settle_granularity(&spec, channels ? 0 : -1, -1);
+    const size_t row = add_constant(placing, node, slot, BY_ROLE_BIAS, &spec,
+                                    reason(placing, node, BY_SLOT_BIAS, err), err);
+    if (row == BY_NO_ROW)
+        return -1;
+    placing->plan->rows.at[row].params.axis = channels ? 0 : -1;
+    return 0;
+}
+
+/* True when a sum's units can be given one scale for each element of the bias, or one for all. */
+static bool has_units(const struct by_placing *placing, const struct baryon_node *node, size_t slot,
+                      size_t input, size_t weight)
+{
+    const struct by_quant_plan *plan = placing->plan;
+    if (input == BY_NO_ROW || weight == BY_NO_ROW || sum_factor(node) <= 0)
+        return false;
+    const struct by_quant_row *row = &plan->rows.at[weight];
+    const struct baryon_value *bias = by_node_in(node, slot);
+    return bias->elem == BY_ELEM_FLOAT && row->spec.granularity != BY_PER_GROUP &&
+           plan->rows.at[input].params.axis < 0 &&
+           (row->params.axis < 0 || elements(bias) == channels_of(row));
+}
+
+static int bias_of_product(struct by_placing *placing, struct baryon_node *node, size_t slot,
+                           size_t input, size_t weight, struct baryon_error *err)
+{
+    const struct by_tensor_spec spec = {.elem = BY_ELEM_INT32, .symmetric = true};
+    struct by_quant_plan *plan = placing->plan;
+    const size_t row = add_constant(placing, node, slot, BY_ROLE_BIAS, &spec,
+                                    reason(placing, node, BY_SLOT_BIAS, err), err);
+    if (row == BY_NO_ROW)
+        return -1;
+    struct by_quant_row *at = &plan->rows.at[row];
+    at->input_row = input;
+    at->weight_row = weight;
+    at->beta = sum_factor(node);
+    if (plan->rows.at[weight].params.axis >= 0) {
+        at->spec.granularity = BY_PER_CHANNEL;
+        at->params.axis = (int)at->value->initializer->dims.count - 1;
+    }
+    return 0;
+}
+
+int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t slot,
+                  struct baryon_error *err)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    bool asked;
+    if (by_place_bias_asked(placing, node, slot, &asked, err))
+        return -1;
+    if (asked || recipe->bias_kind == BY_BIAS_OWN)
+        return bias_of_own(placing, node, slot, err);
+    if (recipe->bias_kind == BY_BIAS_FLOAT)
+        return 0;
+    const struct by_opinfo *info = by_node_opinfo(node);
+    const size_t input = by_quant_find(placing->plan, by_node_in(node, 0));
+    const size_t weight =
+        by_quant_find(placing->plan, by_node_in(node, (size_t)info->weight));
+    return has_units(placing, node, slot, input, weight)
+               ? bias_of_product(placing, node, slot, input, weight, err)
+               : 0;
+}

@@ -1,0 +1,155 @@
+/*
+ * Tensors between a layer and what works on its result at once: no pair stands there. And
+ * activations that the range of what they give does the work of.
+ */
+#include "quant/place_internal.h"
+
+#include "pass/dpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The one node that reads the value, at its input 0 of the main graph; NULL: there is none. */
+static struct baryon_node *only_reader(const struct by_placing *placing,
+                                       const struct baryon_value *value)
+{
+    if (value->use_count != 1 || by_value_is_output(value))
+        return NULL;
+    const struct by_use *use = &value->uses[0];
+    return use->node && use->graph == placing->graph && use->slot == 0 ? use->node : NULL;
+}
+
+static bool is_one_of(const struct baryon_node *node, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (by_node_is(node, names[i]))
+            return true;
+    return false;
+}
+
+/* --- Constant limits of a Clip --- */
+
+static bool limit_of(const struct baryon_node *clip, size_t slot, const char *name,
+                     double fallback, double *limit)
+{
+    const struct baryon_value *value = by_node_in(clip, slot);
+    *limit = fallback;
+    if (!value) {
+        *limit = (double)by_node_float(clip, name, (float)fallback);
+        return true;
+    }
+    struct by_arena arena;
+    struct by_span bytes;
+    size_t count;
+    by_arena_init(&arena, 0);
+    const struct baryon_tensor *tensor = value->initializer;
+    const bool known = tensor && by_tensor_count(tensor, &count, NULL) == 0 && count == 1 &&
+                       by_tensor_bytes(tensor, &arena, &bytes, NULL) == 0 &&
+                       by_elem_to_doubles(tensor->data_type, bytes.data, 0, 1, limit, NULL) == 0;
+    by_arena_release(&arena);
+    return known;
+}
+
+static bool limits_of(const struct baryon_node *clip, double *low, double *high)
+{
+    return limit_of(clip, 1, "min", -INFINITY, low) && limit_of(clip, 2, "max", INFINITY, high);
+}
+
+/* --- Pairs that are left out --- */
+
+static bool is_fusable_clip(const struct baryon_node *node)
+{
+    double low, high;
+    return by_node_is(node, "Clip") && limits_of(node, &low, &high) && fabs(low) < 1e-6 &&
+           (fabs(high - 6) < 1e-6 || fabs(high - 1) < 1e-6);
+}
+
+static bool is_asked_activation(const struct by_recipe *recipe, const struct baryon_node *node)
+{
+    return (recipe->fuse_relu && by_node_is(node, "Relu")) ||
+           (recipe->fuse_leaky_relu && by_node_is(node, "LeakyRelu")) ||
+           (recipe->fuse_prelu && by_node_is(node, "PRelu")) ||
+           (recipe->fuse_gelu && by_node_is(node, "Gelu")) ||
+           (recipe->fuse_clip && is_fusable_clip(node));
+}
+
+static bool is_layer(const struct by_recipe *recipe, const struct baryon_node *node)
+{
+    static const char *const layers[] = {"Conv",   "Add",  "MaxPool",      "AveragePool",
+                                         "MatMul", "Gemm", "ConvTranspose", "GlobalAveragePool"};
+    return is_one_of(node, layers, sizeof layers / sizeof *layers) ||
+           (recipe->fuse_instance_norm && by_node_is(node, "InstanceNormalization"));
+}
+
+static bool pads_for_pool(const struct baryon_node *node, const struct baryon_node *reader)
+{
+    return by_node_is(node, "Pad") &&
+           (by_node_is(reader, "AveragePool") || by_node_is(reader, "GlobalAveragePool"));
+}
+
+/* "Mul>Add" */
+static bool is_asked_between(const struct by_recipe *recipe, const struct baryon_node *node,
+                             const struct baryon_node *reader)
+{
+    for (size_t i = 0; i < recipe->fuse_between.count; i++) {
+        const char *text = recipe->fuse_between.at[i].text, *arrow = strchr(text, '>');
+        const size_t size = arrow ? (size_t)(arrow - text) : 0;
+        if (arrow && strlen(node->op_type) == size && !strncmp(node->op_type, text, size) &&
+            strcmp(reader->op_type, arrow + 1) == 0)
+            return true;
+    }
+    return recipe->fuse_mul_add && by_node_is(node, "Mul") && by_node_is(reader, "Add");
+}
+
+/* Reads it anywhere, where the order of inputs does not matter. */
+static const struct baryon_node *only_node(const struct by_placing *placing,
+                                           const struct baryon_value *value)
+{
+    const bool one = value->use_count == 1 && !by_value_is_output(value) &&
+                     value->uses[0].graph == placing->graph;
+    return one ? value->uses[0].node : NULL;
+}
+
+bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    const struct baryon_node *node = value->producer;
+    const struct baryon_node *reader = node ? only_node(placing, value) : NULL;
+    if (!reader || node->graph != placing->graph)
+        return false;
+    if (!recipe->compat && (!placing->quantized[node->index] || !placing->quantized[reader->index]))
+        return false;
+    if (by_node_is_dpu_factor(reader) || is_asked_between(recipe, node, reader))
+        return true;
+    return reader == only_reader(placing, value) &&
+           (pads_for_pool(node, reader) ||
+            (is_layer(recipe, node) && is_asked_activation(recipe, reader)));
+}
+
+/* --- Activations that a range does the work of --- */
+
+static bool is_saturation(const struct baryon_node *node, const struct by_tensor_spec *spec)
+{
+    double low, high;
+    if (by_node_is(node, "Relu"))
+        return true;
+    return by_node_is(node, "Clip") && !spec->reduce_range && limits_of(node, &low, &high) &&
+           low <= 0 && high >= 0;
+}
+
+/* What is below the range becomes its lowest level, the zero point; so it has to have one there. */
+static bool can_fold(const struct by_placing *placing, const struct baryon_node *node)
+{
+    const struct baryon_value *value = by_node_in(node, 0);
+    const struct by_tensor_spec *spec = &placing->recipe->activation;
+    return placing->quantized[node->index] && !placing->mute[node->index] && !spec->symmetric &&
+           is_saturation(node, spec) && by_place_in(placing, value) && !value->is_input &&
+           !value->pinned && value->producer && only_reader(placing, value) == node &&
+           by_place_in(placing, by_node_out(node, 0)) && !by_node_out(node, 0)->pinned;
+}
+
+void by_place_fold(struct by_placing *placing)
+{
+    for (size_t i = 0; placing->recipe->fold_relu && i < placing->node_count; i++)
+        placing->folded[i] = can_fold(placing, placing->graph->node.at[i]);
+}

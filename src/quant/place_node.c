@@ -1,0 +1,271 @@
+/* Which nodes may be quantized, by what the user asked for and by what they are. */
+#include "quant/place_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static int stay(struct by_placing *placing, const struct baryon_node *node,
+                enum by_node_state state, const char *why)
+{
+    if (!why)
+        return -1;
+    placing->stays[node->index] = why;
+    placing->kind[node->index] = state;
+    return 0;
+}
+
+/* --- Lists --- */
+
+static unsigned asked_lists(const struct by_recipe *recipe)
+{
+    if (recipe->approach == BY_APPROACH_DYNAMIC)
+        return BY_LIST_DYNAMIC;
+    switch (recipe->operators) {
+    case BY_OPERATORS_TRANSFORMER:
+        return BY_LIST_TRANSFORMER;
+    case BY_OPERATORS_NPU:
+        return BY_LIST_CNN | BY_LIST_NPU | (recipe->compat ? 0 : BY_LIST_OURS);
+    default:
+        return BY_LIST_CNN | (recipe->compat ? 0 : BY_LIST_OURS);
+    }
+}
+
+static int is_listed(const struct by_placing *placing, const struct baryon_node *node,
+                     bool *listed, struct baryon_error *err)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    const struct by_place_op *op = placing->ops[node->index];
+    *listed = recipe->all_op_types;
+    if (recipe->approach == BY_APPROACH_NBITS) {
+        *listed = by_node_is(node, "MatMul");
+        return 0;
+    }
+    if (!*listed && recipe->op_types.count) {
+        if (by_place_any_picks(&recipe->op_types, node->op_type, listed, err))
+            return -1;
+    } else if (!*listed) {
+        *listed = op->lists & asked_lists(recipe);
+    }
+    return *listed ? 0
+                   : by_place_any_picks(&recipe->extra_op_types, node->op_type, listed, err);
+}
+
+/* --- What a node is --- */
+
+static bool has_float(const struct baryon_node *node)
+{
+    for (size_t i = 0; i < node->input.count; i++)
+        if (by_place_is_float(by_node_in(node, i)))
+            return true;
+    for (size_t i = 0; i < node->output.count; i++)
+        if (by_place_is_float(by_node_out(node, i)))
+            return true;
+    return false;
+}
+
+static bool has_nested(const struct baryon_node *node)
+{
+    struct by_nested at = {0};
+    return by_node_nested(node, &at) != NULL;
+}
+
+static bool reads_anything(const struct by_placing *placing, const struct baryon_node *node)
+{
+    for (size_t i = 0; i < node->input.count; i++)
+        if (by_place_slot(placing, node, i) != BY_SLOT_FLOAT)
+            return true;
+    return false;
+}
+
+static bool reads_data(const struct by_placing *placing, const struct baryon_node *node)
+{
+    for (size_t i = 0; i < node->input.count; i++) {
+        const enum by_slot_role role = by_place_slot(placing, node, i);
+        if (role == BY_SLOT_DATA || role == BY_SLOT_TABLE)
+            return true;
+    }
+    return false;
+}
+
+static bool is_hard_sigmoid_of_hardware(const struct baryon_node *node)
+{
+    return fabsf(by_node_float(node, "alpha", 0.2f) - 1.0f / 6) < 1e-6f &&
+           fabsf(by_node_float(node, "beta", 0.5f) - 0.5f) < 1e-6f;
+}
+
+/* --- Constants that no scale can hold --- */
+
+static int has_infinity(const struct baryon_tensor *tensor, bool *found, struct baryon_error *err)
+{
+    enum { PIECE = 4096 };
+    struct by_arena arena;
+    struct by_span bytes = {0};
+    size_t count = 0;
+    float piece[PIECE];
+    by_arena_init(&arena, 0);
+    int failed = by_tensor_count(tensor, &count, err) ||
+                 by_tensor_bytes(tensor, &arena, &bytes, err);
+    *found = false;
+    for (size_t at = 0; !failed && !*found && at < count; at += PIECE) {
+        const size_t many = count - at < PIECE ? count - at : PIECE;
+        unsigned outside = 0;
+        failed = by_elem_to_floats(tensor->data_type, bytes.data, at, many, piece, err);
+        for (size_t i = 0; !failed && i < many; i++)
+            outside |= !(fabsf(piece[i]) <= 3.4028235e38f);
+        *found = outside;
+    }
+    by_arena_release(&arena);
+    return failed ? -1 : 0;
+}
+
+static int look(struct by_placing *placing, const struct baryon_value *value, bool *infinite,
+                struct baryon_error *err)
+{
+    unsigned char *known = &placing->looked[value->index];
+    if (*known == BY_LOOK_NOT_YET) {
+        bool found;
+        if (has_infinity(value->initializer, &found, err))
+            return -1;
+        *known = found ? BY_LOOK_INFINITE : BY_LOOK_GOOD;
+    }
+    *infinite = *known == BY_LOOK_INFINITE;
+    return 0;
+}
+
+static int find_infinite(struct by_placing *placing, const struct baryon_node *node,
+                         const struct baryon_value **infinite, struct baryon_error *err)
+{
+    *infinite = NULL;
+    for (size_t i = 0; i < node->input.count && !*infinite; i++) {
+        const struct baryon_value *value = by_node_in(node, i);
+        bool found = false;
+        if (!by_place_in(placing, value) || !by_place_is_constant(value) ||
+            by_place_slot(placing, node, i) == BY_SLOT_FLOAT)
+            continue;
+        if (look(placing, value, &found, err))
+            return -1;
+        if (found)
+            *infinite = value;
+    }
+    return 0;
+}
+
+/* --- Reasons, in the order in which they count --- */
+
+static int stays_by_kind(struct by_placing *placing, const struct baryon_node *node, bool *decided,
+                         struct baryon_error *err)
+{
+    *decided = true;
+    if (has_nested(node))
+        return stay(placing, node, BY_NODE_OTHER,
+                    by_place_text(placing, err,
+                                  "graphs inside of %s are left whole: their values are known to "
+                                  "no calibration",
+                                  node->op_type));
+    if (!has_float(node) || by_node_is(node, "Constant"))
+        return stay(placing, node, BY_NODE_OTHER, "it has no float tensor to quantize");
+    *decided = false;
+    return 0;
+}
+
+static int stays_by_wish(struct by_placing *placing, const struct baryon_node *node,
+                         struct baryon_error *err)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    const char *excluded =
+        placing->origins ? by_origins_excluded(placing->origins, node) : NULL;
+    bool type_excluded;
+    if (excluded)
+        return stay(placing, node, BY_NODE_FLOAT, excluded);
+    if (by_place_any_picks(&recipe->exclude_op_types, node->op_type, &type_excluded, err))
+        return -1;
+    if (type_excluded)
+        return stay(placing, node, BY_NODE_FLOAT,
+                    by_place_text(placing, err, "operators %s are excluded", node->op_type));
+    const struct by_rule *rule = by_place_kept(placing, node);
+    if (rule)
+        return stay(placing, node, BY_NODE_FLOAT,
+                    by_place_text(placing, err, "the rule for '%s' keeps it float",
+                                  rule->pattern.text));
+    if (recipe->matmul_constant_only && by_node_is(node, "MatMul") &&
+        !by_place_is_constant(by_node_in(node, 1)))
+        return stay(placing, node, BY_NODE_FLOAT, "its second matrix is not constant");
+    return 0;
+}
+
+static int stays_by_operator(struct by_placing *placing, const struct baryon_node *node,
+                             struct baryon_error *err)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    const struct by_place_op *op = placing->ops[node->index];
+    bool listed;
+    if (is_listed(placing, node, &listed, err))
+        return -1;
+    if (!listed)
+        return stay(placing, node, reads_anything(placing, node) ? BY_NODE_FLOAT : BY_NODE_OTHER,
+                    by_place_text(placing, err, "%s is not among the operators to quantize",
+                                  node->op_type));
+    if (op->since && by_model_opset(placing->plan->model, op->domain) < op->since)
+        return stay(placing, node, BY_NODE_FLOAT,
+                    by_place_text(placing, err, "%s of opsets below %lld takes no integers",
+                                  node->op_type, (long long)op->since));
+    if ((op->flags & BY_PLACE_HARD_SIGMOID) &&
+        (recipe->compat || recipe->hardware != BY_HARDWARE_NONE) &&
+        !is_hard_sigmoid_of_hardware(node))
+        return stay(placing, node, BY_NODE_FLOAT, "hardware has HardSigmoid with alpha 1/6 and "
+                                                  "beta 1/2 alone");
+    return 0;
+}
+
+static int stays_by_content(struct by_placing *placing, const struct baryon_node *node,
+                            struct baryon_error *err)
+{
+    const bool static_one = placing->recipe->approach == BY_APPROACH_STATIC;
+    const struct baryon_value *infinite;
+    if (static_one ? !reads_data(placing, node) : !reads_anything(placing, node))
+        return stay(placing, node, BY_NODE_OTHER,
+                    static_one ? "it reads no float activation" : "it has no constant weight");
+    if (find_infinite(placing, node, &infinite, err))
+        return -1;
+    if (infinite)
+        return stay(placing, node, BY_NODE_FLOAT,
+                    by_place_text(placing, err, "its constant '%s' has infinities or NaN",
+                                  infinite->name));
+    return 0;
+}
+
+static int mute(struct by_placing *placing, const struct baryon_node *node,
+                struct baryon_error *err)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    bool type, name;
+    if (by_place_any_picks(&recipe->no_output_op_types, node->op_type, &type, err) ||
+        by_place_any_picks(&recipe->no_output_nodes, node->name, &name, err))
+        return -1;
+    placing->mute[node->index] = type || name;
+    return 0;
+}
+
+static int select_node(struct by_placing *placing, const struct baryon_node *node,
+                       struct baryon_error *err)
+{
+    bool decided;
+    if (mute(placing, node, err) || stays_by_kind(placing, node, &decided, err))
+        return -1;
+    if (decided)
+        return 0;
+    int (*const steps[])(struct by_placing *, const struct baryon_node *, struct baryon_error *) = {
+        stays_by_wish, stays_by_operator, stays_by_content};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !placing->stays[node->index]; i++)
+        if (steps[i](placing, node, err))
+            return -1;
+    return 0;
+}
+
+int by_place_select(struct by_placing *placing, struct baryon_error *err)
+{
+    for (size_t i = 0; i < placing->node_count; i++)
+        if (select_node(placing, placing->graph->node.at[i], err))
+            return -1;
+    return 0;
+}
