@@ -19,7 +19,7 @@ static int product(struct by_quant_plan *plan, struct by_quant_row *row, struct 
             return -1;
     }
     params->count = weight->count;
-    params->axis = weight->count > 1 ? 0 : -1;
+    params->axis = weight->axis < 0 ? -1 : params->axis < 0 ? 0 : params->axis;
     params->group_axis = -1;
     params->groups = 1;
     for (size_t i = 0; i < params->count; i++) {

@@ -2,6 +2,7 @@
  * side: floats are only copied where they do not lie in the file as they are needed. */
 #include "quant/lower_internal.h"
 
+#include "quant/floats.h"
 #include "quant/weights.h"
 
 #include <string.h>

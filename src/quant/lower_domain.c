@@ -1,5 +1,6 @@
 /* Where QuantizeLinear and DequantizeLinear come from. ONNX's own take more types and forms the
  * newer the opset is; those of com.microsoft take 16 and 4 bits and axes with any. */
+#include "ir/tensor.h"
 #include "quant/lower.h"
 
 struct need {

@@ -2,6 +2,7 @@
 #ifndef BY_LOWER_INTERNAL_H
 #define BY_LOWER_INTERNAL_H
 
+#include "ir/tensor.h"
 #include "quant/lower.h"
 
 /* What stands in the graph for a row; NULL: not yet. */

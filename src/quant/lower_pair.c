@@ -70,24 +70,40 @@ static int rewire(struct by_lowering *lowering, const struct by_quant_row *row,
 
 /* --- Activations, and constants that stay float --- */
 
+struct pairs {
+    const char *stem;
+    bool each_pair, each_dequantize;
+    struct baryon_value *quantized, *value;
+};
+
+static int add_pair(struct by_lowering *lowering, size_t index, size_t reader, struct pairs *pairs,
+                    struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    if (!pairs->quantized || pairs->each_pair)
+        pairs->quantized = add_node(lowering, index, "QuantizeLinear", row->value, pairs->stem,
+                                    pairs->each_pair ? reader + 1 : 0, err);
+    if (pairs->quantized && (!pairs->value || pairs->each_dequantize))
+        pairs->value = add_node(lowering, index, "DequantizeLinear", pairs->quantized, pairs->stem,
+                                pairs->each_dequantize ? reader + 1 : 0, err);
+    return pairs->quantized && pairs->value
+               ? rewire(lowering, row, &row->readers.at[reader], pairs->value, pairs->quantized,
+                        pairs->stem, err)
+               : -1;
+}
+
+/* An output takes all that read the value with it, so it goes first where each has its own. */
 static int add_pairs(struct by_lowering *lowering, size_t index, struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
-    const bool pairs = row->dedicated;
-    const bool each = pairs || (lowering->recipe->dedicated_dq && row->readers.count > 1);
-    const char *stem = row->value->name;
-    struct baryon_value *quantized = NULL, *value = NULL;
-    for (size_t i = 0; i < row->readers.count; i++) {
-        if (!quantized || pairs)
-            quantized = add_node(lowering, index, "QuantizeLinear", row->value, stem,
-                                 pairs ? i + 1 : 0, err);
-        if (quantized && (!value || each))
-            value = add_node(lowering, index, "DequantizeLinear", quantized, stem,
-                             each ? i + 1 : 0, err);
-        if (!quantized || !value ||
-            rewire(lowering, row, &row->readers.at[i], value, quantized, stem, err))
+    const bool each = row->dedicated || (lowering->recipe->dedicated_dq && row->readers.count > 1);
+    struct pairs pairs = {row->value->name, row->dedicated, each, NULL, NULL};
+    for (size_t i = 0; each && i < row->readers.count; i++)
+        if (!row->readers.at[i].node && add_pair(lowering, index, i, &pairs, err))
             return -1;
-    }
+    for (size_t i = 0; i < row->readers.count; i++)
+        if ((!each || row->readers.at[i].node) && add_pair(lowering, index, i, &pairs, err))
+            return -1;
     return 0;
 }
 

@@ -4,8 +4,6 @@
  */
 #include "quant/place_internal.h"
 
-#include "pass/dpu.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +23,21 @@ static bool is_one_of(const struct baryon_node *node, const char *const *names, 
         if (by_node_is(node, names[i]))
             return true;
     return false;
+}
+
+/* --- Factors of DPU operators --- */
+
+/* A pass put them behind operators that hardware computes with such a factor: both are one. */
+bool by_place_is_factor(const struct by_placing *placing, const struct baryon_node *node)
+{
+    static const char *const operators[] = {"AveragePool", "GlobalAveragePool", "ReduceMean",
+                                            "HardSigmoid"};
+    const struct baryon_value *data = by_node_in(node, 0), *factor = by_node_in(node, 1);
+    size_t count;
+    return placing->recipe->simulate_dpu && by_node_is(node, "Mul") && factor &&
+           factor->initializer && by_tensor_count(factor->initializer, &count, NULL) == 0 &&
+           count == 1 && data && data->producer && only_reader(placing, data) == node &&
+           is_one_of(data->producer, operators, sizeof operators / sizeof *operators);
 }
 
 /* --- Constant limits of a Clip --- */
@@ -119,7 +132,7 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
         return false;
     if (!recipe->compat && (!placing->quantized[node->index] || !placing->quantized[reader->index]))
         return false;
-    if (by_node_is_dpu_factor(reader) || is_asked_between(recipe, node, reader))
+    if (by_place_is_factor(placing, reader) || is_asked_between(recipe, node, reader))
         return true;
     return reader == only_reader(placing, value) &&
            (pads_for_pool(node, reader) ||

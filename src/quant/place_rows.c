@@ -51,6 +51,14 @@ static bool floats_read_too(const struct by_placing *placing, const struct baryo
     return runs_quantized(placing, value);
 }
 
+/* A nested graph's output cannot be another value without a node in that graph; an input of the
+ * model cannot be given back under its own name with another value. */
+static bool can_reread(const struct by_placing *placing, const struct by_use *use)
+{
+    return use->node ||
+           (use->graph == placing->graph && !by_graph_out(use->graph, use->slot)->is_input);
+}
+
 static int add_readers(struct by_placing *placing, size_t row, struct by_use *uses, size_t count,
                        struct baryon_error *err)
 {
@@ -59,7 +67,7 @@ static int add_readers(struct by_placing *placing, size_t row, struct by_use *us
     const bool floats_too = floats_read_too(placing, plan->rows.at[row].value, quantized);
     qsort(uses, count, sizeof *uses, compare_uses);
     for (size_t i = 0; i < count; i++)
-        if ((floats_too || reads_quantized(placing, &uses[i])) &&
+        if ((reads_quantized(placing, &uses[i]) || (floats_too && can_reread(placing, &uses[i]))) &&
             by_quant_add_reader(plan, row, uses[i].node, uses[i].graph, uses[i].slot, err))
             return -1;
     plan->rows.at[row].dedicated =

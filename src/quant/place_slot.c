@@ -1,8 +1,6 @@
 /* What a node's operator says about each of its inputs and outputs. */
 #include "quant/place_internal.h"
 
-#include "pass/dpu.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -104,7 +102,7 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
     if (value->producer && by_node_is(value->producer, "Constant"))
         return BY_SLOT_FLOAT;
     if (by_place_is_constant(value)) {
-        if (by_node_is_dpu_factor(node))
+        if (by_place_is_factor(placing, node))
             return BY_SLOT_FLOAT;
         const enum by_slot_role role = role_of_constant(placing, node, info, slot);
         if (placing->recipe->approach == BY_APPROACH_NBITS)

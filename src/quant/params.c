@@ -1,0 +1,35 @@
+#include "quant/params.h"
+
+#include "quant/params_internal.h"
+
+/* --- Which statistics it takes --- */
+
+bool by_params_wants_stats(const struct by_quant_row *row)
+{
+    return row->role == BY_ROLE_ACTIVATION && row->shares == BY_NO_ROW &&
+           row->range_of == BY_NO_ROW && !row->has_range && !row->has_params;
+}
+
+int by_quant_wanted(struct by_quant_plan *plan, const char *const **names, size_t *count,
+                    struct baryon_error *err)
+{
+    const char **list = by_arena_alloc(&plan->arena, plan->rows.count, sizeof *list, err);
+    if (!list)
+        return -1;
+    *count = 0;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (by_params_wants_stats(&plan->rows.at[i]))
+            list[(*count)++] = plan->rows.at[i].value->name;
+    *names = list;
+    return 0;
+}
+
+/* Biases come last: their scales are products of those of others. */
+int by_quant_find_params(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
+                         struct baryon_error *err)
+{
+    return by_params_activations(plan, stats, pool, err) ||
+                   by_params_constants(plan, pool, err) || by_params_biases(plan, err)
+               ? -1
+               : 0;
+}

@@ -1,0 +1,160 @@
+/* Ranges of activations from statistics, scales from ranges. */
+#include "base/str.h"
+#include "quant/params_internal.h"
+#include "quant/weights_search.h"
+
+#include <math.h>
+
+/* --- Ranges --- */
+
+struct search {
+    struct by_quant_plan *plan;
+    const struct by_tensor_stats **stats; /* by row */
+};
+
+static int range_of(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    (void)worker;
+    const struct search *search = context;
+    for (size_t i = begin; i < end; i++) {
+        struct by_quant_row *row = &search->plan->rows.at[i];
+        struct by_calib_target target;
+        if (!search->stats[i])
+            continue;
+        by_spec_target(&row->spec, &target);
+        if (row->spec.method->range(&search->stats[i]->sketch, &target, &row->spec.calib,
+                                    &row->range, err))
+            return by_err_in(err, "tensor '%s'", row->value->name);
+        row->error = row->range.error;
+    }
+    return 0;
+}
+
+static int no_stats(const struct by_quant_row *row, const struct by_stats *stats,
+                    struct baryon_error *err)
+{
+    char quote[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_USAGE, "%s of tensor %s",
+            stats ? "the statistics have nothing" : "there are no statistics",
+            by_quote(quote, row->value->name));
+    return stats ? by_err_hint(err, "gather them again, of this model as its passes leave it")
+                 : by_err_hint(err, "give samples, or statistics of an earlier run");
+}
+
+static int find_stats(struct search *search, struct by_stats *stats, struct baryon_error *err)
+{
+    for (size_t i = 0; i < search->plan->rows.count; i++) {
+        const struct by_quant_row *row = &search->plan->rows.at[i];
+        if (!by_params_wants_stats(row))
+            continue;
+        search->stats[i] = stats ? by_stats_find(stats, row->value->name) : NULL;
+        if (!search->stats[i])
+            return no_stats(row, stats, err);
+        if (!row->spec.method)
+            return by_fail(err, BARYON_ERR_INTERNAL, "no method for tensor '%s'",
+                           row->value->name);
+    }
+    return 0;
+}
+
+static int find_ranges(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
+                       struct baryon_error *err)
+{
+    struct search search = {plan, by_alloc_zero(plan->rows.count, sizeof *search.stats, err)};
+    if (!search.stats)
+        return -1;
+    const int failed = find_stats(&search, stats, err) ||
+                       by_par_for(pool, plan->rows.count, 1, range_of, &search, err);
+    by_free(search.stats);
+    return failed ? -1 : 0;
+}
+
+/* --- Ranges of other rows --- */
+
+/* The row whose range counts in the end. Rows that point at each other in a circle keep none. */
+static size_t range_owner(const struct by_quant_plan *plan, size_t row)
+{
+    for (size_t steps = 0; steps <= plan->rows.count; steps++) {
+        row = by_quant_owner(plan, row);
+        if (plan->rows.at[row].range_of == BY_NO_ROW || plan->rows.at[row].has_range ||
+            plan->rows.at[row].has_params)
+            return row;
+        row = plan->rows.at[row].range_of;
+    }
+    return BY_NO_ROW;
+}
+
+static int borrow(struct by_quant_plan *plan, size_t index, struct baryon_error *err)
+{
+    struct by_quant_row *row = &plan->rows.at[index];
+    const size_t owner = range_owner(plan, index);
+    if (owner == BY_NO_ROW)
+        return by_fail(err, BARYON_ERR_INTERNAL, "the range of '%s' is its own",
+                       row->value->name);
+    const struct by_quant_row *from = &plan->rows.at[owner];
+    row->range = from->range;
+    if (!from->has_params)
+        return 0;
+    struct by_calib_target target;
+    by_spec_target(&from->spec, &target);
+    const struct by_scale scale = {(double)from->params.scales[0], from->params.zeros[0], 0};
+    by_range_of_scale(&scale, &target, &row->range);
+    return 0;
+}
+
+/* --- Scales --- */
+
+static float rounded(const struct by_tensor_spec *spec, double scale)
+{
+    if (spec->scale == BY_SCALE_FLOAT16 || spec->scale == BY_SCALE_INT16)
+        return by_scale_round(spec->scale, scale);
+    return (float)scale;
+}
+
+/* The level that means 0 once the scale is rounded. */
+static int64_t settled_zero(const struct by_quant_row *row, const struct by_calib_target *target,
+                            const struct by_scale *scale, float used)
+{
+    if (target->symmetric || (double)used == scale->scale)
+        return scale->zero_point;
+    const double zero = nearbyint((double)target->qmin - fmin(row->range.low, 0) / (double)used);
+    return (int64_t)fmin(fmax(zero, (double)target->qmin), (double)target->qmax);
+}
+
+int by_params_of_range(struct by_quant_plan *plan, struct by_quant_row *row,
+                       struct baryon_error *err)
+{
+    struct by_params *params = &row->params;
+    struct by_calib_target target;
+    struct by_scale scale;
+    by_spec_target(&row->spec, &target);
+    if (by_scale_of_range(&row->range, &target, &scale, err))
+        return by_err_in(err, "tensor '%s'", row->value->name);
+    params->scales = BY_ARENA_NEW(&plan->arena, float, err);
+    params->zeros = BY_ARENA_NEW(&plan->arena, int64_t, err);
+    if (!params->scales || !params->zeros)
+        return -1;
+    params->scales[0] = rounded(&row->spec, scale.scale);
+    params->zeros[0] = settled_zero(row, &target, &scale, params->scales[0]);
+    params->count = 1;
+    params->axis = params->group_axis = -1;
+    params->groups = 1;
+    return 0;
+}
+
+int by_params_activations(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
+                          struct baryon_error *err)
+{
+    if (find_ranges(plan, stats, pool, err))
+        return -1;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role != BY_ROLE_ACTIVATION || row->shares != BY_NO_ROW || row->has_params)
+            continue;
+        if ((row->range_of != BY_NO_ROW && !row->has_range && borrow(plan, i, err)) ||
+            by_params_of_range(plan, row, err))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* Parameters of weights and other constants. Big ones take all threads one after the other,
+ * small ones stand side by side; neither changes what is found. */
+#include "quant/floats.h"
+#include "quant/params_internal.h"
+#include "quant/weights.h"
+
+#include <string.h>
+
+#define BIG_ELEMENTS ((size_t)1 << 20)
+
+struct found {
+    struct by_params params;
+    double error;
+    struct by_arena arena; /* of what a piece finds, until it is copied into the plan's */
+};
+
+struct work {
+    struct by_quant_plan *plan;
+    const size_t *rows;
+    struct found *found;
+};
+
+static bool is_wanted(const struct by_quant_row *row)
+{
+    return row->role != BY_ROLE_ACTIVATION && row->input_row == BY_NO_ROW &&
+           row->shares == BY_NO_ROW && !row->has_params && !row->has_range;
+}
+
+static size_t elements(const struct by_quant_row *row)
+{
+    size_t count = 0;
+    by_tensor_count(row->value->initializer, &count, NULL);
+    return count;
+}
+
+static int search(const struct by_quant_row *row, struct by_pool *pool, struct found *found,
+                  struct baryon_error *err)
+{
+    const struct by_ints *dims = &row->value->initializer->dims;
+    struct by_floats_view floats;
+    by_arena_init(&found->arena, 0);
+    if (by_floats_open(&floats, row->value->initializer, err))
+        return -1;
+    const struct by_weight_view view = {.values = floats.values,
+                                        .rank = dims->count,
+                                        .dims = dims->at,
+                                        .axis = row->params.axis,
+                                        .group_axis = row->params.group_axis,
+                                        .name = row->value->name};
+    const int failed = by_weight_params(&view, &row->spec, pool, &found->arena, &found->params,
+                                        &found->error, err);
+    by_floats_close(&floats);
+    return failed;
+}
+
+static int search_small(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    (void)worker;
+    const struct work *work = context;
+    for (size_t i = begin; i < end; i++)
+        if (search(&work->plan->rows.at[work->rows[i]], NULL, &work->found[i], err))
+            return -1;
+    return 0;
+}
+
+static void *copy(struct by_arena *arena, const void *from, size_t count, size_t size,
+                  struct baryon_error *err)
+{
+    void *to = by_arena_alloc(arena, count, size, err);
+    if (to)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+static int keep(struct by_quant_plan *plan, struct by_quant_row *row, struct found *found,
+                struct baryon_error *err)
+{
+    const struct by_params *from = &found->params;
+    row->params = *from;
+    row->params.scales = copy(&plan->arena, from->scales, from->count, sizeof *from->scales, err);
+    row->params.zeros = copy(&plan->arena, from->zeros, from->count, sizeof *from->zeros, err);
+    row->error = found->error;
+    return row->params.scales && row->params.zeros ? 0 : -1;
+}
+
+static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
+                      struct baryon_error *err)
+{
+    struct by_quant_plan *plan = work->plan;
+    size_t small = 0;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
+            by_params_of_range(plan, row, err))
+            return -1;
+        if (!is_wanted(row))
+            continue;
+        if (elements(row) < BIG_ELEMENTS) {
+            rows[small++] = i;
+            continue;
+        }
+        struct found found;
+        const int failed = search(row, pool, &found, err) || keep(plan, row, &found, err);
+        by_arena_release(&found.arena);
+        if (failed)
+            return -1;
+    }
+    int failed = by_par_for(pool, small, 1, search_small, work, err);
+    for (size_t i = 0; i < small; i++) {
+        if (!failed)
+            failed = keep(plan, &plan->rows.at[rows[i]], &work->found[i], err);
+        by_arena_release(&work->found[i].arena);
+    }
+    return failed ? -1 : 0;
+}
+
+int by_params_constants(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)
+{
+    size_t *rows = by_alloc(plan->rows.count, sizeof *rows, err);
+    struct work work = {plan, rows, by_alloc_zero(plan->rows.count, sizeof *work.found, err)};
+    const int failed = rows && work.found ? search_all(&work, rows, pool, err) : -1;
+    by_free(rows);
+    by_free(work.found);
+    return failed;
+}
