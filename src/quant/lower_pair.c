@@ -1,6 +1,7 @@
 /* QuantizeLinear and DequantizeLinear for a row, and its readers. */
 #include "quant/lower_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- Nodes --- */

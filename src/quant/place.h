@@ -11,10 +11,11 @@
 /*
  * Marks the user's nodes that stay float: exclusions by name, operator and span, input and output
  * nodes, nodes to quantize. To be called before passes run, on the user's graph. A pattern that
- * picks nothing is an error with the nearest name; so is a span without a path.
+ * picks nothing is an error with the nearest name; so is a span without a path. log may be NULL.
  */
 int by_exclude_resolve(const struct by_recipe *recipe, struct baryon_model *model,
-                       struct by_origins *origins, struct baryon_error *err);
+                       struct by_origins *origins, const struct by_log *log,
+                       struct baryon_error *err);
 /* Fills an empty plan from the model as passes left it. */
 int by_place(struct by_quant_plan *plan, const struct by_origins *origins,
              struct baryon_error *err);

@@ -1,6 +1,7 @@
 #include "quant/plan.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,
