@@ -12,6 +12,9 @@
  * not, and names the opset that has it. */
 int by_quant_domain(const struct by_quant_plan *plan, const char **domain,
                     struct baryon_error *err);
+/* The opset that a model should have at least for what the recipe asks: to convert older ones to
+ * before placement. */
+int64_t by_quant_least_opset(const struct by_recipe *recipe);
 /* QuantizeLinear and DequantizeLinear around layers. The plan's nodes and values may be gone
  * afterwards: the plan is good for reports by name only. */
 int by_lower_qdq(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err);

@@ -2,6 +2,8 @@
  * side: floats are only copied where they do not lie in the file as they are needed. */
 #include "quant/lower_internal.h"
 
+#include "onnx/load.h"
+
 #include "quant/floats.h"
 #include "quant/weights.h"
 
@@ -85,6 +87,10 @@ static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool
     const int failed =
         fill_nearest(lowering, index, floats.values, pool, out, made->raw_data.size, err);
     by_floats_close(&floats);
+    if (count >= BIG_ELEMENTS) {
+        by_tensor_done(lowering->model, row->value->initializer);
+        by_tensor_done(lowering->model, made);
+    }
     return failed;
 }
 

@@ -14,9 +14,29 @@ static void want(struct need *need, int64_t opset, const char *what)
         *need = (struct need){opset, what};
 }
 
+/* ONNX Runtime makes QLinearConv and the like of pairs of either domain; ONNX has them from here. */
+#define LEAST_OPSET 10
+
+int64_t by_quant_least_opset(const struct by_recipe *recipe)
+{
+    const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
+    int64_t least = LEAST_OPSET + 1; /* 10 has few operators that runtimes keep */
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const struct by_elem_info *info = by_elem_info(specs[i]->elem);
+        if (specs[i]->granularity == BY_PER_CHANNEL && least < 13)
+            least = 13;
+        if (specs[i]->granularity == BY_PER_GROUP ||
+            (recipe->domain == BY_Q_ONNX && info && info->bits == 16))
+            least = 21;
+        if (recipe->domain != BY_Q_MICROSOFT && info && info->bits == 4)
+            least = 21;
+    }
+    return recipe->approach == BY_APPROACH_NBITS ? 0 : least;
+}
+
 static struct need need_of(const struct by_quant_plan *plan)
 {
-    struct need need = {10, "QuantizeLinear"};
+    struct need need = {LEAST_OPSET, "QuantizeLinear"};
     for (size_t i = 0; i < plan->rows.count; i++) {
         const struct by_quant_row *row = &plan->rows.at[i];
         const int64_t since = (int64_t)by_elem_info(row->spec.elem)->opset;
@@ -58,6 +78,8 @@ int by_quant_domain(const struct by_quant_plan *plan, const char **domain,
     const enum by_q_domain asked = plan->recipe->domain;
     const bool groups = has_groups(plan);
     *domain = "";
+    if (opset < LEAST_OPSET)
+        return too_old(&need, opset, "", err);
     if (asked != BY_Q_MICROSOFT && opset >= need.opset)
         return 0;
     if (groups)

@@ -1,5 +1,6 @@
 /* Parameters of weights and other constants. Big ones take all threads one after the other,
  * small ones stand side by side; neither changes what is found. */
+#include "onnx/load.h"
 #include "quant/floats.h"
 #include "quant/params_internal.h"
 #include "quant/weights.h"
@@ -102,6 +103,7 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
         }
         struct found found;
         const int failed = search(row, pool, &found, err) || keep(plan, row, &found, err);
+        by_tensor_done(plan->model, row->value->initializer);
         by_arena_release(&found.arena);
         if (failed)
             return -1;

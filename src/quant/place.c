@@ -23,10 +23,12 @@ static int open_placing(struct by_placing *placing, struct by_quant_plan *plan,
         !(placing->folded = by_arena_alloc(arena, nodes, sizeof(bool), err)) ||
         !(placing->mute = by_arena_alloc(arena, nodes, sizeof(bool), err)) ||
         !(placing->marked = by_arena_alloc(arena, values, sizeof(bool), err)) ||
+        !(placing->computed = by_arena_alloc(arena, values, sizeof(bool), err)) ||
         !(placing->looked = by_arena_alloc(arena, values, 1, err)))
         return -1;
     for (size_t i = 0; i < nodes; i++)
         placing->ops[i] = by_place_op(graph->node.at[i]);
+    by_place_find_computed(placing);
     return by_place_open_rules(placing, err);
 }
 

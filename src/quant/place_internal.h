@@ -30,6 +30,7 @@ struct by_placing {
     bool *mute; /* no pairs on its outputs */
     /* By value->index; values made during placement are behind the end. */
     bool *marked;
+    bool *computed; /* out of constants alone */
     unsigned char *looked; /* constants: 0 not yet, else enum by_place_look */
     unsigned char *picks;  /* [rule][node]: the rule is about the node */
 };
@@ -45,6 +46,8 @@ bool by_place_is_constant(const struct baryon_value *value);
 int by_place_any_picks(const struct by_patterns *patterns, const char *name, bool *picks,
                        struct baryon_error *err);
 bool by_place_in(const struct by_placing *placing, const struct baryon_value *value);
+/* Finds values that are computed out of constants. */
+void by_place_find_computed(struct by_placing *placing);
 static inline bool by_place_marked(const struct by_placing *placing,
                                    const struct baryon_value *value)
 {

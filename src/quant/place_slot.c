@@ -99,7 +99,7 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
     const struct baryon_value *value = by_node_in(node, slot);
     if (!by_place_is_float(value) || value->sparse || !is_data_slot(placing, node, info, slot))
         return BY_SLOT_FLOAT;
-    if (value->producer && by_node_is(value->producer, "Constant"))
+    if (by_place_in(placing, value) && placing->computed[value->index])
         return BY_SLOT_FLOAT;
     if (by_place_is_constant(value)) {
         if (by_place_is_factor(placing, node))

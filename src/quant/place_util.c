@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 const char *by_place_text(struct by_placing *placing, struct baryon_error *err, const char *format,
                           ...)
 {
@@ -42,4 +44,36 @@ int by_place_any_picks(const struct by_patterns *patterns, const char *name, boo
         if (by_pattern_picks(&patterns->at[i], name ? name : "", picks, err))
             return -1;
     return 0;
+}
+
+/* --- Values out of constants: nobody has statistics of them --- */
+
+static bool is_random(const struct baryon_node *node)
+{
+    return !strncmp(node->op_type, "Random", 6) || by_node_is(node, "Bernoulli") ||
+           by_node_is(node, "Multinomial");
+}
+
+static bool is_computed(const struct by_placing *placing, const struct baryon_node *node)
+{
+    struct by_nested nested = {0};
+    if (by_node_nested(node, &nested) || is_random(node) || !by_node_opinfo(node))
+        return false;
+    for (size_t i = 0; i < node->input.count; i++) {
+        const struct baryon_value *value = by_node_in(node, i);
+        if (value && !value->initializer && !value->sparse && !placing->computed[value->index])
+            return false;
+    }
+    return true;
+}
+
+void by_place_find_computed(struct by_placing *placing)
+{
+    for (size_t i = 0; i < placing->node_count; i++) {
+        const struct baryon_node *node = placing->graph->node.at[i];
+        const bool computed = is_computed(placing, node);
+        for (size_t slot = 0; computed && slot < node->output.count; slot++)
+            if (by_node_out(node, slot))
+                placing->computed[by_node_out(node, slot)->index] = true;
+    }
 }
