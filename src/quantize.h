@@ -1,42 +1,63 @@
 /*
  * Quantization as a whole:
  *
- *   load -> exclude -> passes -> place -> equalize -> calibrate -> parameters -> refine
- *   -> lower -> save -> report
+ *   refuse -> exclude -> passes -> place -> equalize -> calibrate -> parameters -> refine -> lower
+ *
+ * Loading, saving and reporting are the caller's.
  */
 #ifndef BY_QUANTIZE_H
 #define BY_QUANTIZE_H
 
+#include "base/par.h"
 #include "calibrate.h"
+#include "pass/pass.h"
 #include "quant/plan.h"
 
 struct by_quantize_options {
     const struct by_recipe *recipe;
     const char *data;  /* samples as by_input_open() takes them; NULL where none are needed */
     const char *stats; /* statistics of an earlier run instead of samples; NULL: none */
-    struct by_calibrate_options calibrate;
-    const char *dump_passes; /* folder; NULL: none */
-    const struct by_log *log;
+    struct by_calibrate_options
+        calibrate;            /* of samples, session, progress; not what is looked at */
+    const char *dump_passes;  /* folder for the model after each pass; NULL: none */
+    const struct by_log *log; /* may be NULL */
 };
+
+#define BY_STAGES_MAX 12
 
 /* Seconds by stage, and figures for the report. */
-struct by_stage_time {
-    const char *stage;
-    double seconds;
-};
 struct by_quantize_report {
-    struct by_stage_time stages[16];
+    struct {
+        const char *stage;
+        double seconds;
+    } stages[BY_STAGES_MAX];
     size_t stage_count;
-    uint64_t samples;
-    uint64_t bytes_before, bytes_after;
+    struct by_calibrate_report calibration; /* all zero when there was none */
 };
 
-/* Up to the parameters: what `baryon plan` shows. The model is edited by passes. */
-int by_quantize_plan(struct by_quant_plan **plan, struct baryon_model *model,
-                     const struct by_quantize_options *options, struct by_quantize_report *report,
-                     struct baryon_error *err);
-/* The rest: the model becomes the quantized one. */
-int by_quantize_finish(struct by_quant_plan *plan, const struct by_quantize_options *options,
-                       struct by_quantize_report *report, struct baryon_error *err);
+/* A model on its way; it is edited from the beginning. */
+struct by_quantization {
+    struct baryon_model *model;
+    const struct by_quantize_options *options;
+    struct by_origins *origins;
+    struct by_quant_plan *plan;
+    struct by_hash128 original; /* of the model as it came, where options->stats is given */
+    struct by_stats *stats;     /* NULL: none needed */
+    struct by_pool *pool;
+    struct by_quantize_report report;
+};
+
+/*
+ * Everything up to the final parameters: what `baryon plan` shows. The model must be linked
+ * and inferred. Whatever comes out, by_quantization_close() goes with it.
+ */
+int by_quantization_open(struct by_quantization *quantization, struct baryon_model *model,
+                         const struct by_quantize_options *options, struct baryon_error *err);
+/* The model becomes the quantized one. Once. */
+int by_quantization_lower(struct by_quantization *quantization, struct baryon_error *err);
+void by_quantization_close(struct by_quantization *quantization);
+
+/* True when the recipe needs samples or statistics. */
+bool by_recipe_needs_data(const struct by_recipe *recipe);
 
 #endif

@@ -211,11 +211,8 @@ int by_exclude_resolve(const struct by_recipe *recipe, struct baryon_model *mode
                        struct by_origins *origins, const struct by_log *log,
                        struct baryon_error *err)
 {
-    struct by_exclusion exclusion = {.recipe = recipe,
-                                     .model = model,
-                                     .origins = origins,
-                                     .log = log,
-                                     .arena = &model->arena};
+    struct by_exclusion exclusion = {
+        .recipe = recipe, .model = model, .origins = origins, .log = log, .arena = &model->arena};
     const int failed = resolve(&exclusion, err);
     by_free(exclusion.nodes);
     by_free(exclusion.marks);

@@ -12,7 +12,7 @@ struct by_exclusion {
     struct by_user_node *users;
     struct baryon_node **nodes;
     size_t count;
-    bool *marks; /* by node->index of the main graph, scratch */
+    bool *marks;            /* by node->index of the main graph, scratch */
     struct by_arena *arena; /* of the model, for reasons */
 };
 

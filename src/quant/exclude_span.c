@@ -39,9 +39,9 @@ static int find_ends(struct by_exclusion *exclusion, const char **names, size_t 
     struct by_pattern *patterns = by_alloc(count, sizeof *patterns, err);
     for (size_t i = 0; patterns && i < count; i++)
         patterns[i] = (struct by_pattern){names[i], origin};
-    const int failed = patterns ? by_exclude_find(exclusion, patterns, count, false, &ends->at,
-                                                  &ends->count, err)
-                                : -1;
+    const int failed =
+        patterns ? by_exclude_find(exclusion, patterns, count, false, &ends->at, &ends->count, err)
+                 : -1;
     by_free(patterns);
     return failed;
 }
@@ -171,7 +171,8 @@ static int exclude_side(struct by_exclusion *exclusion, const struct by_patterns
         exclusion->marks[i] = before ? toward[i] && !away[i] : away[i] && !toward[i];
     if (!failed)
         mark_marked(exclusion, exclusion->marks,
-                    before ? "it stands before the input nodes" : "it stands behind the output nodes");
+                    before ? "it stands before the input nodes"
+                           : "it stands behind the output nodes");
     by_free(named.at);
     by_free(all.at);
     by_free(away);

@@ -33,8 +33,9 @@ static int make_room(struct by_lowering *lowering, size_t index, struct baryon_e
     size_t size;
     if (!name || by_elem_bytes(row->spec.elem, elements(row), &size, err))
         return -1;
-    struct baryon_tensor *made = by_tensor_new(lowering->model, name, row->spec.elem,
-                                               tensor->dims.at, tensor->dims.count, NULL, size, err);
+    struct baryon_tensor *made =
+        by_tensor_new(lowering->model, name, row->spec.elem, tensor->dims.at, tensor->dims.count,
+                      NULL, size, err);
     if (made)
         lowering->at[index].integers = by_graph_add_initializer(lowering->graph, made, err);
     return lowering->at[index].integers ? 0 : -1;

@@ -14,7 +14,8 @@ static void want(struct need *need, int64_t opset, const char *what)
         *need = (struct need){opset, what};
 }
 
-/* ONNX Runtime makes QLinearConv and the like of pairs of either domain; ONNX has them from here. */
+/* ONNX Runtime makes QLinearConv and the like of pairs of either domain; ONNX has them from here.
+ */
 #define LEAST_OPSET 10
 
 int64_t by_quant_least_opset(const struct by_recipe *recipe)
@@ -70,8 +71,7 @@ static int too_old(const struct need *need, int64_t opset, const char *also,
     return by_err_hint(err, "convert it: --opset %lld%s", (long long)need->opset, also);
 }
 
-int by_quant_domain(const struct by_quant_plan *plan, const char **domain,
-                    struct baryon_error *err)
+int by_quant_domain(const struct by_quant_plan *plan, const char **domain, struct baryon_error *err)
 {
     const struct need need = need_of(plan);
     const int64_t opset = by_model_opset(plan->model, "");

@@ -137,7 +137,8 @@ static int add_constant(struct by_lowering *lowering, size_t index, struct baryo
         if (!value || each)
             value = add_node(lowering, index, "DequantizeLinear", lowering->at[index].integers,
                              row->value->name, each ? i + 1 : 0, err);
-        if (!value || rewire(lowering, row, &row->readers.at[i], value, NULL, row->value->name, err))
+        if (!value ||
+            rewire(lowering, row, &row->readers.at[i], value, NULL, row->value->name, err))
             return -1;
     }
     if (row->role == BY_ROLE_BIAS && row->input_row != BY_NO_ROW && value && !each)

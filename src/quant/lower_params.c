@@ -37,8 +37,8 @@ static void layout_of(const struct by_lowering *lowering, const struct by_quant_
                       struct layout *layout)
 {
     const struct by_params *params = &row->params;
-    const bool one_as_list = lowering->recipe->compat && row->role == BY_ROLE_BIAS &&
-                             row->input_row != BY_NO_ROW;
+    const bool one_as_list =
+        lowering->recipe->compat && row->role == BY_ROLE_BIAS && row->input_row != BY_NO_ROW;
     *layout = (struct layout){0};
     if (params->count > 1 && params->group_axis >= 0 && params->groups > 1) {
         const struct by_ints *dims = &row->value->initializer->dims;
@@ -54,8 +54,11 @@ static void layout_of(const struct by_lowering *lowering, const struct by_quant_
     for (size_t i = 0; i < layout->rank; i++)
         layout->count *= (size_t)layout->dims[i];
     const bool grouped = layout->rank > 1 || (params->groups > 1 && params->group_axis >= 0);
-    stride_of(layout, grouped ? params->axis : layout->rank ? 0 : -1, &layout->channel_stride,
-              &layout->channels);
+    stride_of(layout,
+              grouped        ? params->axis
+              : layout->rank ? 0
+                             : -1,
+              &layout->channel_stride, &layout->channels);
     stride_of(layout, grouped ? params->group_axis : -1, &layout->group_stride, &layout->groups);
 }
 
@@ -76,8 +79,8 @@ static struct baryon_value *add_tensor(struct by_lowering *lowering, const char 
     size_t size;
     if (!name || by_elem_bytes(elem, layout->count, &size, err))
         return NULL;
-    struct baryon_tensor *tensor = by_tensor_new(lowering->model, name, elem, layout->dims,
-                                                 layout->rank, bytes, size, err);
+    struct baryon_tensor *tensor =
+        by_tensor_new(lowering->model, name, elem, layout->dims, layout->rank, bytes, size, err);
     return tensor ? by_graph_add_initializer(lowering->graph, tensor, err) : NULL;
 }
 
@@ -97,8 +100,8 @@ static struct baryon_value *add_scale(struct by_lowering *lowering, const struct
         else
             memcpy(bytes + 4 * i, &scale, sizeof scale);
     }
-    struct baryon_value *value = add_tensor(
-        lowering, name, half ? BY_ELEM_FLOAT16 : BY_ELEM_FLOAT, layout, bytes, err);
+    struct baryon_value *value =
+        add_tensor(lowering, name, half ? BY_ELEM_FLOAT16 : BY_ELEM_FLOAT, layout, bytes, err);
     by_free(bytes);
     return value;
 }
@@ -130,17 +133,17 @@ static int make(struct by_lowering *lowering, size_t index, struct baryon_error 
     if (!row->params.count)
         return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale yet", row->value->name);
     layout_of(lowering, row, &layout);
-    made->scale = add_scale(lowering, row, &layout,
-                            by_lower_name(lowering, row->value->name,
-                                          product ? "quantized_scale" : "scale", 0, err),
-                            err);
-    made->zero = !made->scale
-                     ? NULL
-                     : add_zero(lowering, row, &layout,
-                                by_lower_name(lowering, row->value->name,
-                                              product ? "quantized_zero_point" : "zero_point", 0,
-                                              err),
-                                err);
+    made->scale = add_scale(
+        lowering, row, &layout,
+        by_lower_name(lowering, row->value->name, product ? "quantized_scale" : "scale", 0, err),
+        err);
+    made->zero =
+        !made->scale
+            ? NULL
+            : add_zero(lowering, row, &layout,
+                       by_lower_name(lowering, row->value->name,
+                                     product ? "quantized_zero_point" : "zero_point", 0, err),
+                       err);
     return made->zero ? 0 : -1;
 }
 

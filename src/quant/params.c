@@ -28,8 +28,8 @@ int by_quant_wanted(struct by_quant_plan *plan, const char *const **names, size_
 int by_quant_find_params(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                          struct baryon_error *err)
 {
-    return by_params_activations(plan, stats, pool, err) ||
-                   by_params_constants(plan, pool, err) || by_params_biases(plan, err)
+    return by_params_activations(plan, stats, pool, err) || by_params_constants(plan, pool, err) ||
+                   by_params_biases(plan, err)
                ? -1
                : 0;
 }

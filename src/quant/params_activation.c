@@ -52,8 +52,7 @@ static int find_stats(struct search *search, struct by_stats *stats, struct bary
         if (!search->stats[i])
             return no_stats(row, stats, err);
         if (!row->spec.method)
-            return by_fail(err, BARYON_ERR_INTERNAL, "no method for tensor '%s'",
-                           row->value->name);
+            return by_fail(err, BARYON_ERR_INTERNAL, "no method for tensor '%s'", row->value->name);
     }
     return 0;
 }
@@ -90,8 +89,7 @@ static int borrow(struct by_quant_plan *plan, size_t index, struct baryon_error 
     struct by_quant_row *row = &plan->rows.at[index];
     const size_t owner = range_owner(plan, index);
     if (owner == BY_NO_ROW)
-        return by_fail(err, BARYON_ERR_INTERNAL, "the range of '%s' is its own",
-                       row->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "the range of '%s' is its own", row->value->name);
     const struct by_quant_row *from = &plan->rows.at[owner];
     row->range = from->range;
     if (!from->has_params)

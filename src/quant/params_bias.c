@@ -23,7 +23,7 @@ static bool is_product(const struct by_quant_row *row)
 static double reach(const struct by_floats_view *floats, size_t scales, size_t index)
 {
     double most = 0;
-    for (size_t i = scales > 1 ? index : 0; i < floats->count; i += scales > 1 ? scales : 1)
+    for (size_t i = scales > 1 ? index : 0; i<floats->count; i += scales> 1 ? scales : 1)
         most = fmax(most, fabs((double)floats->values[i]));
     return most;
 }
@@ -33,15 +33,16 @@ static float grown(const struct by_quant_row *weight, double least)
     if (weight->spec.scale == BY_SCALE_POW2)
         return (float)exp2(ceil(log2(least)));
     const float scale = by_scale_round(weight->spec.scale, least);
-    return (double)scale < least ? by_scale_round(weight->spec.scale, least * (1 + 0x1p-10)) : scale;
+    return (double)scale < least ? by_scale_round(weight->spec.scale, least * (1 + 0x1p-10))
+                                 : scale;
 }
 
 static int widen(struct by_quant_plan *plan, const struct by_quant_row *bias, size_t *widened,
                  struct baryon_error *err)
 {
     struct by_quant_row *weight = &plan->rows.at[by_quant_owner(plan, bias->weight_row)];
-    const double unit =
-        (double)by_quant_params(plan, bias->input_row)->scales[0] * bias->beta * most_of(plan->recipe);
+    const double unit = (double)by_quant_params(plan, bias->input_row)->scales[0] * bias->beta *
+                        most_of(plan->recipe);
     struct by_floats_view floats;
     *widened = 0;
     if (weight->has_params || weight->role == BY_ROLE_ACTIVATION)

@@ -57,8 +57,8 @@ static size_t add_constant(struct by_placing *placing, struct baryon_node *node,
     struct baryon_value *value = by_node_in(node, slot);
     if (by_quant_find(placing->plan, value) != BY_NO_ROW)
         value = own_constant(node, slot, err);
-    const size_t row = value && why ? by_quant_add(placing->plan, value, role, spec, why, err)
-                                    : BY_NO_ROW;
+    const size_t row =
+        value && why ? by_quant_add(placing->plan, value, role, spec, why, err) : BY_NO_ROW;
     if (row == BY_NO_ROW ||
         by_quant_add_reader(placing->plan, row, node, placing->graph, slot, err))
         return BY_NO_ROW;
@@ -135,8 +135,8 @@ static int bias_of_own(struct by_placing *placing, struct baryon_node *node, siz
         return -1;
     if (!spec.elem)
         return 0;
-    const bool channels = spec.granularity != BY_PER_TENSOR &&
-                          by_node_in(node, slot)->initializer->dims.count == 1;
+    const bool channels =
+        spec.granularity != BY_PER_TENSOR && by_node_in(node, slot)->initializer->dims.count == 1;
     settle_granularity(&spec, channels ? 0 : -1, -1);
     const size_t row = add_constant(placing, node, slot, BY_ROLE_BIAS, &spec,
                                     reason(placing, node, BY_SLOT_BIAS, err), err);
@@ -193,8 +193,7 @@ int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t s
         return 0;
     const struct by_opinfo *info = by_node_opinfo(node);
     const size_t input = by_quant_find(placing->plan, by_node_in(node, 0));
-    const size_t weight =
-        by_quant_find(placing->plan, by_node_in(node, (size_t)info->weight));
+    const size_t weight = by_quant_find(placing->plan, by_node_in(node, (size_t)info->weight));
     return has_units(placing, node, slot, input, weight)
                ? bias_of_product(placing, node, slot, input, weight, err)
                : 0;

@@ -42,8 +42,8 @@ bool by_place_is_factor(const struct by_placing *placing, const struct baryon_no
 
 /* --- Constant limits of a Clip --- */
 
-static bool limit_of(const struct baryon_node *clip, size_t slot, const char *name,
-                     double fallback, double *limit)
+static bool limit_of(const struct baryon_node *clip, size_t slot, const char *name, double fallback,
+                     double *limit)
 {
     const struct baryon_value *value = by_node_in(clip, slot);
     *limit = fallback;
@@ -88,7 +88,7 @@ static bool is_asked_activation(const struct by_recipe *recipe, const struct bar
 
 static bool is_layer(const struct by_recipe *recipe, const struct baryon_node *node)
 {
-    static const char *const layers[] = {"Conv",   "Add",  "MaxPool",      "AveragePool",
+    static const char *const layers[] = {"Conv",   "Add",  "MaxPool",       "AveragePool",
                                          "MatMul", "Gemm", "ConvTranspose", "GlobalAveragePool"};
     return is_one_of(node, layers, sizeof layers / sizeof *layers) ||
            (recipe->fuse_instance_norm && by_node_is(node, "InstanceNormalization"));

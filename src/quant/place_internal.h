@@ -30,7 +30,7 @@ struct by_placing {
     bool *mute; /* no pairs on its outputs */
     /* By value->index; values made during placement are behind the end. */
     bool *marked;
-    bool *computed; /* out of constants alone */
+    bool *computed;        /* out of constants alone */
     unsigned char *looked; /* constants: 0 not yet, else enum by_place_look */
     unsigned char *picks;  /* [rule][node]: the rule is about the node */
 };

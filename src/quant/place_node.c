@@ -30,8 +30,8 @@ static unsigned asked_lists(const struct by_recipe *recipe)
     }
 }
 
-static int is_listed(const struct by_placing *placing, const struct baryon_node *node,
-                     bool *listed, struct baryon_error *err)
+static int is_listed(const struct by_placing *placing, const struct baryon_node *node, bool *listed,
+                     struct baryon_error *err)
 {
     const struct by_recipe *recipe = placing->recipe;
     const struct by_place_op *op = placing->ops[node->index];
@@ -46,8 +46,7 @@ static int is_listed(const struct by_placing *placing, const struct baryon_node 
     } else if (!*listed) {
         *listed = op->lists & asked_lists(recipe);
     }
-    return *listed ? 0
-                   : by_place_any_picks(&recipe->extra_op_types, node->op_type, listed, err);
+    return *listed ? 0 : by_place_any_picks(&recipe->extra_op_types, node->op_type, listed, err);
 }
 
 /* --- What a node is --- */
@@ -103,8 +102,8 @@ static int has_infinity(const struct baryon_tensor *tensor, bool *found, struct 
     size_t count = 0;
     float piece[PIECE];
     by_arena_init(&arena, 0);
-    int failed = by_tensor_count(tensor, &count, err) ||
-                 by_tensor_bytes(tensor, &arena, &bytes, err);
+    int failed =
+        by_tensor_count(tensor, &count, err) || by_tensor_bytes(tensor, &arena, &bytes, err);
     *found = false;
     for (size_t at = 0; !failed && !*found && at < count; at += PIECE) {
         const size_t many = count - at < PIECE ? count - at : PIECE;
@@ -172,8 +171,7 @@ static int stays_by_wish(struct by_placing *placing, const struct baryon_node *n
                          struct baryon_error *err)
 {
     const struct by_recipe *recipe = placing->recipe;
-    const char *excluded =
-        placing->origins ? by_origins_excluded(placing->origins, node) : NULL;
+    const char *excluded = placing->origins ? by_origins_excluded(placing->origins, node) : NULL;
     bool type_excluded;
     if (excluded)
         return stay(placing, node, BY_NODE_FLOAT, excluded);
@@ -184,9 +182,9 @@ static int stays_by_wish(struct by_placing *placing, const struct baryon_node *n
                     by_place_text(placing, err, "operators %s are excluded", node->op_type));
     const struct by_rule *rule = by_place_kept(placing, node);
     if (rule)
-        return stay(placing, node, BY_NODE_FLOAT,
-                    by_place_text(placing, err, "the rule for '%s' keeps it float",
-                                  rule->pattern.text));
+        return stay(
+            placing, node, BY_NODE_FLOAT,
+            by_place_text(placing, err, "the rule for '%s' keeps it float", rule->pattern.text));
     if (recipe->matmul_constant_only && by_node_is(node, "MatMul") &&
         !by_place_is_constant(by_node_in(node, 1)))
         return stay(placing, node, BY_NODE_FLOAT, "its second matrix is not constant");
@@ -212,8 +210,9 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
     if ((op->flags & BY_PLACE_HARD_SIGMOID) &&
         (recipe->compat || recipe->hardware != BY_HARDWARE_NONE) &&
         !is_hard_sigmoid_of_hardware(node))
-        return stay(placing, node, BY_NODE_FLOAT, "hardware has HardSigmoid with alpha 1/6 and "
-                                                  "beta 1/2 alone");
+        return stay(placing, node, BY_NODE_FLOAT,
+                    "hardware has HardSigmoid with alpha 1/6 and "
+                    "beta 1/2 alone");
     return 0;
 }
 
@@ -228,9 +227,9 @@ static int stays_by_content(struct by_placing *placing, const struct baryon_node
     if (find_infinite(placing, node, &infinite, err))
         return -1;
     if (infinite)
-        return stay(placing, node, BY_NODE_FLOAT,
-                    by_place_text(placing, err, "its constant '%s' has infinities or NaN",
-                                  infinite->name));
+        return stay(
+            placing, node, BY_NODE_FLOAT,
+            by_place_text(placing, err, "its constant '%s' has infinities or NaN", infinite->name));
     return 0;
 }
 

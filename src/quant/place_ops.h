@@ -21,16 +21,16 @@ enum by_place_rule {
 };
 
 /* Bits. */
-#define BY_PLACE_BEHIND       (1u << 0) /* may be asked for only behind a quantized tensor */
-#define BY_PLACE_ONLY_BEHIND  (1u << 1) /* is quantized only there */
-#define BY_PLACE_JOINS        (1u << 2) /* as _BEHIND, with all that it reads quantized */
-#define BY_PLACE_ALL_INPUTS   (1u << 3) /* every float input, not only those opinfo names */
-#define BY_PLACE_DATA_ONLY    (1u << 4) /* weights and bias stay float */
-#define BY_PLACE_BIAS_WEIGHT  (1u << 5) /* its bias has a scale of its own always */
-#define BY_PLACE_PEER_PLAIN   (1u << 6) /* the peer does not see that it only moves values */
-#define BY_PLACE_PEER_MOVES   (1u << 7) /* the peer gives it its input's parameters, list CNN */
-#define BY_PLACE_LINEAR_MOVES (1u << 8) /* moves or mixes; cubic interpolation does not */
-#define BY_PLACE_PAD_MOVES    (1u << 9) /* only moves where it pads with what a zero point holds */
+#define BY_PLACE_BEHIND       (1u << 0)  /* may be asked for only behind a quantized tensor */
+#define BY_PLACE_ONLY_BEHIND  (1u << 1)  /* is quantized only there */
+#define BY_PLACE_JOINS        (1u << 2)  /* as _BEHIND, with all that it reads quantized */
+#define BY_PLACE_ALL_INPUTS   (1u << 3)  /* every float input, not only those opinfo names */
+#define BY_PLACE_DATA_ONLY    (1u << 4)  /* weights and bias stay float */
+#define BY_PLACE_BIAS_WEIGHT  (1u << 5)  /* its bias has a scale of its own always */
+#define BY_PLACE_PEER_PLAIN   (1u << 6)  /* the peer does not see that it only moves values */
+#define BY_PLACE_PEER_MOVES   (1u << 7)  /* the peer gives it its input's parameters, list CNN */
+#define BY_PLACE_LINEAR_MOVES (1u << 8)  /* moves or mixes; cubic interpolation does not */
+#define BY_PLACE_PAD_MOVES    (1u << 9)  /* only moves where it pads with what a zero point holds */
 #define BY_PLACE_TABLE        (1u << 10) /* input 0 may be a constant, which it moves */
 #define BY_PLACE_UNIT         (1u << 11) /* output lies in [0, 1] */
 #define BY_PLACE_HARD_SIGMOID (1u << 12) /* hardware has it with alpha 1/6 and beta 1/2 alone */

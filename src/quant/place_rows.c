@@ -111,11 +111,10 @@ static int add_activation(struct by_placing *placing, struct baryon_value *value
     struct by_use *uses = by_alloc(count, sizeof *uses, err);
     for (size_t i = 0; uses && i < count; i++)
         uses[i] = value->uses[i];
-    const size_t row =
-        why && uses ? by_quant_add(placing->plan, value, BY_ROLE_ACTIVATION, &spec, why, err)
-                    : BY_NO_ROW;
-    const int failed =
-        row == BY_NO_ROW ? -1 : add_readers(placing, row, uses, count, err);
+    const size_t row = why && uses
+                           ? by_quant_add(placing->plan, value, BY_ROLE_ACTIVATION, &spec, why, err)
+                           : BY_NO_ROW;
+    const int failed = row == BY_NO_ROW ? -1 : add_readers(placing, row, uses, count, err);
     by_free(uses);
     return failed;
 }

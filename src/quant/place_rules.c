@@ -65,10 +65,9 @@ static int open_node_rule(struct by_placing *placing, size_t index, struct baryo
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
         bool picks = false;
-        const int failed =
-            rule->kind == BY_RULE_OP_TYPE
-                ? by_pattern_picks(&rule->pattern, node->op_type, &picks, err)
-                : picks_node(placing, &rule->pattern, node, &picks, err);
+        const int failed = rule->kind == BY_RULE_OP_TYPE
+                               ? by_pattern_picks(&rule->pattern, node->op_type, &picks, err)
+                               : picks_node(placing, &rule->pattern, node, &picks, err);
         if (failed)
             return -1;
         placing->picks[index * placing->node_count + i] = picks;
@@ -101,9 +100,8 @@ int by_place_open_rules(struct by_placing *placing, struct baryon_error *err)
     if (!placing->picks)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (placing->recipe->rules.at[i].kind == BY_RULE_TENSOR
-                ? check_tensor_rule(placing, i, err)
-                : open_node_rule(placing, i, err))
+        if (placing->recipe->rules.at[i].kind == BY_RULE_TENSOR ? check_tensor_rule(placing, i, err)
+                                                                : open_node_rule(placing, i, err))
             return -1;
     return 0;
 }
@@ -124,8 +122,7 @@ int by_place_tensor_rule(const struct by_placing *placing, const struct baryon_v
     for (size_t i = 0; i < placing->recipe->rules.count; i++) {
         const struct by_rule *at = &placing->recipe->rules.at[i];
         bool picks = false;
-        if (at->kind == BY_RULE_TENSOR &&
-            by_pattern_picks(&at->pattern, value->name, &picks, err))
+        if (at->kind == BY_RULE_TENSOR && by_pattern_picks(&at->pattern, value->name, &picks, err))
             return -1;
         if (picks)
             *rule = at;
@@ -279,9 +276,8 @@ static bool is_elementwise(const struct baryon_node *node)
     return false;
 }
 
-static const struct by_tensor_spec *base_spec(const struct by_placing *placing,
-                                              const struct baryon_node *node,
-                                              enum by_slot_role role)
+static const struct by_tensor_spec *
+base_spec(const struct by_placing *placing, const struct baryon_node *node, enum by_slot_role role)
 {
     const struct by_recipe *recipe = placing->recipe;
     /* A table is moved into an activation, whose parameters it has to have. */

@@ -81,7 +81,8 @@ static int give(struct by_placing *placing, size_t index, struct baryon_error *e
     if (rule->has_range) {
         if (!(rule->range[0] <= rule->range[1]) || isinf(rule->range[0]) || isinf(rule->range[1]))
             return bad_given(rule, "its range has to be two numbers in order", err);
-        row->range = (struct by_range){fmin(rule->range[0], 0), fmax(rule->range[1], 0), false, NAN};
+        row->range =
+            (struct by_range){fmin(rule->range[0], 0), fmax(rule->range[1], 0), false, NAN};
         row->has_range = true;
     }
     return 0;
@@ -166,8 +167,8 @@ static int set_passed_range(struct by_placing *placing, const struct baryon_node
     const size_t row = by_quant_find(plan, by_node_out(node, 0));
     const size_t from = by_quant_find(plan, by_node_in(node, 0));
     if (!passes || row == BY_NO_ROW || from == BY_NO_ROW || has_own(&plan->rows.at[row]) ||
-        plan->rows.at[row].shares != BY_NO_ROW ||
-        by_quant_owner(plan, from) == row || plan->rows.at[from].range_of == row)
+        plan->rows.at[row].shares != BY_NO_ROW || by_quant_owner(plan, from) == row ||
+        plan->rows.at[from].range_of == row)
         return 0;
     plan->rows.at[row].range_of = from;
     return by_quant_remark(plan, row, "passthrough", err, "%s passes the range of '%s' on",

@@ -89,6 +89,16 @@ size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum
     return plan->rows.count++;
 }
 
+int by_quant_alias(struct by_quant_plan *plan, size_t row, struct baryon_value *value,
+                   struct baryon_error *err)
+{
+    struct baryon_value **key = BY_ARENA_NEW(&plan->arena, struct baryon_value *, err);
+    if (!key)
+        return -1;
+    *key = value;
+    return by_map_put_bytes(&plan->row_of, key, sizeof *key, number(row), err);
+}
+
 int by_quant_add_reader(struct by_quant_plan *plan, size_t row, struct baryon_node *node,
                         struct baryon_graph *graph, size_t slot, struct baryon_error *err)
 {

@@ -121,6 +121,9 @@ struct by_quant_node *by_quant_node_of(const struct by_quant_plan *plan,
 /* A new row with the defaults of its role; BY_NO_ROW on failure. */
 size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
                     const struct by_tensor_spec *spec, const char *why, struct baryon_error *err);
+/* The row is found by this value, too. */
+int by_quant_alias(struct by_quant_plan *plan, size_t row, struct baryon_value *value,
+                   struct baryon_error *err);
 int by_quant_add_reader(struct by_quant_plan *plan, size_t row, struct baryon_node *node,
                         struct baryon_graph *graph, size_t slot, struct baryon_error *err);
 /* text as printf. */

@@ -1,0 +1,173 @@
+#include "quant/raise.h"
+
+#include "ir/tensor.h"
+
+#include <string.h>
+
+#define MOST_SCALES (1u << 24)
+
+/* Of any domain and any of the peers' names. */
+static bool ends_in(const struct baryon_node *node, const char *op_type)
+{
+    const size_t length = strlen(node->op_type), tail = strlen(op_type);
+    return length >= tail && !strcmp(node->op_type + length - tail, op_type) &&
+           (length == tail || *by_domain(node->domain));
+}
+
+static bool is_dequantize(const struct baryon_node *node)
+{
+    return ends_in(node, "DequantizeLinear");
+}
+
+static bool is_quantize(const struct baryon_node *node)
+{
+    return ends_in(node, "QuantizeLinear") && !is_dequantize(node);
+}
+
+/* --- Parameters --- */
+
+static const struct baryon_tensor *constant(const struct baryon_node *node, size_t slot)
+{
+    const struct baryon_value *value = by_node_in(node, slot);
+    return value ? value->initializer : NULL;
+}
+
+static int read_scales(struct by_quant_plan *plan, const struct baryon_tensor *tensor,
+                       struct by_params *params, struct baryon_error *err)
+{
+    struct by_span bytes;
+    if (by_tensor_count(tensor, &params->count, err) < 0 ||
+        by_tensor_bytes(tensor, &plan->arena, &bytes, err) < 0)
+        return -1;
+    params->scales = by_arena_alloc(&plan->arena, params->count, sizeof(float), err);
+    params->zeros = by_arena_alloc(&plan->arena, params->count, sizeof(int64_t), err);
+    if (!params->scales || !params->zeros)
+        return -1;
+    memset(params->zeros, 0, params->count * sizeof *params->zeros);
+    return by_elem_to_floats(tensor->data_type, bytes.data, 0, params->count, params->scales, err);
+}
+
+static int read_zeros(struct by_quant_plan *plan, const struct baryon_tensor *tensor,
+                      struct by_params *params, struct baryon_error *err)
+{
+    int64_t *zeros;
+    size_t count;
+    const struct by_elem_info *info = by_elem_info(tensor->data_type);
+    if (!info || info->class != BY_CLASS_INT)
+        return 0;
+    if (by_tensor_ints(tensor, &plan->arena, MOST_SCALES, &zeros, &count, err) < 0)
+        return -1;
+    if (count == params->count)
+        params->zeros = zeros;
+    return 0;
+}
+
+static int64_t type_of(const struct baryon_node *node)
+{
+    const struct baryon_tensor *zeros = constant(node, 2), *values = constant(node, 0);
+    if (zeros || values)
+        return zeros ? zeros->data_type : values->data_type;
+    const struct baryon_value *input = by_node_in(node, 0);
+    return is_dequantize(node) && input && input->elem ? input->elem : BY_ELEM_UINT8;
+}
+
+static int read_params(struct by_quant_plan *plan, const struct baryon_node *node,
+                       struct by_params *params, struct baryon_error *err)
+{
+    const struct baryon_tensor *zeros = constant(node, 2);
+    if (read_scales(plan, constant(node, 1), params, err) < 0)
+        return -1;
+    params->axis = params->count > 1 ? (int)by_node_int(node, "axis", 1) : -1;
+    params->group_axis = -1;
+    params->groups = 1;
+    return zeros ? read_zeros(plan, zeros, params, err) : 0;
+}
+
+/* --- Rows --- */
+
+static enum by_role role_of(const struct baryon_node *dequantize)
+{
+    const struct baryon_value *out = by_node_out(dequantize, 0);
+    if (!constant(dequantize, 0))
+        return BY_ROLE_ACTIVATION;
+    for (size_t i = 0; i < out->use_count; i++)
+        if (out->uses[i].node && out->uses[i].slot == 2)
+            return BY_ROLE_BIAS;
+    return BY_ROLE_WEIGHT;
+}
+
+static int add_readers(struct by_quant_plan *plan, size_t row, const struct baryon_value *value,
+                       struct baryon_error *err)
+{
+    for (size_t i = 0; i < value->use_count; i++) {
+        const struct by_use *use = &value->uses[i];
+        if (by_quant_add_reader(plan, row, use->node, use->graph, use->slot, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_row(struct by_quant_plan *plan, const struct baryon_node *dequantize,
+                   struct baryon_error *err)
+{
+    struct baryon_value *out = by_node_out(dequantize, 0), *in = by_node_in(dequantize, 0);
+    struct by_tensor_spec spec = {.elem = type_of(dequantize)};
+    struct by_params params;
+    if (!constant(dequantize, 1) || !out || !in)
+        return 0;
+    if (read_params(plan, dequantize, &params, err) < 0)
+        return -1;
+    const bool paired = in->producer && is_quantize(in->producer) && by_node_in(in->producer, 0);
+    struct baryon_value *value = paired ? by_node_in(in->producer, 0) : out;
+    size_t row = paired ? by_quant_find(plan, value) : BY_NO_ROW;
+    if (row == BY_NO_ROW)
+        row = by_quant_add(plan, value, role_of(dequantize), &spec, "stands in the model", err);
+    if (row == BY_NO_ROW)
+        return -1;
+    plan->rows.at[row].params = params;
+    if (value != out && by_quant_alias(plan, row, out, err) < 0)
+        return -1;
+    return add_readers(plan, row, out, err);
+}
+
+/* --- Nodes --- */
+
+static bool touches_row(const struct by_quant_plan *plan, const struct baryon_node *node)
+{
+    for (size_t i = 0; i < node->input.count; i++)
+        if (by_quant_find(plan, by_node_in(node, i)) != BY_NO_ROW)
+            return true;
+    return false;
+}
+
+static int add_nodes(struct by_quant_plan *plan, struct baryon_error *err)
+{
+    const struct by_ptrs *list = &plan->model->graph->node;
+    size_t count = 0;
+    struct by_quant_node *nodes = by_arena_alloc(&plan->arena, list->count, sizeof *nodes, err);
+    if (!nodes)
+        return -1;
+    for (size_t i = 0; i < list->count; i++) {
+        struct baryon_node *node = list->at[i];
+        if (!node || is_quantize(node) || is_dequantize(node))
+            continue;
+        const bool quantized = touches_row(plan, node);
+        nodes[count++] = (struct by_quant_node){
+            .node = node,
+            .state = quantized ? BY_NODE_QUANTIZED : BY_NODE_OTHER,
+            .why = quantized ? "reads dequantized values" : "reads no dequantized value",
+        };
+    }
+    return by_quant_set_nodes(plan, nodes, count, err);
+}
+
+int by_raise(struct by_quant_plan *plan, struct baryon_error *err)
+{
+    const struct by_ptrs *list = &plan->model->graph->node;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct baryon_node *node = list->at[i];
+        if (node && is_dequantize(node) && add_row(plan, node, err) < 0)
+            return -1;
+    }
+    return add_nodes(plan, err);
+}

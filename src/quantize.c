@@ -1,0 +1,164 @@
+#include "quantize.h"
+
+#include "base/thread.h"
+#include "ir/infer.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/place.h"
+#include "quant/refine.h"
+#include "quantize_equalize.h"
+#include "quantize_refuse.h"
+
+#include <string.h>
+
+/* --- Stages and their times --- */
+
+typedef int stage_fn(struct by_quantization *q, struct baryon_error *err);
+
+static int run_stage(struct by_quantization *q, const char *name, stage_fn *stage,
+                     struct baryon_error *err)
+{
+    const double begin = by_seconds();
+    const int status = stage(q, err);
+    struct by_quantize_report *report = &q->report;
+    report->stages[report->stage_count].stage = name;
+    report->stages[report->stage_count++].seconds = by_seconds() - begin;
+    return status;
+}
+
+/* --- Refuse, exclude, passes --- */
+
+static int refuse(struct by_quantization *q, struct baryon_error *err)
+{
+    if (by_quantize_refuse(q->model, q->options, err) < 0)
+        return -1;
+    return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;
+}
+
+static int exclude(struct by_quantization *q, struct baryon_error *err)
+{
+    if (by_origins_open(&q->origins, q->model, err) < 0)
+        return -1;
+    return by_exclude_resolve(q->options->recipe, q->model, q->origins, q->options->log, err);
+}
+
+static int run_passes(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_pass_context context = {
+        .model = q->model,
+        .origins = q->origins,
+        .log = q->options->log,
+        .session = &q->options->calibrate.session,
+        .opset = q->options->recipe->opset,
+        .compat = q->options->recipe->compat,
+    };
+    size_t count;
+    by_passes(&count);
+    bool *on = by_alloc_zero(count, sizeof *on, err);
+    int status = on ? by_quantize_choose_passes(q->options->recipe, on, err) : -1;
+    if (status == 0)
+        status = by_passes_run(&context, on, q->options->dump_passes, err);
+    by_free(on);
+    return status;
+}
+
+/* --- Placement --- */
+
+static int place(struct by_quantization *q, struct baryon_error *err)
+{
+    if (by_model_settle(q->model, err) < 0 || by_model_infer(q->model, NULL, err) < 0 ||
+        by_quant_plan_open(&q->plan, q->model, q->options->recipe, err) < 0 ||
+        by_place(q->plan, q->origins, err) < 0)
+        return -1;
+    return by_quantize_refuse_empty(q->plan, err);
+}
+
+static int equalize(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    if (by_quantize_equalize(q, &changed, err) < 0)
+        return -1;
+    if (!changed)
+        return 0;
+    by_quant_plan_close(q->plan);
+    q->plan = NULL;
+    return place(q, err);
+}
+
+/* --- Statistics and parameters --- */
+
+static int load_stats(struct by_quantization *q, const char *const *names, size_t count,
+                      struct baryon_error *err)
+{
+    if (by_stats_load(&q->stats, q->options->stats, err) < 0)
+        return -1;
+    return by_quantize_check_stats(q->stats, &q->original, names, count, q->options->stats, err);
+}
+
+static int calibrate(struct by_quantization *q, struct baryon_error *err)
+{
+    const char *const *names;
+    size_t count;
+    if (by_quant_wanted(q->plan, &names, &count, err) < 0)
+        return -1;
+    if (!count)
+        return 0;
+    if (q->options->stats)
+        return load_stats(q, names, count, err);
+    struct by_calibrate_options options = q->options->calibrate;
+    options.model = options.data = "";
+    options.names = names;
+    options.name_count = count;
+    return by_calibrate(&q->stats, q->model, q->options->data, &options, &q->report.calibration,
+                        err);
+}
+
+static int find_params(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_quant_find_params(q->plan, q->stats, q->pool, err);
+}
+
+static int refine(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_refine(q->plan, err);
+}
+
+static int lower(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_lower(q->plan, q->pool, err);
+}
+
+/* --- The whole --- */
+
+int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
+                         const struct by_quantize_options *options, struct baryon_error *err)
+{
+    *q = (struct by_quantization){.model = model, .options = options};
+    if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
+        run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||
+        run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||
+        run_stage(q, "equalize", equalize, err) < 0 ||
+        run_stage(q, "calibrate", calibrate, err) < 0 ||
+        run_stage(q, "parameters", find_params, err) < 0 || run_stage(q, "refine", refine, err) < 0)
+        return -1;
+    return 0;
+}
+
+int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
+{
+    return run_stage(q, "lower", lower, err);
+}
+
+void by_quantization_close(struct by_quantization *q)
+{
+    by_stats_close(q->stats);
+    by_quant_plan_close(q->plan);
+    by_origins_close(q->origins);
+    by_pool_close(q->pool);
+    *q = (struct by_quantization){0};
+}
+
+bool by_recipe_needs_data(const struct by_recipe *recipe)
+{
+    return recipe->approach == BY_APPROACH_STATIC;
+}

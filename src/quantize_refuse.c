@@ -1,0 +1,166 @@
+#include "quantize_refuse.h"
+
+#include "ir/tensor.h"
+#include "quant/form.h"
+
+#include <string.h>
+
+/* --- The model --- */
+
+static int refuse_quantized_node(const struct baryon_node *node, struct baryon_error *err)
+{
+    char label[BY_QUOTE_MAX + 64];
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "the model is quantized already: %s",
+            by_node_label(node, label, sizeof label));
+    return by_err_hint(err, "start from the float model; `baryon inspect` tells how this one is "
+                            "quantized");
+}
+
+static int refuse_quantized(void *context, struct baryon_graph *graph, unsigned depth,
+                            struct baryon_error *err)
+{
+    (void)context;
+    (void)depth;
+    for (size_t i = 0; i < graph->node.count; i++) {
+        const struct baryon_node *node = graph->node.at[i];
+        if (node && by_quant_form_of(node) != BY_QUANT_FORMS)
+            return refuse_quantized_node(node, err);
+    }
+    return 0;
+}
+
+/* Values of a type among those of the main graph. */
+static size_t count_values(const struct baryon_graph *graph, int64_t elem)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        const struct baryon_value *value = graph->all_values.at[i];
+        count += value && value->elem == elem;
+    }
+    return count;
+}
+
+static int refuse_half(const struct baryon_model *model, struct baryon_error *err)
+{
+    const size_t half =
+        count_values(model->graph, BY_ELEM_FLOAT16) + count_values(model->graph, BY_ELEM_BFLOAT16);
+    if (!half || count_values(model->graph, BY_ELEM_FLOAT))
+        return 0;
+    by_fail(err, BARYON_ERR_UNSUPPORTED,
+            "the model computes in float16 or bfloat16 (%zu values), quantization starts from "
+            "float32",
+            half);
+    return by_err_hint(err, "--pass convert-fp16-to-fp32 converts it on the way");
+}
+
+static int refuse_no_data(const struct by_quantize_options *options, struct baryon_error *err)
+{
+    const struct by_calibrate_options *calibrate = &options->calibrate;
+    if (!by_recipe_needs_data(options->recipe) || options->data || options->stats ||
+        calibrate->samples || calibrate->input.random)
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE, "static quantization needs samples, none are given");
+    return by_err_hint(err, "--data PATH gives samples, --stats FILE statistics of an earlier "
+                            "calibration, --random N made-up ones for a trial");
+}
+
+static bool converts_half(const struct by_recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->passes.count; i++)
+        if (!strcmp(recipe->passes.at[i].text, "convert-fp16-to-fp32"))
+            return true;
+    return false;
+}
+
+int by_quantize_refuse(struct baryon_model *model, const struct by_quantize_options *options,
+                       struct baryon_error *err)
+{
+    if (by_model_each_graph(model, refuse_quantized, NULL, err) < 0)
+        return -1;
+    if (!converts_half(options->recipe) && refuse_half(model, err) < 0)
+        return -1;
+    return refuse_no_data(options, err);
+}
+
+/* --- Passes --- */
+
+/* What the shifters and tables of the DPU compute instead of the operator. */
+static bool simulates_dpu(const struct by_pass *pass)
+{
+    static const char *const names[] = {"leaky-relu-dpu",   "sigmoid-to-hard-sigmoid",
+                                        "hard-sigmoid-dpu", "average-pool-dpu",
+                                        "reduce-mean-dpu",  NULL};
+    for (const char *const *name = names; *name; name++)
+        if (!strcmp(pass->name, *name))
+            return true;
+    return false;
+}
+
+static bool by_default(const struct by_pass *pass, const struct by_recipe *recipe)
+{
+    const bool npu =
+        recipe->hardware != BY_HARDWARE_NONE || recipe->operators == BY_OPERATORS_TRANSFORMER;
+    if (simulates_dpu(pass))
+        return recipe->simulate_dpu;
+    if (!recipe->optimize)
+        return false;
+    return pass->fallback == BY_PASS_ON || (pass->fallback == BY_PASS_NPU && npu);
+}
+
+int by_quantize_choose_passes(const struct by_recipe *recipe, bool *on, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_pass *const *passes = by_passes(&count);
+    for (size_t i = 0; i < count; i++)
+        on[i] = by_default(passes[i], recipe);
+    for (size_t k = 0; k < recipe->passes.count; k++) {
+        const char *name = recipe->passes.at[k].text;
+        const bool off = *name == '-';
+        const struct by_pass *wanted = by_pass_find(name + off);
+        if (!wanted)
+            return by_fail(err, BARYON_ERR_USAGE, "there is no pass '%s'", name + off);
+        for (size_t i = 0; i < count; i++)
+            if (passes[i] == wanted)
+                on[i] = !off;
+    }
+    return 0;
+}
+
+/* --- The plan and statistics --- */
+
+int by_quantize_refuse_empty(const struct by_quant_plan *plan, struct baryon_error *err)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].state == BY_NODE_QUANTIZED)
+            return 0;
+    const char *why = "it has no operator of the list";
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].state == BY_NODE_FLOAT && plan->nodes[i].why)
+            why = plan->nodes[i].why;
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "nothing in the model can be quantized: %s", why);
+    return by_err_hint(err, "--extra-op-types or --all-op-types widens the list, `baryon plan` "
+                            "shows the reason for every node");
+}
+
+int by_quantize_check_stats(struct by_stats *stats, const struct by_hash128 *model,
+                            const char *const *names, size_t count, const char *path,
+                            struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (memcmp(&stats->key.model, model, sizeof *model) != 0) {
+        by_fail(err, BARYON_ERR_CHANGED,
+                "these are statistics of another model, or the model "
+                "has changed since");
+        by_err_hint(err, "baryon calibrate makes new ones");
+        return by_err_file(err, path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (by_stats_find(stats, names[i]))
+            continue;
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "there are no statistics of the value %s",
+                by_quote(quoted, names[i]));
+        by_err_hint(err, "baryon calibrate --tensors all looks at every value");
+        return by_err_file(err, path);
+    }
+    return 0;
+}
