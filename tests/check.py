@@ -77,6 +77,7 @@ MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
     "aarch64": [make("FLAVOUR=aarch64", "objects")],
     "asan-build": [make("FLAVOUR=asan", "cli", "units", "replays")],
+    "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],
     "asan-corpus": [["tests/run_fuzz.py", "--replay", "--build", "build/asan"]],

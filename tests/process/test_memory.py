@@ -188,7 +188,7 @@ class Limited(process.Case):
         gets no room for its variables; what is asked of us is not to wait for ever."""
         least = self.least()
         models.save(self.folder / "m.onnx", models.sums(2, 1 << 18, 2.0))
-        step = MIB if process.LONG else 8 * MIB
+        step = MIB if process.LONG else 12 * MIB
         sizes = range(least, least + 160 * MIB, step)
         words = ("run", "m.onnx", "--random", "2", "-q", "--threads")
         self.sweep(sizes, *words, "1")

@@ -527,9 +527,10 @@ static void test_forged_anywhere(void **state)
     (void)state;
     struct by_str bytes = small_bytes(), again;
     struct by_stats *stats;
-    unsigned loaded = 0, refused = 0;
+    unsigned loaded = 0, refused = 0,
+             step = getenv("LONG") ? 1 : 5; // 5 has all bits of a byte, too
     by_str_init(&again);
-    for (size_t i = 0; i < 8 * (bytes.size - BY_STORE_END_SIZE); i++) {
+    for (size_t i = 0; i < 8 * (bytes.size - BY_STORE_END_SIZE); i += step) {
         bytes.text[i / 8] = (char)(bytes.text[i / 8] ^ 1 << i % 8);
         seal(&bytes);
         by_err_clear(&err);
@@ -550,7 +551,7 @@ static void test_forged_anywhere(void **state)
         assert_true(!status || err.offset >= 0 || err.code == BARYON_ERR_UNSUPPORTED);
         bytes.text[i / 8] = (char)(bytes.text[i / 8] ^ 1 << i % 8);
     }
-    assert_true(loaded > 500 && refused > 500);
+    assert_true(loaded > 500 / step && refused > 500 / step);
     by_str_release(&again);
     by_str_release(&bytes);
 }
