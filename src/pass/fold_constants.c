@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define GROWTH_FREE (1 << 20) /* bytes of one value that nobody minds */
-#define ROUND_BYTES (256 << 20)
+#define PART_BYTES  (256 << 20)
+#define PART_VALUES 256u
 
 struct folding {
     struct by_pass_context *context;
@@ -167,23 +168,31 @@ static int put(struct by_pass_context *context, const struct by_folded *folded,
     return 0;
 }
 
-/* Rounds, so that results stand beside the model's own copies for a part at a time alone. */
+static int put_all(struct by_pass_context *context, const struct by_folded *values, size_t count,
+                   struct baryon_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (put(context, &values[i], err))
+            return -1;
+    return 0;
+}
+
+/* In parts: a result stands beside the runtime's copy of it for a part at a time alone, later
+ * parts read what earlier ones gave, and the runtime slows down with many outputs. */
 static int evaluate(struct folding *f, struct baryon_error *err)
 {
     for (size_t at = 0, end; at < f->list.count; at = end) {
         uint64_t total = 0, bytes = 0;
-        for (end = at; end < f->list.count; end++) {
+        for (end = at; end < f->list.count && end - at < PART_VALUES; end++) {
             value_bytes(f->list.at[end].value, &bytes);
-            if (end > at && total + bytes > ROUND_BYTES)
+            if (end > at && total + bytes > PART_BYTES)
                 break;
             total += bytes;
         }
-        if (by_fold_evaluate(f->context, f->graph, &f->list.at[at], end - at, err))
+        if (by_fold_evaluate(f->context, f->graph, &f->list.at[at], end - at, err) ||
+            put_all(f->context, &f->list.at[at], end - at, err))
             return -1;
     }
-    for (size_t i = 0; i < f->list.count; i++)
-        if (put(f->context, &f->list.at[i], err))
-            return -1;
     return 0;
 }
 
