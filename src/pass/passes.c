@@ -6,6 +6,7 @@
 /* A row without a remark would share its line: say why it stands where it stands. */
 static const struct by_pass *const passes[] = {
     /* --- what the model is: version, types, layout --- */
+    &by_pass_convert_opset, /* before anything looks at attributes */
     &by_pass_fix_shapes,   /* what follows knows more sizes */
     &by_pass_nchw_to_nhwc, /* inputs are what samples are from here on */
     /* --- cleaning up --- */

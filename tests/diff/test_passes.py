@@ -345,9 +345,86 @@ def products(passes):
          {"MatMul": 1, "Div": 1, "Clip": 1}, {**row, **eight, "z": np.float32(0), "a": np.float32(-1), "c": np.float32(1)}, what=div)  # fmt: skip
 
 
+def convert_opset(passes):
+    def case(name, nodes, since, shape=[2, 3, 4, 4], out=None, constants={}, to=(13, 17, 21), ops=None, **more):
+        inputs = shape if isinstance(shape, dict) else {"x": shape}
+        outputs = out if isinstance(out, dict) else {"y": out or shape}
+        for target in (t for t in to if t > since):
+            model = build(nodes, inputs, outputs, constants, opset=since)
+            passes.check(f"convert-opset {name} {since} to {target}", model, "convert-opset", options=f"opset={target}", ops=ops,
+                         look=lambda m: None if m.opset_import[0].version == target else f"opset {m.opset_import}", **more)  # fmt: skip
+
+    weights = {"w": normal(4, 3, 3, 3), "k": normal(4)}
+    case("Clip", [node("Clip", "x", "y", min=-0.5, max=0.75)], 7, ops={"Clip": 1})
+    case("Clip above", [node("Clip", "x", "y", max=0.75)], 10)
+    case("Clip below", [node("Clip", "x", "y", min=0.1)], 10)
+    case("Clip of nothing", [node("Clip", "x", "y")], 10)
+    case("Pad", [node("Pad", "x", "y", pads=[0, 0, 1, 2, 0, 0, 0, 1], value=1.5)], 10, out=[2, 3, 5, 7])
+    case("Pad at edges", [node("Pad", "x", "y", pads=[0, 0, 1, 2, 0, 0, 0, 1], mode="reflect")], 7, out=[2, 3, 5, 7])
+    case("Slice", [node("Slice", "x", "y", starts=[1, -3], ends=[3, 100], axes=[1, 3])], 9, out=[2, 2, 4, 3])
+    case("Slice of the first", [node("Slice", "x", "y", starts=[0, 1], ends=[1, 3])], 7, out=[1, 2, 4, 4])
+    case("TopK", [node("TopK", "x", "y i", k=2, axis=3)], 9, out={"y": [2, 3, 4, 2], "i": ([2, 3, 4, 2], TensorProto.INT64)})
+    case("Squeeze", [node("Unsqueeze", "x", "u", axes=[0, 3]), node("Squeeze", "u", "y", axes=[0, 3])], 7)
+    case("Squeeze all", [node("Unsqueeze", "x", "u", axes=[0]), node("Squeeze", "u", "y")], 11)
+    case("Split", [node("Split", "x", "a b", axis=3, split=[1, 3]), node("Concat", "b a", "y", axis=3)], 11)
+    case("Split evenly", [node("Split", "x", "a b", axis=3), node("Concat", "b a", "y", axis=3)], 11)
+    case("Split evenly", [node("Split", "x", "a b", axis=3), node("Concat", "b a", "y", axis=3)], 13)
+    case("Split by input", [node("Split", "x s", "a b", axis=3), node("Concat", "b a", "y", axis=3)], 13, constants={"s": np.array([3, 1])})
+    for op in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare"):
+        case(f"Reduce{op}", [node("Abs", "x", "a"), node(f"Reduce{op}", "a", "y", axes=[1, 2], keepdims=0)], 11, out=[2, 4])
+        case(f"Reduce{op} of all", [node("Abs", "x", "a"), node(f"Reduce{op}", "a", "y")], 7, out=[1, 1, 1, 1])
+    for op in ("Softmax", "LogSoftmax", "Hardmax"):
+        case(f"{op} by default", [node(op, "x", "y")], 11)
+        case(f"{op} of matrices", [node(op, "x", "y")], 7, shape=["N", 5], ops={op: 1})
+        case(f"{op} last", [node(op, "x", "y", axis=3)], 10, ops={op: 1})
+        case(f"{op} -2", [node(op, "x", "y", axis=-2)], 11, shape=["N", 3, "H", 4], ops={op: 1, "Flatten": 1, "Shape": 1, "Reshape": 1})
+        case(f"{op} from 13", [node(op, "x", "y", axis=1)], 13, ops={op: 1})
+    case("Dropout", [node("Dropout", "x", "y", ratio=0.3)], 7)
+    case("Dropout", [node("Dropout", "x", "y", ratio=0.3)], 10)
+    case("BatchNormalization", [node("BatchNormalization", "x g b m v", "y", spatial=1, momentum=0.8)], 8, constants=norm_constants(3))
+    case("BatchNormalization", [node("BatchNormalization", "x g b m v", "y", epsilon=0.1)], 9, constants=norm_constants(3))
+    case("Upsample", [node("Upsample", "x", "y", scales=[1.0, 1.0, 2.0, 1.5], mode="nearest")], 7, out=[2, 3, 8, 6], ops={"Resize": 1})
+    case("Upsample", [node("Upsample", "x s", "y", mode="linear")], 9, out=[2, 3, 8, 12], constants={"s": np.float32([1, 1, 2, 3])})
+    case("Resize", [node("Resize", "x s", "y", mode="nearest")], 10, out=[2, 3, 8, 6], constants={"s": np.float32([1, 1, 2, 1.5])})
+    case("Resize down", [node("Resize", "x s", "y", mode="nearest")], 10, shape=[1, 1, 8, 6], out=[1, 1, 4, 4],
+         constants={"s": np.float32([1, 1, 0.5, 0.7])})  # fmt: skip
+    case("Resize linear", [node("Resize", "x s", "y", mode="linear")], 10, out=[2, 3, 2, 6], constants={"s": np.float32([1, 1, 0.5, 1.5])})
+    case("Resize", [node("Resize", "x r s", "y", mode="linear")], 11, out=[2, 3, 8, 6],
+         constants={"s": np.float32([1, 1, 2, 1.5]), "r": np.zeros(0, np.float32)})  # fmt: skip
+    case("Scatter", [node("Scatter", "x i u", "y", axis=1)], 9, shape=[2, 4], constants={"i": np.array([[1, 2], [0, 3]]), "u": normal(2, 2)})
+    case("GridSample", [node("GridSample", "x g", "y", mode="bicubic")], 16, shape={"x": [1, 2, 4, 4], "g": [1, 3, 3, 2]}, out=[1, 2, 3, 3])
+    case("RoiAlign", [node("RoiAlign", "x r b", "y", output_height=2, output_width=2)], 10, out=[1, 3, 2, 2],
+         constants={"r": np.float32([[0, 0, 3, 3]]), "b": np.array([0])})  # fmt: skip
+    case("Conv and pools", [node("Conv", "x w k", "c", pads=[1] * 4), node("MaxPool", "c", "p", kernel_shape=[2, 2]),
+                            node("AveragePool", "p", "a", kernel_shape=[2, 2]), node("GlobalAveragePool", "a", "y")], 7, out=[2, 4, 1, 1],
+         constants=weights)  # fmt: skip
+    case("arithmetic", [node("Mul", "x x", "a"), node("Add", "a x", "b"), node("Sub", "b x", "c"), node("Sigmoid", "c", "d"), node("Tanh", "d", "e"),
+                        node("LeakyRelu", "e", "f"), node("Max", "f x", "g"), node("Sum", "g a b", "y")], 8)  # fmt: skip
+    case("Gemm", [node("Flatten", "x", "f"), node("Gemm", "f w k", "g"), node("PRelu", "g s", "p"), node("Transpose", "p", "y")], 9,
+         shape=[2, 3, 2, 2], out=[5, 2], constants={"w": normal(12, 5), "k": normal(5), "s": normal(5)})  # fmt: skip
+    case("ConvTranspose", [node("ConvTranspose", "x w", "c", strides=[2, 2]), node("InstanceNormalization", "c s k", "y")], 8, out=[2, 2, 9, 9],
+         constants={"w": normal(3, 2, 3, 3), "s": normal(2), "k": normal(2)})  # fmt: skip
+    case("moves", [node("DepthToSpace", "x", "d", blocksize=2), node("SpaceToDepth", "d", "s", blocksize=2), node("Gather", "s i", "g", axis=1),
+                   node("Reshape", "g t", "y")], 10, shape=[2, 4, 3, 3], out=[2, 18], constants={"i": np.array([1, 2]), "t": np.array([2, -1])})  # fmt: skip
+    case("Where", [node("Greater", "x x2", "c"), node("Where", "c x x2", "y")], 9, shape={"x": [3], "x2": [3]}, out=[3])
+    body = helper.make_graph([node("Unsqueeze", "x", "u", axes=[0]), node("Clip", "u", "t", min=0.0)], "t", [], [port("t", [1, 4])])
+    other = helper.make_graph([node("Unsqueeze", "x", "e", axes=[0])], "e", [], [port("e", [1, 4])])
+    case("nested", [node("If", "c", "y", then_branch=body, else_branch=other)], 10, shape={"x": [4], "c": ([], TensorProto.BOOL)}, out=[1, 4],
+         ops={"If": 1, "Unsqueeze": 2, "Clip": 1})  # fmt: skip
+    half = build([node("Clip", "x", "y", min=-0.5, max=0.75)], {"x": ([4], TensorProto.FLOAT16)}, {"y": ([4], TensorProto.FLOAT16)}, opset=10)
+    passes.check("convert-opset float16", half, "convert-opset", options="opset=13")
+    relu = build([node("Relu", "x", "y")], {"x": [4]}, {"y": [4]}, opset=17)
+    passes.refused("convert-opset back", relu, "convert-opset", "cannot be converted back to 13", "opset=13")
+    passes.refused("convert-opset too far", relu, "convert-opset", "only from 7 on and up to 25", "opset=26")
+    odd = build([node("Odd", "x", "y", name="mine")], {"x": [4]}, {"y": [4]}, opset=17)
+    passes.refused("convert-opset unknown", odd, "convert-opset", "node 'mine' (Odd) cannot be converted", "opset=18")
+    group = build([node("GroupNormalization", "x s b", "y", num_groups=1)], {"x": [1, 2, 3]}, {"y": [1, 2, 3]}, {"s": normal(1), "b": normal(1)}, opset=18)
+    passes.refused("convert-opset GroupNormalization", group, "convert-opset", "one a group", "opset=21")
+
+
 def main():
     passes = Passes()
-    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products):
+    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products, convert_opset):
         part(passes)
     passes.end()
 
