@@ -39,6 +39,13 @@ const char *by_origins_excluded(const struct by_origins *origins, const struct b
 int by_origins_before(struct by_origins *origins, struct baryon_error *err);
 int by_origins_after(struct by_origins *origins, struct baryon_error *err);
 
+/* Nodes on a path from a start to an end; without starts all before the ends, without ends all
+ * behind the starts. Names of the user's nodes. */
+struct by_pass_region {
+    const char *const *starts, *const *ends;
+    size_t start_count, end_count;
+};
+
 struct by_pass_context {
     struct baryon_model *model; /* linked, settled */
     struct by_origins *origins;
@@ -52,6 +59,8 @@ struct by_pass_context {
     const char *fix_shapes;                  /* "NAME:[1,3,224,224];..."; NULL: none */
     struct by_names nhwc;                    /* inputs; none: all with four axes */
     struct by_names copy_for, copy_bias_for; /* operators; none: all, and those with a bias */
+    const struct by_pass_region *regions;    /* of fp16-to-fp32; none: the whole model */
+    size_t region_count;
 };
 
 /* True when two nodes may become one: both or none of them are excluded. */

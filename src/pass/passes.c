@@ -7,8 +7,9 @@
 static const struct by_pass *const passes[] = {
     /* --- what the model is: version, types, layout --- */
     &by_pass_convert_opset, /* before anything looks at attributes */
-    &by_pass_fix_shapes,   /* what follows knows more sizes */
-    &by_pass_nchw_to_nhwc, /* inputs are what samples are from here on */
+    &by_pass_fp16_to_fp32,  /* before anything is computed */
+    &by_pass_fix_shapes,    /* what follows knows more sizes */
+    &by_pass_nchw_to_nhwc,  /* inputs are what samples are from here on */
     /* --- cleaning up --- */
     &by_pass_remove_input_init, /* default values are constants from here on */
     &by_pass_lift_constants,    /* one kind of constants for all that follow */

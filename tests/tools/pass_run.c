@@ -5,7 +5,8 @@
  *
  * PASS is a name, "default", "npu" or "dpu" (those that run by themselves), in any order. OPTION:
  * "compat", "opset=N", "exclude=NODE" (stays float), "dump=FOLDER", "shapes=NAME:[1|3];..." ("|"
- * for the comma), "nhwc=INPUT", "copy=OPERATOR", "copy-bias=OPERATOR".
+ * for the comma), "nhwc=INPUT", "copy=OPERATOR", "copy-bias=OPERATOR",
+ * "from=NODE" and "to=NODE" (of one region of fp16-to-fp32).
  * Prints for each job "OK" and the number of changes, or "FAIL message"; then for every node of
  * the result a line "N<tab>name<tab>operator<tab>its origins by name", with "origins" among the
  * options.
@@ -24,6 +25,8 @@
 struct job {
     char *in, *out, *passes, *options;
     const char *dump;
+    const char *starts[8], *ends[8];
+    struct by_pass_region region;
     bool show;
 };
 
@@ -91,6 +94,10 @@ static int set_options(struct job *job, struct by_pass_context *context, struct 
             context->opset = atol(word + 6);
         else if (strncmp(word, "exclude=", 8) == 0)
             exclude(context->origins, word + 8);
+        else if (strncmp(word, "from=", 5) == 0 && job->region.start_count < 8)
+            job->starts[job->region.start_count++] = word + 5;
+        else if (strncmp(word, "to=", 3) == 0 && job->region.end_count < 8)
+            job->ends[job->region.end_count++] = word + 3;
         else if (strncmp(word, "dump=", 5) == 0)
             job->dump = word + 5;
         else if (strncmp(word, "shapes=", 7) == 0)
@@ -104,6 +111,10 @@ static int set_options(struct job *job, struct by_pass_context *context, struct 
         else
             return by_fail(err, BARYON_ERR_USAGE, "no option '%s'", word);
     }
+    job->region.starts = job->starts;
+    job->region.ends = job->ends;
+    context->regions = &job->region;
+    context->region_count = job->region.start_count + job->region.end_count ? 1 : 0;
     return 0;
 }
 
