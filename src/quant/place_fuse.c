@@ -2,6 +2,7 @@
  * Tensors between a layer and what works on its result at once: no pair stands there. And
  * activations that the range of what they give does the work of.
  */
+#include "pass/dpu.h"
 #include "quant/place_internal.h"
 
 #include <math.h>
@@ -23,21 +24,6 @@ static bool is_one_of(const struct baryon_node *node, const char *const *names, 
         if (by_node_is(node, names[i]))
             return true;
     return false;
-}
-
-/* --- Factors of DPU operators --- */
-
-/* A pass put them behind operators that hardware computes with such a factor: both are one. */
-bool by_place_is_factor(const struct by_placing *placing, const struct baryon_node *node)
-{
-    static const char *const operators[] = {"AveragePool", "GlobalAveragePool", "ReduceMean",
-                                            "HardSigmoid"};
-    const struct baryon_value *data = by_node_in(node, 0), *factor = by_node_in(node, 1);
-    size_t count;
-    return placing->recipe->simulate_dpu && by_node_is(node, "Mul") && factor &&
-           factor->initializer && by_tensor_count(factor->initializer, &count, NULL) == 0 &&
-           count == 1 && data && data->producer && only_reader(placing, data) == node &&
-           is_one_of(data->producer, operators, sizeof operators / sizeof *operators);
 }
 
 /* --- Constant limits of a Clip --- */
@@ -128,11 +114,13 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
     const struct by_recipe *recipe = placing->recipe;
     const struct baryon_node *node = value->producer;
     const struct baryon_node *reader = node ? only_node(placing, value) : NULL;
+    if (by_value_is_inside_dpu(value))
+        return true;
     if (!reader || node->graph != placing->graph)
         return false;
     if (!recipe->compat && (!placing->quantized[node->index] || !placing->quantized[reader->index]))
         return false;
-    if (by_place_is_factor(placing, reader) || is_asked_between(recipe, node, reader))
+    if (is_asked_between(recipe, node, reader))
         return true;
     return reader == only_reader(placing, value) &&
            (pads_for_pool(node, reader) ||

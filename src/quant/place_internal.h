@@ -88,7 +88,6 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err);
 int by_place_mark(struct by_placing *placing, struct baryon_error *err);
 /* --- place_fuse.c: pairs that are left out --- */
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value);
-bool by_place_is_factor(const struct by_placing *placing, const struct baryon_node *node);
 void by_place_fold(struct by_placing *placing);
 /* --- place_rows.c, place_constant.c: rows and readers --- */
 int by_place_rows(struct by_placing *placing, struct baryon_error *err);

@@ -1,4 +1,5 @@
 /* What a node's operator says about each of its inputs and outputs. */
+#include "pass/dpu.h"
 #include "quant/place_internal.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
     if (by_place_in(placing, value) && placing->computed[value->index])
         return BY_SLOT_FLOAT;
     if (by_place_is_constant(value)) {
-        if (by_place_is_factor(placing, node))
+        if (by_value_is_inside_dpu(value))
             return BY_SLOT_FLOAT;
         const enum by_slot_role role = role_of_constant(placing, node, info, slot);
         if (placing->recipe->approach == BY_APPROACH_NBITS)
