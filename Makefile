@@ -146,6 +146,7 @@ $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
 $(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
+$(BUILD)/tests/fault/test_ranks: $(CLI)
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) -lcmocka $(BY_LIBS)

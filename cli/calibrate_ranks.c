@@ -149,11 +149,11 @@ static int fetch(struct by_ranks *ranks, size_t rank, const char *path, uint64_t
     struct by_writer *writer;
     if (by_writer_open(&writer, path, 0, err) < 0)
         return by_err_file(err, path);
-    if (copy_bytes(ranks, rank, writer, size, err) < 0) {
-        by_writer_abort(writer);
-        return -1;
-    }
-    return by_writer_commit(writer, err);
+    int status = copy_bytes(ranks, rank, writer, size, err);
+    if (status == 0)
+        status = by_writer_commit(writer, err);
+    by_writer_abort(writer);
+    return status;
 }
 
 /* Makes sure that a rank's part lies here; *there: it has one. */

@@ -5,11 +5,6 @@
 /* Raised when a sketch or moments of the same samples come out as other bytes than before. */
 #define METHOD 1
 
-static void add_data(struct by_hasher *hasher, const struct by_input *input)
-{
-    by_input_identify(input, hasher);
-}
-
 /* What decides which values are computed, and what is noted of them. */
 static void add_settings(struct by_hasher *hasher, const struct by_plan *plan,
                          const struct by_calibrate_options *options)
@@ -39,10 +34,10 @@ int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
     struct by_hasher *hasher;
     if (by_model_content_hash(model, &key->model, err) < 0 || by_hasher_open(&hasher, err) < 0)
         return -1;
-    add_data(hasher, input);
+    const int status = by_input_identify(input, hasher, err);
     key->data = by_hasher_value(hasher);
     by_hasher_close(hasher);
-    if (by_hasher_open(&hasher, err) < 0)
+    if (status < 0 || by_hasher_open(&hasher, err) < 0)
         return -1;
     add_settings(hasher, plan, options);
     key->settings = by_hasher_value(hasher);

@@ -136,11 +136,14 @@ static void describe(const struct by_input *input, struct by_text *text)
     by_text_add(text, "%s", calls->callback.what ? calls->callback.what : "given by the caller");
 }
 
-static void identify(const struct by_input *input, struct by_hasher *hasher)
+static int identify(const struct by_input *input, struct by_hasher *hasher,
+                    struct baryon_error *err)
 {
     const struct calls *calls = input->state;
+    (void)err;
     by_hasher_text(hasher, "callback");
     by_hasher_text(hasher, calls->callback.what ? calls->callback.what : "");
+    return 0;
 }
 
 static const struct by_source source = {.fill = fill, .describe = describe, .identify = identify};

@@ -9,6 +9,7 @@
 #include "input/source.h"
 #include "input/stack.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -405,16 +406,31 @@ static void describe(const struct by_input *input, struct by_text *text)
         by_text_add(text, ", %zu at a time", files->batch);
 }
 
-/* A file that is gone has no size; reading it tells. */
-static uint64_t size_of(const char *path)
+/* Of a file that is not to be had; anything else may be otherwise the next time. */
+static bool is_lasting(int code)
 {
-    struct stat status;
-    return !by_fault(BY_FAULT_IO) && stat(path, &status) == 0 ? (uint64_t)status.st_size
-                                                              : UINT64_MAX;
+    return code == ENOENT || code == ENOTDIR || code == EACCES || code == ELOOP ||
+           code == ENAMETOOLONG;
 }
 
-static void identify(const struct by_input *input, struct by_hasher *hasher)
+/* A file that is gone has no size; reading it tells. */
+static int find_size(const char *path, uint64_t *size, struct baryon_error *err)
 {
+    struct stat status;
+    *size = UINT64_MAX;
+    if (!by_fault(BY_FAULT_IO) && stat(path, &status) == 0)
+        *size = (uint64_t)status.st_size;
+    else if (!is_lasting(errno)) {
+        by_fail_errno(err, BARYON_ERR_IO, "its size cannot be found");
+        return by_err_file(err, path);
+    }
+    return 0;
+}
+
+static int identify(const struct by_input *input, struct by_hasher *hasher,
+                    struct baryon_error *err)
+{
+    uint64_t size;
     const struct files *files = input->state;
     by_hasher_text(hasher, "files");
     by_hasher_number(hasher, files->batch);
@@ -424,9 +440,12 @@ static void identify(const struct by_input *input, struct by_hasher *hasher)
         by_hasher_number(hasher, files->firsts[i + 1] - files->firsts[i]);
         for (size_t group = 0; group < files->items.groups; group++) {
             by_hasher_text(hasher, by_basename(path_of(files, i, group)));
-            by_hasher_number(hasher, size_of(path_of(files, i, group)));
+            if (find_size(path_of(files, i, group), &size, err) < 0)
+                return -1;
+            by_hasher_number(hasher, size);
         }
     }
+    return 0;
 }
 
 static void close_files(struct by_input *input)

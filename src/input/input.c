@@ -24,14 +24,17 @@ static void describe_random(const struct by_input *input, struct by_text *text)
     by_text_add(text, "random values, seed %" PRIu64, input->options.seed);
 }
 
-static void identify_random(const struct by_input *input, struct by_hasher *hasher)
+static int identify_random(const struct by_input *input, struct by_hasher *hasher,
+                           struct baryon_error *err)
 {
+    (void)err;
     const struct by_input_options *options = &input->options;
     by_hasher_text(hasher, "random");
     by_hasher_number(hasher, options->seed);
     by_hasher_number(hasher, options->int_range_set);
     by_hasher_number(hasher, (uint64_t)options->int_low);
     by_hasher_number(hasher, (uint64_t)options->int_high);
+    return 0;
 }
 
 static const struct by_source random_source = {
@@ -275,13 +278,14 @@ static void identify_port(const struct by_port *port, struct by_hasher *hasher)
         by_hasher_number(hasher, (uint64_t)port->dims[i]);
 }
 
-void by_input_identify(const struct by_input *input, struct by_hasher *hasher)
+int by_input_identify(const struct by_input *input, struct by_hasher *hasher,
+                      struct baryon_error *err)
 {
     by_hasher_number(hasher, input->total);
     by_hasher_number(hasher, input->port_count);
     for (size_t i = 0; i < input->port_count; i++)
         identify_port(&input->ports[i], hasher);
-    input->source->identify(input, hasher);
+    return input->source->identify(input, hasher, err);
 }
 
 void by_input_describe(const struct by_input *input, char *buf, size_t size)

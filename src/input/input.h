@@ -126,7 +126,8 @@ void by_input_describe(const struct by_input *input, char *buf, size_t size);
  * What tells a source from others, without reading samples: the names of its files without
  * their folders, their sizes, how many samples there are and how they are prepared.
  */
-void by_input_identify(const struct by_input *input, struct by_hasher *hasher);
+int by_input_identify(const struct by_input *input, struct by_hasher *hasher,
+                      struct baryon_error *err);
 
 /* A sample in memory of its own, for whoever holds several. */
 struct by_sample {

@@ -23,7 +23,8 @@ struct by_source {
                            struct baryon_error *err);
     void (*describe)(const struct by_input *input, struct by_text *text);
     /* What tells the samples from others, as far as it is known before they are read. */
-    void (*identify)(const struct by_input *input, struct by_hasher *hasher);
+    int (*identify)(const struct by_input *input, struct by_hasher *hasher,
+                    struct baryon_error *err);
     void (*close)(struct by_input *input); /* NULL: nothing to do */
 };
 

@@ -499,7 +499,7 @@ static struct by_hash128 identity(const char *path)
     by_input_close(input);
     assert_ok(by_input_open(&input, path, &open_port, 1, &options, &err));
     assert_ok(by_hasher_open(&hasher, &err));
-    by_input_identify(input, hasher);
+    assert_ok(by_input_identify(input, hasher, &err));
     const struct by_hash128 hash = by_hasher_value(hasher);
     by_hasher_close(hasher);
     return hash;
