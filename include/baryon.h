@@ -738,7 +738,8 @@ struct baryon_progress {
     double seconds;       /* since the stage began */
 };
 
-/* Returns false to stop: what runs then ends with BARYON_ERR_CANCELLED, after it was kept. */
+/* Returns false to stop: after the samples in hand what was done is kept, and the call ends with
+ * BARYON_ERR_CANCELLED. */
 typedef bool baryon_progress_fn(void *context, const struct baryon_progress *progress);
 
 struct baryon_calibrate_options {

@@ -548,14 +548,14 @@ static void test_progress(void **state)
     assert_int_equal(access("stopped.stats.part", F_OK), 0);
     assert_int_equal(access("stopped.stats", F_OK), -1);
     watcher = (struct watcher){.stop_at = 7};
-    ok(watched(&watcher, settings, 2));
+    ok(watched(&watcher, settings, 3));
     assert_int_equal(watcher.calls, 5);
     assert_int_equal(watcher.done, SAMPLES);
     assert_int_equal(watcher.lines, 1); /* that it goes on */
     assert_int_equal(access("stopped.stats.part", F_OK), -1);
     /* Up to date: nothing runs. */
     watcher = (struct watcher){0};
-    ok(watched(&watcher, settings, 2));
+    ok(watched(&watcher, settings, 3));
     assert_int_equal(watcher.calls, 0);
     const struct baryon_setting whole[] = {{"data", "data"}, {"out", "whole.stats"}};
     ok(baryon_calibrate_file(NULL, "m.onnx", whole, 2, NULL, &err));
