@@ -2,13 +2,18 @@
 #include "cli/inspect.h"
 #include "cli/lists.h"
 #include "cli/models.h"
+#include "ir/infer.h"
 #include "onnx/check.h"
+#include "quant/hardware.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 struct settings {
     struct by_model_settings model;
     bool rules, custom_ops;
+    const char *target;
 };
 
 struct findings {
@@ -106,6 +111,61 @@ static void close_json(struct findings *findings)
     by_str_puts(&findings->cli->out.text, "\n");
 }
 
+/* --- Targets --- */
+
+static void tell_line(struct findings *findings, const char *target, const char *line, size_t size)
+{
+    struct by_finding finding = {.rule = target, .severity = BY_FINDING_ERROR};
+    struct baryon_error *error = &finding.error;
+    const char *tab = memchr(line, '\t', size);
+    const size_t place = tab ? (size_t)(tab - line) : 0, skip = tab ? place + 1 : 0;
+    error->code = BARYON_ERR_UNSUPPORTED;
+    error->offset = -1;
+    snprintf(error->place, sizeof error->place, "%.*s", (int)place, line);
+    snprintf(error->message, sizeof error->message, "%.*s", (int)(size - skip), line + skip);
+    visit(findings, &finding);
+}
+
+/* Lines as findings. Targets know nothing of a model that breaks other rules: it is none. */
+static int check_target(struct findings *findings, struct by_loaded *loaded, const char *name,
+                        struct baryon_error *err)
+{
+    const struct by_hardware_target *target = by_hardware_target_find(name);
+    struct by_str broken;
+    size_t count;
+    if (by_model_link(loaded->model, err) < 0 || by_model_infer(loaded->model, NULL, err) < 0)
+        return -1;
+    by_str_init(&broken);
+    int status = by_hardware_check(loaded->model, target, &broken, &count, err);
+    const char *line = by_str_text(&broken);
+    while (status == 0 && *line) {
+        const size_t size = strcspn(line, "\n");
+        tell_line(findings, target->name, line, size);
+        line += size + (line[size] == '\n');
+    }
+    by_str_release(&broken);
+    if (status == 0 && count)
+        status = by_fail(err, BARYON_ERR_UNSUPPORTED, "the model breaks %zu rules of the target %s",
+                         count, target->name);
+    return status;
+}
+
+static int find_target(const char *name, struct baryon_error *err)
+{
+    const char *names[16];
+    char quoted[BY_QUOTE_MAX];
+    size_t count;
+    const struct by_hardware_target *targets = by_hardware_targets(&count);
+    if (!name || by_hardware_target_find(name))
+        return 0;
+    for (size_t i = 0; i < count && i < 16; i++)
+        names[i] = targets[i].name;
+    const char *nearest = by_nearest(name, names, count);
+    by_fail(err, BARYON_ERR_USAGE, "there is no target %s", by_quote(quoted, name));
+    return by_err_hint(err, "%s%s%s`baryon list targets` names them",
+                       nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+}
+
 /* The findings are the result: with errors among them, only the status is left to tell. */
 static int check(struct by_cli *cli, const struct settings *settings, struct by_loaded *loaded,
                  struct baryon_error *err)
@@ -121,6 +181,8 @@ static int check(struct by_cli *cli, const struct settings *settings, struct by_
         findings.json = &json;
     }
     int status = by_model_check(loaded->model, &options, visit, &findings, err);
+    if (status == 0 && settings->target)
+        status = check_target(&findings, loaded, settings->target, err);
     status = by_loaded_judge(loaded, status, err);
     if (status < 0 && (!findings.counts[BY_FINDING_ERROR] || err->code == BARYON_ERR_CHANGED))
         return by_err_file(err, loaded->name);
@@ -141,6 +203,8 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         return by_list_show(cli, by_registry_find("rules"), err);
     if (!cli->operand_count)
         return by_fail(err, BARYON_ERR_USAGE, "check needs MODEL");
+    if (find_target(settings->target, err) < 0)
+        return -1;
     if (by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
     int status = check(cli, settings, &loaded, err);
@@ -157,6 +221,11 @@ static const struct by_option rows[] = {
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, rules),
      .help = "List the rules instead"},
+    {.name = "target",
+     .type = BY_OPT_TEXT,
+     .arg = "NAME",
+     .offset = offsetof(struct settings, target),
+     .help = "Also whether a quantized model keeps what the target asks for: xint8, vitis-ai"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("What to check", rows);
@@ -164,6 +233,7 @@ static const struct by_option_group group = BY_OPTION_GROUP("What to check", row
 static const struct by_example examples[] = {
     {"baryon check model.onnx", "All findings, one a line."},
     {"baryon check --rules", "What is looked after."},
+    {"baryon check model_int8.onnx --target xint8", "Whether a quantized model suits an NPU."},
     {0},
 };
 

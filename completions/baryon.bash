@@ -12,6 +12,7 @@ _baryon()
     case ${COMP_WORDS[1]}:$previous in
     help:help) words='inspect check copy run calibrate stats merge presets list doctor version help' ;;
     inspect:--between) return ;;
+    check:--target) return ;;
     copy:--external-min) return ;;
     copy:--shape) return ;;
     copy:--rename) return ;;
@@ -72,7 +73,7 @@ _baryon()
     if [[ -z $words && $word == -* ]]; then
         case ${COMP_WORDS[1]} in
         inspect) words=' --nodes --between --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        check) words=' --custom-ops --rules --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        check) words=' --custom-ops --rules --target --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

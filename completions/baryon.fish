@@ -24,6 +24,7 @@ complete -c baryon -n '__fish_seen_subcommand_from inspect' -l help -s h -d 'Sho
 complete -c baryon -n '__fish_seen_subcommand_from inspect' -l version -s V -d 'Show the version'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l custom-ops -d 'Operators of unknown domains are fine, a library for them will be there'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l rules -d 'List the rules instead'
+complete -c baryon -n '__fish_seen_subcommand_from check' -l target -x -d 'Also whether a quantized model keeps what the target asks for: xint8, vitis-ai'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l allow-links -d 'Data files of the model may be links, as in package caches'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l config -r -F -d 'Take options from a YAML or JSON file; the command line goes before it'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l json -d 'Write the result as JSON'

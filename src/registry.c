@@ -7,6 +7,8 @@
 #include "onnx/check.h"
 #include "pass/pass.h"
 #include "preset/preset.h"
+#include "quant/hardware.h"
+#include "quant/refine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -171,6 +173,37 @@ static void preset_row(size_t index, struct by_registry_row *row)
     row->help = preset->help;
 }
 
+static size_t refinement_count(void)
+{
+    size_t count;
+    by_refine_rules(&count);
+    return count;
+}
+
+static void refinement_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_refine_rule *rule = by_refine_rules(&count)[index];
+    row->name = rule->name;
+    snprintf(row->detail, sizeof row->detail, "%s", rule->alias);
+    row->help = rule->help;
+}
+
+static size_t target_count(void)
+{
+    size_t count;
+    by_hardware_targets(&count);
+    return count;
+}
+
+static void target_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_hardware_target *target = &by_hardware_targets(&count)[index];
+    row->name = target->name;
+    row->help = target->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
@@ -181,6 +214,9 @@ static const struct by_registry registries[] = {
     {"passes", "by default, Quark's name", "Rewrites of the float graph before quantization",
      pass_count, pass_row},
     {"presets", "", "Named configurations of quantization", preset_count, preset_row},
+    {"refinements", "Quark's name", "Rules by which scales move to suit an NPU", refinement_count,
+     refinement_row},
+    {"targets", "", "Hardware that quantized models are checked for", target_count, target_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},

@@ -9,12 +9,14 @@
  *   methods     src/calib/methods.c         a calibration method
  *   passes      src/pass/passes.c           a rewrite of the float graph
  *   presets     src/preset/presets.c        a named configuration of quantization
+ *   refinements src/quant/refine_rules.c    a rule of hardware that moves scales
+ *   targets     src/quant/hardware.c        what a quantized model is checked for
  *   providers   src/engine/provider.c       an execution provider of ONNX Runtime
  *   rules       src/onnx/check.c            a rule that models keep
  *   commands    cli/commands.h              a command of the program
  *   options     cli/cmd_*.c, *settings.c    an option of commands
  *
- * Here the first nine can be walked without knowing their structs: `baryon list`,
+ * Here the lists but the last two can be walked without knowing their structs: `baryon list`,
  * the documentation and a test that demands a text of every row do that. To make a new
  * list known: one row in registry.c.
  */

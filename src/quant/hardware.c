@@ -49,12 +49,12 @@ static void check_type(const struct by_quant_row *row, struct by_str *broken)
     char quoted[BY_QUOTE_MAX];
     by_quote(quoted, row->value->name);
     if (!is_signed && row->spec.elem != BY_ELEM_UINT8) {
-        by_str_printf(broken, "%s: type, 8 bits: it is %s\n", quoted, by_elem_name(row->spec.elem));
+        by_str_printf(broken, "%s\ttype, 8 bits: it is %s\n", quoted, by_elem_name(row->spec.elem));
         return;
     }
     for (size_t i = 0; i < params->count; i++)
         if (params->zeros[i] != (is_signed ? 0 : 128)) {
-            by_str_printf(broken, "%s: zero-point, symmetric around 0: it is %" PRId64 "\n", quoted,
+            by_str_printf(broken, "%s\tzero-point, symmetric around 0: it is %" PRId64 "\n", quoted,
                           params->zeros[i]);
             return;
         }
@@ -66,10 +66,10 @@ static void check_scale(const struct by_quant_row *row, struct by_str *broken)
     int exponent;
     by_quote(quoted, row->value->name);
     if (row->params.count != 1)
-        by_str_printf(broken, "%s: scale, one a tensor: there are %zu\n", quoted,
+        by_str_printf(broken, "%s\tscale, one a tensor: there are %zu\n", quoted,
                       row->params.count);
     else if (frexpf(row->params.scales[0], &exponent) != 0.5f)
-        by_str_printf(broken, "%s: scale, a power of two: it is %.9g\n", quoted,
+        by_str_printf(broken, "%s\tscale, a power of two: it is %.9g\n", quoted,
                       (double)row->params.scales[0]);
 }
 
@@ -94,7 +94,7 @@ static void check_nodes(const struct by_quant_plan *plan, struct by_str *broken)
     for (size_t i = 0; i < plan->node_count; i++)
         for (const char *const *name = layers; *name; name++)
             if (plan->nodes[i].state != BY_NODE_QUANTIZED && by_node_is(plan->nodes[i].node, *name))
-                by_str_printf(broken, "%s: float, every layer is quantized: this one is not\n",
+                by_str_printf(broken, "%s\tfloat, every layer is quantized: this one is not\n",
                               by_node_label(plan->nodes[i].node, label, sizeof label));
 }
 

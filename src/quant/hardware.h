@@ -15,7 +15,7 @@ struct by_hardware_target {
 
 const struct by_hardware_target *by_hardware_targets(size_t *count);
 const struct by_hardware_target *by_hardware_target_find(const char *name); /* NULL */
-/* What a model (linked, inferred) breaks of it: a line each. */
+/* What a model (linked, inferred) breaks of it: a line each, PLACE<tab>WHAT. */
 int by_hardware_check(struct baryon_model *model, const struct by_hardware_target *target,
                       struct by_str *broken, size_t *count, struct baryon_error *err);
 

@@ -76,7 +76,7 @@ static int note_broken(struct by_refining *at, const char *name, const char *cha
                        const char *why, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 64];
-    by_str_printf(at->broken, "%s: %s, %s: '%s' would have %s\n",
+    by_str_printf(at->broken, "%s\t%s, %s: '%s' would have %s\n",
                   node_text(at, label, sizeof label), at->rule->name, why, name, change);
     return by_str_error(at->broken, err);
 }
