@@ -13,6 +13,7 @@
 #define LOOK  4   /* samples that candidates get their ranges from */
 #define ASIDE 4   /* samples behind those, which judge */
 #define GAIN  0.1 /* dB that a change of the model has to bring */
+#define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
 static const char *mode_name(enum by_cle_mode mode)
 {
@@ -185,7 +186,14 @@ static int try_mode(struct by_quantization *q, struct by_judge *judge, struct by
 /* Ways through Relu6 are worth a trial where there is one. */
 static bool is_worth_it(enum by_cle_mode mode, const struct by_cle_report *survey)
 {
-    return mode == BY_CLE_OFF || mode == BY_CLE_EXACT || survey->relu6 > 0;
+    switch (mode) {
+    case BY_CLE_REPLACE:
+        return survey->relu6 > 0;
+    case BY_CLE_KEEP:
+        return survey->relu6 > 0 && survey->relu6 < survey->pairs;
+    default:
+        return true;
+    }
 }
 
 static int choose(struct by_quantization *q, struct by_stats *seen,
@@ -238,6 +246,12 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
         return -1;
     if (!report.pairs)
         return 0;
+    if (mode == BY_CLE_AUTO && report.spread < WORTH) {
+        by_log(q->options->log, BY_LOG_INFO,
+               "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
+               report.spread, report.pairs);
+        return 0;
+    }
     if (q->options->stats)
         return refuse_stats(q, err);
     int status = look(q, q->model, q->plan, &seen, err);

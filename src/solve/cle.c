@@ -222,6 +222,35 @@ static void count_links(const struct by_cle *cle, struct by_cle_report *report)
     }
 }
 
+/* How many bits the channels lose, in the mean, to the greatest one of their layer. */
+static double spread_of(const struct by_cle_layer *layer, size_t channels,
+                        double (*peak)(const struct by_cle_layer *layer, size_t channel))
+{
+    double greatest = 0, bits = 0;
+    size_t alive = 0;
+    for (size_t i = 0; i < channels; i++)
+        greatest = fmax(greatest, peak(layer, i));
+    for (size_t i = 0; i < channels; i++) {
+        const double here = peak(layer, i);
+        if (here <= DEAD * greatest)
+            continue;
+        bits += log2(greatest / here);
+        alive++;
+    }
+    return alive ? bits / (double)alive : 0;
+}
+
+static double mean_spread(const struct by_cle *cle)
+{
+    double sum = 0;
+    for (size_t i = 0; i < cle->links.count; i++) {
+        const struct by_cle_link *link = &cle->links.at[i];
+        sum += spread_of(&cle->layers.at[link->from], link->channels, by_cle_out_peak) +
+               spread_of(&cle->layers.at[link->to], link->channels, by_cle_in_peak);
+    }
+    return cle->links.count ? sum / (double)cle->links.count : 0;
+}
+
 int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
                   struct baryon_error *err)
 {
@@ -230,6 +259,7 @@ int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
     const int status = open_all(&cle, plan, BY_CLE_EXACT, err);
     if (status == 0)
         count_links(&cle, report);
+    report->spread = status == 0 ? mean_spread(&cle) : 0;
     by_arena_release(&cle.arena);
     return status;
 }
