@@ -71,12 +71,13 @@ static bool try_scale(struct search *search, struct by_scale scale)
 static bool fine(struct search *search, bool one_end, double step)
 {
     const double levels = (double)(search->target->qmax - search->target->qmin);
+    const int sides = one_end ? 0 : 1;
     const int64_t aside = (int64_t)fmax(1, nearbyint(levels * step / 2));
     struct by_scale from, scale;
     bool better = false;
     if (by_scale_of_range(&search->best, search->target, &from, NULL) < 0)
         return false;
-    for (int side = one_end ? 0 : -1; side <= !one_end; side++)
+    for (int side = -sides; side <= sides; side++)
         for (int way = -1; way <= 1; way++) {
             scale = from;
             scale.scale *= 1 + way * step;

@@ -50,17 +50,17 @@ static int scan_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     struct scan *scan = context;
-    int32_t bad = 0, bits;
+    uint32_t bad = 0, bits;
     (void)worker, (void)err;
     if (atomic_load_explicit(&scan->bad, memory_order_relaxed))
         return 0;
     /* Of positive floats the bits order as the values do, with infinities and NaN above. */
     const float limit = BY_MAGNITUDE_MAX;
-    int32_t most;
+    uint32_t most;
     memcpy(&most, &limit, sizeof most);
     for (size_t i = begin; i < end; i++) {
         memcpy(&bits, scan->values + i, sizeof bits);
-        bad |= (most - 1 - (bits & 0x7fffffff)) >> 31;
+        bad |= (most - 1 - (bits & 0x7fffffffu)) >> 31;
     }
     if (bad)
         atomic_store_explicit(&scan->bad, true, memory_order_relaxed);

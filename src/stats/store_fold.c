@@ -60,7 +60,7 @@ static unsigned block_width(const int64_t *values, size_t count, unsigned *shift
     uint64_t any = 0, big = 0;
     for (size_t i = 0; i < count; i++) {
         any |= (uint64_t)values[i];
-        big |= (uint64_t)(values[i] ^ values[i] >> 63);
+        big |= (uint64_t)(values[i] < 0 ? ~values[i] : values[i]);
     }
     if (!any)
         return 0;
