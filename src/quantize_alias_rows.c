@@ -29,8 +29,8 @@
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_NEVER, .on = (why)                                        \
     }
-/* A pass, or a rule of hardware, that has the peer's name as its other name. */
-#define PASS(peer)   FLAG(peer, "pass=" peer, "pass=-" peer)
+#define PASS(peer, name) FLAG(peer, "pass=" name, "pass=-" name)
+/* Rules of hardware know the peer's names as well: which rule it is depends on the hardware. */
 #define REFINE(peer) FLAG(peer, "refine=" peer, "refine=-" peer)
 
 static const struct by_alias_word methods[] = {
@@ -123,10 +123,10 @@ static const struct by_alias rows[] = {
          "activation-reduce-range=false;weight-reduce-range=false"),
     FLAG("optimize_model", "optimize=true", "optimize=false"),
     FLAG("OptimizeModel", "optimize=true", "optimize=false"),
-    PASS("ConvertFP16ToFP32"),
-    FLAG("convert_fp16_to_fp32", "pass=ConvertFP16ToFP32", "pass=-ConvertFP16ToFP32"),
-    PASS("ConvertNCHWToNHWC"),
-    FLAG("convert_nchw_to_nhwc", "pass=ConvertNCHWToNHWC", "pass=-ConvertNCHWToNHWC"),
+    PASS("ConvertFP16ToFP32", "fp16-to-fp32"),
+    PASS("convert_fp16_to_fp32", "fp16-to-fp32"),
+    PASS("ConvertNCHWToNHWC", "nchw-to-nhwc"),
+    PASS("convert_nchw_to_nhwc", "nchw-to-nhwc"),
     FLAG("enable_npu_cnn", NPU, NOT_NPU),
     FLAG("EnableNPUCnn", NPU, NOT_NPU),
     FLAG("enable_npu_transformer", "operators=transformer;matmul-constant-only=true", NULL),
@@ -157,20 +157,20 @@ static const struct by_alias rows[] = {
     FLAG("SkipPreprocess", "optimize=false", NULL),
     FLAG("SimplifyModel", "optimize=true", "optimize=false"),
     LATER("SimplifyModelOptions"),
-    PASS("RemoveInputInit"),
+    PASS("RemoveInputInit", "remove-input-init"),
     SPECIAL("CopySharedInit", by_alias_copies),
     SPECIAL("CopyBiasInit", by_alias_copies),
     VALUE("ConvertOpsetVersion", "opset"),
-    PASS("FoldBatchNorm"),
-    PASS("FuseInstanceNorm"),
-    PASS("FuseL2Norm"),
-    PASS("FuseGelu"),
-    PASS("FuseLayerNorm"),
-    PASS("ConvertClipToRelu"),
-    PASS("ConvertSplitToSlice"),
-    PASS("ConvertBNToConv"),
-    PASS("ConvertReduceMeanToGlobalAvgPool"),
-    PASS("SplitLargeKernelPool"),
+    PASS("FoldBatchNorm", "fold-batch-norm"),
+    PASS("FuseInstanceNorm", "fuse-instance-norm"),
+    PASS("FuseL2Norm", "fuse-l2-norm"),
+    PASS("FuseGelu", "fuse-gelu"),
+    PASS("FuseLayerNorm", "fuse-layer-norm"),
+    PASS("ConvertClipToRelu", "clip-to-relu"),
+    PASS("ConvertSplitToSlice", "split-to-slice"),
+    PASS("ConvertBNToConv", "batch-norm-to-conv"),
+    PASS("ConvertReduceMeanToGlobalAvgPool", "reduce-mean-to-global-average-pool"),
+    PASS("SplitLargeKernelPool", "split-large-pool"),
     FLAG("ReplaceClip6Relu", "cle=replace", "cle=keep"),
     NEVER("FixShapes", "'baryon copy --shape' gives a model fixed sizes"),
     LATER("FillAllValueInfo"),
@@ -257,14 +257,14 @@ static const struct by_alias rows[] = {
 
     /* --- Hardware --- */
     FLAG("SimulateDPU", "simulate-dpu=true", "simulate-dpu=false"),
-    PASS("ConvertLeakyReluToDPUVersion"),
-    PASS("ConvertSigmoidToHardSigmoid"),
-    PASS("ConvertHardSigmoidToDPUVersion"),
-    PASS("ConvertAvgPoolToDPUVersion"),
-    PASS("ConvertReduceMeanToDPUVersion"),
-    PASS("ConvertSoftmaxToDPUVersion"),
-    PASS("ConvertInstanceNormToDPUVersion"),
-    PASS("ConvertClipToDPUVersion"),
+    PASS("ConvertLeakyReluToDPUVersion", "leaky-relu-dpu"),
+    PASS("ConvertSigmoidToHardSigmoid", "sigmoid-to-hard-sigmoid"),
+    PASS("ConvertHardSigmoidToDPUVersion", "hard-sigmoid-dpu"),
+    PASS("ConvertAvgPoolToDPUVersion", "average-pool-dpu"),
+    PASS("ConvertReduceMeanToDPUVersion", "reduce-mean-dpu"),
+    PASS("ConvertSoftmaxToDPUVersion", "softmax-dpu"),
+    LATER("ConvertInstanceNormToDPUVersion"),
+    PASS("ConvertClipToDPUVersion", "clip-dpu"),
     FIXED("NPULimitationCheck", "True"),
     VALUE("MaxLoopNum", "refine-rounds"),
     REFINE("AdjustShiftCut"),

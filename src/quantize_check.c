@@ -1,6 +1,8 @@
 #include "quantize_check.h"
 
 #include "ir/tensor.h"
+#include "pass/pass.h"
+#include "quant/refine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,15 +154,18 @@ const char *by_recipe_lacks(const struct by_recipe_settings *settings, const cha
     return NULL;
 }
 
-/* Flags that say no, and zeros, ask for nothing. */
+/* Flags that say no ask for nothing, nor do defaults that a file states: files that 'baryon
+ * presets' wrote have them, and one value of those may be changed without removing others. */
 static bool asks_for_nothing(const struct by_config *config, const struct by_option *option)
 {
     struct by_str text;
     by_str_init(&text);
     by_config_show(config, option->name, &text);
-    const bool nothing = option->type == BY_OPT_FLAG && !strcmp(by_str_text(&text), "false");
+    const bool off = option->type == BY_OPT_FLAG && !strcmp(by_str_text(&text), "false");
+    const bool stated = by_config_source(config, option->name) == BY_SOURCE_FILE &&
+                        option->fallback && !strcmp(by_str_text(&text), option->fallback);
     by_str_release(&text);
-    return nothing;
+    return off || stated;
 }
 
 static int check_meanings(const struct by_config *config, const struct by_recipe_settings *settings,
@@ -364,12 +369,58 @@ static int check_group(const struct check *check)
     return 0;
 }
 
+static int no_such_name(const struct check *check, const char *option, const char *what,
+                        const char *name, const char *const *known, size_t count)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(check->err, BARYON_ERR_USAGE, "%s: there is no %s %s", option, what,
+            by_quote(quoted, name));
+    const char *near = by_nearest(name, known, count);
+    return near ? by_err_hint(check->err, "did you mean '%s'?", near) : -1;
+}
+
+#define NAMES_MAX 128
+
+static int check_passes(const struct check *check)
+{
+    const char *known[NAMES_MAX] = {0};
+    const struct by_setting_texts *names = &check->settings->passes;
+    size_t count;
+    const struct by_pass *const *passes = by_passes(&count);
+    count = count < NAMES_MAX ? count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        known[i] = passes[i]->name;
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = names->at[i] + (*names->at[i] == '-');
+        if (!by_pass_find(name))
+            return no_such_name(check, "--pass", "pass", name, known, count);
+    }
+    return 0;
+}
+
+static int check_refine(const struct check *check)
+{
+    const char *known[NAMES_MAX] = {0};
+    const struct by_setting_texts *names = &check->settings->refine;
+    size_t count;
+    const struct by_refine_rule *const *rules = by_refine_rules(&count);
+    count = count < NAMES_MAX ? count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        known[i] = rules[i]->name;
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = names->at[i] + (*names->at[i] == '-');
+        if (!by_refine_rule_find(name))
+            return no_such_name(check, "--refine", "rule", name, known, count);
+    }
+    return 0;
+}
+
 int by_recipe_check(const struct by_config *config, const struct by_recipe_settings *settings,
                     const struct by_recipe *recipe, struct baryon_error *err)
 {
     static int (*const checks[])(const struct check *) = {
-        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods,
-        check_opset, check_nbits,    check_nodes,   check_cle,       check_group,
+        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods, check_opset,
+        check_nbits, check_nodes,    check_cle,     check_group,     check_passes,  check_refine,
     };
     const struct check check = {config, settings, recipe, err};
     if (check_meanings(config, settings, err) < 0)

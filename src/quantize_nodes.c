@@ -147,20 +147,30 @@ static int span_of(struct by_arena *arena, const struct by_doc_node *node,
     return 0;
 }
 
+static int add_span(struct by_arena *arena, const struct by_doc_node *node, const char *origin,
+                    struct by_span_list *spans, struct baryon_error *err)
+{
+    if (by_list_reserve(arena, spans, 1, sizeof *spans->at, err) < 0)
+        return -1;
+    struct by_span_rule *span = &spans->at[spans->count];
+    *span = (struct by_span_rule){.origin = origin};
+    if (span_of(arena, node, span, err) < 0)
+        return -1;
+    spans->count++;
+    return 0;
+}
+
 int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
                   struct by_span_list *spans, struct baryon_error *err)
 {
     if (list->kind != BY_DOC_LIST)
         return by_node_fail(list, err, "a list of [STARTS, ENDS] is expected");
-    if (by_list_reserve(arena, spans, list->count, sizeof *spans->at, err) < 0)
-        return -1;
-    for (size_t i = 0; i < list->count; i++) {
-        struct by_span_rule *span = &spans->at[spans->count];
-        *span = (struct by_span_rule){.origin = origin};
-        if (span_of(arena, list->items[i], span, err) < 0)
+    if (list->count == 2 && list->items[0]->kind == BY_DOC_SCALAR &&
+        list->items[1]->kind == BY_DOC_SCALAR)
+        return add_span(arena, list, origin, spans, err);
+    for (size_t i = 0; i < list->count; i++)
+        if (add_span(arena, list->items[i], origin, spans, err) < 0)
             return -1;
-        spans->count++;
-    }
     return 0;
 }
 

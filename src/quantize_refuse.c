@@ -50,7 +50,7 @@ static int refuse_half(const struct baryon_model *model, struct baryon_error *er
             "the model computes in float16 or bfloat16 (%zu values), quantization starts from "
             "float32",
             half);
-    return by_err_hint(err, "--pass convert-fp16-to-fp32 converts it on the way");
+    return by_err_hint(err, "--pass fp16-to-fp32 converts it on the way");
 }
 
 static int refuse_no_data(const struct by_quantize_options *options, struct baryon_error *err)
@@ -67,7 +67,7 @@ static int refuse_no_data(const struct by_quantize_options *options, struct bary
 static bool converts_half(const struct by_recipe *recipe)
 {
     for (size_t i = 0; i < recipe->passes.count; i++)
-        if (!strcmp(recipe->passes.at[i].text, "convert-fp16-to-fp32"))
+        if (by_pass_find(recipe->passes.at[i].text) == by_pass_find("fp16-to-fp32"))
             return true;
     return false;
 }

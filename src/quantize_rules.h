@@ -38,7 +38,7 @@ int by_rule_read(struct by_arena *arena, enum by_rule_kind kind, const char *nam
                  const struct by_doc_node *node, const char *origin, struct by_rule_list *rules,
                  struct baryon_error *err);
 
-/* [[STARTS, ENDS], ...]; starts and ends are a name or a list of names. */
+/* [[STARTS, ENDS], ...] or one such pair; starts and ends are a name or a list of names. */
 int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
                   struct by_span_list *spans, struct baryon_error *err);
 

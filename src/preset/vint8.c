@@ -21,8 +21,8 @@ static const struct by_preset_value values[] = {
     {"dedicated-pairs", "true"},
     {"all-op-types", "true"},
     {"cle", "replace"},
-    {"pass", "ConvertBNToConv,ConvertClipToRelu,ConvertSplitToSlice,-SplitLargeKernelPool,-"
-             "ConvertReduceMeanToGlobalAvgPool,-ConvertSigmoidToHardSigmoid"},
+    {"pass", "batch-norm-to-conv,clip-to-relu,split-to-slice,-split-large-pool,-"
+             "reduce-mean-to-global-average-pool,-sigmoid-to-hard-sigmoid"},
     {0},
 };
 

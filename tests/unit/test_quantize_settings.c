@@ -1,5 +1,6 @@
 /* Options of quantization: presets, Quark's names, rules, contradictions, the recipe. */
 #include "ir/tensor.h"
+#include "pass/pass.h"
 #include "preset/preset.h"
 #include "quantize_alias.h"
 
@@ -352,8 +353,23 @@ static void contradictions_name_both(void **state)
             "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes");
     refuses(WORDS("--op-types=Conv", "--all-op-types"),
             "--op-types and --all-op-types; one of them is enough");
+    refuses(WORDS("--pass=-fold-constant"),
+            "--pass: there is no pass 'fold-constant'; did you mean 'fold-constants'?");
+    refuses(WORDS("--preset=XINT8", "--refine=shift-cat"),
+            "--refine: there is no rule 'shift-cat'; did you mean 'shift-cut'?");
     refuses(WORDS("--dedicated-pairs", "--dedicated-dq"),
             "--dedicated-pairs and --dedicated-dq; one of them is enough");
+}
+
+static void files_may_state_defaults(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "cle: \"off\"\ncle-threshold: 0.5\nnbits: 4\npercentile: 99.999\n");
+    end(&world);
+    refuses_file("cle: \"off\"\ncle-threshold: 0.25\n",
+                 "--cle-threshold has a meaning only with --cle auto, exact, replace or keep");
+    refuses(WORDS("--nbits=4"), "--nbits has a meaning only with --approach nbits");
 }
 
 static void names_come_from_lists_and_files(void **state)
@@ -634,6 +650,8 @@ static void every_name_is_taken(void **state)
                                            .name = rows[i].name,
                                            .value = &value,
                                            .source = BY_SOURCE_FLAG};
+            if (rows[i].kind == BY_ALIAS_FLAG && rows[i].on && !strncmp(rows[i].on, "pass=", 5))
+                assert_non_null(by_pass_find(rows[i].on + 5));
             if (rows[i].kind == BY_ALIAS_FLAG)
                 assert_ok(by_alias_set(&at, yes ? rows[i].on : rows[i].off, &err));
             for (const struct by_alias_word *word = rows[i].words; word && word->word; word++) {
@@ -662,6 +680,7 @@ int main(void)
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),
         cmocka_unit_test(contradictions_name_both),
+        cmocka_unit_test(files_may_state_defaults),
         cmocka_unit_test(names_come_from_lists_and_files),
         cmocka_unit_test(rules_of_a_file),
         cmocka_unit_test(rules_of_the_command_line),

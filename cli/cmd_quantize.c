@@ -1,0 +1,293 @@
+/* baryon quantize: a model in smaller numbers. */
+#include "base/file.h"
+#include "base/format.h"
+#include "cli/quantizing.h"
+#include "cli/term.h"
+#include "onnx/external.h"
+#include "onnx/save.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct settings {
+    struct by_quantize_settings quantize;
+    const char *out, *report, *dump_passes, *external;
+    bool force;
+};
+
+struct job {
+    struct by_quantizing quantizing;
+    const struct settings *settings;
+    uint64_t bytes_after;
+    double save_seconds;
+};
+
+/* --- Before anything is opened --- */
+
+static int check_place(const char *option, const char *path, bool force, struct baryon_error *err)
+{
+    struct by_writer *writer;
+    char quoted[BY_QUOTE_MAX];
+    if (!force && access(path, F_OK) == 0) {
+        by_fail(err, BARYON_ERR_USAGE, "%s %s exists", option, by_quote(quoted, path));
+        return by_err_hint(err, "--force replaces it");
+    }
+    if (by_writer_open(&writer, path, BY_WRITER_NO_SYNC, err) < 0)
+        return by_err_file(err, path);
+    by_writer_abort(writer);
+    return 0;
+}
+
+static int check_places(const struct by_cli *cli, const struct settings *settings,
+                        struct baryon_error *err)
+{
+    if (!settings->out)
+        return by_fail(err, BARYON_ERR_USAGE, "--out FILE has to be given: where the model goes");
+    if (!strcmp(settings->out, "-"))
+        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', models are only written to a file");
+    if (by_same_file(cli->operands[0], settings->out) && !settings->force) {
+        by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
+        return by_err_hint(err, "--force replaces it");
+    }
+    if (settings->report && !strcmp(settings->report, settings->out))
+        return by_fail(err, BARYON_ERR_USAGE, "--out and --report are the same file");
+    if (check_place("--out", settings->out, settings->force, err) < 0 ||
+        (settings->report && check_place("--report", settings->report, settings->force, err) < 0))
+        return -1;
+    return settings->dump_passes ? by_make_folders(settings->dump_passes, err) : 0;
+}
+
+/* The model itself must not take the place of the weights it is read from. */
+static int check_not_data(const struct baryon_model *model, const char *out,
+                          struct baryon_error *err)
+{
+    struct stat there;
+    if (stat(out, &there) < 0)
+        return 0;
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        if (there.st_dev == file->mapped.stat.st_dev && there.st_ino == file->mapped.stat.st_ino)
+            return by_fail(err, BARYON_ERR_USAGE, "--out is a data file of the model");
+    }
+    return 0;
+}
+
+/* --- Writing --- */
+
+static uint64_t file_size(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 ? (uint64_t)there.st_size : 0;
+}
+
+static uint64_t size_with_data(const struct job *job)
+{
+    char folder[4096], path[8192];
+    const char *out = job->settings->out;
+    uint64_t bytes = file_size(out);
+    if (job->settings->external && by_folder_of(out, folder, sizeof folder) &&
+        by_join_path(path, sizeof path, folder, job->settings->external))
+        return bytes + file_size(path);
+    by_format(path, sizeof path, "%s.data", out);
+    return bytes + file_size(path);
+}
+
+static int save(struct job *job, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    const double begin = by_term_seconds();
+    const struct by_save_options options = {
+        .data = settings->external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
+        .external_file = settings->external,
+        .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
+    };
+    if (by_model_save(job->quantizing.loaded.model, settings->out, &options, err) < 0)
+        return -1;
+    job->save_seconds = by_term_seconds() - begin;
+    job->bytes_after = size_with_data(job);
+    return 0;
+}
+
+/* --- Telling --- */
+
+static void show_times(const struct job *job, struct by_out *out)
+{
+    const struct by_quantize_report *report = &job->quantizing.quantization.report;
+    double sum = job->save_seconds;
+    for (size_t i = 0; i < report->stage_count; i++)
+        sum += report->stages[i].seconds;
+    by_str_printf(&out->text, "  %.2f s:", sum);
+    for (size_t i = 0; i < report->stage_count; i++)
+        if (report->stages[i].seconds >= 0.005)
+            by_str_printf(&out->text, " %s %.2f,", report->stages[i].stage,
+                          report->stages[i].seconds);
+    by_str_printf(&out->text, " save %.2f\n", job->save_seconds);
+}
+
+static int show_text(struct job *job, struct baryon_error *err)
+{
+    char before[32], after[32];
+    struct by_quantizing *q = &job->quantizing;
+    struct by_out *out = &q->cli->out;
+    by_quantizing_head(q, out);
+    by_str_puts(&out->text, "\n");
+    if (by_plan_view_ops(&q->view, out, err) < 0)
+        return -1;
+    by_str_puts(&out->text, "\n");
+    if (by_plan_view_coverage(&q->view, out, err) < 0)
+        return -1;
+    if (q->quantization.report.calibration.samples) {
+        by_str_puts(&out->text, "  calibrated on ");
+        by_plural(&out->text, q->quantization.report.calibration.samples, "sample");
+        by_str_puts(&out->text, "\n");
+    }
+    show_times(job, out);
+    by_str_puts(&out->text, "\n  ");
+    by_clean(&out->text, job->settings->out);
+    by_str_printf(&out->text, ": %s, before %s\n",
+                  by_bytes_text(job->bytes_after, after, sizeof after),
+                  by_bytes_text(q->view.bytes_before, before, sizeof before));
+    return 0;
+}
+
+static void write_json(const struct job *job, struct by_str *text)
+{
+    struct by_json json;
+    const struct by_quantizing *q = &job->quantizing;
+    const struct by_quantize_report *report = &q->quantization.report;
+    by_json_init(&json, text, false);
+    by_json_open(&json, NULL, '{');
+    by_quantizing_head_json(q, &json);
+    by_json_text(&json, "file", job->settings->out);
+    by_json_int(&json, "bytes_before", (int64_t)q->view.bytes_before);
+    by_json_int(&json, "bytes", (int64_t)job->bytes_after);
+    by_json_int(&json, "samples", (int64_t)report->calibration.samples);
+    by_json_open(&json, "seconds", '{');
+    for (size_t i = 0; i < report->stage_count; i++)
+        by_json_double(&json, report->stages[i].stage, report->stages[i].seconds);
+    by_json_double(&json, "save", job->save_seconds);
+    by_json_close(&json, '}');
+    by_plan_view_json(&q->view, &json);
+    by_json_close(&json, '}');
+    by_str_puts(text, "\n");
+}
+
+static int write_report(const struct job *job, struct baryon_error *err)
+{
+    struct by_str text;
+    by_str_init(&text);
+    write_json(job, &text);
+    int status = by_str_error(&text, err);
+    if (status == 0)
+        status = by_write_file(job->settings->report, by_str_text(&text), text.size,
+                               job->settings->force ? 0 : BY_WRITER_EXCLUSIVE, err);
+    by_str_release(&text);
+    return status;
+}
+
+static int tell(struct job *job, struct baryon_error *err)
+{
+    struct by_cli *cli = job->quantizing.cli;
+    if (job->settings->report && write_report(job, err) < 0)
+        return -1;
+    if (cli->common.json)
+        write_json(job, &cli->out.text);
+    else if (!cli->common.quiet)
+        return show_text(job, err);
+    return 0;
+}
+
+static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err)
+{
+    struct by_quantizing *q = &job->quantizing;
+    const struct settings *settings = job->settings;
+    if (by_quantizing_take(q, cli, &settings->quantize, err) < 0 ||
+        check_places(cli, settings, err) < 0)
+        return -1;
+    q->options.dump_passes = settings->dump_passes;
+    if (by_quantizing_load(q, err) < 0 || check_not_data(q->loaded.model, settings->out, err) < 0 ||
+        by_quantizing_plan(q, err) < 0)
+        return -1;
+    int status = by_quantization_lower(&q->quantization, err);
+    status = by_running_judge(&q->loaded, status, err);
+    if (status == 0)
+        status = by_loaded_judge(&q->loaded, save(job, err), err);
+    return status < 0 ? -1 : tell(job, err);
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    struct job job = {.settings = data};
+    const int status = run_job(&job, cli, err);
+    by_quantizing_close(&job.quantizing);
+    return status;
+}
+
+static const struct by_option rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, out),
+     .help = "Where the quantized model goes; has to be given"},
+    {.name = "report",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, report),
+     .help = "Write all that there is to tell as JSON"},
+    {.name = "dump-passes",
+     .type = BY_OPT_TEXT,
+     .arg = "FOLDER",
+     .offset = offsetof(struct settings, dump_passes),
+     .help = "Write the float model after each pass"},
+    {.name = "external",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, external),
+     .help = "Move the weights to a data file; its path is relative to the folder of --out"},
+    {.name = "force",
+     .letter = 'f',
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, force),
+     .help = "Replace files that exist"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+
+static const struct by_example examples[] = {
+    {"baryon quantize model.onnx -o model_int8.onnx --preset XINT8 --data photos --prep imagenet",
+     "For Ryzen AI NPUs, from a folder of pictures."},
+    {"baryon quantize model.onnx -o small.onnx --preset MATMUL_NBITS",
+     "Weights alone, no samples."},
+    {"baryon quantize model.onnx -o q.onnx --preset A8W8 --stats model.stats --exclude '/head/*'",
+     "From statistics; the nodes of the head stay float."},
+    {"baryon quantize model.onnx -o q.onnx --preset VINT8 --data photos --exclude-between "
+     "/model.22/Concat_3 /model.22/Concat_5",
+     "What stands between two nodes stays float."},
+    {0},
+};
+
+const struct by_command by_cmd_quantize = {
+    .name = "quantize",
+    .operands = "MODEL",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Make a model smaller: float numbers become integers",
+    .text = "Folds and fuses the float graph, decides which tensors become integers, runs the "
+            "model on samples to find their ranges, finds scales and zero points, keeps the rules "
+            "of the hardware, and writes a model with QuantizeLinear and DequantizeLinear (or in "
+            "another form) that ONNX Runtime and the compilers of NPUs take. 'baryon plan' shows "
+            "all of this without writing.\n\n"
+            "A preset (--preset) is a set of values; options given beside it replace its own. "
+            "Files for --config have the same options, and maps of rules besides: op_types, nodes "
+            "and tensors, such as 'nodes: {\"conv*\": {activation: int16, weight: int8}}'. On the "
+            "command line --op-type, --node and --tensor say the same. Options of Quark are taken "
+            "by their own names, in a file also below extra_options.\n\n"
+            "Samples are given as for 'baryon run'. The result does not depend on threads. FILE "
+            "appears when it is complete, or not at all.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},
+    .run = run,
+};

@@ -1,0 +1,279 @@
+/* A plan as tables and as JSON. */
+#include "base/format.h"
+#include "cli/plan_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const states[] = {
+    [BY_NODE_QUANTIZED] = "quantized",
+    [BY_NODE_FLOAT] = "float",
+    [BY_NODE_OTHER] = "-",
+};
+static const char *const roles[] = {
+    [BY_ROLE_ACTIVATION] = "activation",
+    [BY_ROLE_WEIGHT] = "weight",
+    [BY_ROLE_BIAS] = "bias",
+};
+
+/* "4.1 G" */
+static const char *big_text(double value, char *buf, size_t size)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T", " P"};
+    size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1000;
+        unit++;
+    }
+    by_format(buf, size, unit && value < 99.95 ? "%.1f%s" : "%.0f%s", value, units[unit]);
+    return buf;
+}
+
+/* 100 % is said of everything alone, and 0 % of nothing alone. */
+static double percent(double part, double whole)
+{
+    const double share = whole > 0 ? 100 * part / whole : 0;
+    if (part < whole && share > 99.9)
+        return 99.9;
+    return part > 0 && share < 0.1 ? 0.1 : share;
+}
+
+int by_plan_view_ops(const struct by_plan_view *view, struct by_out *out, struct baryon_error *err)
+{
+    char text[32];
+    struct by_table table;
+    by_table_init(&table, out);
+    by_table_column(&table, "operator", BY_LEFT, BY_CYAN);
+    by_table_column(&table, "nodes", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "quantized", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "activations", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "weights", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "biases", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "multiply-adds", BY_RIGHT, BY_PLAIN);
+    for (size_t i = 0; i < view->ops.count; i++) {
+        const struct by_view_op *op = &view->ops.at[i];
+        by_table_cell(&table, "%s", op->op_type);
+        by_table_count(&table, op->nodes);
+        by_table_count(&table, op->quantized);
+        by_table_cell(&table, "%s", *op->activation ? op->activation : "-");
+        by_table_cell(&table, "%s", *op->weight ? op->weight : "-");
+        by_table_cell(&table, "%s", *op->bias ? op->bias : "-");
+        by_table_cell(&table, "%s", op->macs > 0 ? big_text(op->macs, text, sizeof text) : "-");
+    }
+    return by_table_print(&table, 2, err);
+}
+
+/* Float nodes with the same reason stand in one line. */
+static bool is_first_of(const struct by_plan_view *view, size_t index)
+{
+    const struct by_view_node *node = &view->nodes[index];
+    for (size_t i = 0; i < index; i++)
+        if (view->nodes[i].state == BY_NODE_FLOAT && !strcmp(view->nodes[i].why, node->why))
+            return false;
+    return true;
+}
+
+#define LISTED 12
+
+static void list_reason(const struct by_plan_view *view, size_t index, struct by_out *out)
+{
+    size_t count = 0;
+    double macs = 0;
+    const char *why = view->nodes[index].why;
+    for (size_t i = index; i < view->node_count; i++)
+        if (view->nodes[i].state == BY_NODE_FLOAT && !strcmp(view->nodes[i].why, why)) {
+            count++;
+            macs += view->nodes[i].macs;
+        }
+    by_str_puts(&out->text, "    ");
+    by_plural(&out->text, count, "node");
+    if (macs > 0)
+        by_str_printf(&out->text, ", %.1f %% of the multiply-adds", percent(macs, view->macs));
+    by_str_puts(&out->text, ": ");
+    by_clean(&out->text, why);
+    if (count == 1) {
+        by_str_puts(&out->text, " (");
+        by_clean(&out->text, view->nodes[index].name);
+        by_str_puts(&out->text, ")");
+    }
+    by_str_puts(&out->text, "\n");
+}
+
+int by_plan_view_coverage(const struct by_plan_view *view, struct by_out *out,
+                          struct baryon_error *err)
+{
+    char all[32];
+    size_t listed = 0, more = 0;
+    by_str_puts(&out->text, "  ");
+    by_plural(&out->text, view->quantized, "node");
+    by_str_puts(&out->text, " quantized");
+    if (view->macs > 0) {
+        by_str_puts(&out->text, ": ");
+        by_out_printf(out, BY_BOLD, "%.1f %%", percent(view->quantized_macs, view->macs));
+        by_str_printf(&out->text, " of %s multiply-adds", big_text(view->macs, all, sizeof all));
+    }
+    by_str_puts(&out->text, "\n");
+    if (!view->stays_float)
+        return by_str_error(&out->text, err);
+    by_str_puts(&out->text, "  ");
+    by_plural(&out->text, view->stays_float, "node");
+    by_str_puts(&out->text, view->stays_float == 1 ? " that could be quantized stays float:\n"
+                                                   : " that could be quantized stay float:\n");
+    for (size_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].state == BY_NODE_FLOAT && listed + more < 1000 && is_first_of(view, i)) {
+            if (listed < LISTED) {
+                list_reason(view, i, out);
+                listed++;
+            } else {
+                more++;
+            }
+        }
+    if (more)
+        by_str_printf(&out->text, "    and %zu more reasons\n", more);
+    return by_str_error(&out->text, err);
+}
+
+int by_plan_view_nodes(const struct by_plan_view *view, struct by_out *out,
+                       struct baryon_error *err)
+{
+    char text[32];
+    struct by_table table;
+    by_table_init(&table, out);
+    by_table_column(&table, "node", BY_LEFT, BY_CYAN);
+    by_table_flexible(&table);
+    by_table_column(&table, "operator", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "multiply-adds", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "why", BY_LEFT, BY_DIM);
+    by_table_flexible(&table);
+    for (size_t i = 0; i < view->node_count; i++) {
+        const struct by_view_node *node = &view->nodes[i];
+        by_table_cell(&table, "%s", node->name);
+        by_table_cell(&table, "%s", node->op_type);
+        by_table_cell(&table, "%s", states[node->state]);
+        by_table_cell(&table, "%s", node->macs > 0 ? big_text(node->macs, text, sizeof text) : "-");
+        by_table_cell(&table, "%s", strcmp(node->why, "quantized") != 0 ? node->why : "");
+    }
+    return by_table_print(&table, 2, err);
+}
+
+/* "0.0078125" or "0.01..0.5 (64)" */
+static const char *scale_text(const struct by_view_row *row, char *buf, size_t size)
+{
+    if (!row->params)
+        snprintf(buf, size, "-");
+    else if (row->params == 1)
+        by_format(buf, size, "%.6g", row->scale);
+    else
+        by_format(buf, size, "%.3g .. %.3g (%zu)", row->scale, row->last_scale, row->params);
+    return buf;
+}
+
+int by_plan_view_rows(const struct by_plan_view *view, struct by_out *out, struct baryon_error *err)
+{
+    char text[64];
+    struct by_table table;
+    by_table_init(&table, out);
+    by_table_column(&table, "tensor", BY_LEFT, BY_CYAN);
+    by_table_flexible(&table);
+    by_table_column(&table, "", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "type", BY_LEFT, BY_PLAIN);
+    by_table_column(&table, "scale", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "zero", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "why", BY_LEFT, BY_DIM);
+    by_table_flexible(&table);
+    for (size_t i = 0; i < view->row_count; i++) {
+        const struct by_view_row *row = &view->rows[i];
+        by_table_cell(&table, "%s", row->tensor);
+        by_table_cell(&table, "%s", roles[row->role]);
+        by_table_cell(&table, "%s", row->brief);
+        by_table_cell(&table, "%s", scale_text(row, text, sizeof text));
+        by_table_cell(&table, row->params ? "%" PRId64 : "-", row->zero);
+        by_table_cell(&table, "%s%s%s%s%s", row->why, row->shares ? ", as " : "",
+                      row->shares ? row->shares : "", *row->remarks ? "; " : "", row->remarks);
+    }
+    return by_table_print(&table, 2, err);
+}
+
+/* --- JSON --- */
+
+static void ops_json(const struct by_plan_view *view, struct by_json *json)
+{
+    by_json_open(json, "operators", '[');
+    for (size_t i = 0; i < view->ops.count; i++) {
+        const struct by_view_op *op = &view->ops.at[i];
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "op_type", op->op_type);
+        by_json_int(json, "nodes", (int64_t)op->nodes);
+        by_json_int(json, "quantized", (int64_t)op->quantized);
+        by_json_text(json, "activations", op->activation);
+        by_json_text(json, "weights", op->weight);
+        by_json_text(json, "biases", op->bias);
+        by_json_double(json, "multiply_adds", op->macs);
+        by_json_double(json, "quantized_multiply_adds", op->quantized_macs);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
+static void nodes_json(const struct by_plan_view *view, struct by_json *json)
+{
+    static const char *const words[] = {
+        [BY_NODE_QUANTIZED] = "quantized", [BY_NODE_FLOAT] = "float", [BY_NODE_OTHER] = "other"};
+    by_json_open(json, "nodes", '[');
+    for (size_t i = 0; i < view->node_count; i++) {
+        const struct by_view_node *node = &view->nodes[i];
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "name", node->name);
+        by_json_text(json, "op_type", node->op_type);
+        by_json_text(json, "state", words[node->state]);
+        by_json_text(json, "why", node->why);
+        by_json_double(json, "multiply_adds", node->macs);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
+static void rows_json(const struct by_plan_view *view, struct by_json *json)
+{
+    by_json_open(json, "tensors", '[');
+    for (size_t i = 0; i < view->row_count; i++) {
+        const struct by_view_row *row = &view->rows[i];
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "name", row->tensor);
+        by_json_text(json, "role", roles[row->role]);
+        by_json_text(json, "type", row->type);
+        by_json_text(json, "why", row->why);
+        if (*row->remarks)
+            by_json_text(json, "remarks", row->remarks);
+        if (row->shares)
+            by_json_text(json, "shares", row->shares);
+        by_json_int(json, "scales", (int64_t)row->params);
+        if (row->params) {
+            by_json_double(json, "scale", row->scale);
+            by_json_int(json, "zero_point", row->zero);
+        }
+        if (!isnan(row->low)) {
+            by_json_double(json, "low", row->low);
+            by_json_double(json, "high", row->high);
+        }
+        by_json_int(json, "readers", (int64_t)row->readers);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
+void by_plan_view_json(const struct by_plan_view *view, struct by_json *json)
+{
+    by_json_open(json, "coverage", '{');
+    by_json_int(json, "quantized", (int64_t)view->quantized);
+    by_json_int(json, "float", (int64_t)view->stays_float);
+    by_json_double(json, "multiply_adds", view->macs);
+    by_json_double(json, "quantized_multiply_adds", view->quantized_macs);
+    by_json_close(json, '}');
+    ops_json(view, json);
+    nodes_json(view, json);
+    rows_json(view, json);
+}

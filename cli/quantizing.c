@@ -1,0 +1,142 @@
+#include "cli/quantizing.h"
+
+#include "calibrate_begin.h"
+#include "cli/term.h"
+#include "onnx/external.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- Options --- */
+
+static bool progress(void *context, const struct by_calibrate_progress *now)
+{
+    struct by_quantizing *q = context;
+    if (strcmp(q->stage, now->stage) != 0) {
+        const struct by_progress_style style = by_running_style(q->cli);
+        if (q->stage[0])
+            by_progress_end(&q->progress);
+        snprintf(q->stage, sizeof q->stage, "%s", now->stage);
+        by_term_patient(NULL);
+        by_progress_begin(&q->progress, q->stage, "samples", now->before, now->total, &style);
+    }
+    q->progress.total = now->total;
+    by_progress_step(&q->progress, now->done);
+    return by_term_stopping();
+}
+
+int by_quantizing_take(struct by_quantizing *q, struct by_cli *cli,
+                       const struct by_quantize_settings *settings, struct baryon_error *err)
+{
+    struct by_quantize_options *options = &q->options;
+    q->cli = cli;
+    q->settings = settings;
+    if (by_quantize_take(&cli->config, settings, NULL, &cli->log, options, err) < 0)
+        return -1;
+    const char *data = settings->running.data.data;
+    struct by_arena *arena = &cli->config.arena;
+    options->calibrate.progress = progress;
+    options->calibrate.context = q;
+    options->calibrate.model = by_calibrate_label(arena, cli->operands[0], err);
+    options->calibrate.data = data ? by_calibrate_label(arena, data, err) : "random";
+    return options->calibrate.model && options->calibrate.data ? 0 : -1;
+}
+
+/* --- The model --- */
+
+static uint64_t size_of(const struct by_loaded *loaded)
+{
+    const struct baryon_model *model = loaded->model;
+    uint64_t bytes = by_loaded_size(loaded);
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        bytes += file->mapped.size;
+    }
+    return bytes;
+}
+
+int by_quantizing_load(struct by_quantizing *q, struct baryon_error *err)
+{
+    const struct by_running_settings *running = &q->settings->running;
+    if (by_loaded_open(&q->loaded, q->cli, &running->model, q->cli->operands[0], err) < 0)
+        return -1;
+    q->bytes_before = size_of(&q->loaded);
+    const bool custom = running->engine.ops_library.count > 0;
+    /* What it would note of a quantized model is an error here, and told as one. */
+    struct by_calibrate_options quiet = q->options.calibrate;
+    quiet.session.log = NULL;
+    return by_running_judge(&q->loaded, by_calibrate_prepare(q->loaded.model, custom, &quiet, err),
+                            err);
+}
+
+int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
+{
+    int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
+    if (q->stage[0])
+        by_progress_end(&q->progress);
+    status = by_running_judge(&q->loaded, status, err);
+    if (status < 0)
+        return -1;
+    return by_plan_view_make(&q->view, q->quantization.plan, q->bytes_before, err);
+}
+
+void by_quantizing_close(struct by_quantizing *q)
+{
+    by_plan_view_release(&q->view);
+    by_quantization_close(&q->quantization);
+    if (q->loaded.model)
+        by_loaded_close(&q->loaded);
+}
+
+/* --- What went in --- */
+
+static const char *recipe_text(const struct by_recipe *recipe, char *buf, size_t size)
+{
+    char activation[160], weight[160];
+    by_spec_text(&recipe->activation, activation, sizeof activation);
+    by_spec_text(&recipe->weight, weight, sizeof weight);
+    if (recipe->approach == BY_APPROACH_NBITS)
+        snprintf(buf, size, "weights of MatMul in %d bits, blocks of %d", (int)recipe->nbits.bits,
+                 (int)recipe->nbits.group);
+    else if (recipe->approach == BY_APPROACH_STATIC)
+        snprintf(buf, size, "activations %s; weights %s", activation, weight);
+    else if (recipe->approach == BY_APPROACH_DYNAMIC)
+        snprintf(buf, size, "activations uint8 while the model runs; weights %s", weight);
+    else
+        snprintf(buf, size, "weights %s", weight);
+    return buf;
+}
+
+void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
+{
+    char text[512];
+    const struct by_recipe *recipe = q->options.recipe;
+    const char *recipe_line = recipe_text(recipe, text, sizeof text);
+    by_running_line(out, "model", q->loaded.name, NULL);
+    by_running_line(out, "recipe", recipe->preset ? recipe->preset : recipe_line,
+                    recipe->preset ? recipe_line : NULL);
+    if (q->options.stats)
+        by_running_line(out, "statistics", q->options.stats, NULL);
+    else if (by_recipe_needs_data(recipe))
+        by_running_line(out, "samples",
+                        q->options.data ? q->options.data : "random, not calibrated", NULL);
+}
+
+void by_quantizing_head_json(const struct by_quantizing *q, struct by_json *json)
+{
+    const struct by_recipe *recipe = q->options.recipe;
+    by_json_text(json, "version", baryon_version());
+    by_json_text(json, "model", q->loaded.name);
+    if (recipe->preset)
+        by_json_text(json, "preset", recipe->preset);
+    if (q->options.stats)
+        by_json_text(json, "stats", q->options.stats);
+    if (q->options.data)
+        by_json_text(json, "data", q->options.data);
+    by_json_bool(json, "random",
+                 by_recipe_needs_data(recipe) && !q->options.stats && !q->options.data);
+    by_json_open(json, "options", '{');
+    by_recipe_json(&q->cli->config, json);
+    by_json_close(json, '}');
+}

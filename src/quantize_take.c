@@ -1,0 +1,103 @@
+#include "quantize_take.h"
+
+#include "base/format.h"
+
+#define AT(member) .offset = offsetof(struct by_quantize_settings, member)
+
+static const struct by_option rows[] = {
+    {.name = "stats",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     AT(stats),
+     .help = "Statistics that 'baryon calibrate' wrote, in place of samples"},
+    {.name = "max-memory",
+     .type = BY_OPT_BYTES,
+     .arg = "BYTES",
+     .min = 1,
+     .max = 9.2e18,
+     .fallback = "1GiB",
+     AT(max_memory),
+     .help = "Memory for statistics while they are gathered"},
+};
+
+const struct by_option_group by_quantize_statistics_group = BY_OPTION_GROUP("Statistics", rows);
+
+static const char *const approaches[] = {
+    [BY_APPROACH_STATIC] = "static",
+    [BY_APPROACH_WEIGHTS] = "weights",
+    [BY_APPROACH_DYNAMIC] = "dynamic",
+    [BY_APPROACH_NBITS] = "nbits",
+};
+
+static int refuse_groups(const struct by_config *config, const char *reason,
+                         struct baryon_error *err)
+{
+    const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (size_t i = 0; i < groups[g]->count; i++)
+            if (by_config_given(config, groups[g]->rows[i].name))
+                return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
+                               groups[g]->rows[i].name, reason);
+    return 0;
+}
+
+/* Weights alone: nothing runs the model. */
+static int refuse_samples(const struct by_config *config,
+                          const struct by_quantize_settings *settings,
+                          const struct by_input_callback *callback, const struct by_recipe *recipe,
+                          struct baryon_error *err)
+{
+    char reason[64];
+    by_format(reason, sizeof reason, "--approach %s, which needs no samples",
+              approaches[recipe->approach]);
+    if (settings->stats || by_config_given(config, "max-memory"))
+        return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
+                       settings->stats ? "stats" : "max-memory", reason);
+    if (callback)
+        return by_fail(err, BARYON_ERR_USAGE, "samples have no meaning with %s", reason);
+    return refuse_groups(config, reason, err);
+}
+
+static int take_samples(struct by_config *config, const struct by_quantize_settings *settings,
+                        const struct by_input_callback *callback, const struct by_recipe *recipe,
+                        struct by_quantize_options *options, struct baryon_error *err)
+{
+    const struct by_data_settings *data = &settings->running.data;
+    struct by_input_options *input = &options->calibrate.input;
+    if (!by_recipe_needs_data(recipe))
+        return refuse_samples(config, settings, callback, recipe, err);
+    if (settings->stats && callback)
+        return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");
+    if (settings->stats)
+        return refuse_groups(config, "--stats", err);
+    if (callback)
+        return by_data_options_of_caller(config, data, input, err);
+    if (!data->data && !data->random) {
+        by_fail(err, BARYON_ERR_USAGE, "no samples: --data PATH has to be given");
+        return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
+                                "is for trying out");
+    }
+    return by_data_options(config, data, input, err);
+}
+
+int by_quantize_take(struct by_config *config, const struct by_quantize_settings *settings,
+                     const struct by_input_callback *callback, const struct by_log *log,
+                     struct by_quantize_options *options, struct baryon_error *err)
+{
+    struct by_recipe *recipe;
+    const struct by_running_settings *running = &settings->running;
+    if (by_recipe_make(config, &recipe, err) < 0)
+        return -1;
+    *options = (struct by_quantize_options){
+        .recipe = recipe,
+        .data = running->data.data,
+        .stats = settings->stats,
+        .calibrate = {.max_memory = settings->max_memory, .samples = callback, .log = log},
+        .log = log,
+    };
+    by_engine_options(&running->engine, &running->runtime, &options->calibrate.session);
+    options->calibrate.session.log = log;
+    options->calibrate.input.log = log;
+    by_prep_options(config, &running->prep, &options->calibrate.input.prep);
+    return take_samples(config, settings, callback, recipe, options, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * All that a quantization is asked for, for the command line and for the library, and what
+ * becomes of it.
+ */
+#ifndef BY_QUANTIZE_TAKE_H
+#define BY_QUANTIZE_TAKE_H
+
+#include "quantize.h"
+#include "quantize_settings.h"
+
+struct by_quantize_settings {
+    struct by_recipe_settings recipe;
+    struct by_running_settings running;
+    const char *stats;
+    uint64_t max_memory;
+};
+
+extern const struct by_option_group by_quantize_statistics_group;
+
+/* callback: where samples come from, instead of --data; NULL: as the settings say. Where no
+ * samples are needed, giving some is refused. Progress is left to the caller. What options
+ * point to lives in the config. */
+int by_quantize_take(struct by_config *config, const struct by_quantize_settings *settings,
+                     const struct by_input_callback *callback, const struct by_log *log,
+                     struct by_quantize_options *options, struct baryon_error *err);
+
+#endif
