@@ -256,15 +256,14 @@ static const struct by_option rows[] = {
 static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
 
 static const struct by_example examples[] = {
-    {"baryon quantize model.onnx -o model_int8.onnx --preset XINT8 --data photos --prep imagenet",
+    {"baryon quantize model.onnx -o int8.onnx --preset XINT8 --data photos",
      "For Ryzen AI NPUs, from a folder of pictures."},
     {"baryon quantize model.onnx -o small.onnx --preset MATMUL_NBITS",
      "Weights alone, no samples."},
-    {"baryon quantize model.onnx -o q.onnx --preset A8W8 --stats model.stats --exclude '/head/*'",
+    {"baryon quantize m.onnx -o q.onnx -p A8W8 --stats m.stats -x '/head/*'",
      "From statistics; the nodes of the head stay float."},
-    {"baryon quantize model.onnx -o q.onnx --preset VINT8 --data photos --exclude-between "
-     "/model.22/Concat_3 /model.22/Concat_5",
-     "What stands between two nodes stays float."},
+    {"baryon quantize m.onnx -o q.onnx -p VINT8 -d photos --exclude-between A B",
+     "What stands between the nodes A and B stays float."},
     {0},
 };
 

@@ -65,37 +65,22 @@ int by_plan_view_ops(const struct by_plan_view *view, struct by_out *out, struct
     return by_table_print(&table, 2, err);
 }
 
-/* Float nodes with the same reason stand in one line. */
-static bool is_first_of(const struct by_plan_view *view, size_t index)
-{
-    const struct by_view_node *node = &view->nodes[index];
-    for (size_t i = 0; i < index; i++)
-        if (view->nodes[i].state == BY_NODE_FLOAT && !strcmp(view->nodes[i].why, node->why))
-            return false;
-    return true;
-}
-
 #define LISTED 12
 
-static void list_reason(const struct by_plan_view *view, size_t index, struct by_out *out)
+/* Float nodes with the same reason stand in one line. */
+static void list_reason(const struct by_plan_view *view, const struct by_view_reason *reason,
+                        struct by_out *out)
 {
-    size_t count = 0;
-    double macs = 0;
-    const char *why = view->nodes[index].why;
-    for (size_t i = index; i < view->node_count; i++)
-        if (view->nodes[i].state == BY_NODE_FLOAT && !strcmp(view->nodes[i].why, why)) {
-            count++;
-            macs += view->nodes[i].macs;
-        }
     by_str_puts(&out->text, "    ");
-    by_plural(&out->text, count, "node");
-    if (macs > 0)
-        by_str_printf(&out->text, ", %.1f %% of the multiply-adds", percent(macs, view->macs));
+    by_plural(&out->text, reason->nodes, "node");
+    if (reason->macs > 0)
+        by_str_printf(&out->text, ", %.1f %% of the multiply-adds",
+                      percent(reason->macs, view->macs));
     by_str_puts(&out->text, ": ");
-    by_clean(&out->text, why);
-    if (count == 1) {
+    by_clean(&out->text, reason->why);
+    if (reason->nodes == 1) {
         by_str_puts(&out->text, " (");
-        by_clean(&out->text, view->nodes[index].name);
+        by_clean(&out->text, reason->first);
         by_str_puts(&out->text, ")");
     }
     by_str_puts(&out->text, "\n");
@@ -105,7 +90,6 @@ int by_plan_view_coverage(const struct by_plan_view *view, struct by_out *out,
                           struct baryon_error *err)
 {
     char all[32];
-    size_t listed = 0, more = 0;
     by_str_puts(&out->text, "  ");
     by_plural(&out->text, view->quantized, "node");
     by_str_puts(&out->text, " quantized");
@@ -121,17 +105,10 @@ int by_plan_view_coverage(const struct by_plan_view *view, struct by_out *out,
     by_plural(&out->text, view->stays_float, "node");
     by_str_puts(&out->text, view->stays_float == 1 ? " that could be quantized stays float:\n"
                                                    : " that could be quantized stay float:\n");
-    for (size_t i = 0; i < view->node_count; i++)
-        if (view->nodes[i].state == BY_NODE_FLOAT && listed + more < 1000 && is_first_of(view, i)) {
-            if (listed < LISTED) {
-                list_reason(view, i, out);
-                listed++;
-            } else {
-                more++;
-            }
-        }
-    if (more)
-        by_str_printf(&out->text, "    and %zu more reasons\n", more);
+    for (size_t i = 0; i < view->reasons.count && i < LISTED; i++)
+        list_reason(view, &view->reasons.at[i], out);
+    if (view->reasons.count > LISTED)
+        by_str_printf(&out->text, "    and for %zu more reasons\n", view->reasons.count - LISTED);
     return by_str_error(&out->text, err);
 }
 

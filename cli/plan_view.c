@@ -207,6 +207,49 @@ static int count_ops(struct by_plan_view *view, const struct by_quant_plan *plan
     return 0;
 }
 
+/* --- Reasons --- */
+
+static struct by_view_reason *reason_of(struct by_plan_view *view, struct by_map *map,
+                                        const struct by_view_node *node, struct baryon_error *err)
+{
+    const size_t found = (size_t)(uintptr_t)by_map_get(map, node->why);
+    if (found)
+        return &view->reasons.at[found - 1];
+    if (by_list_reserve(&view->arena, &view->reasons, 1, sizeof *view->reasons.at, err) < 0 ||
+        by_map_put(map, node->why, (void *)(uintptr_t)(view->reasons.count + 1), err) < 0)
+        return NULL;
+    struct by_view_reason *reason = &view->reasons.at[view->reasons.count++];
+    *reason = (struct by_view_reason){.why = node->why, .first = node->name};
+    return reason;
+}
+
+static int by_weight_of_reason(const void *a, const void *b)
+{
+    const struct by_view_reason *one = a, *other = b;
+    if (one->macs != other->macs)
+        return one->macs > other->macs ? -1 : 1;
+    if (one->nodes != other->nodes)
+        return one->nodes > other->nodes ? -1 : 1;
+    return strcmp(one->why, other->why);
+}
+
+static int count_reasons(struct by_plan_view *view, struct by_map *map, struct baryon_error *err)
+{
+    for (size_t i = 0; i < view->node_count; i++) {
+        const struct by_view_node *node = &view->nodes[i];
+        if (node->state != BY_NODE_FLOAT)
+            continue;
+        struct by_view_reason *reason = reason_of(view, map, node, err);
+        if (!reason)
+            return -1;
+        reason->nodes++;
+        reason->macs += node->macs;
+    }
+    if (view->reasons.count)
+        qsort(view->reasons.at, view->reasons.count, sizeof *view->reasons.at, by_weight_of_reason);
+    return 0;
+}
+
 /* --- Size --- */
 
 #define NODE_BYTES 40 /* of a node besides names, about */
@@ -269,10 +312,13 @@ static int fill(struct by_plan_view *view, const struct by_quant_plan *plan,
     for (size_t i = 0; i < view->row_count; i++)
         if (take_row(view, plan, i, &view->rows[i], err) < 0)
             return -1;
-    struct by_map map;
-    by_map_init(&map);
-    const int status = count_ops(view, plan, &map, err);
-    by_map_release(&map);
+    struct by_map ops, reasons;
+    by_map_init(&ops);
+    by_map_init(&reasons);
+    const int status =
+        count_ops(view, plan, &ops, err) < 0 ? -1 : count_reasons(view, &reasons, err);
+    by_map_release(&reasons);
+    by_map_release(&ops);
     return status;
 }
 

@@ -36,6 +36,13 @@ struct by_view_op {
     const char *activation, *weight, *bias; /* types, "int8/int16" when they differ; "" none */
 };
 
+/* Why nodes that could be quantized stay float. */
+struct by_view_reason {
+    const char *why, *first; /* first: the name of one of them */
+    size_t nodes;
+    double macs;
+};
+
 struct by_plan_view {
     struct by_arena arena;
     struct by_view_node *nodes;
@@ -46,6 +53,10 @@ struct by_plan_view {
         struct by_view_op *at;
         size_t count, cap;
     } ops; /* most multiply-adds first, then most nodes, then by name */
+    struct {
+        struct by_view_reason *at;
+        size_t count, cap;
+    } reasons; /* most multiply-adds first, then most nodes */
     size_t quantized, stays_float;
     double macs, quantized_macs;
     uint64_t bytes_before, bytes_after; /* the second: about */

@@ -76,7 +76,8 @@ static void row_is_complete(const struct by_command *command, struct by_config *
     assert_true((option->arg != NULL) == (by_option_arguments(option) > 0));
     assert_true((option->type == BY_OPT_CHOICE) == (option->choices != NULL));
     for (const char *c = option->name; *c; c++)
-        assert_true(islower((unsigned char)*c) || *c == '-');
+        assert_true(islower((unsigned char)*c) ||
+                    (c > option->name && (isdigit((unsigned char)*c) || *c == '-')));
     assert_null(strstr(option->help, "  "));
 }
 
