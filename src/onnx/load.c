@@ -175,13 +175,16 @@ const struct by_mapped *by_model_file_of(const struct baryon_model *model, const
     return by_spill_has(&model->spill, bytes) ? &model->spill.file : NULL;
 }
 
+/* Giving back less costs more than it helps. */
+#define DONE_MIN (1u << 20)
+
 void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor *tensor)
 {
     const struct by_span *payload = tensor->external.data     ? &tensor->external
                                     : tensor->float_data.data ? &tensor->float_data
                                                               : &tensor->raw_data;
     const struct by_mapped *file = by_model_file_of(model, payload->data);
-    if (file)
+    if (file && payload->size >= DONE_MIN)
         by_mapped_done(file, (size_t)(payload->data - file->bytes), payload->size);
 }
 

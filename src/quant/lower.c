@@ -7,8 +7,9 @@ int by_lower(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_err
     case BY_APPROACH_WEIGHTS:
         return by_lower_qdq(plan, pool, err);
     case BY_APPROACH_DYNAMIC:
+        return by_lower_dynamic(plan, pool, err);
     case BY_APPROACH_NBITS:
-        break;
+        return by_lower_nbits(plan, pool, err);
     }
-    return by_fail(err, BARYON_ERR_UNSUPPORTED, "this approach is not there yet");
+    return by_fail(err, BARYON_ERR_INTERNAL, "no such approach");
 }

@@ -95,8 +95,8 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
         if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
             by_params_of_range(plan, row, err))
             return -1;
-        if (!is_wanted(row))
-            continue;
+        if (!is_wanted(row) || plan->recipe->approach == BY_APPROACH_NBITS)
+            continue; /* MatMulNBits has parameters of its own kind, found with its levels */
         if (elements(row) < BIG_ELEMENTS) {
             rows[small++] = i;
             continue;

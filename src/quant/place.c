@@ -138,7 +138,8 @@ int by_place(struct by_quant_plan *plan, const struct by_origins *origins, struc
                  open_placing(&placing, plan, origins, err) || place(&placing, err);
     if (!failed && !plan->rows.count)
         failed = nothing_to_quantize(plan, err);
-    if (!failed && plan->recipe->approach != BY_APPROACH_NBITS)
+    if (!failed && (plan->recipe->approach == BY_APPROACH_STATIC ||
+                    plan->recipe->approach == BY_APPROACH_WEIGHTS))
         failed = by_quant_domain(plan, &domain, err);
     by_free(placing.picks);
     return failed ? -1 : 0;

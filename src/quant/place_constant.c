@@ -69,7 +69,9 @@ static size_t add_constant(struct by_placing *placing, struct baryon_node *node,
 
 static void nbits_spec(const struct by_recipe *recipe, struct by_tensor_spec *spec)
 {
-    spec->elem = recipe->nbits.bits == 4 ? BY_ELEM_UINT4 : BY_ELEM_UINT8;
+    spec->elem = recipe->nbits.bits == 2   ? BY_ELEM_UINT2
+                 : recipe->nbits.bits == 4 ? BY_ELEM_UINT4
+                                           : BY_ELEM_UINT8;
     spec->symmetric = recipe->nbits.symmetric;
     spec->scale = BY_SCALE_FLOAT32;
     spec->granularity = BY_PER_GROUP;

@@ -1,5 +1,7 @@
 /* Which nodes may be quantized, by what the user asked for and by what they are. */
+#include "onnx/load.h"
 #include "quant/place_internal.h"
+#include "quant/unfit.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +22,8 @@ static unsigned asked_lists(const struct by_recipe *recipe)
 {
     if (recipe->approach == BY_APPROACH_DYNAMIC)
         return BY_LIST_DYNAMIC;
+    if (recipe->approach == BY_APPROACH_NBITS)
+        return BY_LIST_NBITS;
     switch (recipe->operators) {
     case BY_OPERATORS_TRANSFORMER:
         return BY_LIST_TRANSFORMER;
@@ -36,10 +40,6 @@ static int is_listed(const struct by_placing *placing, const struct baryon_node 
     const struct by_recipe *recipe = placing->recipe;
     const struct by_place_op *op = placing->ops[node->index];
     *listed = recipe->all_op_types;
-    if (recipe->approach == BY_APPROACH_NBITS) {
-        *listed = by_node_is(node, "MatMul");
-        return 0;
-    }
     if (!*listed && recipe->op_types.count) {
         if (by_place_any_picks(&recipe->op_types, node->op_type, listed, err))
             return -1;
@@ -125,6 +125,7 @@ static int look(struct by_placing *placing, const struct baryon_value *value, bo
         bool found;
         if (has_infinity(value->initializer, &found, err))
             return -1;
+        by_tensor_done(placing->plan->model, value->initializer);
         *known = found ? BY_LOOK_INFINITE : BY_LOOK_GOOD;
     }
     *infinite = *known == BY_LOOK_INFINITE;
@@ -203,6 +204,10 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
         return stay(placing, node, reads_anything(placing, node) ? BY_NODE_FLOAT : BY_NODE_OTHER,
                     by_place_text(placing, err, "%s is not among the operators to quantize",
                                   node->op_type));
+    if (recipe->approach == BY_APPROACH_NBITS || recipe->approach == BY_APPROACH_DYNAMIC) {
+        const char *unfit = by_unfit(node, recipe);
+        return unfit ? stay(placing, node, BY_NODE_FLOAT, unfit) : 0;
+    }
     if (op->since && by_model_opset(placing->plan->model, op->domain) < op->since)
         return stay(placing, node, BY_NODE_FLOAT,
                     by_place_text(placing, err, "%s of opsets below %lld takes no integers",

@@ -9,6 +9,7 @@
 #define N  BY_LIST_NPU
 #define T  BY_LIST_TRANSFORMER
 #define D  BY_LIST_DYNAMIC
+#define B  BY_LIST_NBITS
 #define O  BY_LIST_OURS
 #define CN (C | N)
 
@@ -37,7 +38,7 @@ static const struct by_place_op rows[] = {
     {"DepthToSpace", "", N, MOVE, PEER_PLAIN, 0},
     {"Div", "", N, PLAIN, 0, 0},
     {"Dropout", "", O, MOVE, ONLY_BEHIND | PEER_PLAIN, 0},
-    {"EmbedLayerNormalization", MS, CN | D, PLAIN, ALL_INPUTS, 0},
+    {"EmbedLayerNormalization", MS, CN, PLAIN, ALL_INPUTS, 0},
     {"Erf", "", N, PLAIN, 0, 0},
     {"Expand", "", 0, MOVE, PEER_PLAIN, 0},
     {"Flatten", "", O, MOVE, ONLY_BEHIND | PEER_PLAIN, 0},
@@ -46,7 +47,7 @@ static const struct by_place_op rows[] = {
     {"GatherElements", "", 0, MOVE, PEER_PLAIN, 0},
     {"GatherND", "", 0, MOVE, PEER_PLAIN, 0},
     {"Gelu", "", CN, PLAIN, 0, 0},
-    {"Gemm", "", CN | T, PLAIN, 0, 0},
+    {"Gemm", "", CN | T | D | B, PLAIN, 0, 0},
     {"GlobalAveragePool", "", CN, PLAIN, 0, 0},
     {"GlobalMaxPool", "", 0, MOVE, PEER_PLAIN, 0},
     {"HardSigmoid", "", N, PLAIN, BY_PLACE_HARD_SIGMOID, 0},
@@ -56,7 +57,7 @@ static const struct by_place_op rows[] = {
     {"LayerNormalization", "", CN, PLAIN, BEHIND | BY_PLACE_BIAS_WEIGHT, 0},
     {"LeakyRelu", "", CN, PLAIN, 0, 0},
     {"LpNormalization", "", N, PLAIN, 0, 0},
-    {"MatMul", "", CN | T | D, PLAIN, 0, 0},
+    {"MatMul", "", CN | T | D | B, PLAIN, 0, 0},
     {"Max", "", N, PLAIN, 0, 0},
     {"MaxPool", "", CN, MOVE, BEHIND, 12},
     {"Min", "", N, PLAIN, 0, 0},
@@ -81,7 +82,7 @@ static const struct by_place_op rows[] = {
     {"Tanh", "", CN, PLAIN, 0, 0},
     {"Tile", "", 0, MOVE, PEER_PLAIN, 0},
     {"TopK", "", 0, MOVE, PEER_PLAIN, 0},
-    {"Transpose", "", CN | D, MOVE, BEHIND, 0},
+    {"Transpose", "", CN, MOVE, BEHIND, 0},
     {"Unsqueeze", "", CN, MOVE, BEHIND, 0},
     {"Where", "", CN, PLAIN, BY_PLACE_JOINS, 0},
 };

@@ -12,6 +12,7 @@
 #define BY_LIST_NPU         (1u << 1)
 #define BY_LIST_TRANSFORMER (1u << 2)
 #define BY_LIST_DYNAMIC     (1u << 3)
+#define BY_LIST_NBITS       (1u << 5) /* MatMulNBits */
 #define BY_LIST_OURS        (1u << 4) /* besides the first two, where nobody compares */
 
 enum by_place_rule {

@@ -107,8 +107,12 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
             return BY_SLOT_FLOAT;
         const enum by_slot_role role = role_of_constant(placing, node, info, slot);
         if (placing->recipe->approach == BY_APPROACH_NBITS)
-            return role == BY_SLOT_WEIGHT && value->initializer->dims.count == 2 ? role
-                                                                                 : BY_SLOT_FLOAT;
+            return (role == BY_SLOT_WEIGHT || role == BY_SLOT_TABLE) &&
+                           value->initializer->dims.count == 2
+                       ? role
+                       : BY_SLOT_FLOAT;
+        if (placing->recipe->approach == BY_APPROACH_DYNAMIC && by_node_is(node, "LSTM"))
+            return slot == 1 || slot == 2 ? BY_SLOT_WEIGHT : BY_SLOT_FLOAT;
         const bool of_layer = role == BY_SLOT_WEIGHT || role == BY_SLOT_TABLE;
         return of_layer || placing->recipe->approach == BY_APPROACH_STATIC ? role : BY_SLOT_FLOAT;
     }
@@ -148,6 +152,8 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
         return;
     if (by_node_is(node, "Gather") && slot == 0)
         *axis = placing->recipe->approach == BY_APPROACH_STATIC ? -1 : 0;
+    else if (by_node_is(node, "LSTM"))
+        *axis = 1;
     else if (slot == (size_t)info->weight)
         *axis = by_node_is(node, "PRelu") ? 0 : by_node_channel_axis(node);
     if (spec->granularity == BY_PER_GROUP && *axis >= 0 && rank >= 2)

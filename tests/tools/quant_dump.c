@@ -4,9 +4,10 @@
  *   quant_dump MODEL SETTINGS [STATS OUT [THREADS]]
  *
  * SETTINGS are words joined by commas: one of xint8, vint8, u8s8, a8w8, a16w8, transformer,
- * weights, and then compat, channel, group, dedicated, dq, fold, chains, int4, all, keep.
- * Prints a line for each row ("R" role, type, tensor, owner of its parameters, readers, reason)
- * and for each node ("N" state, operator, name, reason), words separated by tabs. With STATS
+ * weights, dynamic, nbits, and then b2, b8, hqq, symmetric, minmse, u8, spill, gather, compat,
+ * channel, group, dedicated, dq, fold, chains, int4, all, keep. Prints a line for each row ("R"
+ * role, type, tensor, owner of its parameters, readers, reason) and for each node ("N" state,
+ * operator, name, reason), words separated by tabs. With STATS
  * ("-": none are needed) the quantized model is written to OUT.
  */
 #include "ir/infer.h"
@@ -54,6 +55,15 @@ static void set_pow2(struct by_recipe *recipe, int64_t elem)
     recipe->bias_kind = BY_BIAS_OWN;
 }
 
+static void set_nbits(struct by_recipe *recipe, const char *settings)
+{
+    recipe->approach = BY_APPROACH_NBITS;
+    recipe->nbits.bits = has(settings, "b2") ? 2 : has(settings, "b8") ? 8 : 4;
+    recipe->nbits.group = 32;
+    recipe->nbits.symmetric = has(settings, "symmetric");
+    recipe->nbits.method = has(settings, "hqq") ? BY_NBITS_HQQ : BY_NBITS_RTN;
+}
+
 static void set_preset(struct by_recipe *recipe, const char *settings)
 {
     set_common(recipe);
@@ -80,6 +90,10 @@ static void set_preset(struct by_recipe *recipe, const char *settings)
         recipe->activation = spec_of(BY_ELEM_UINT8, false, BY_SCALE_FLOAT32, "minmax");
         recipe->operators = BY_OPERATORS_TRANSFORMER;
         recipe->keep_unquantized_chains = recipe->matmul_constant_only = true;
+    } else if (has(settings, "nbits")) {
+        set_nbits(recipe, settings);
+    } else if (has(settings, "dynamic")) {
+        recipe->approach = BY_APPROACH_DYNAMIC;
     } else if (has(settings, "weights")) {
         recipe->approach = BY_APPROACH_WEIGHTS;
     }
@@ -94,6 +108,10 @@ static void set_flags(struct by_recipe *recipe, const char *settings)
     recipe->keep_unquantized_chains |= has(settings, "chains");
     recipe->all_op_types |= has(settings, "all");
     recipe->keep_float_weights = has(settings, "keep");
+    if (has(settings, "minmse"))
+        recipe->weight = spec_of(BY_ELEM_INT8, true, BY_SCALE_FLOAT32, "minmse");
+    if (has(settings, "u8"))
+        recipe->weight = spec_of(BY_ELEM_UINT8, false, BY_SCALE_FLOAT32, "minmax");
     if (has(settings, "channel"))
         recipe->weight.granularity = BY_PER_CHANNEL;
     if (has(settings, "int4"))
@@ -132,7 +150,7 @@ static int quantize(struct by_quant_plan *plan, const char *stats_path, const ch
     struct by_pool *pool = NULL;
     int failed = by_pool_open(&pool, threads, err) ||
                  (strcmp(stats_path, "-") && by_stats_load(&stats, stats_path, err)) ||
-                 by_quant_find_params(plan, stats, pool, err) || by_lower_qdq(plan, pool, err);
+                 by_quant_find_params(plan, stats, pool, err) || by_lower(plan, pool, err);
     if (!failed)
         failed = by_model_save(plan->model, out, NULL, err);
     by_stats_close(stats);
@@ -147,8 +165,13 @@ static int run(int argc, char **argv, struct baryon_error *err)
     struct by_quant_plan *plan = NULL;
     set_preset(&recipe, argv[2]);
     set_flags(&recipe, argv[2]);
-    int failed = by_model_load(&model, argv[1], NULL, err) || by_model_link(model, err) ||
-                 by_model_infer(model, NULL, err) ||
+    const bool spill = has(argv[2], "spill");
+    struct by_pattern gather = {"Gather", "settings"};
+    if (has(argv[2], "gather"))
+        recipe.extra_op_types.at = &gather, recipe.extra_op_types.count = 1;
+    int failed = by_model_load(&model, argv[1], NULL, err) ||
+                 (spill && by_model_spill(model, ".", (size_t)1 << 36, err)) ||
+                 by_model_link(model, err) || by_model_infer(model, NULL, err) ||
                  by_quant_plan_open(&plan, model, &recipe, err) || by_place(plan, NULL, err);
     if (!failed)
         print_plan(plan);
