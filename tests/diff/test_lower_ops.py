@@ -314,8 +314,14 @@ def memory(quantize, score):
     """A third of the weights' size at most, whatever becomes of them."""
     long = bool(os.environ.get("LONG"))
     size = big_model(quantize.folder, 24 if long else 12, 4096 if long else 1024, 8192 if long else 2048)
-    for settings in ("weights", "weights,channel,minmse", "weights,int4,group", "nbits", "dynamic"):
-        peak, good = peak_of([TOOL, f"{quantize.folder}/big.onnx", f"{settings},spill", "-", f"{quantize.folder}/out.onnx"])
+    paths = [f"{quantize.folder}/big.onnx", f"{quantize.folder}/out.onnx"]
+    runs = {settings: [TOOL, paths[0], f"{settings},spill", "-", paths[1]] for settings in
+            ("weights,channel,minmse", "weights,int4,group", "nbits", "dynamic")}
+    for options in ("--preset A8W8 --approach weights", "--preset MATMUL_NBITS", "--preset UINT8_DYNAMIC_QUANT"):
+        runs[f"baryon quantize {options}"] = [BUILD / "baryon", "quantize", paths[0], "--out", paths[1], "--force",
+                                              *options.split()]
+    for settings, arguments in runs.items():
+        peak, good = peak_of(arguments)
         print(f"{settings}: {size >> 20} MiB of weights in {peak >> 20} MiB")
         score.check(good and peak < size / 3, f"{settings}: {peak >> 20} MiB of memory for {size >> 20} MiB of weights")
         left = [f for f in os.listdir(quantize.folder) if f.startswith(".baryon")]
