@@ -4,6 +4,7 @@
 static const struct by_preset_value values[] = {
     {"activation", "uint8"},
     {"weight", "int8"},
+    {"fold-relu", "true"},
     {0},
 };
 

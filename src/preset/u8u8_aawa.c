@@ -2,9 +2,13 @@
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "uint8"},       {"weight", "uint8"},
-    {"weight-symmetric", "false"}, {"activation-method", "percentile"},
-    {"percentile", "99.999"},      {0},
+    {"activation", "uint8"},
+    {"weight", "uint8"},
+    {"weight-symmetric", "false"},
+    {"activation-method", "percentile"},
+    {"percentile", "99.999"},
+    {"fold-relu", "true"},
+    {0},
 };
 
 const struct by_preset by_preset_u8u8_aawa = {

@@ -26,8 +26,14 @@ static const struct by_preset_value values[] = {
     {0},
 };
 
+static const struct by_preset_value compat[] = {
+    {"keep-unquantized-chains", "true"},
+    {0},
+};
+
 const struct by_preset by_preset_vint8 = {
     .name = "VINT8",
     .help = "Vitis AI compiler: XINT8 with every operator quantized and pairs of its own",
     .values = values,
+    .compat = compat,
 };

@@ -129,10 +129,12 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
 
 /* --- Activations that a range does the work of --- */
 
-static bool is_saturation(const struct baryon_node *node, const struct by_tensor_spec *spec)
+/* The peer does not look at a Clip's limits. */
+static bool is_saturation(const struct baryon_node *node, const struct by_tensor_spec *spec,
+                          bool compat)
 {
     double low, high;
-    if (by_node_is(node, "Relu"))
+    if (by_node_is(node, "Relu") || (compat && by_node_is(node, "Clip")))
         return true;
     return by_node_is(node, "Clip") && !spec->reduce_range && limits_of(node, &low, &high) &&
            low <= 0 && high >= 0;
@@ -144,9 +146,10 @@ static bool can_fold(const struct by_placing *placing, const struct baryon_node 
     const struct baryon_value *value = by_node_in(node, 0);
     const struct by_tensor_spec *spec = &placing->recipe->activation;
     return placing->quantized[node->index] && !placing->mute[node->index] && !spec->symmetric &&
-           is_saturation(node, spec) && by_place_in(placing, value) && !value->is_input &&
-           !value->pinned && value->producer && only_reader(placing, value) == node &&
-           by_place_in(placing, by_node_out(node, 0)) && !by_node_out(node, 0)->pinned;
+           is_saturation(node, spec, placing->recipe->compat) && by_place_in(placing, value) &&
+           !value->is_input && !value->pinned && value->producer &&
+           only_reader(placing, value) == node && by_place_in(placing, by_node_out(node, 0)) &&
+           !by_node_out(node, 0)->pinned;
 }
 
 void by_place_fold(struct by_placing *placing)
