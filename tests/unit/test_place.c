@@ -1,0 +1,551 @@
+/* What is quantized, for whom, with whose parameters, and why the rest is not. */
+#include "engine_build.h"
+
+#include "ir/infer.h"
+#include "quant/place.h"
+
+#include <math.h>
+
+static struct by_recipe recipe;
+static struct by_quant_plan *plan;
+
+/* --- Models --- */
+
+static void put_floats(struct baryon_model *model, const char *name, const char *shape, float value)
+{
+    float values[256];
+    int64_t dims[8], count;
+    const struct by_shape *wanted = shape_of(model, shape);
+    assert_true(by_shape_count(wanted, &count) && count <= 256 && wanted->rank <= 8);
+    for (size_t i = 0; i < wanted->rank; i++)
+        dims[i] = wanted->dims[i].size;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = value;
+    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
+               (size_t)count * sizeof *values);
+}
+
+/* x -> Conv(w, b) -> c; 2 channels become 4. */
+static struct baryon_model *conv_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2,4,4");
+    put_floats(model, "w", "4,2,1,1", 0.5f);
+    put_floats(model, "b", "4", 1);
+    put_node(model->graph, "conv", "Conv", "x,w,b", "c");
+    return model;
+}
+
+static void set_recipe(void)
+{
+    recipe = (struct by_recipe){
+        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .fuse_relu = true,
+        .fuse_clip = true,
+    };
+    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    set_recipe();
+    return 0;
+}
+
+/* --- Plans as text --- */
+
+static void place(struct baryon_model *model, const struct by_origins *origins)
+{
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_ok(by_place(plan, origins, &err));
+}
+
+static void close_plan(void)
+{
+    struct baryon_model *model = plan->model;
+    by_quant_plan_close(plan);
+    by_model_free(model);
+}
+
+/* "x:conv w:conv y:out"; behind "=" the row that it shares with. */
+static const char *rows_text(void)
+{
+    static char text[2048];
+    text[0] = '\0';
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        size_t used = strlen(text);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "",
+                                 row->value->name);
+        if (row->shares != BY_NO_ROW)
+            used += (size_t)snprintf(text + used, sizeof text - used, "=%s",
+                                     plan->rows.at[row->shares].value->name);
+        for (size_t k = 0; k < row->readers.count; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? "," : ":",
+                                     row->readers.at[k].node ? row->readers.at[k].node->name
+                                                             : "out");
+    }
+    return text;
+}
+
+#define assert_rows(model, wanted)                                                                 \
+    do {                                                                                           \
+        place((model), NULL);                                                                      \
+        assert_string_equal(rows_text(), (wanted));                                                \
+        close_plan();                                                                              \
+    } while (0)
+
+static const struct by_quant_row *row_of(const char *name)
+{
+    const size_t row = by_quant_find(plan, value_of(plan->model->graph, name));
+    assert_true(row != BY_NO_ROW);
+    return &plan->rows.at[row];
+}
+
+static const struct by_quant_node *plan_node(const char *name)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].node->name && strcmp(plan->nodes[i].node->name, name) == 0)
+            return by_quant_node_of(plan, plan->nodes[i].node);
+    fail_msg("no node '%s'", name);
+    return NULL;
+}
+
+/* --- Layers --- */
+
+static void a_layer_and_its_activation_are_one(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "relu", "Relu", "c", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "x:conv w:conv b:conv y:out");
+
+    recipe.fuse_relu = false;
+    model = conv_model();
+    put_node(model->graph, "relu", "Relu", "c", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "x:conv w:conv b:conv c:relu y:out");
+}
+
+static void two_readers_keep_the_pair(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "relu", "Relu", "c", "y");
+    put_node(model->graph, "sum", "Add", "c,y", "z");
+    gives(model, "z", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "x:conv w:conv b:conv c:relu,sum y:sum z:out");
+}
+
+static void only_clips_that_hardware_has_are_fused(void **state)
+{
+    (void)state;
+    for (int high = 6; high < 8; high++) {
+        struct baryon_model *model = conv_model();
+        put_floats(model, "low", "", 0);
+        put_floats(model, "high", "", (float)high);
+        put_node(model->graph, "clip", "Clip", "c,low,high", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        assert_rows(model, high == 6 ? "x:conv w:conv b:conv y:out"
+                                     : "x:conv w:conv b:conv c:clip y:out");
+    }
+}
+
+static void a_range_does_the_work_of_relu(void **state)
+{
+    (void)state;
+    recipe.fold_relu = true;
+    recipe.activation = (struct by_tensor_spec){.elem = BY_ELEM_UINT8};
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "relu", "Relu", "c", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_string_equal(rows_text(), "x:conv w:conv b:conv y:out");
+    assert_true(plan_node("relu")->folded);
+    close_plan();
+}
+
+static void biases_count_in_units_of_the_product(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    gives(model, "c", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_int_equal(row_of("b")->spec.elem, BY_ELEM_INT32);
+    assert_ptr_equal(&plan->rows.at[row_of("b")->input_row], row_of("x"));
+    assert_ptr_equal(&plan->rows.at[row_of("b")->weight_row], row_of("w"));
+    close_plan();
+
+    recipe.bias_kind = BY_BIAS_OWN;
+    model = conv_model();
+    gives(model, "c", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_int_equal(row_of("b")->spec.elem, BY_ELEM_INT8);
+    assert_int_equal(row_of("b")->input_row, BY_NO_ROW);
+    close_plan();
+
+    recipe.bias_kind = BY_BIAS_FLOAT;
+    model = conv_model();
+    gives(model, "c", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "x:conv w:conv c:out");
+}
+
+static void gemm_counts_alpha_and_beta(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2");
+    put_floats(model, "w", "2,3", 1);
+    put_floats(model, "b", "3", 1);
+    struct baryon_node *gemm = put_node(model->graph, "gemm", "Gemm", "x,w,b", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_float(gemm, "alpha", 3, &err));
+    assert_ok(by_node_set_float(gemm, "beta", 2, &err));
+    recipe.weight.granularity = BY_PER_CHANNEL;
+    place(model, NULL);
+    assert_true(row_of("b")->beta == 1.5);
+    assert_int_equal(row_of("w")->params.axis, 1);
+    assert_int_equal(row_of("b")->params.axis, 0);
+    assert_true(plan_node("gemm")->macs == 6);
+    close_plan();
+}
+
+static void shared_biases_are_copied(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "other", "Conv", "x,w,b", "d");
+    gives(model, "c", BY_ELEM_FLOAT, NULL);
+    gives(model, "d", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_string_equal(rows_text(), "x:conv,other w:conv,other b:conv c:out b_1:other d:out");
+    assert_sound(model);
+    close_plan();
+}
+
+static void weights_with_other_axes_are_copied(void **state)
+{
+    (void)state;
+    recipe.weight.granularity = BY_PER_CHANNEL;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2");
+    put_floats(model, "w", "2,2", 1);
+    put_node(model->graph, "one", "Gemm", "x,w", "y");
+    struct baryon_node *two = put_node(model->graph, "two", "Gemm", "y,w", "z");
+    gives(model, "z", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_int(two, "transB", 1, &err));
+    place(model, NULL);
+    assert_string_equal(rows_text(), "x:one w:one y:two w_1:two z:out");
+    assert_int_equal(row_of("w")->params.axis, 1);
+    assert_int_equal(row_of("w_1")->params.axis, 0);
+    close_plan();
+}
+
+/* --- What is moved --- */
+
+static void moved_tensors_share_parameters(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    const int64_t shape[2] = {0, -1};
+    put_weight(model, "shape", BY_ELEM_INT64, (const int64_t[]){2}, 1, shape, sizeof shape);
+    put_node(model->graph, "move", "Reshape", "c,shape", "r");
+    put_node(model->graph, "turn", "Transpose", "r", "t");
+    gives(model, "t", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "x:conv w:conv b:conv c:move r=c:turn t=r:out");
+}
+
+static void chains_may_be_quantized_only_behind_others(void **state)
+{
+    (void)state;
+    for (int only = 0; only < 2; only++) {
+        recipe.keep_unquantized_chains = only;
+        struct baryon_model *model = new_model();
+        takes(model, "x", BY_ELEM_FLOAT, "2,2");
+        put_floats(model, "w", "2,2", 1);
+        put_node(model->graph, "turn", "Transpose", "x", "t");
+        put_node(model->graph, "root", "Sqrt", "t", "s");
+        put_node(model->graph, "mat", "MatMul", "s,w", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        assert_rows(model, only ? "s:mat w:mat y:out" : "x:turn t=x:root s:mat w:mat y:out");
+    }
+}
+
+static void tables_have_the_parameters_of_what_is_gathered(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "i", BY_ELEM_INT64, "N");
+    put_floats(model, "table", "8,2", 1);
+    put_floats(model, "w", "2,2", 1);
+    put_node(model->graph, "look", "Gather", "table,i", "g");
+    put_node(model->graph, "mat", "MatMul", "g,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    recipe.activation.elem = BY_ELEM_UINT8;
+    place(model, NULL);
+    assert_string_equal(rows_text(), "table:look g=table:mat w:mat y:out");
+    assert_int_equal(row_of("table")->role, BY_ROLE_WEIGHT);
+    assert_int_equal(row_of("table")->spec.elem, BY_ELEM_UINT8);
+    close_plan();
+}
+
+/* --- Ranges --- */
+
+static void known_ranges(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    takes(model, "z", BY_ELEM_FLOAT, "2,2");
+    put_node(model->graph, "mul", "Mul", "x,z", "m");
+    put_node(model->graph, "relu", "Relu", "m", "r");
+    put_node(model->graph, "soft", "Softmax", "r", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_ptr_equal(&plan->rows.at[row_of("m")->range_of], row_of("r"));
+    assert_true(row_of("y")->has_range && row_of("y")->range.low == 0);
+    assert_true(row_of("y")->range.high == 1);
+    assert_false(row_of("r")->has_range);
+    close_plan();
+}
+
+/* --- Who stays float --- */
+
+static struct baryon_model *branches(void)
+{
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "odd", "Sin", "c", "s");
+    put_node(model->graph, "input", "Sin", "x", "t");
+    put_floats(model, "v", "4,4,1,1", 1);
+    put_node(model->graph, "next", "Conv", "s,v", "d");
+    put_node(model->graph, "sum", "Add", "d,c", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    gives(model, "t", BY_ELEM_FLOAT, NULL);
+    gives(model, "s", BY_ELEM_FLOAT, NULL);
+    return model;
+}
+
+static void float_readers_of_quantized_producers_read_what_is_left(void **state)
+{
+    (void)state;
+    struct baryon_model *model = branches();
+    place(model, NULL);
+    /* Sin reads c as it is afterwards, but x and its own output as they were. */
+    assert_string_equal(rows_text(), "x:conv w:conv b:conv c:odd,sum s:next v:next d:sum y:out");
+    assert_int_equal(plan_node("odd")->state, BY_NODE_FLOAT);
+    assert_string_equal(plan_node("odd")->why, "Sin is not among the operators to quantize");
+    close_plan();
+    recipe.compat = true;
+    model = branches();
+    assert_rows(model, "x:conv,input w:conv b:conv c:odd,sum s:next,out v:next d:sum y:out");
+}
+
+static void infinite_constants_keep_a_node_float(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    put_floats(model, "k", "", INFINITY);
+    put_node(model->graph, "add", "Add", "c,k", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_string_equal(plan_node("add")->why, "its constant 'k' has infinities or NaN");
+    assert_string_equal(rows_text(), "x:conv w:conv b:conv c:add");
+    close_plan();
+}
+
+static void nested_graphs_are_left_whole(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    takes(model, "which", BY_ELEM_BOOL, "");
+    struct baryon_node *choose = put_node(model->graph, "if", "If", "which", "z");
+    for (int i = 0; i < 2; i++) {
+        struct baryon_graph *branch = put_nested(model, choose, i ? "else_branch" : "then_branch");
+        put_node(branch, i ? "in1" : "in0", "Sigmoid", "c", i ? "b1" : "b0");
+        put_output(branch, i ? "b1" : "b0");
+    }
+    gives(model, "z", BY_ELEM_FLOAT, NULL);
+    place(model, NULL);
+    assert_string_equal(rows_text(), "x:conv w:conv b:conv c:in0,in1");
+    assert_int_equal(plan_node("in0")->state, BY_NODE_FLOAT);
+    assert_string_equal(plan_node("in0")->why, "it is in a nested graph; those are left whole");
+    close_plan();
+}
+
+static void nothing_to_quantize_is_an_error(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2");
+    put_node(model->graph, "odd", "Sin", "x", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+               "no node of the model can be quantized as asked; node 'odd' (Sin) stays float: Sin "
+               "is not among the operators to quantize");
+    close_plan();
+}
+
+static void weights_alone(void **state)
+{
+    (void)state;
+    recipe.approach = BY_APPROACH_WEIGHTS;
+    struct baryon_model *model = conv_model();
+    put_floats(model, "k", "", 2);
+    put_node(model->graph, "mul", "Mul", "c,k", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_rows(model, "w:conv");
+}
+
+static void pairs_for_each_reader(void **state)
+{
+    (void)state;
+    recipe.dedicated_pairs = true;
+    struct baryon_model *model = branches();
+    place(model, NULL);
+    assert_true(row_of("c")->dedicated);
+    assert_false(row_of("x")->dedicated);
+    close_plan();
+}
+
+/* --- Rules --- */
+
+static struct by_rule rules[4];
+
+static void use_rules(size_t count)
+{
+    recipe.rules.at = rules;
+    recipe.rules.count = count;
+}
+
+static struct by_change to(int64_t elem)
+{
+    return (struct by_change){.spec = {.elem = elem}, .set = BY_CHANGE_ELEM};
+}
+
+static int64_t elem_of(const char *name)
+{
+    return row_of(name)->spec.elem;
+}
+
+static void stronger_rules_count(void **state)
+{
+    (void)state;
+    rules[0] = (struct by_rule){.kind = BY_RULE_TENSOR, .pattern = {"d", NULL}};
+    rules[0].input = to(BY_ELEM_UINT16);
+    rules[1] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"sum", NULL}};
+    rules[1].input = to(BY_ELEM_INT16);
+    rules[2] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"conv", NULL}};
+    rules[2].output = rules[2].weight = to(BY_ELEM_UINT8);
+    rules[3] = (struct by_rule){.kind = BY_RULE_OP_TYPE, .pattern = {"Conv", NULL}};
+    rules[3].output = rules[3].input = to(BY_ELEM_UINT8);
+    use_rules(4);
+    place(branches(), NULL);
+    assert_int_equal(elem_of("d"), BY_ELEM_UINT16); /* of the tensor */
+    assert_int_equal(elem_of("c"), BY_ELEM_INT16);  /* its reader beats its producer */
+    assert_int_equal(elem_of("x"), BY_ELEM_UINT8);  /* of the operator */
+    assert_int_equal(elem_of("w"), BY_ELEM_UINT8);
+    assert_int_equal(elem_of("v"), BY_ELEM_INT8);
+    assert_int_equal(elem_of("y"), BY_ELEM_INT8);
+    close_plan();
+}
+
+static void readers_that_contradict_are_named(void **state)
+{
+    (void)state;
+    struct baryon_model *model = conv_model();
+    put_node(model->graph, "one", "Sigmoid", "c", "s");
+    put_node(model->graph, "two", "Tanh", "c", "t");
+    gives(model, "s", BY_ELEM_FLOAT, NULL);
+    gives(model, "t", BY_ELEM_FLOAT, NULL);
+    rules[0] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"one", NULL}};
+    rules[0].input = to(BY_ELEM_INT16);
+    rules[1] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"two", NULL}};
+    rules[1].input = to(BY_ELEM_UINT8);
+    use_rules(2);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+               "tensor 'c': the rules for node 'one' (Sigmoid) (int16, symmetric, per tensor, "
+               "minmax) and node 'two' (Tanh) (uint8, symmetric, per tensor, minmax) contradict; "
+               "give the tensor a rule of its own");
+    close_plan();
+}
+
+static void rules_that_pick_nothing_are_errors(void **state)
+{
+    (void)state;
+    struct baryon_model *model = branches();
+    rules[0] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"nixt", "--node"}};
+    use_rules(1);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+               "--node: 'nixt' picks no node of the model; did you mean 'next'?");
+    close_plan();
+}
+
+static void given_parameters_stand(void **state)
+{
+    const double scale = 0.25;
+    const int64_t zero = 3;
+    (void)state;
+    rules[0] = (struct by_rule){.kind = BY_RULE_TENSOR,
+                                .pattern = {"c", NULL},
+                                .scales = &scale,
+                                .zeros = &zero,
+                                .param_count = 1};
+    rules[1] = (struct by_rule){.kind = BY_RULE_TENSOR,
+                                .pattern = {"y", NULL},
+                                .range = {-2, 3},
+                                .has_range = true};
+    rules[2] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"next", NULL}, .keep_float = true};
+    use_rules(3);
+    place(branches(), NULL);
+    assert_true(row_of("c")->has_params && row_of("c")->params.scales[0] == 0.25f);
+    assert_int_equal(row_of("c")->params.zeros[0], 3);
+    assert_true(row_of("y")->has_range && row_of("y")->range.low == -2);
+    assert_string_equal(plan_node("next")->why, "the rule for 'next' keeps it float");
+    close_plan();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_layer_and_its_activation_are_one, prepare),
+        cmocka_unit_test_setup(two_readers_keep_the_pair, prepare),
+        cmocka_unit_test_setup(only_clips_that_hardware_has_are_fused, prepare),
+        cmocka_unit_test_setup(a_range_does_the_work_of_relu, prepare),
+        cmocka_unit_test_setup(biases_count_in_units_of_the_product, prepare),
+        cmocka_unit_test_setup(gemm_counts_alpha_and_beta, prepare),
+        cmocka_unit_test_setup(shared_biases_are_copied, prepare),
+        cmocka_unit_test_setup(weights_with_other_axes_are_copied, prepare),
+        cmocka_unit_test_setup(moved_tensors_share_parameters, prepare),
+        cmocka_unit_test_setup(chains_may_be_quantized_only_behind_others, prepare),
+        cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
+        cmocka_unit_test_setup(known_ranges, prepare),
+        cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
+        cmocka_unit_test_setup(infinite_constants_keep_a_node_float, prepare),
+        cmocka_unit_test_setup(nested_graphs_are_left_whole, prepare),
+        cmocka_unit_test_setup(nothing_to_quantize_is_an_error, prepare),
+        cmocka_unit_test_setup(weights_alone, prepare),
+        cmocka_unit_test_setup(pairs_for_each_reader, prepare),
+        cmocka_unit_test_setup(stronger_rules_count, prepare),
+        cmocka_unit_test_setup(readers_that_contradict_are_named, prepare),
+        cmocka_unit_test_setup(rules_that_pick_nothing_are_errors, prepare),
+        cmocka_unit_test_setup(given_parameters_stand, prepare),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
