@@ -86,9 +86,9 @@ static const char *rows_text(void)
             used += (size_t)snprintf(text + used, sizeof text - used, "=%s",
                                      plan->rows.at[row->shares].value->name);
         for (size_t k = 0; k < row->readers.count; k++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? "," : ":",
-                                     row->readers.at[k].node ? row->readers.at[k].node->name
-                                                             : "out");
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? "," : ":",
+                                 row->readers.at[k].node ? row->readers.at[k].node->name : "out");
     }
     return text;
 }
@@ -152,8 +152,8 @@ static void only_clips_that_hardware_has_are_fused(void **state)
         put_floats(model, "high", "", (float)high);
         put_node(model->graph, "clip", "Clip", "c,low,high", "y");
         gives(model, "y", BY_ELEM_FLOAT, NULL);
-        assert_rows(model, high == 6 ? "x:conv w:conv b:conv y:out"
-                                     : "x:conv w:conv b:conv c:clip y:out");
+        assert_rows(model,
+                    high == 6 ? "x:conv w:conv b:conv y:out" : "x:conv w:conv b:conv c:clip y:out");
     }
 }
 
@@ -507,11 +507,10 @@ static void given_parameters_stand(void **state)
                                 .scales = &scale,
                                 .zeros = &zero,
                                 .param_count = 1};
-    rules[1] = (struct by_rule){.kind = BY_RULE_TENSOR,
-                                .pattern = {"y", NULL},
-                                .range = {-2, 3},
-                                .has_range = true};
-    rules[2] = (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"next", NULL}, .keep_float = true};
+    rules[1] = (struct by_rule){
+        .kind = BY_RULE_TENSOR, .pattern = {"y", NULL}, .range = {-2, 3}, .has_range = true};
+    rules[2] =
+        (struct by_rule){.kind = BY_RULE_NODE, .pattern = {"next", NULL}, .keep_float = true};
     use_rules(3);
     place(branches(), NULL);
     assert_true(row_of("c")->has_params && row_of("c")->params.scales[0] == 0.25f);
