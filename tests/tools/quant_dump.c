@@ -152,30 +152,9 @@ static int quantize(struct by_quant_plan *plan, const char *stats_path, const ch
                  (strcmp(stats_path, "-") && by_stats_load(&stats, stats_path, err)) ||
                  by_quant_find_params(plan, stats, pool, err) || by_lower(plan, pool, err);
     if (!failed)
-<<<<<<< HEAD
         failed = by_model_save(plan->model, out, NULL, err);
     by_stats_close(stats);
     by_pool_close(pool);
-=======
-        print_plan(plan);
-    by_quant_plan_close(plan);
-    return failed ? -1 : 0;
-}
-
-static int quantize(const struct job *job, struct baryon_model *model, struct baryon_error *err)
-{
-    struct by_quantize_options options = {.recipe = job->recipe, .data = job->data};
-    options.calibrate.session.threads = job->threads;
-    options.calibrate.session.optimization = -1;
-    options.calibrate.input.count = job->limit;
-    struct by_quantization q;
-    int failed = by_quantization_open(&q, model, &options, err);
-    if (!failed)
-        print_plan(q.plan);
-    if (!failed && job->out)
-        failed = by_quantization_lower(&q, err) || by_model_save(model, job->out, NULL, err);
-    by_quantization_close(&q);
->>>>>>> 72a9df4 (Tests of exclusions)
     return failed;
 }
 
