@@ -84,6 +84,8 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
 
 /* --- place_node.c: which nodes may be quantized --- */
 int by_place_select(struct by_placing *placing, struct baryon_error *err);
+/* --- place_variance.c: normalizations in pieces stay float --- */
+void by_place_variances(struct by_placing *placing);
 /* --- place_mark.c: which are, and which values --- */
 int by_place_mark(struct by_placing *placing, struct baryon_error *err);
 /* --- place_fuse.c: pairs that are left out --- */

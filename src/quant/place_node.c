@@ -271,5 +271,6 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
+    by_place_variances(placing);
     return 0;
 }
