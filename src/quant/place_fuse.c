@@ -109,6 +109,28 @@ static const struct baryon_node *only_node(const struct by_placing *placing,
     return one ? value->uses[0].node : NULL;
 }
 
+/*
+ * What a layer and the additions behind it give to a LayerNormalization. The normalization
+ * takes out what most of such a sum is made of: eight bits of the sum leave little of the rest.
+ */
+static bool is_for_normalization(const struct by_placing *placing, const struct baryon_value *value)
+{
+    static const char *const sums[] = {"MatMul", "Gemm", "Add"};
+    for (unsigned depth = 0; depth < 4; depth++) {
+        const struct baryon_node *node = value->producer;
+        const struct baryon_node *reader = node ? only_node(placing, value) : NULL;
+        if (!reader || !placing->quantized[reader->index] ||
+            !is_one_of(node, sums, sizeof sums / sizeof *sums))
+            return false;
+        if (by_node_is(reader, "LayerNormalization"))
+            return value->uses[0].slot == 0;
+        if (!by_node_is(reader, "Add") || !by_node_out(reader, 0))
+            return false;
+        value = by_node_out(reader, 0);
+    }
+    return false;
+}
+
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value)
 {
     const struct by_recipe *recipe = placing->recipe;
@@ -120,7 +142,8 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
         return false;
     if (!recipe->compat && (!placing->quantized[node->index] || !placing->quantized[reader->index]))
         return false;
-    if (is_asked_between(recipe, node, reader))
+    if (is_asked_between(recipe, node, reader) ||
+        (!recipe->compat && is_for_normalization(placing, value)))
         return true;
     return reader == only_reader(placing, value) &&
            (pads_for_pool(node, reader) ||
