@@ -41,7 +41,7 @@ static struct baryon_value *apply(const struct chain *chain, const char *op_type
     by_make_stem(stem, chain->name, suffix);
     struct baryon_node *node =
         by_pass_add_node(chain->graph, op_type, stem, inputs, other ? 2 : 1, chain->match->err);
-    return by_node_out(node, 0);
+    return node ? by_node_out(node, 0) : NULL;
 }
 
 static struct baryon_value *binary(const struct chain *chain, const char *op_type,

@@ -9,7 +9,8 @@ static bool is_over_places(struct by_matcher *match, const struct baryon_node *n
 {
     size_t count;
     const int rank = by_pass_rank(by_node_in(node, 0));
-    if (rank < 3 || rank > 2 + SPATIAL_MAX || !by_node_int(node, "keepdims", 1))
+    if (rank < 3 || rank > 2 + SPATIAL_MAX || !by_node_int(node, "keepdims", 1) ||
+        (match->context->compat && rank != 4))
         return false;
     const int64_t *axes = by_match_axes(match, node, &count);
     if (!axes || count != (size_t)rank - 2)

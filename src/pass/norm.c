@@ -265,7 +265,7 @@ struct baryon_value *by_norm_constant(struct by_matcher *match, const struct by_
     char stem[BY_STEM_MAX];
     int64_t dims[BY_RANK_MAX], own[BY_RANK_MAX];
     const size_t rank = norm->last - norm->first + 1, count = by_norm_size(norm);
-    size_t given;
+    size_t given = 1;
     for (size_t i = 0; i < rank; i++)
         dims[i] = by_match_size(norm->x, norm->first + i);
     if (value && by_pass_rank(value) == (int)rank) {
@@ -276,7 +276,9 @@ struct baryon_value *by_norm_constant(struct by_matcher *match, const struct by_
     }
     const double *numbers = value ? by_match_numbers(match, value, count, &given) : &fill;
     double *all = by_arena_alloc(&match->arena, count, sizeof *all, match->err);
-    if (!numbers || !all)
+    if (!all || match->failed)
+        return NULL;
+    if (!numbers || !given)
         return by_fail(match->err, BARYON_ERR_INPUT, "a constant cannot be read"), NULL;
     for (size_t i = 0; i < rank; i++)
         own[i] = 1;

@@ -31,12 +31,13 @@ static bool find_norm(struct by_matcher *match, const struct baryon_node *node, 
     return true;
 }
 
-static bool can_be_conv(const struct baryon_node *node)
+static bool can_be_conv(const struct by_matcher *match, const struct baryon_node *node)
 {
     const int rank = by_pass_rank(by_node_in(node, 0));
-    return by_match_plain(node, "BatchNormalization") && node->input.count == 5 &&
-           by_match_is_float(by_node_in(node, 0)) && rank >= 3 && rank <= RANK_MAX &&
-           !by_node_int(node, "training_mode", 0) && by_node_int(node, "spatial", 1);
+    return (!match->context->compat || rank == 4) && by_match_plain(node, "BatchNormalization") &&
+           node->input.count == 5 && by_match_is_float(by_node_in(node, 0)) && rank >= 3 &&
+           rank <= RANK_MAX && !by_node_int(node, "training_mode", 0) &&
+           by_node_int(node, "spatial", 1);
 }
 
 /* Whether all weights and biases are finite as floats. */
@@ -73,7 +74,7 @@ static int become_conv(struct by_matcher *match, struct baryon_node *node, size_
 static int visit(struct by_matcher *match, struct baryon_node *node)
 {
     struct norm norm;
-    if (!can_be_conv(node) || !find_norm(match, node, &norm))
+    if (!can_be_conv(match, node) || !find_norm(match, node, &norm))
         return 0;
     double *weights = by_arena_alloc(&match->arena, norm.channels * 2, sizeof *weights, match->err);
     if (!weights)

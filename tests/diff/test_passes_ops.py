@@ -157,6 +157,12 @@ def batch_norm_to_conv(passes):
                              "batch-norm-to-conv", ops={"Conv": 1}, changes=1, origins={"y_node": ["y_node"]})  # fmt: skip
     for shape in ([2, 3], [2, 3, 2, 2, 2, 2]):
         passes.check(f"batch norm stays {shape}", norm_model(shape, 3), "batch-norm-to-conv", changes=0)
+    for shape, changes in (([2, 3, 5], 0), ([2, 3, 5, 7], 1), ([2, 3, 5, 7, 4], 0)):
+        _, count, _ = passes.run(norm_model(shape, 3), "batch-norm-to-conv", "compat")
+        passes.note(f"batch norm compat {shape}", None if count == changes else count)
+        model = build([node("ReduceMean", "x", "y", axes=[2, 3, 4][: len(shape) - 2])], {"x": shape}, {"y": None})
+        _, count, _ = passes.run(model, "reduce-mean-to-global-average-pool", "compat")
+        passes.note(f"mean compat {shape}", None if count == changes else count)
     passes.check("batch norm with names", norm_model([1, 3, 2, 2], 3), "batch-norm-to-conv",
                  look=lambda m: None if sorted(initializers(m)) == ["ybias", "yweights"]
                  and attributes(m, "Conv")[0]["group"] == 3 else initializers(m))  # fmt: skip
