@@ -35,7 +35,6 @@ static const struct by_pass *const passes[] = {
     &by_pass_fuse_layer_norm,    /* from opset 17 on */
     &by_pass_fuse_gelu,          /* from opset 20 on */
     &by_pass_open_clip_to_relu,  /* with nothing to cut above */
-    /* --- shapes --- */
     /* --- what NPUs want --- */
     &by_pass_mean_to_pool,       /* before pools are looked at */
     &by_pass_split_large_pool,   /* what they can add up */

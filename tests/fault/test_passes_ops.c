@@ -47,7 +47,8 @@ static void put_part(struct baryon_graph *graph, const char *prefix, const char 
                      const char *one, const char *other, const char *output)
 {
     char inputs[128], name[64];
-    const char *const first = *one == '.' ? prefix : "", *const second = *other == '.' ? prefix : "";
+    const char *const first = *one == '.' ? prefix : "", *const second =
+                                                             *other == '.' ? prefix : "";
     snprintf(inputs, sizeof inputs, "%s%s%s%s%s", first, one, *other ? "," : "", second, other);
     snprintf(name, sizeof name, "%s%s", prefix, output);
     put_node(graph, name, op_type, inputs, name);
@@ -118,10 +119,8 @@ static int run(struct baryon_model *model)
 {
     const char *inputs[] = {"x"};
     bool on[PASSES_MAX];
-    struct by_pass_context context = {.model = model,
-                                      .compat = true,
-                                      .fix_shapes = "x:[1,4,32,32]",
-                                      .nhwc = {inputs, 1, 1}};
+    struct by_pass_context context = {
+        .model = model, .compat = true, .fix_shapes = "x:[1,4,32,32]", .nhwc = {inputs, 1, 1}};
     /* Folding takes a runtime, which has tests of its own. */
     size_t count;
     const struct by_pass *const *passes = by_passes(&count);
@@ -150,9 +149,15 @@ static void passes_find_it_all(void **state)
     (void)state;
     struct baryon_model *model = sample();
     assert_ok(run(model));
-    static const char *const made[] = {"LayerNormalization", "InstanceNormalization", "Gelu",
-                                       "LpNormalization",    "Conv",  "Relu",
-                                       "GlobalAveragePool",  "HardSigmoid", "Transpose"};
+    static const char *const made[] = {"LayerNormalization",
+                                       "InstanceNormalization",
+                                       "Gelu",
+                                       "LpNormalization",
+                                       "Conv",
+                                       "Relu",
+                                       "GlobalAveragePool",
+                                       "HardSigmoid",
+                                       "Transpose"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         if (!count_nodes(model, made[i]))
             fail_msg("no %s", made[i]);
