@@ -34,7 +34,8 @@ mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
 
-demo: ## look at a real model, run it on real pictures, show the result
+demo: ## quantize a real model on real pictures in two ways, show how well they agree
+	@mkdir -p $(BUILD) && date +%s >$(BUILD)/demo.begin
 	@scripts/deps.sh
 	$(HERE) all
 	@scripts/demo.sh

@@ -117,7 +117,7 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
     by_running_line(out, "recipe", recipe->preset ? recipe->preset : recipe_line,
                     recipe->preset ? recipe_line : NULL);
     if (q->options.stats)
-        by_running_line(out, "statistics", q->options.stats, NULL);
+        by_running_line(out, "stats", q->options.stats, NULL);
     else if (by_recipe_needs_data(recipe))
         by_running_line(out, "samples",
                         q->options.data ? q->options.data : "random, not calibrated", NULL);

@@ -1,29 +1,21 @@
-"""Shows what the text detector of the demo found: a line a picture, and a page.
+"""Shows what text detectors found, and how well they agree: a table, a drawing, a page.
 
-    show_text.py PICTURES MASKS SIDE PAGE
+    show_text.py PICTURES SIDE PAGE FLOAT QUANTIZED...
 
-MASKS holds NAME.npy for each picture, as `baryon run` wrote them: how sure the
-model is, pixel for pixel, that there is text, in the picture letterboxed to SIDE.
+FLOAT and the others are folders with NAME.npy for each picture, as `baryon run` wrote
+them: how sure a model is, pixel for pixel, that there is text, in the picture
+letterboxed to SIDE. The drawing is of the first of QUANTIZED.
 """
 
-import ast
 import html
 import struct
 import sys
-from array import array
 from pathlib import Path
+
+from agreement import read_npy, sqnr
 
 SURE = 0.3
 SMALLEST = 100  # pixels of a line of text
-
-
-def read_npy(path):
-    """(rows, columns, values) of a float32 array 1 x 1 x rows x columns."""
-    data = path.read_bytes()
-    (size,) = struct.unpack_from("<H", data, 8)
-    header = ast.literal_eval(data[10 : 10 + size].decode())
-    values = array("f", data[10 + size :])
-    return *header["shape"][-2:], values
 
 
 def picture_size(path):
@@ -91,24 +83,48 @@ def lines(count):
     return f"{count or 'no'} line{'s' * (count != 1)} of text"
 
 
+def show_table(pictures, masks, boxes):
+    """Lines of text by picture and model, then how much of the first model the others keep."""
+    models = list(masks)
+    names = "".join(f"{model.name:>10}" for model in models)
+    print(f"  {'lines of text in':24}{names}")
+    for path in pictures:
+        print(f"  {path.name:24}" + "".join(f"{len(boxes[m][path]):10}" for m in models))
+    kept = [
+        sqnr((masks[models[0]][path][2], masks[model][path][2]) for path in pictures)
+        for model in models[1:]
+    ]
+    figures = "".join(f"{value:7.1f} dB" for value in kept)
+    print(f"  {'signal to noise':24}{'':10}{figures}")
+
+
+def show_drawing(path, grid, side):
+    _, columns, mask = grid
+    width, height = picture_size(path)
+    used = height * min(side / width, side / height)
+    for line in draw(columns, mask, int((side - used) / 2), int((side + used) / 2)):
+        print(f"    |{line}|")
+
+
+def read_grid(path):
+    """(rows, columns, values) of an array 1 x 1 x rows x columns."""
+    shape, values = read_npy(path)
+    return *shape[-2:], values
+
+
 def main():
-    pictures, masks, side = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    figures, best = [], ([],)
-    for path in sorted(pictures.iterdir()):
-        grid = read_npy(masks / f"{path.stem}.npy")
-        boxes = find_lines(*grid)
-        print(f"  {path.name:16} {lines(len(boxes))}")
-        width, height = picture_size(path)
-        figures.append(figure(path, boxes, (width, height), side))
-        if len(boxes) > len(best[0]):
-            used = height * min(side / width, side / height)
-            best = boxes, path.name, grid, (side - used) / 2, (side + used) / 2
-    if best[0]:
-        _, name, (_, columns, mask), first, last = best
-        print(f"\n  Where the model sees text in {name}:\n")
-        for line in draw(columns, mask, int(first), int(last)):
-            print(f"    |{line}|")
-    Path(sys.argv[4]).write_text(
+    side, models = int(sys.argv[2]), [Path(name) for name in sys.argv[4:]]
+    pictures = sorted(Path(sys.argv[1]).iterdir())
+    masks = {m: {p: read_grid(m / f"{p.stem}.npy") for p in pictures} for m in models}
+    boxes = {m: {p: find_lines(*masks[m][p]) for p in pictures} for m in models}
+    show_table(pictures, masks, boxes)
+    shown = models[1]
+    best = max(pictures, key=lambda path: len(boxes[shown][path]))
+    if boxes[shown][best]:
+        print(f"\n  Where {shown.name} sees text in {best.name}:\n")
+        show_drawing(best, masks[shown][best], side)
+    figures = [figure(p, boxes[shown][p], picture_size(p), side) for p in pictures]
+    Path(sys.argv[3]).write_text(
         "<!doctype html><meta charset=utf-8><title>Text found</title><style>"
         "body{font-family:sans-serif;margin:2em}figure{display:inline-block;margin:1em}"
         "svg{height:16em}rect{fill:#e6007e22;stroke:#e6007e;stroke-width:2}"

@@ -100,6 +100,7 @@ static int look(const struct by_quantization *q, struct baryon_model *model,
     options.per_channel = true;
     options.checkpoint = NULL;
     options.progress = NULL;
+    options.input.log = NULL; /* calibration says the same of the same samples */
     options.input.count =
         options.input.count && options.input.count < LOOK ? options.input.count : LOOK;
     return by_calibrate(stats, model, q->options->data, &options, NULL, err);
@@ -117,6 +118,7 @@ static int open_judge(const struct by_quantization *q, struct by_judge **judge,
         .first = LOOK,
         .count = ASIDE,
     };
+    options.input.log = NULL;
     if (options.input.random)
         options.input.count = LOOK + ASIDE;
     if (by_judge_open(judge, q->model, &options, err) < 0)

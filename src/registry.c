@@ -148,8 +148,10 @@ static size_t pass_count(void)
 
 static void pass_row(size_t index, struct by_registry_row *row)
 {
-    static const char *const fallbacks[] = {
-        [BY_PASS_ON] = "on", [BY_PASS_OFF] = "off", [BY_PASS_NPU] = "for NPUs"};
+    static const char *const fallbacks[] = {[BY_PASS_ON] = "on",
+                                            [BY_PASS_OFF] = "off",
+                                            [BY_PASS_NPU] = "for NPUs",
+                                            [BY_PASS_DPU] = "for DPUs"};
     size_t count;
     const struct by_pass *pass = by_passes(&count)[index];
     row->name = pass->name;
