@@ -14,6 +14,7 @@ static const struct by_pass *const passes[] = {
     &by_pass_remove_input_init, /* default values are constants from here on */
     &by_pass_lift_constants,    /* one kind of constants for all that follow */
     &by_pass_fold_shapes,       /* leaves less to compute */
+    &by_pass_fold_reshape,      /* the rest of what shapes are computed for */
     &by_pass_fold_constants,    /* weights that are computed are weights for what follows */
     &by_pass_remove_noops,      /* nothing between neighbours */
     &by_pass_merge_moves,       /* often becomes nothing, in the next round */

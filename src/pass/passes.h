@@ -9,6 +9,7 @@ extern const struct by_pass by_pass_fp16_to_fp32;
 extern const struct by_pass by_pass_remove_input_init;
 extern const struct by_pass by_pass_lift_constants;
 extern const struct by_pass by_pass_fold_shapes;
+extern const struct by_pass by_pass_fold_reshape;
 extern const struct by_pass by_pass_fold_constants;
 extern const struct by_pass by_pass_remove_noops;
 extern const struct by_pass by_pass_remove_dead;

@@ -259,6 +259,41 @@ def copies(passes):
 # ---- Shapes and layout
 
 
+def fold_reshape(passes):
+    """Reshape to a Concat of what `sizes` says; "d0", "d1": computed out of x [N, M, 6]."""
+
+    def model(sizes, opset=17, **kwargs):
+        nodes, constants = [node("Shape", "x", "s")], {"i0": np.array([0]), "i1": np.array([1]), "i01": np.array([0, 1])}
+        for d in ("0", "1", "01"):
+            nodes.append(node("Gather", f"s i{d}", "d" + d))
+        words = []
+        for i, size in enumerate(sizes):
+            if isinstance(size, str):
+                words.append(size)
+            else:
+                constants[f"k{i}"] = np.array(size if isinstance(size, list) else [size])
+                words.append(f"k{i}")
+        nodes += [node("Concat", " ".join(words), "c", axis=0), node("Reshape", "x c", "y", **kwargs)]
+        rank = sum(len(size) if isinstance(size, list) else 2 if size == "d01" else 1 for size in sizes)
+        return build(nodes, {"x": ["N", "M", 6]}, {"y": [None] * rank}, constants, opset=opset)
+
+    def shape(result):
+        return initializers(result)[result.graph.node[-1].input[1]].tolist() if len(result.graph.node) == 1 else None
+
+    for sizes, wanted in ((["d0", 5, 6], [-1, 5, 6]), ([3, "d1", 6], [3, -1, 6]), ([0, "d1", 2, 3], [0, -1, 2, 3]), (["d1", 18], [-1, 18]),
+                          (["d0", [5, 2, 3]], [-1, 5, 2, 3])):  # fmt: skip
+        for opset in (11, 13, 17, 22):
+            passes.check(f"fold-reshape {sizes} {opset}", model(sizes, opset=opset), "fold-reshape,remove-dead", sizes={"N": 3, "M": 5},
+                         look=lambda m: None if shape(m) == wanted else f"{shape(m)}")  # fmt: skip
+    for sizes in ((["d0", "d1", 6]), (["d01", 6]), (["d0", -1]), (["d0", [-1, 6]])):
+        _, changes, _ = passes.run(model(sizes), "fold-reshape")
+        passes.note(f"fold-reshape: {sizes} stays", None if changes == 0 else changes)
+    _, changes, _ = passes.run(model([0, "d1", 6], opset=17, allowzero=1), "fold-reshape")
+    passes.note("fold-reshape: zeros that mean it stay", None if changes == 0 else changes)
+    _, changes, _ = passes.run(model([3, "d1", 6]), "fold-reshape", "exclude=y_node")
+    passes.note("fold-reshape: excluded", None if changes == 0 else changes)
+
+
 def shapes_of(items):
     return {item.name: [d.dim_param or d.dim_value for d in item.type.tensor_type.shape.dim] for item in items}
 
@@ -322,6 +357,6 @@ def nchw_to_nhwc(passes):
 
 if __name__ == "__main__":
     checks = Passes()
-    for part in (split_to_slice, mean_to_pool, split_large_pool, batch_norm_to_conv, clips, copies, fix_shapes, nchw_to_nhwc):
+    for part in (split_to_slice, mean_to_pool, split_large_pool, batch_norm_to_conv, clips, copies, fold_reshape, fix_shapes, nchw_to_nhwc):
         part(checks)
     checks.end()
