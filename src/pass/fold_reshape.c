@@ -47,17 +47,15 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     char stem[BY_STEM_MAX];
     int64_t sizes[BY_RANK_MAX];
     size_t count;
-    const struct baryon_node *concat = by_node_is(node, "Reshape")
-                                           ? by_match_producer(node, 1, "Concat")
-                                           : NULL;
+    const struct baryon_node *concat =
+        by_node_is(node, "Reshape") ? by_match_producer(node, 1, "Concat") : NULL;
     if (!concat || !by_node_out(node, 0) || !find_sizes(match, concat, sizes, &count) ||
         !leaves_one_open(node, sizes, count))
         return 0;
     struct baryon_value *old = by_node_in(node, 1);
     const int64_t dims[] = {(int64_t)count};
     by_make_stem(stem, by_node_out(node, 0)->name, "_shape");
-    struct baryon_value *made =
-        by_pass_add_ints(node->graph, stem, dims, 1, sizes, match->err);
+    struct baryon_value *made = by_pass_add_ints(node->graph, stem, dims, 1, sizes, match->err);
     if (!made || by_node_set_input(node, 1, made, match->err))
         return -1;
     match->context->changes++;
