@@ -179,7 +179,7 @@ static const struct by_alias rows[] = {
     FLAG("QuantizeAllOpTypes", "all-op-types=true", "all-op-types=false"),
     FLAG("WeightsOnly", "approach=weights", NULL),
     FLAG("MatMulConstBOnly", "matmul-constant-only=true", "matmul-constant-only=false"),
-    NEVER("EnableSubgraph", "nested graphs are quantized like the main one"),
+    NEVER("EnableSubgraph", "nested graphs stay as they are, float and whole"),
     FLAG("ForceQuantizeNoInputCheck", "keep-unquantized-chains=false",
          "keep-unquantized-chains=true"),
     FLAG("AddQDQPairToWeight", "keep-float-weights=true", "keep-float-weights=false"),
