@@ -260,12 +260,16 @@ def copies(passes):
 
 
 def fold_reshape(passes):
-    """Reshape to a Concat of what `sizes` says; "d0", "d1": computed out of x [N, M, 6]."""
+    """Reshape to a Concat of what `sizes` says; "d0", "d1", "e0", "e1": sizes of x [N, M, 6], "z0", "z1": of relu(x)."""
 
     def model(sizes, opset=17, **kwargs):
         nodes, constants = [node("Shape", "x", "s")], {"i0": np.array([0]), "i1": np.array([1]), "i01": np.array([0, 1])}
+        constants |= {"f0": np.array([1]), "f1": np.array([2])}
         for d in ("0", "1", "01"):
             nodes.append(node("Gather", f"s i{d}", "d" + d))
+            if d != "01":
+                nodes.append(node("Slice", f"s i{d} f{d}", "e" + d))
+        nodes += [node("Relu", "x", "z"), node("Shape", "z", "zs"), node("Gather", "zs i0", "z0"), node("Gather", "zs i1", "z1")]
         words = []
         for i, size in enumerate(sizes):
             if isinstance(size, str):
@@ -280,12 +284,14 @@ def fold_reshape(passes):
     def shape(result):
         return initializers(result)[result.graph.node[-1].input[1]].tolist() if len(result.graph.node) == 1 else None
 
-    for sizes, wanted in ((["d0", 5, 6], [-1, 5, 6]), ([3, "d1", 6], [3, -1, 6]), ([0, "d1", 2, 3], [0, -1, 2, 3]), (["d1", 18], [-1, 18]),
-                          (["d0", [5, 2, 3]], [-1, 5, 2, 3])):  # fmt: skip
+    for sizes, wanted in ((["d0", 5, 6], [0, 5, 6]), ([3, "d1", 6], [3, 0, 6]), ([0, "d1", 2, 3], [0, 0, 2, 3]), (["d1", 18], [-1, 18]),
+                          (["d0", [5, 2, 3]], [0, 5, 2, 3]), (["d0", "d1", 6], [0, 0, 6]), (["d0", -1], [0, -1]), (["d0", [-1, 6]], [0, -1, 6]),
+                          (["d0", "d1", 2, 3], [0, 0, 2, 3]), ([2, "d0", 15], [2, -1, 15]), (["e0", "e1", 6], [0, 0, 6]),
+                          (["z0", 5, 6], [0, 5, 6]), (["z1", 18], [-1, 18])):  # fmt: skip
         for opset in (11, 13, 17, 22):
             passes.check(f"fold-reshape {sizes} {opset}", model(sizes, opset=opset), "fold-reshape,remove-dead", sizes={"N": 3, "M": 5},
                          look=lambda m: None if shape(m) == wanted else f"{shape(m)}")  # fmt: skip
-    for sizes in ((["d0", "d1", 6]), (["d01", 6]), (["d0", -1]), (["d0", [-1, 6]])):
+    for sizes in ((["d01", 6]), (["d1", "d0", 6]), (["d1", -1])):
         _, changes, _ = passes.run(model(sizes), "fold-reshape")
         passes.note(f"fold-reshape: {sizes} stays", None if changes == 0 else changes)
     _, changes, _ = passes.run(model([0, "d1", 6], opset=17, allowzero=1), "fold-reshape")
