@@ -25,6 +25,9 @@ struct by_session_options {
     const char *const *op_libraries; /* custom-operator libraries; their code is run */
     size_t op_library_count;
     bool deterministic;
+    /* Pairs of QuantizeLinear and DequantizeLinear are computed as they stand, not by integer
+     * kernels, whose sums saturate on x86 processors without VNNI. */
+    bool as_written;
     bool low_memory;          /* gives memory back after every run; slower */
     bool allow_links;         /* external data may be links (package caches) */
     const struct by_log *log; /* may be NULL; lives as long, called from any thread */

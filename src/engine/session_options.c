@@ -133,6 +133,10 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
         by_ort_status(ort, ort->api->SetSessionGraphOptimizationLevel(built, level),
                       "set the optimization level", err))
         return -1;
+    if (options->as_written &&
+        by_ort_status(ort, ort->api->AddSessionConfigEntry(built, "session.disable_quant_qdq", "1"),
+                      "keep pairs as they are", err))
+        return -1;
     if (!options->deterministic)
         return 0;
     return by_ort_status(ort, ort->api->SetDeterministicCompute(built, true), "be deterministic",

@@ -1,15 +1,20 @@
-/* Symmetric int8 with float scales. */
+/* Symmetric int8 with float scales; ranges of least error, where Quark takes whole ones. */
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "int8"},    {"activation-symmetric", "true"},
-    {"weight", "int8"},        {"operators", "npu"},
-    {"domain", "microsoft"},   {"hardware", "extended"},
-    {"refine", "AlignConcat"}, {0},
+    {"activation", "int8"},    {"activation-symmetric", "true"}, {"weight", "int8"},
+    {"operators", "npu"},      {"domain", "microsoft"},          {"hardware", "extended"},
+    {"refine", "AlignConcat"}, {"activation-method", "minmse"},  {0},
+};
+
+static const struct by_preset_value compat[] = {
+    {"activation-method", "minmax"},
+    {0},
 };
 
 const struct by_preset by_preset_a8w8 = {
     .name = "A8W8",
     .help = "Ryzen AI NPUs: int8 with scales of any value",
     .values = values,
+    .compat = compat,
 };

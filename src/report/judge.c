@@ -82,6 +82,7 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     if (!judge)
         return -1;
     judge->session_options = options->session;
+    judge->session_options.as_written = true;
     if (open_all(judge, reference, options, err) < 0) {
         by_judge_close(judge);
         return -1;
