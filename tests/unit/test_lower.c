@@ -1,0 +1,343 @@
+/* The quantized graph: names, pairs, domains, opsets, and what it computes at every level of
+ * ONNX Runtime's optimization. */
+#include "engine_build.h"
+
+#include "base/rng.h"
+#include "ir/infer.h"
+#include "onnx/check.h"
+#include "onnx/save.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/place.h"
+
+#include <math.h>
+
+static struct by_recipe recipe;
+static struct by_quant_plan *plan;
+static uint64_t drawn;
+
+/* --- A small network --- */
+
+static void put_random(struct baryon_model *model, const char *name, const char *shape)
+{
+    float values[512];
+    int64_t dims[8], count;
+    const struct by_shape *wanted = shape_of(model, shape);
+    assert_true(by_shape_count(wanted, &count) && count <= 512 && wanted->rank <= 8);
+    for (size_t i = 0; i < wanted->rank; i++)
+        dims[i] = wanted->dims[i].size;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (float)(by_rng_bits(5, 0, drawn++) >> 40) / (float)(1 << 23) - 1;
+    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
+               (size_t)count * sizeof *values);
+}
+
+/* x -> Conv -> Relu -> MaxPool -> Reshape -> Gemm -> y; the pool's output is an output too. */
+static struct baryon_model *network(int64_t opset)
+{
+    const int64_t shape[2] = {1, -1};
+    struct baryon_model *model = new_model();
+    drawn = 0;
+    takes(model, "x", BY_ELEM_FLOAT, "1,2,4,4");
+    put_random(model, "w", "4,2,3,3");
+    put_random(model, "b", "4");
+    put_random(model, "v", "64,3");
+    put_random(model, "a", "3");
+    put_weight(model, "shape", BY_ELEM_INT64, (const int64_t[]){2}, 1, shape, sizeof shape);
+    struct baryon_node *conv = put_node(model->graph, "conv", "Conv", "x,w,b", "c");
+    put_node(model->graph, "relu", "Relu", "c", "r");
+    struct baryon_node *pool = put_node(model->graph, "pool", "MaxPool", "r", "p");
+    put_node(model->graph, "move", "Reshape", "p,shape", "f");
+    put_node(model->graph, "gemm", "Gemm", "f,v,a", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    gives(model, "p", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_ints(conv, "pads", (int64_t[]){1, 1, 1, 1}, 4, &err));
+    assert_ok(by_node_set_ints(pool, "kernel_shape", (int64_t[]){1, 1}, 2, &err));
+    assert_ok(by_model_set_opset(model, "", opset, &err));
+    return model;
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    recipe = (struct by_recipe){
+        .activation = {.elem = BY_ELEM_UINT8},
+        /* Products of 8 bits saturate in ONNX Runtime on processors without VNNI. */
+        .weight = {.elem = BY_ELEM_INT8, .symmetric = true, .reduce_range = true},
+        .bias = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .fuse_relu = true,
+    };
+    recipe.activation.method = recipe.weight.method = recipe.bias.method =
+        by_calibrator_find("minmax");
+    return 0;
+}
+
+/* --- Running --- */
+
+static const float input[32] = {0.3f,  -0.9f, 0.5f,  1,     -0.2f, 0.8f,  0.1f,  -1,
+                                0.7f,  0.6f,  -0.5f, 0.4f,  -0.1f, 0.2f,  0.9f,  -0.7f,
+                                -0.3f, 0.1f,  0.8f,  -0.6f, 1,     -0.4f, 0.2f,  0.5f,
+                                -0.8f, 0.9f,  -0.2f, 0.3f,  0.6f,  -1,    0.4f,  0.7f};
+
+static void run(struct baryon_model *model, int level, float *out, size_t count)
+{
+    const struct by_session_options options = {.threads = 1, .optimization = level};
+    const struct by_array x = FLOATS("x", 4, ((const int64_t[]){1, 2, 4, 4}), input);
+    struct by_session *session;
+    assert_ok(by_session_open_model(&session, model, 0, &options, &err));
+    struct by_run *done = run_ok(session, &x, 1);
+    assert_int_equal(output(done, 0)->size, count * sizeof *out);
+    memcpy(out, output(done, 0)->data, count * sizeof *out);
+    by_run_free(done);
+    by_session_close(session);
+}
+
+static void assert_near(const float *got, const float *wanted, size_t count, float most)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabsf(got[i] - wanted[i]) <= most))
+            fail_msg("[%zu]: %g, not %g", i, (double)got[i], (double)wanted[i]);
+}
+
+/* --- Quantizing with ranges that hold all values --- */
+
+static void make_plan(struct baryon_model *model)
+{
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_ok(by_place(plan, NULL, &err));
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role != BY_ROLE_ACTIVATION)
+            continue;
+        const double most = row->value->is_input ? 1 : strcmp(row->value->name, "y") ? 8 : 16;
+        row->has_range = true;
+        row->range = (struct by_range){strcmp(row->value->name, "r") ? -most : 0, most, false, NAN};
+    }
+    assert_ok(by_quant_find_params(plan, NULL, NULL, &err));
+}
+
+static void quantize(struct baryon_model *model, struct by_pool *pool)
+{
+    make_plan(model);
+    assert_ok(by_lower_qdq(plan, pool, &err));
+    by_quant_plan_close(plan);
+    assert_sound(model);
+    assert_ok(by_model_check(model, NULL, NULL, NULL, &err));
+}
+
+static void assert_computes(struct baryon_model *model, int64_t opset, float most)
+{
+    float wanted[3], got[4][3];
+    const int levels[4] = {0, 1, 2, 99};
+    struct baryon_model *was = network(opset);
+    run(was, 0, wanted, 3);
+    by_model_free(was);
+    for (int i = 0; i < 4; i++) {
+        run(model, levels[i], got[i], 3);
+        assert_near(got[i], wanted, 3, most);
+        assert_near(got[i], got[0], 3, 0.26f); /* two levels of y */
+    }
+}
+
+static const struct baryon_node *node_named(const struct baryon_model *model, const char *name)
+{
+    for (size_t i = 0; i < model->graph->node.count; i++) {
+        const struct baryon_node *node = model->graph->node.at[i];
+        if (node->name && strcmp(node->name, name) == 0)
+            return node;
+    }
+    fail_msg("no node '%s'", name);
+    return NULL;
+}
+
+/* "A,B -> C" */
+static const char *wiring(const struct baryon_node *node)
+{
+    static char text[512];
+    text[0] = '\0';
+    for (size_t i = 0; i < node->input.count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", node->input.at[i]);
+    }
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, " -> %s", node->output.at[0]);
+    return text;
+}
+
+#define assert_wired(model, name, wanted)                                                          \
+    assert_string_equal(wiring(node_named((model), (name))), (wanted))
+
+/* --- Tests --- */
+
+static void names_and_pairs(void **state)
+{
+    (void)state;
+    struct baryon_model *model = network(13);
+    quantize(model, NULL);
+    assert_wired(model, "x_QuantizeLinear", "x,x_scale,x_zero_point -> x_QuantizeLinear_Output");
+    assert_wired(model, "x_DequantizeLinear",
+                 "x_QuantizeLinear_Output,x_scale,x_zero_point -> x_DequantizeLinear_Output");
+    assert_wired(model, "w_DequantizeLinear",
+                 "w_quantized,w_scale,w_zero_point -> w_DequantizeLinear_Output");
+    assert_wired(model, "b_DequantizeLinear",
+                 "b_quantized,b_quantized_scale,b_quantized_zero_point -> b");
+    assert_wired(model, "conv", "x_DequantizeLinear_Output,w_DequantizeLinear_Output,b -> c");
+    assert_wired(model, "relu", "c -> r");
+    /* What only moves has the very same initializers; an output keeps its name. */
+    assert_wired(model, "p_QuantizeLinear",
+                 "p_QuantizeLinear_Input,r_scale,r_zero_point -> p_QuantizeLinear_Output");
+    assert_wired(model, "p_DequantizeLinear", "p_QuantizeLinear_Output,r_scale,r_zero_point -> p");
+    assert_wired(model, "move", "p,shape -> f");
+    assert_wired(model, "gemm", "f_DequantizeLinear_Output,v_DequantizeLinear_Output,a -> "
+                                "y_QuantizeLinear_Input");
+    assert_null(by_graph_value(model->graph, "w"));
+    assert_computes(model, 13, 0.3f);
+    by_model_free(model);
+}
+
+static void every_form_computes_the_same(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 6; form++) {
+        assert_int_equal(prepare(state), 0);
+        if (form == 1)
+            recipe.weight.granularity = BY_PER_CHANNEL;
+        if (form == 2)
+            recipe.dedicated_pairs = recipe.dedicated_dq = true;
+        if (form == 3)
+            recipe.keep_float_weights = true;
+        if (form == 4)
+            recipe.fold_relu = true;
+        if (form == 5)
+            recipe.bias_kind = BY_BIAS_OWN;
+        struct baryon_model *model = network(13);
+        quantize(model, NULL);
+        assert_computes(model, 13, 0.3f);
+        by_model_free(model);
+    }
+}
+
+static void groups_are_blocks(void **state)
+{
+    (void)state;
+    recipe.approach = BY_APPROACH_WEIGHTS;
+    recipe.weight.granularity = BY_PER_GROUP;
+    recipe.weight.group = 16;
+    recipe.weight.elem = BY_ELEM_INT4;
+    recipe.weight.reduce_range = false;
+    struct baryon_model *model = network(21);
+    quantize(model, NULL);
+    const struct baryon_node *node = node_named(model, "v_DequantizeLinear");
+    assert_int_equal(by_node_int(node, "block_size", 0), 16);
+    assert_int_equal(by_node_int(node, "axis", -1), 0);
+    const struct baryon_tensor *scale = by_node_in(node, 1)->initializer;
+    assert_int_equal(scale->dims.at[0], 4);
+    assert_int_equal(scale->dims.at[1], 3);
+    assert_int_equal(by_node_in(node, 0)->initializer->raw_data.size, 64 * 3 / 2);
+    assert_int_equal(model->ir_version, 10);
+    assert_computes(model, 21, 1.5f);
+    by_model_free(model);
+}
+
+static void refuse(int64_t opset, const char *wanted)
+{
+    struct baryon_model *model = network(opset);
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, &err), BARYON_ERR_UNSUPPORTED, wanted);
+    by_quant_plan_close(plan);
+    by_model_free(model);
+}
+
+static void domains_and_opsets(void **state)
+{
+    (void)state;
+    recipe.activation.elem = BY_ELEM_INT16;
+    struct baryon_model *model = network(13);
+    quantize(model, NULL);
+    assert_string_equal(node_named(model, "x_QuantizeLinear")->domain, "com.microsoft");
+    assert_int_equal(by_model_opset(model, "com.microsoft"), 1);
+    by_model_free(model);
+    model = network(21);
+    quantize(model, NULL);
+    assert_string_equal(by_domain(node_named(model, "x_QuantizeLinear")->domain), "");
+    by_model_free(model);
+    recipe.domain = BY_Q_ONNX;
+    refuse(13, "int16 needs opset 21, the model has 13; convert it: --opset 21, or take the "
+               "operators of com.microsoft");
+    recipe.domain = BY_Q_AUTO;
+    recipe.activation.elem = BY_ELEM_UINT8;
+    refuse(9, "QuantizeLinear needs opset 10, the model has 9; convert it: --opset 10");
+    recipe.weight.granularity = BY_PER_GROUP;
+    recipe.weight.group = 16;
+    refuse(13, "quantization by group needs opset 21, the model has 13; convert it: --opset 21");
+}
+
+static void what_a_recipe_needs(void **state)
+{
+    (void)state;
+    assert_int_equal(by_quant_least_opset(&recipe), 11);
+    recipe.weight.granularity = BY_PER_CHANNEL;
+    assert_int_equal(by_quant_least_opset(&recipe), 13);
+    recipe.weight.elem = BY_ELEM_INT4;
+    assert_int_equal(by_quant_least_opset(&recipe), 21);
+}
+
+/* Scales and integers are the same for any number of threads. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    struct by_str bytes[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct by_pool *pool;
+        struct baryon_model *model = network(13);
+        recipe.weight.granularity = BY_PER_CHANNEL;
+        assert_ok(by_pool_open(&pool, i ? 4 : 1, &err));
+        quantize(model, pool);
+        by_str_init(&bytes[i]);
+        assert_ok(by_model_save_bytes(model, &bytes[i], &err));
+        by_pool_close(pool);
+        by_model_free(model);
+    }
+    assert_int_equal(bytes[0].size, bytes[1].size);
+    assert_memory_equal(bytes[0].text, bytes[1].text, bytes[0].size);
+    by_str_release(&bytes[0]);
+    by_str_release(&bytes[1]);
+}
+
+static void biases_find_room(void **state)
+{
+    (void)state;
+    recipe.bias_int16 = true;
+    struct baryon_model *model = network(13);
+    make_plan(model);
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role != BY_ROLE_BIAS)
+            continue;
+        const float scale = row->params.scales[0];
+        const struct by_params *weight = by_quant_params(plan, row->weight_row);
+        const struct by_params *from = by_quant_params(plan, row->input_row);
+        assert_true(1 / scale <= 32767.5f); /* no bias here is above 1 */
+        assert_true(fabsf(scale - weight->scales[0] * from->scales[0]) < 1e-7f * scale);
+    }
+    by_quant_plan_close(plan);
+    by_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(names_and_pairs, prepare),
+        cmocka_unit_test_setup(every_form_computes_the_same, prepare),
+        cmocka_unit_test_setup(groups_are_blocks, prepare),
+        cmocka_unit_test_setup(domains_and_opsets, prepare),
+        cmocka_unit_test_setup(what_a_recipe_needs, prepare),
+        cmocka_unit_test_setup(threads_change_nothing, prepare),
+        cmocka_unit_test_setup(biases_find_room, prepare),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
