@@ -75,10 +75,10 @@ static int prepare(void **state)
 
 /* --- Running --- */
 
-static const float input[32] = {0.3f,  -0.9f, 0.5f,  1,     -0.2f, 0.8f,  0.1f,  -1,
-                                0.7f,  0.6f,  -0.5f, 0.4f,  -0.1f, 0.2f,  0.9f,  -0.7f,
-                                -0.3f, 0.1f,  0.8f,  -0.6f, 1,     -0.4f, 0.2f,  0.5f,
-                                -0.8f, 0.9f,  -0.2f, 0.3f,  0.6f,  -1,    0.4f,  0.7f};
+static const float input[32] = {0.3f,  -0.9f, 0.5f,  1,     -0.2f, 0.8f,  0.1f, -1,
+                                0.7f,  0.6f,  -0.5f, 0.4f,  -0.1f, 0.2f,  0.9f, -0.7f,
+                                -0.3f, 0.1f,  0.8f,  -0.6f, 1,     -0.4f, 0.2f, 0.5f,
+                                -0.8f, 0.9f,  -0.2f, 0.3f,  0.6f,  -1,    0.4f, 0.7f};
 
 static void run(struct baryon_model *model, int level, float *out, size_t count)
 {
@@ -191,8 +191,9 @@ static void names_and_pairs(void **state)
                  "p_QuantizeLinear_Input,r_scale,r_zero_point -> p_QuantizeLinear_Output");
     assert_wired(model, "p_DequantizeLinear", "p_QuantizeLinear_Output,r_scale,r_zero_point -> p");
     assert_wired(model, "move", "p,shape -> f");
-    assert_wired(model, "gemm", "f_DequantizeLinear_Output,v_DequantizeLinear_Output,a -> "
-                                "y_QuantizeLinear_Input");
+    assert_wired(model, "gemm",
+                 "f_DequantizeLinear_Output,v_DequantizeLinear_Output,a -> "
+                 "y_QuantizeLinear_Input");
     assert_null(by_graph_value(model->graph, "w"));
     assert_computes(model, 13, 0.3f);
     by_model_free(model);
