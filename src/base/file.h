@@ -19,10 +19,17 @@ struct by_mapped {
     size_t size;
     int fd; /* stays open, for copying between files inside the kernel */
     struct stat stat;
+    bool is_copy;   /* of by_mapped_read() */
     char path[256]; /* for messages, cut when longer */
 };
 
 int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_error *err);
+/*
+ * Reads a file of at most `most` bytes into memory of its own, for whoever cannot live with SIGBUS:
+ * what happens to the file later does not matter. A longer one is mapped.
+ */
+int by_mapped_read(struct by_mapped *mapped, const char *path, size_t most,
+                   struct baryon_error *err);
 /* Takes over fd, also when it fails; path is for messages only. */
 int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct baryon_error *err);
 int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);

@@ -11,6 +11,7 @@
 
 /* Up to this size a file is read ahead as a whole: most of it will be looked at. */
 #define READ_AHEAD_MAX ((size_t)64 << 20)
+#define AGAIN          "run again when no other program writes to it"
 
 const char *by_file_kind(mode_t mode)
 {
@@ -65,7 +66,45 @@ static int open_regular(const char *path, struct stat *st, struct baryon_error *
     return -1;
 }
 
-static int map_descriptor(struct by_mapped *mapped, struct baryon_error *err)
+static int changed_size(struct by_mapped *mapped, size_t now, struct baryon_error *err)
+{
+    by_fail(err, BARYON_ERR_CHANGED, "changed while it was in use (size %zu, was %zu)", now,
+            mapped->size);
+    return by_err_hint(err, AGAIN);
+}
+
+/* Fills the memory; what is added to the file meanwhile, by_mapped_check() finds. */
+static int read_into(struct by_mapped *mapped, uint8_t *at, struct baryon_error *err)
+{
+    for (size_t done = 0; done < mapped->size;) {
+        ssize_t got = by_fault(BY_FAULT_IO)
+                          ? -1
+                          : pread(mapped->fd, at + done, mapped->size - done, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return by_fail_errno(err, BARYON_ERR_IO, "cannot be read");
+        if (got == 0)
+            return changed_size(mapped, done, err);
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+/* Pages, as a mapping has them: arrays in it are aligned as they are in the file. */
+static int copy_file(struct by_mapped *mapped, struct baryon_error *err)
+{
+    void *at = by_fault(BY_FAULT_ALLOC) ? MAP_FAILED
+                                        : mmap(NULL, mapped->size, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return by_err_nomem(err, mapped->size);
+    mapped->is_copy = true;
+    mapped->bytes = at;
+    return read_into(mapped, at, err);
+}
+
+static int map_descriptor(struct by_mapped *mapped, size_t read_most, struct baryon_error *err)
 {
     static const uint8_t nothing[1];
     if ((uintmax_t)mapped->stat.st_size > PTRDIFF_MAX)
@@ -75,6 +114,8 @@ static int map_descriptor(struct by_mapped *mapped, struct baryon_error *err)
     mapped->bytes = nothing;
     if (!mapped->size)
         return 0;
+    if (mapped->size <= read_most)
+        return copy_file(mapped, err);
     void *at = by_fault(BY_FAULT_IO)
                    ? MAP_FAILED
                    : mmap(NULL, mapped->size, PROT_READ, MAP_PRIVATE, mapped->fd, 0);
@@ -87,23 +128,32 @@ static int map_descriptor(struct by_mapped *mapped, struct baryon_error *err)
 }
 
 /* Fails with the descriptor closed and the struct safe to close again. */
-static int map_or_close(struct by_mapped *mapped, const char *path, struct baryon_error *err)
+static int map_or_close(struct by_mapped *mapped, const char *path, size_t read_most,
+                        struct baryon_error *err)
 {
     snprintf(mapped->path, sizeof mapped->path, "%s", path);
-    if (map_descriptor(mapped, err) == 0)
+    if (map_descriptor(mapped, read_most, err) == 0)
         return 0;
+    if (mapped->is_copy)
+        munmap((void *)(uintptr_t)mapped->bytes, mapped->size);
     close(mapped->fd);
     *mapped = (struct by_mapped){.fd = -1};
     return by_err_file(err, path);
 }
 
-int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_error *err)
+int by_mapped_read(struct by_mapped *mapped, const char *path, size_t most,
+                   struct baryon_error *err)
 {
     *mapped = (struct by_mapped){.fd = -1};
     mapped->fd = open_regular(path, &mapped->stat, err);
     if (mapped->fd < 0)
         return by_err_file(err, path);
-    return map_or_close(mapped, path, err);
+    return map_or_close(mapped, path, most, err);
+}
+
+int by_mapped_open(struct by_mapped *mapped, const char *path, struct baryon_error *err)
+{
+    return by_mapped_read(mapped, path, 0, err);
 }
 
 int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct baryon_error *err)
@@ -114,7 +164,7 @@ int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct
     else if (!S_ISREG(mapped->stat.st_mode))
         refuse_kind(mapped->stat.st_mode, err);
     else
-        return map_or_close(mapped, path, err);
+        return map_or_close(mapped, path, 0, err);
     close(fd);
     *mapped = (struct by_mapped){.fd = -1};
     return by_err_file(err, path);
@@ -140,7 +190,7 @@ int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err)
     else
         return 0;
     if (err && err->code == BARYON_ERR_CHANGED)
-        by_err_hint(err, "run again when no other program writes to it");
+        by_err_hint(err, AGAIN);
     return by_err_file(err, mapped->path);
 }
 
@@ -148,7 +198,7 @@ void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (offset + size) / page * page;
     size_t begin = (offset + page - 1) / page * page;
-    if (begin < end)
+    if (begin < end && !mapped->is_copy)
         madvise((void *)(uintptr_t)(mapped->bytes + begin), end - begin, MADV_DONTNEED);
 }
 

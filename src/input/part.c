@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+/* A file that shrinks while it is mapped ends the program; greater ones would take too much memory.
+ */
+#define READ_MAX ((size_t)64 << 20)
+
 void by_part_close(struct by_part *part)
 {
     for (size_t i = 0; i < part->count; i++)
@@ -85,7 +89,7 @@ static bool takes_rows(const struct by_part *part, const struct by_reader *reade
 int by_part_read(struct by_part *part, const struct by_reading *wanted, struct baryon_error *err)
 {
     struct by_reading reading = *wanted;
-    if (by_mapped_open(&part->mapped, reading.path, err) < 0)
+    if (by_mapped_read(&part->mapped, reading.path, READ_MAX, err) < 0)
         return -1;
     part->open = true;
     reading.bytes = part->mapped.bytes;

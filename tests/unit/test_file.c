@@ -109,6 +109,34 @@ static void changes_are_noticed(void **state)
     by_mapped_close(&mapped);
 }
 
+/* Its bytes stay; a mapping would end the program with SIGBUS when they are looked at. */
+static void a_copy_outlives_what_happens_to_the_file(void **state)
+{
+    (void)state;
+    struct by_mapped mapped;
+    put_file("a", "hello");
+    assert_ok(by_mapped_read(&mapped, "a", 5, &err));
+    assert_true(mapped.is_copy);
+    assert_int_equal((uintptr_t)mapped.bytes % 4096, 0);
+    assert_ok(by_mapped_check(&mapped, &err));
+    assert_int_equal(truncate("a", 0), 0);
+    by_mapped_done(&mapped, 0, 5);
+    assert_memory_equal(mapped.bytes, "hello", 5);
+    assert_error(by_mapped_check(&mapped, &err), BARYON_ERR_CHANGED,
+                 "a: changed while it was in use (size 0, was 5); run again when no other "
+                 "program writes to it");
+    by_mapped_close(&mapped);
+    assert_ok(by_mapped_read(&mapped, "a", 5, &err));
+    assert_int_equal(mapped.size, 0);
+    by_mapped_close(&mapped);
+    put_file("a", "hello");
+    assert_ok(by_mapped_read(&mapped, "a", 4, &err));
+    assert_false(mapped.is_copy);
+    by_mapped_close(&mapped);
+    assert_error(by_mapped_read(&mapped, "none", 4, &err), BARYON_ERR_INPUT,
+                 "none: cannot be opened: No such file or directory");
+}
+
 static void small_files_are_read_whole(void **state)
 {
     (void)state;
@@ -378,6 +406,7 @@ int main(void)
         IN_SCRATCH(only_regular_files_are_mapped),
         IN_SCRATCH(unreadable_files_are_refused),
         IN_SCRATCH(changes_are_noticed),
+        IN_SCRATCH(a_copy_outlives_what_happens_to_the_file),
         IN_SCRATCH(small_files_are_read_whole),
         IN_SCRATCH(locations_are_plain_relative_paths),
         IN_SCRATCH(contained_files_are_opened),

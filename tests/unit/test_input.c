@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -94,6 +95,18 @@ static int first_sample(const char *path, const struct by_port *ports, size_t co
     if (by_input_open(&input, path, ports, count, &options, &err) < 0)
         return -1;
     return by_input_get(input, 0, &arrays, &name, &err);
+}
+
+/* A file is read as a whole: its later samples need it no more. */
+static void test_file_that_shrinks(void **state)
+{
+    (void)state;
+    save_floats("cat.npy", 2);
+    open_one("cat.npy");
+    get(0);
+    assert_int_equal(truncate("cat.npy", 0), 0);
+    get(1);
+    assert_memory_equal(arrays[0].data, floats + 3, 12);
 }
 
 static void test_file(void **state)
@@ -708,6 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_file),
+        TEST(test_file_that_shrinks),
         TEST(test_stacked),
         TEST(test_added_batch),
         TEST(test_folder),
