@@ -55,6 +55,7 @@ fuzz: ## all fuzz targets, SECONDS=60 each
 	$(HERE) FLAVOUR=fuzz fuzzers
 	@tests/run_fuzz.py --seconds $(SECONDS)
 
+bench: export ORT_DISABLE_TELEMETRY := 1
 bench: all ## measurements, beside the peers' where they are installed
 	@$(VENV)/bin/python bench/io.py
 	@$(VENV)/bin/python bench/calibrate.py

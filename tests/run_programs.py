@@ -129,6 +129,7 @@ def main():
         "CMOCKA_MESSAGE_OUTPUT": "TAP",
         "TSAN_OPTIONS": f"suppressions={TESTS}/suppressions/tsan.supp",
         "LC_ALL": "C.UTF-8",
+        "ORT_DISABLE_TELEMETRY": "1",  # of the Python package
     }
 
     if options.memory and has_room(IN_MEMORY):

@@ -80,10 +80,23 @@ static int get_api(struct by_ort *ort, void *handle, struct baryon_error *err)
     return ort->api ? 0 : refuse_version(ort->path, ort->version, err);
 }
 
+/*
+ * From 1.29 on it gives the machine a number, kept in the user's cache, and sends that and more to
+ * its makers, from a thread that may outlive what it reads. The call below only stops what would
+ * follow; the variable stops all, when it is set before the environment is made. Who has set it
+ * otherwise has chosen.
+ */
+static int send_nothing(struct baryon_error *err)
+{
+    static const char name[] = "ORT_DISABLE_TELEMETRY";
+    return setenv(name, "1", 0) ? by_err_nomem(err, sizeof name) : 0;
+}
+
 static int make_env(struct by_ort *ort, struct baryon_error *err)
 {
     const OrtApi *api = ort->api;
-    if (by_ort_status(ort,
+    if (send_nothing(err) ||
+        by_ort_status(ort,
                       api->CreateEnvWithCustomLogger(drop_log, NULL, ORT_LOGGING_LEVEL_FATAL,
                                                      "baryon", &ort->env),
                       "start", err) ||

@@ -57,6 +57,14 @@ class Environment(Around):
             )
         self.baryon("run", "in.onnx", "--random", "1", env={})
 
+    def test_the_engine_reports_to_nobody(self):
+        """ONNX Runtime from 1.29 on numbers the machine in the user's cache, and sends that."""
+        home = self.folder / "home"
+        home.mkdir()
+        plain = {"HOME": str(home), "XDG_CACHE_HOME": None, "ORT_DISABLE_TELEMETRY": None}
+        self.baryon("run", "in.onnx", "--random", "1", env=process.environment(**plain))
+        self.assertEqual(list(home.rglob("*")), [])
+
     def test_variables_with_nonsense(self):
         self.same_everywhere(TERM="\033[31m" * 100, HOME="/nowhere", TMPDIR="/nowhere/at/all")
         self.same_everywhere(TERM="", HOME="", COLUMNS="-1", LC_ALL="no_SUCH.locale", TZ="Mars/Base")
