@@ -11,13 +11,28 @@ static int unknown(const struct by_config *config, const char *name, struct bary
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
+/* Two words of the command line in one text. */
+static int split(struct by_config *config, const char **value, const char **second,
+                 struct baryon_error *err)
+{
+    const char *blank = *value ? strchr(*value, ' ') : NULL;
+    if (!blank)
+        return 0;
+    *second = blank + strspn(blank, " ");
+    *value = by_arena_text(&config->arena, *value, (size_t)(blank - *value), err);
+    return *value ? 0 : -1;
+}
+
 static int set(struct by_config *config, const struct baryon_setting *setting,
                struct baryon_error *err)
 {
     const struct by_option *option = by_config_find(config, setting->name);
     if (!option || option->command_line)
         return unknown(config, setting->name, err);
-    if (by_config_set(config, option, setting->value, NULL, BY_SOURCE_FLAG, err) == 0)
+    const char *value = setting->value, *second = NULL;
+    if (option->type == BY_OPT_SPANS && split(config, &value, &second, err) < 0)
+        return -1;
+    if (by_config_set(config, option, value, second, BY_SOURCE_FLAG, err) == 0)
         return 0;
     if (err)
         err->place[0] = '\0';

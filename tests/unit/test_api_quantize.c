@@ -1,0 +1,321 @@
+/* Quantization through the public interface: nothing but <baryon.h>. */
+#include <baryon.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FLOAT   1
+#define SAMPLES 12
+#define WIDTH   4
+#define OUTS    2
+
+static struct baryon_error err;
+static char folder[64];
+
+static void ok_at(int failed, int line)
+{
+    char text[2048];
+    if (!failed)
+        return;
+    baryon_error_format(&err, text, sizeof text);
+    print_error("%s\n", text);
+    _fail(__FILE__, line);
+}
+#define ok(call) ok_at((call) != 0, __LINE__)
+
+static void assert_error_at(int result, enum baryon_code code, const char *wanted, int line)
+{
+    char text[2048];
+    baryon_error_format(&err, text, sizeof text);
+    if (result != -1 || strcmp(text, wanted) != 0 || err.code != code) {
+        print_error("%d, code %d: %s\nwanted %s\n", result, err.code, text, wanted);
+        _fail(__FILE__, line);
+    }
+}
+#define assert_error(call, code, wanted) assert_error_at(call, code, wanted, __LINE__)
+
+/* --- A model, and samples for it --- */
+
+static const float weights[WIDTH * OUTS] = {2, 0.5f, -0.25f, 1, 0.125f, -1.5f, 1, -1};
+
+/* x [1,4] -> MatMul w [4,2] -> y -> Relu -> z */
+static struct baryon_model *make_model(void)
+{
+    struct baryon_model *model;
+    ok(baryon_model_new(&model, 10, 21, &err));
+    struct baryon_graph *graph = baryon_model_graph(model);
+    const int64_t in[] = {1, WIDTH}, out[] = {1, OUTS}, shape[] = {WIDTH, OUTS};
+    const char *const y[] = {"y"}, *const z[] = {"z"};
+    struct baryon_value *both[2];
+    both[0] = baryon_graph_add_input(graph, "x", FLOAT, in, NULL, 2, &err);
+    struct baryon_tensor *tensor =
+        baryon_tensor_new(model, "w", FLOAT, shape, 2, weights, sizeof weights, &err);
+    both[1] = tensor ? baryon_graph_add_initializer(graph, tensor, &err) : NULL;
+    assert_true(both[0] && both[1]);
+    struct baryon_node *node =
+        baryon_graph_add_node(graph, "MatMul", NULL, "product", both, 2, y, 1, &err);
+    assert_non_null(node);
+    struct baryon_value *value = baryon_node_output(node, 0);
+    node = baryon_graph_add_node(graph, "Relu", NULL, "relu", &value, 1, z, 1, &err);
+    assert_non_null(node);
+    ok(baryon_value_make_output(baryon_node_output(node, 0), FLOAT, out, NULL, 2, &err));
+    return model;
+}
+
+struct maker {
+    size_t next, progress, stop_at;
+    float values[WIDTH];
+    struct baryon_array array;
+};
+
+static void fill(float *values, size_t sample)
+{
+    for (size_t i = 0; i < WIDTH; i++)
+        values[i] = (float)((int)(sample * 7 + i * 5) % 13 - 6) / 4;
+}
+
+static int make_next(void *context, const struct baryon_array **arrays, size_t *count,
+                     const char **name, struct baryon_error *problem)
+{
+    static const int64_t row[] = {1, WIDTH};
+    struct maker *maker = context;
+    (void)name, (void)problem;
+    if (maker->next == SAMPLES)
+        return 0;
+    fill(maker->values, maker->next++);
+    maker->array = (struct baryon_array){"x", FLOAT, 2, row, maker->values, sizeof maker->values};
+    *arrays = &maker->array;
+    *count = 1;
+    return 0;
+}
+
+static int make_again(void *context, struct baryon_error *problem)
+{
+    struct maker *maker = context;
+    (void)problem;
+    maker->next = 0;
+    return 0;
+}
+
+static bool watch(void *context, const struct baryon_progress *progress)
+{
+    struct maker *maker = context;
+    assert_int_equal(progress->total, SAMPLES);
+    return ++maker->progress != maker->stop_at;
+}
+
+/* Settings end with one that has no name; without a maker there are no samples. */
+static int quantize(struct baryon_model *model, struct maker *maker,
+                    const struct baryon_setting *settings, struct baryon_quantize_summary *summary)
+{
+    const struct baryon_samples samples = {.size = sizeof samples,
+                                           .next = make_next,
+                                           .rewind = make_again,
+                                           .context = maker,
+                                           .count = SAMPLES};
+    const struct baryon_quantize_options options = {.size = sizeof options,
+                                                    .samples = maker ? &samples : NULL,
+                                                    .progress = maker ? watch : NULL,
+                                                    .context = maker};
+    size_t given = 0;
+    while (settings[given].name)
+        given++;
+    return baryon_quantize(model, settings, given, &options, summary, &err);
+}
+
+static size_t nodes_of(struct baryon_model *model, const char *op_type)
+{
+    struct baryon_graph *graph = baryon_model_graph(model);
+    size_t found = 0;
+    for (size_t i = 0; i < baryon_graph_node_count(graph); i++) {
+        struct baryon_node *node = baryon_graph_node(graph, i);
+        found += node && !strcmp(baryon_node_op_type(node), op_type);
+    }
+    return found;
+}
+
+/* --- What comes out --- */
+
+static void assert_close(struct baryon_model *model, float tolerance)
+{
+    static const int64_t row[] = {1, WIDTH};
+    struct baryon_session *session;
+    ok(baryon_session_open_model(&session, model, NULL, &err));
+    for (size_t sample = 0; sample < SAMPLES; sample++) {
+        float x[WIDTH];
+        struct baryon_run *run;
+        fill(x, sample);
+        const struct baryon_array in = {"x", FLOAT, 2, row, x, sizeof x};
+        ok(baryon_session_run(session, &in, 1, NULL, 0, &run, &err));
+        const float *z = baryon_run_output(run, 0)->data;
+        for (size_t k = 0; k < OUTS; k++) {
+            float sum = 0;
+            for (size_t i = 0; i < WIDTH; i++)
+                sum += x[i] * weights[i * OUTS + k];
+            assert_true(fabsf(z[k] - fmaxf(sum, 0)) <= tolerance);
+        }
+        baryon_run_free(run);
+    }
+    baryon_session_close(session);
+}
+
+static void test_in_place(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"preset", "A8W8"}, {0}};
+    struct maker maker = {0};
+    struct baryon_quantize_summary summary = {.size = sizeof summary};
+    struct baryon_model *model = make_model();
+    ok(quantize(model, &maker, settings, &summary));
+    assert_int_equal(summary.size, sizeof summary);
+    assert_int_equal(summary.quantized_nodes, 2);
+    assert_int_equal(summary.float_nodes, 0);
+    assert_int_equal(summary.samples, SAMPLES);
+    assert_true(summary.multiply_adds == WIDTH * OUTS);
+    assert_true(summary.quantized_multiply_adds == summary.multiply_adds);
+    assert_true(summary.seconds > 0);
+    assert_true(maker.progress >= SAMPLES);
+    assert_int_equal(nodes_of(model, "QuantizeLinear"), 2);
+    assert_int_equal(nodes_of(model, "DequantizeLinear"), 3);
+    ok(baryon_model_check(model, NULL, NULL, NULL, &err));
+    assert_close(model, 0.1f);
+    baryon_model_free(model);
+}
+
+/* The same model from a file becomes the same bytes. */
+static void test_file(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"approach", "weights"}, {0}};
+    struct baryon_quantize_summary summary = {.size = sizeof summary};
+    struct baryon_model *model = make_model();
+    ok(baryon_model_save(model, "m.onnx", NULL, &err));
+    baryon_model_free(model);
+    ok(baryon_quantize_file("m.onnx", "q.onnx", settings, 1, NULL, &summary, &err));
+    assert_int_equal(summary.quantized_nodes, 1);
+    assert_int_equal(summary.samples, 0);
+    ok(baryon_model_load(&model, "m.onnx", NULL, &err));
+    ok(quantize(model, NULL, settings, NULL));
+    ok(baryon_model_save(model, "r.onnx", NULL, &err));
+    baryon_model_free(model);
+    char bytes[2][8192];
+    size_t sizes[2];
+    for (size_t i = 0; i < 2; i++) {
+        FILE *file = fopen(i ? "r.onnx" : "q.onnx", "rb");
+        assert_non_null(file);
+        sizes[i] = fread(bytes[i], 1, sizeof bytes[i], file);
+        fclose(file);
+    }
+    assert_true(sizes[0] > 0 && sizes[0] < sizeof bytes[0]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    static const struct baryon_setting both[] = {
+        {"preset", "A8W8"}, {"exclude-between", "product relu"}, {0}};
+    static const struct baryon_setting one[] = {
+        {"preset", "A8W8"}, {"exclude-between", "product"}, {0}};
+    struct maker maker = {0};
+    struct baryon_model *model = make_model();
+    assert_int_equal(quantize(model, &maker, both, NULL), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_string_equal(err.message, "no node of the model can be quantized as asked");
+    baryon_model_free(model);
+    model = make_model();
+    assert_int_equal(quantize(model, &maker, one, NULL), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    baryon_model_free(model);
+}
+
+static void refused(struct maker *maker, const char *name, const char *value, enum baryon_code code,
+                    const char *wanted)
+{
+    const struct baryon_setting settings[] = {{"preset", "A8W8"}, {name, value}, {0}};
+    struct baryon_model *model = make_model();
+    assert_error(quantize(model, maker, settings, NULL), code, wanted);
+    baryon_model_free(model);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct maker maker = {0};
+    refused(&maker, "presett", "x", BARYON_ERR_USAGE,
+            "unknown setting 'presett'; did you mean 'preset'?");
+    refused(&maker, "out", "q.onnx", BARYON_ERR_USAGE, "unknown setting 'out'");
+    refused(&maker, "stats", "m.stats", BARYON_ERR_USAGE, "--stats has no meaning beside samples");
+    refused(NULL, "activation", "int16", BARYON_ERR_USAGE,
+            "no samples: --data PATH has to be given; --stats FILE takes those of 'baryon "
+            "calibrate', --random COUNT is for trying out");
+    refused(&maker, "exclude", "nobody", BARYON_ERR_USAGE,
+            "--exclude: 'nobody' picks no node of the model");
+}
+
+static void test_refused_calls(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"approach", "weights"}, {0}};
+    struct baryon_quantize_summary summary = {.size = 2};
+    struct baryon_model *model = make_model();
+    assert_error(quantize(model, NULL, settings, &summary), BARYON_ERR_USAGE,
+                 "a summary with a size of 2, its own is expected");
+    ok(baryon_model_save(model, "n.onnx", NULL, &err));
+    baryon_model_free(model);
+    assert_error(baryon_quantize_file("n.onnx", NULL, settings, 1, NULL, NULL, &err),
+                 BARYON_ERR_USAGE, "no file is named for the quantized model");
+    assert_int_equal(baryon_quantize_file("n.onnx", "no/q.onnx", settings, 1, NULL, NULL, &err),
+                     -1);
+    assert_int_equal(err.code, BARYON_ERR_IO);
+    /* A quantized model is not quantized again. */
+    ok(baryon_quantize_file("n.onnx", "q.onnx", settings, 1, NULL, NULL, &err));
+    assert_int_equal(baryon_quantize_file("q.onnx", "r.onnx", settings, 1, NULL, NULL, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
+    assert_string_equal(err.file, "q.onnx");
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"preset", "A8W8"}, {0}};
+    struct maker maker = {.stop_at = 3};
+    struct baryon_model *model = make_model();
+    assert_int_equal(quantize(model, &maker, settings, NULL), -1);
+    assert_int_equal(err.code, BARYON_ERR_CANCELLED);
+    assert_int_equal(maker.progress, 3);
+    baryon_model_free(model);
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/baryon-test-XXXXXX");
+    return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") || system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_spans),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_stop),     cmocka_unit_test(test_refused_calls),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
