@@ -4,6 +4,8 @@ int by_lower(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_err
 {
     switch (plan->recipe->approach) {
     case BY_APPROACH_STATIC:
+        return plan->recipe->format == BY_FORMAT_QOPERATOR ? by_lower_qoperator(plan, pool, err)
+                                                           : by_lower_qdq(plan, pool, err);
     case BY_APPROACH_WEIGHTS:
         return by_lower_qdq(plan, pool, err);
     case BY_APPROACH_DYNAMIC:

@@ -95,35 +95,6 @@ int by_dynamic_matmul(struct by_dynamic *dynamic, struct baryon_node *node, size
 
 /* --- Convolutions --- */
 
-static int copy_attributes(const struct baryon_node *from, struct baryon_node *to,
-                           struct baryon_error *err)
-{
-    for (size_t i = 0; i < from->attribute.count; i++) {
-        const struct baryon_attribute *attr = from->attribute.at[i];
-        int failed = 0;
-        if (!attr)
-            continue;
-        if (attr->type == BY_ATTR_INT)
-            failed = by_node_set_int(to, attr->name, attr->i, err);
-        else if (attr->type == BY_ATTR_FLOAT)
-            failed = by_node_set_float(to, attr->name, attr->f, err);
-        else if (attr->type == BY_ATTR_INTS)
-            failed = by_node_set_ints(to, attr->name, attr->ints.at, attr->ints.count, err);
-        else if (attr->type == BY_ATTR_FLOATS)
-            failed = by_node_set_floats(to, attr->name, attr->floats.at, attr->floats.count, err);
-        else if (attr->type == BY_ATTR_STRING) {
-            char text[64];
-            const size_t size = attr->s.size < sizeof text ? attr->s.size : sizeof text - 1;
-            memcpy(text, attr->s.data, size);
-            text[size] = '\0';
-            failed = by_node_set_text(to, attr->name, text, err);
-        }
-        if (failed)
-            return -1;
-    }
-    return 0;
-}
-
 /* [C] as [1, C, 1, 1]. */
 static struct baryon_value *spread_bias(struct by_dynamic *dynamic, struct baryon_value *bias,
                                         const char *stem, size_t rank, struct baryon_error *err)
@@ -166,7 +137,7 @@ int by_dynamic_conv(struct by_dynamic *dynamic, struct baryon_node *node, size_t
     struct baryon_value *bias = by_node_in(node, 2),
                         *sums = by_lower_step(dynamic->graph, "ConvInteger", stem_of(node),
                                               "integers", inputs, 4, err);
-    if (!sums || copy_attributes(node, sums->producer, err))
+    if (!sums || by_lower_copy_attributes(node, sums->producer, err))
         return -1;
     if (bias && !(bias = spread_bias(dynamic, bias, stem_of(node), dims->count, err)))
         return -1;

@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 static const char *name_of(struct baryon_model *model, const char *stem, const char *suffix,
                            struct baryon_error *err)
 {
@@ -70,4 +72,33 @@ int by_lower_import_microsoft(struct baryon_model *model, struct baryon_error *e
 {
     return by_model_opset(model, BY_MICROSOFT) ? 0
                                                : by_model_set_opset(model, BY_MICROSOFT, 1, err);
+}
+
+int by_lower_copy_attributes(const struct baryon_node *from, struct baryon_node *to,
+                             struct baryon_error *err)
+{
+    for (size_t i = 0; i < from->attribute.count; i++) {
+        const struct baryon_attribute *attr = from->attribute.at[i];
+        int failed = 0;
+        if (!attr)
+            continue;
+        if (attr->type == BY_ATTR_INT)
+            failed = by_node_set_int(to, attr->name, attr->i, err);
+        else if (attr->type == BY_ATTR_FLOAT)
+            failed = by_node_set_float(to, attr->name, attr->f, err);
+        else if (attr->type == BY_ATTR_INTS)
+            failed = by_node_set_ints(to, attr->name, attr->ints.at, attr->ints.count, err);
+        else if (attr->type == BY_ATTR_FLOATS)
+            failed = by_node_set_floats(to, attr->name, attr->floats.at, attr->floats.count, err);
+        else if (attr->type == BY_ATTR_STRING) {
+            char text[64];
+            const size_t size = attr->s.size < sizeof text ? attr->s.size : sizeof text - 1;
+            memcpy(text, attr->s.data, size);
+            text[size] = '\0';
+            failed = by_node_set_text(to, attr->name, text, err);
+        }
+        if (failed)
+            return -1;
+    }
+    return 0;
 }

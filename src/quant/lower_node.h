@@ -29,6 +29,9 @@ static inline uint8_t *by_lower_room(const struct baryon_value *value)
 }
 /* Takes a constant out that nobody reads any more. */
 int by_lower_drop(struct baryon_value *constant, struct baryon_error *err);
+/* Numbers, lists of numbers and short texts. */
+int by_lower_copy_attributes(const struct baryon_node *from, struct baryon_node *to,
+                             struct baryon_error *err);
 /* Imports com.microsoft where it is not yet. */
 int by_lower_import_microsoft(struct baryon_model *model, struct baryon_error *err);
 

@@ -5,9 +5,9 @@
  *
  * SETTINGS are words joined by commas: one of xint8, vint8, u8s8, a8w8, a16w8, transformer,
  * weights, dynamic, nbits, and then b2, b8, hqq, symmetric, minmse, u8, spill, gather, compat,
- * channel, group, dedicated, dq, fold, chains, int4, all, keep. Prints a line for each row ("R"
- * role, type, tensor, owner of its parameters, readers, reason) and for each node ("N" state,
- * operator, name, reason), words separated by tabs. With STATS
+ * channel, group, dedicated, dq, fold, chains, int4, all, keep, qoperator. Prints a line for each
+ * row ("R" role, type, tensor, owner of its parameters, readers, reason) and for each node ("N"
+ * state, operator, name, reason), words separated by tabs. With STATS
  * ("-": none are needed) the quantized model is written to OUT.
  */
 #include "ir/infer.h"
@@ -104,6 +104,8 @@ static void set_flags(struct by_recipe *recipe, const char *settings)
     recipe->compat = has(settings, "compat");
     recipe->dedicated_pairs |= has(settings, "dedicated");
     recipe->dedicated_dq = has(settings, "dq");
+    if (has(settings, "qoperator"))
+        recipe->format = BY_FORMAT_QOPERATOR;
     recipe->fold_relu = has(settings, "fold");
     recipe->keep_unquantized_chains |= has(settings, "chains");
     recipe->all_op_types |= has(settings, "all");
