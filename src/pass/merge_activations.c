@@ -47,8 +47,18 @@ static bool is_within(const struct range *inner, const struct range *outer)
     return inner->low >= outer->low && inner->high <= outer->high && inner->low <= inner->high;
 }
 
-/* The first of two goes when it takes away nothing that the second leaves; the second, when
- * nothing is left to take away. */
+/* What both cut off; *is false when one of them is another kind of node. */
+static int read_ranges(const struct by_pass_context *context, const struct baryon_node *first,
+                       const struct baryon_node *second, struct range *inner, struct range *outer,
+                       bool *is, struct baryon_error *err)
+{
+    if (read_range(context, first, inner, is, err))
+        return -1;
+    return *is ? read_range(context, second, outer, is, err) : 0;
+}
+
+/* The second goes when nothing is left for it to cut off; the first, when the second cuts off
+ * all that it does. */
 static int merge(struct by_pass_context *context, struct baryon_node *node,
                  struct baryon_error *err)
 {
@@ -56,12 +66,9 @@ static int merge(struct by_pass_context *context, struct baryon_node *node,
     struct baryon_node *first = in ? in->producer : NULL;
     struct range inner, outer;
     bool is, done = false;
-    if (!first || !by_node_in(first, 0) || !by_pass_sole_output(node) ||
-        read_range(context, node, &outer, &is, err))
-        return first && by_node_in(first, 0) && by_pass_sole_output(node) ? -1 : 0;
-    if (!is)
+    if (!first || !by_node_in(first, 0))
         return 0;
-    if (read_range(context, first, &inner, &is, err))
+    if (read_ranges(context, first, node, &inner, &outer, &is, err))
         return -1;
     if (!is)
         return 0;
