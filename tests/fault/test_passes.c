@@ -59,7 +59,7 @@ static int run(struct baryon_model *model, bool folds)
     bool on[PASSES_MAX];
     size_t count;
     const struct by_pass *const *passes = by_passes(&count);
-    by_passes_defaults(on, true);
+    by_passes_defaults(on, true, false);
     for (size_t i = 0; i < count; i++)
         if ((strcmp(passes[i]->name, "fold-constants") == 0) != folds)
             on[i] = false;
