@@ -112,8 +112,8 @@ static int give_name(struct baryon_node *last, struct baryon_value *value, struc
 bool by_pass_can_take_over(const struct baryon_node *node, const struct baryon_node *last)
 {
     const struct baryon_value *out = by_pass_sole_output(last);
-    return out && by_pass_sole_output(node) && !by_value_is_kept(out) &&
-           by_pass_only_reader(node->outs[0]) == last && node->graph == last->graph;
+    return out && node->graph == last->graph && by_pass_sole_output(node) &&
+           !by_value_is_kept(out) && by_pass_only_reader(node->outs[0]) == last;
 }
 
 int by_pass_take_over(struct baryon_node *node, struct baryon_node *last, struct baryon_error *err)
