@@ -228,6 +228,9 @@ static void given_values_stand_above_the_preset(void **state)
     assert_int_equal(world.recipe->activation.elem, BY_ELEM_UINT8);
     assert_true(world.recipe->activation.symmetric);
     end(&world);
+    makes(&world, WORDS("--preset=A8W8", "--compat=quark-0.13"));
+    assert_string_equal(world.recipe->activation.method->name, "minmax");
+    end(&world);
 }
 
 static void unknown_presets_are_told(void **state)
