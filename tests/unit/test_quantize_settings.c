@@ -184,7 +184,7 @@ static void presets_are_what_their_names_say(void **state)
          "int8, symmetric, power of two, per tensor, minmse-pow2", BY_BIAS_OWN},
         {"vint8_config", "int8, symmetric, power of two, per tensor, minmse-pow2",
          "int8, symmetric, power of two, per tensor, minmse-pow2", BY_BIAS_OWN},
-        {"a8w8", "int8, symmetric, per tensor, minmax", "int8, symmetric, per tensor, minmax",
+        {"a8w8", "int8, symmetric, per tensor, minmse", "int8, symmetric, per tensor, minmax",
          BY_BIAS_PRODUCT},
         {"A16W8_CONFIG", "int16, symmetric, per tensor, minmax",
          "int8, symmetric, per tensor, minmax", BY_BIAS_PRODUCT},
