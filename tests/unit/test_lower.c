@@ -221,6 +221,38 @@ static void every_form_computes_the_same(void **state)
     }
 }
 
+static const char *types_of(const struct baryon_model *model)
+{
+    static char text[512];
+    text[0] = '\0';
+    for (size_t i = 0; i < model->graph->node.count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "",
+                 node_at(model->graph, i)->op_type);
+    }
+    return text;
+}
+
+static void operators_of_integers(void **state)
+{
+    (void)state;
+    for (int channels = 0; channels < 2; channels++) {
+        recipe.fold_relu = true;
+        recipe.weight.granularity = channels ? BY_PER_CHANNEL : BY_PER_TENSOR;
+        struct baryon_model *model = network(13);
+        make_plan(model);
+        assert_ok(by_lower_qoperator(plan, NULL, &err));
+        by_quant_plan_close(plan);
+        assert_sound(model);
+        assert_ok(by_model_check(model, NULL, NULL, NULL, &err));
+        assert_string_equal(types_of(model),
+                            "QuantizeLinear QLinearConv MaxPool DequantizeLinear Reshape "
+                            "QGemm DequantizeLinear");
+        assert_computes(model, 13, 0.3f);
+        by_model_free(model);
+    }
+}
+
 static void groups_are_blocks(void **state)
 {
     (void)state;
@@ -334,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(names_and_pairs, prepare),
         cmocka_unit_test_setup(every_form_computes_the_same, prepare),
+        cmocka_unit_test_setup(operators_of_integers, prepare),
         cmocka_unit_test_setup(groups_are_blocks, prepare),
         cmocka_unit_test_setup(domains_and_opsets, prepare),
         cmocka_unit_test_setup(what_a_recipe_needs, prepare),
