@@ -4,7 +4,7 @@
  * scale, and of the zero point. Symmetric types have no ends of their own. Where scales are powers
  * of two, those are tried.
  */
-#include "calib/bins.h"
+#include "calib/bins_squares.h"
 #include "calib/methods.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 enum ends { LOW = 1, HIGH = 2, BOTH = LOW | HIGH };
 
 struct search {
-    const struct by_bins *bins;
+    const struct by_bins_squares *bins;
     const struct by_calib_target *target;
     struct by_range seen, best;
 };
@@ -28,7 +28,8 @@ static bool try_range(struct search *search, const struct by_range *range)
     struct by_scale scale;
     if (by_scale_of_range(range, search->target, &scale, NULL) < 0)
         return false;
-    const double error = by_bins_error(search->bins, &scale, search->target, BY_CALIB_MSE);
+    const double error =
+        by_bins_squares_error(search->bins, &scale, search->target, search->best.error);
     if (!(error < search->best.error * BY_BINS_TIE))
         return false;
     search->best = *range;
@@ -105,7 +106,8 @@ static int minmse_float(const struct by_sketch *sketch, const struct by_calib_ta
                         struct by_range *range, struct baryon_error *err)
 {
     struct by_bins bins;
-    struct search search = {.bins = &bins, .target = target, .best.error = INFINITY};
+    struct by_bins_squares squares;
+    struct search search = {.bins = &squares, .target = target, .best.error = INFINITY};
     by_range_seen(sketch, &search.seen);
     if (target->symmetric) { /* so that both ends shrink at once */
         search.seen.high = fmax(-search.seen.low, search.seen.high);
@@ -113,11 +115,15 @@ static int minmse_float(const struct by_sketch *sketch, const struct by_calib_ta
     }
     if (by_bins_load(&bins, sketch, err) < 0)
         return -1;
+    const int status = by_bins_squares_load(&squares, &bins, err);
+    by_bins_release(&bins);
+    if (status < 0)
+        return -1;
     try_range(&search, &search.seen);
     if (search.best.error > 0)
         look_for_best(&search);
     *range = search.best;
-    by_bins_release(&bins);
+    by_bins_squares_release(&squares);
     return 0;
 }
 

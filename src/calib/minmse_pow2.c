@@ -2,7 +2,7 @@
  * The power of two with the least squared error, out of five around the one that the greatest
  * magnitude asks for: one step coarser to three finer. Equal errors: the coarser.
  */
-#include "calib/bins.h"
+#include "calib/bins_squares.h"
 #include "calib/methods.h"
 
 #include <float.h>
@@ -27,7 +27,7 @@ static bool comes_back(const struct by_range *range, const struct by_calib_targe
            again.position == scale->position && again.zero_point == scale->zero_point;
 }
 
-static void choose(const struct by_bins *bins, const struct by_calib_target *target,
+static void choose(const struct by_bins_squares *bins, const struct by_calib_target *target,
                    struct by_scale scale, struct by_range *range)
 {
     const int base = scale.position;
@@ -37,7 +37,7 @@ static void choose(const struct by_bins *bins, const struct by_calib_target *tar
         scale.scale = ldexp(1, -position);
         struct by_range candidate;
         by_range_of_scale(&scale, target, &candidate);
-        candidate.error = by_bins_error(bins, &scale, target, BY_CALIB_MSE);
+        candidate.error = by_bins_squares_error(bins, &scale, target, least);
         if (comes_back(&candidate, target, &scale) &&
             (isinf(least) || candidate.error < least * BY_BINS_TIE)) {
             *range = candidate;
@@ -50,15 +50,20 @@ int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_t
                          struct by_range *range, struct baryon_error *err)
 {
     struct by_bins bins;
+    struct by_bins_squares squares;
     struct by_scale scale;
     by_range_seen(sketch, range);
     if (by_scale_of_range(range, target, &scale, err) < 0 || by_bins_load(&bins, sketch, err) < 0)
         return -1;
-    if (is_tiny(range, target))
-        range->error = by_bins_error(&bins, &scale, target, BY_CALIB_MSE);
-    else
-        choose(&bins, target, scale, range);
+    const int status = by_bins_squares_load(&squares, &bins, err);
     by_bins_release(&bins);
+    if (status < 0)
+        return -1;
+    if (is_tiny(range, target))
+        range->error = by_bins_squares_error(&squares, &scale, target, INFINITY);
+    else
+        choose(&squares, target, scale, range);
+    by_bins_squares_release(&squares);
     return 0;
 }
 
