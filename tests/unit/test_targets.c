@@ -23,11 +23,13 @@ static const char *targets_of(struct baryon_model *model, enum by_target_choice 
     return text;
 }
 
-#define assert_targets(model, choice, wanted)                                                      \
-    do {                                                                                           \
-        assert_string_equal(targets_of((model), (choice)), (wanted));                              \
-        by_model_free(model);                                                                      \
-    } while (0)
+/* Frees the model. */
+static void assert_targets(struct baryon_model *model, enum by_target_choice choice,
+                           const char *wanted)
+{
+    assert_string_equal(targets_of(model, choice), wanted);
+    by_model_free(model);
+}
 
 static void put_floats(struct baryon_model *model, const char *name, const char *shape)
 {
