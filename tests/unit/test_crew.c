@@ -70,6 +70,14 @@ static void same_bits_for_any_number(void **state)
     }
 }
 
+/* A thread that was joined still stands in the list for as long as the kernel takes to end it. */
+static void wait_for_at_most(size_t threads)
+{
+    for (int i = 0; i < 10000 && count_threads() > threads; i++)
+        usleep(1000);
+    assert_in_range(count_threads(), 1, threads);
+}
+
 static void threads_end_with_the_session(void **state)
 {
     (void)state;
@@ -79,7 +87,7 @@ static void threads_end_with_the_session(void **state)
         assert_true(count_threads() >= before + 7);
         run_product(session, found);
         by_session_close(session);
-        assert_true(count_threads() <= before + 1);
+        wait_for_at_most(before + 1);
     }
 }
 
