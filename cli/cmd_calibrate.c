@@ -266,7 +266,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (read_options(&job, err) == 0 && check_out(&job, err) == 0 && open_model(&job, err) == 0)
         status = run_job(&job, err);
     const bool first = !job.ranks || by_ranks_rank(job.ranks) == 0;
-    status = by_ranks_close(job.ranks, status, err);
+    status = by_ranks_close(job.ranks, status, cli->common.json, err);
     if (status == 0 && first)
         report(&job);
     by_stats_close(job.stats);

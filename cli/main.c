@@ -3,21 +3,15 @@
  *
  * Finds the command, reads its options, runs it, and says what went wrong.
  */
-#include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/help.h"
 #include "cli/opt.h"
+#include "cli/tell.h"
 #include "cli/term.h"
 #include "cli/versions.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static void say(struct by_str *line)
-{
-    by_str_puts(line, "\n");
-    (void)by_write_all(STDERR_FILENO, by_str_text(line), line->size, NULL);
-}
 
 static void log_line(void *context, enum by_log_level level, const char *text)
 {
@@ -28,55 +22,8 @@ static void log_line(void *context, enum by_log_level level, const char *text)
         by_str_puts(&line, "\r\033[K");
     by_str_printf(&line, "baryon: %s", level == BY_LOG_WARNING ? "warning: " : "");
     by_clean(&line, text);
-    say(&line);
+    by_tell_line(&line);
     by_str_release(&line);
-}
-
-static void write_error_json(const struct baryon_error *err, int status)
-{
-    struct by_str text;
-    struct by_json json;
-    by_str_init(&text);
-    by_json_init(&json, &text, false);
-    by_json_open(&json, NULL, '{');
-    by_json_open(&json, "error", '{');
-    by_json_text(&json, "code", baryon_code_name(err->code));
-    by_json_int(&json, "exit", status);
-    if (err->file[0])
-        by_json_text(&json, "file", err->file);
-    if (err->offset >= 0)
-        by_json_int(&json, "offset", err->offset);
-    if (err->place[0])
-        by_json_text(&json, "place", err->place);
-    by_json_text(&json, "message", err->message);
-    if (err->hint[0])
-        by_json_text(&json, "hint", err->hint);
-    by_json_close(&json, '}');
-    by_json_close(&json, '}');
-    by_str_puts(&text, "\n");
-    (void)by_write_all(STDOUT_FILENO, by_str_text(&text), text.size, NULL);
-    by_str_release(&text);
-}
-
-/* Returns the exit status. An error without a message was told already. */
-static int report(const struct baryon_error *err, bool json)
-{
-    char text[sizeof *err + 64];
-    struct by_str line;
-    int signal = by_term_stopping();
-    int status =
-        err->code == BARYON_ERR_CANCELLED && signal ? 128 + signal : baryon_code_exit(err->code);
-    if (!err->message[0])
-        return status;
-    baryon_error_format(err, text, sizeof text);
-    by_str_init(&line);
-    by_str_puts(&line, "baryon: ");
-    by_clean(&line, text);
-    say(&line);
-    by_str_release(&line);
-    if (json)
-        write_error_json(err, status);
-    return status;
 }
 
 static int check_operands(const struct by_cli *cli, struct baryon_error *err)
@@ -151,7 +98,7 @@ static int run_command(const struct by_command *command, int argc, char **argv)
     by_free(settings);
     by_out_release(&cli.out);
     by_config_release(&cli.config);
-    return status < 0 ? report(&err, json) : 0;
+    return status < 0 ? by_tell_error(&err, json) : 0;
 }
 
 /* Nothing but options before a command: --help, --version. */
@@ -175,7 +122,7 @@ static int run_without_command(const char *option)
     if (status == 0)
         status = by_out_flush(&out, &err);
     by_out_release(&out);
-    return status < 0 ? report(&err, false) : 0;
+    return status < 0 ? by_tell_error(&err, false) : 0;
 }
 
 int main(int argc, char **argv)
@@ -186,7 +133,7 @@ int main(int argc, char **argv)
     if (argc < 2) {
         by_fail(&err, BARYON_ERR_USAGE, "no command given");
         by_err_hint(&err, "'baryon help' lists the commands");
-        return report(&err, false);
+        return by_tell_error(&err, false);
     }
     if (argv[1][0] == '-')
         return run_without_command(argv[1]);
@@ -194,5 +141,5 @@ int main(int argc, char **argv)
     if (command)
         return run_command(command, argc - 1, argv + 1);
     by_command_unknown(argv[1], &err);
-    return report(&err, by_opt_wants_json(argc - 1, argv + 1));
+    return by_tell_error(&err, by_opt_wants_json(argc - 1, argv + 1));
 }

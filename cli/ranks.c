@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "cli/mpi_find.h"
+#include "cli/tell.h"
 #include "cli/term.h"
 
 #include <sched.h>
@@ -464,15 +465,10 @@ static void drop_data(const struct by_ranks *ranks)
     }
 }
 
-/* Others say bye and wait for rank 0's; rank 0 waits for all and then says its own, the last
- * that it sends. */
-static void say_bye(struct by_ranks *ranks)
+/* Others wait for rank 0's, rank 0 for those of all. */
+static void wait_for_bye(struct by_ranks *ranks)
 {
     double next = by_term_seconds();
-    if (ranks->rank) {
-        ranks->own.bye = 1;
-        send_pulse(ranks, 0);
-    }
     while (late(ranks) >= 0) {
         listen_to_all(ranks);
         drop_data(ranks);
@@ -484,9 +480,6 @@ static void say_bye(struct by_ranks *ranks)
         end_when_late(ranks);
         pause_for(0.005);
     }
-    ranks->own.bye = 1;
-    if (ranks->rank == 0)
-        speak_to_all(ranks);
 }
 
 static void send_error(struct by_ranks *ranks, struct baryon_error *err)
@@ -499,15 +492,35 @@ static void send_error(struct by_ranks *ranks, struct baryon_error *err)
 /* Who was only told to stop has nothing to say. */
 static int settle(struct by_ranks *ranks, int status, bool told, struct baryon_error *err)
 {
-    if (ranks->rank)
-        return told ? 0 : status;
     if (!ranks->has_error || (status < 0 && !told))
         return status;
     *err = ranks->error;
     return by_err_in(err, "rank %d of %d", ranks->error_rank, ranks->size);
 }
 
-int by_ranks_close(struct by_ranks *ranks, int status, struct baryon_error *err)
+/* The last pulse of each rank. mpirun stops all as soon as one has ended with an error: so no rank
+ * ends before rank 0 has said what it was. */
+static int say_bye(struct by_ranks *ranks, int status, bool told, bool json,
+                   struct baryon_error *err)
+{
+    if (ranks->rank) {
+        ranks->own.bye = 1;
+        send_pulse(ranks, 0);
+        wait_for_bye(ranks);
+        return told ? 0 : status;
+    }
+    wait_for_bye(ranks);
+    status = settle(ranks, status, told, err);
+    if (status < 0) {
+        by_tell_error(err, json);
+        by_fail(err, err->code, "%s", "");
+    }
+    ranks->own.bye = 1;
+    speak_to_all(ranks);
+    return status;
+}
+
+int by_ranks_close(struct by_ranks *ranks, int status, bool json, struct baryon_error *err)
 {
     if (!ranks)
         return status;
@@ -522,8 +535,7 @@ int by_ranks_close(struct by_ranks *ranks, int status, struct baryon_error *err)
         send_error(ranks, err);
     if (status < 0)
         raise_stop(ranks);
-    say_bye(ranks);
-    status = settle(ranks, status, told, err);
+    status = say_bye(ranks, status, told, json, err);
     ranks->mpi->finish();
     pthread_mutex_destroy(&ranks->lock);
     by_free(ranks->peers);

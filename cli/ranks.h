@@ -19,10 +19,10 @@ struct by_ranks;
 int by_ranks_open(struct by_ranks **ranks, const struct by_log *log, struct baryon_error *err);
 /*
  * The end of the run, for better or worse: when one rank has failed, the others stop, and
- * rank 0 gets its error, named. Other ranks that fail have an error without a message.
- * Gives the status that the program has to end with.
+ * rank 0 says its error, named, with json also on standard output. After that, errors have no
+ * message. Gives the status that the program has to end with.
  */
-int by_ranks_close(struct by_ranks *ranks, int status, struct baryon_error *err);
+int by_ranks_close(struct by_ranks *ranks, int status, bool json, struct baryon_error *err);
 size_t by_ranks_rank(const struct by_ranks *ranks);
 size_t by_ranks_size(const struct by_ranks *ranks);
 

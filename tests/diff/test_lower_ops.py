@@ -52,6 +52,7 @@ def node(op, inputs, outputs="y", domain="", **attributes):
 def run(model, feeds, level=LEVELS[-1]):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
+    options.intra_op_num_threads = 1
     source = model if isinstance(model, str) else model.SerializeToString()
     return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"]).run(None, feeds)
 

@@ -67,7 +67,7 @@ static int be_rank(void)
     if (by_ranks_open(&ranks, &log, &problem) < 0)
         return baryon_code_exit(problem.code);
     int status = gather(ranks, &stats, &problem);
-    status = by_ranks_close(ranks, status, &problem);
+    status = by_ranks_close(ranks, status, false, &problem);
     by_stats_close(stats);
     return status < 0 ? baryon_code_exit(problem.code) : 0;
 }
