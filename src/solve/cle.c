@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define STILL  1e-3 /* a round that moves no scale by more is the last */
-#define ROUNDS 50
-#define DEAD   1e-7 /* of the layer's greatest weight: a channel that is as good as none */
-
 static int open_all(struct by_cle *cle, struct by_quant_plan *plan, enum by_cle_mode mode,
                     struct baryon_error *err)
 {
@@ -77,55 +73,6 @@ static int bound_all(struct by_cle *cle, const struct by_recipe *recipe, struct 
             return -1;
     }
     return 0;
-}
-
-/* --- Balancing --- */
-
-/* The factor that makes both sides' peaks of a channel equal, 1 where one side has none. */
-static double balance(double before, double behind, double least_before, double least_behind,
-                      double threshold)
-{
-    if (before <= least_before || behind <= least_behind || before + behind < threshold)
-        return 1;
-    return sqrt(before / behind);
-}
-
-static double greatest_peak(const struct by_cle_layer *layer)
-{
-    float peak = 0;
-    for (size_t i = 0; i < layer->outs * layer->group_ins; i++)
-        peak = fmaxf(peak, layer->peak[i]);
-    return (double)peak;
-}
-
-static double balance_link(struct by_cle *cle, struct by_cle_link *link, double threshold)
-{
-    const struct by_cle_layer *from = &cle->layers.at[link->from], *to = &cle->layers.at[link->to];
-    const double least_before = DEAD * greatest_peak(from), least_behind = DEAD * greatest_peak(to);
-    double moved = 0;
-    for (size_t i = 0; i < link->channels; i++) {
-        const double old = link->scale[i];
-        const double factor = balance(by_cle_out_peak(from, i), by_cle_in_peak(to, i), least_before,
-                                      least_behind, threshold);
-        link->scale[i] = fmax(old * factor, link->low[i]);
-        moved = fmax(moved, fabs(log(link->scale[i] / old)));
-    }
-    return moved;
-}
-
-static void balance_all(struct by_cle *cle, const struct by_cle_options *options,
-                        struct by_cle_report *report)
-{
-    const size_t rounds = options->steps > 0 ? (size_t)options->steps : ROUNDS;
-    for (report->rounds = 0; report->rounds < rounds;) {
-        double moved = 0;
-        for (size_t i = 0; i < cle->links.count; i++)
-            moved = fmax(moved, balance_link(cle, &cle->links.at[i], options->threshold));
-        report->rounds++;
-        report->change = exp(moved);
-        if (moved < STILL)
-            return;
-    }
 }
 
 /* --- Writing it into the model --- */
@@ -223,32 +170,37 @@ static void count_links(const struct by_cle *cle, struct by_cle_report *report)
 }
 
 /* How many bits the channels lose, in the mean, to the greatest one of their layer. */
-static double spread_of(const struct by_cle_layer *layer, size_t channels,
-                        double (*peak)(const struct by_cle_layer *layer, size_t channel))
+static double spread_of(const double *peaks, size_t channels)
 {
     double greatest = 0, bits = 0;
     size_t alive = 0;
     for (size_t i = 0; i < channels; i++)
-        greatest = fmax(greatest, peak(layer, i));
+        greatest = fmax(greatest, peaks[i]);
     for (size_t i = 0; i < channels; i++) {
-        const double here = peak(layer, i);
-        if (here <= DEAD * greatest)
+        if (peaks[i] <= BY_CLE_DEAD * greatest)
             continue;
-        bits += log2(greatest / here);
+        bits += log2(greatest / peaks[i]);
         alive++;
     }
     return alive ? bits / (double)alive : 0;
 }
 
-static double mean_spread(const struct by_cle *cle)
+static int mean_spread(const struct by_cle *cle, double *spread, struct baryon_error *err)
 {
     double sum = 0;
     for (size_t i = 0; i < cle->links.count; i++) {
         const struct by_cle_link *link = &cle->links.at[i];
-        sum += spread_of(&cle->layers.at[link->from], link->channels, by_cle_out_peak) +
-               spread_of(&cle->layers.at[link->to], link->channels, by_cle_in_peak);
+        double *peaks = by_alloc(link->channels, sizeof *peaks, err);
+        if (!peaks)
+            return -1;
+        by_cle_out_peaks(&cle->layers.at[link->from], peaks);
+        sum += spread_of(peaks, link->channels);
+        by_cle_in_peaks(&cle->layers.at[link->to], peaks);
+        sum += spread_of(peaks, link->channels);
+        by_free(peaks);
     }
-    return cle->links.count ? sum / (double)cle->links.count : 0;
+    *spread = cle->links.count ? sum / (double)cle->links.count : 0;
+    return 0;
 }
 
 int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
@@ -256,10 +208,11 @@ int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
 {
     struct by_cle cle;
     *report = (struct by_cle_report){0};
-    const int status = open_all(&cle, plan, BY_CLE_EXACT, err);
+    int status = open_all(&cle, plan, BY_CLE_EXACT, err);
     if (status == 0)
         count_links(&cle, report);
-    report->spread = status == 0 ? mean_spread(&cle) : 0;
+    if (status == 0)
+        status = mean_spread(&cle, &report->spread, err);
     by_arena_release(&cle.arena);
     return status;
 }
@@ -276,9 +229,10 @@ int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
         status = bound_all(&cle, plan->recipe, stats, err);
     if (status == 0) {
         count_links(&cle, report);
-        balance_all(&cle, options, report);
-        status = apply_all(&cle, options->mode, replaced, err);
+        status = by_cle_balance(&cle, options, report, err);
     }
+    if (status == 0)
+        status = apply_all(&cle, options->mode, replaced, err);
     by_arena_release(&cle.arena);
     return status;
 }

@@ -130,26 +130,25 @@ static bool find_way(struct by_cle *cle, const struct baryon_node *from, bool th
 
 /* --- Layers and links --- */
 
-/* inside 0: whatever it was opened with, or 1. What does not fit is SIZE_MAX. */
+/* inside 0: whatever it was opened with, or 1. What does not fit is BY_CLE_NONE. */
 static int layer_of(struct by_cle *cle, struct baryon_node *node, size_t inside, size_t *at,
                     struct baryon_error *err)
 {
     struct by_cle_layer layer;
     bool fits;
-    for (*at = 0; *at < cle->layers.count; ++*at)
-        if (cle->layers.at[*at].node == node) {
-            if (inside && by_node_is(node, "Gemm") && inside != cle->layers.at[*at].inside)
-                *at = SIZE_MAX;
-            return 0;
-        }
-    *at = SIZE_MAX;
+    *at = cle->layer_at[node->index];
+    if (*at != BY_CLE_NONE) {
+        if (inside && by_node_is(node, "Gemm") && inside != cle->layers.at[*at].inside)
+            *at = BY_CLE_NONE;
+        return 0;
+    }
     if (by_cle_layer_open(cle, node, inside ? inside : 1, &layer, &fits, err) < 0)
         return -1;
     if (!fits)
         return 0;
     if (by_list_reserve(&cle->arena, &cle->layers, 1, sizeof *cle->layers.at, err) < 0)
         return -1;
-    *at = cle->layers.count;
+    *at = cle->layer_at[node->index] = cle->layers.count;
     cle->layers.at[cle->layers.count++] = layer;
     return 0;
 }
@@ -166,10 +165,10 @@ static int add_link(struct by_cle *cle, struct baryon_node *node, const struct w
                     struct baryon_error *err)
 {
     struct by_cle_link link = {.between = way->between, .clip = way->clip};
-    if (layer_of(cle, way->to, way->inside, &link.to, err) < 0 || link.to == SIZE_MAX)
-        return link.to == SIZE_MAX ? 0 : -1;
-    if (layer_of(cle, node, 0, &link.from, err) < 0 || link.from == SIZE_MAX)
-        return link.from == SIZE_MAX ? 0 : -1;
+    if (layer_of(cle, way->to, way->inside, &link.to, err) < 0 || link.to == BY_CLE_NONE)
+        return link.to == BY_CLE_NONE ? 0 : -1;
+    if (layer_of(cle, node, 0, &link.from, err) < 0 || link.from == BY_CLE_NONE)
+        return link.from == BY_CLE_NONE ? 0 : -1;
     struct by_cle_layer *from = &cle->layers.at[link.from], *to = &cle->layers.at[link.to];
     link.channels = from->outs;
     if (to->group_ins * to->groups != link.channels || from->out_scale || to->in_scale)
@@ -179,6 +178,7 @@ static int add_link(struct by_cle *cle, struct baryon_node *node, const struct w
         !(link.low = ones(cle, link.channels, 0, err)))
         return -1;
     from->out_scale = to->in_scale = link.scale;
+    from->behind = to->before = cle->links.count;
     cle->links.at[cle->links.count++] = link;
     return 0;
 }
@@ -186,7 +186,13 @@ static int add_link(struct by_cle *cle, struct baryon_node *node, const struct w
 int by_cle_find(struct by_cle *cle, struct by_quant_plan *plan, bool through_clips,
                 struct baryon_error *err)
 {
+    const size_t nodes = plan->model->graph->node.count;
     cle->graph = plan->model->graph;
+    cle->layer_at = by_arena_alloc(&cle->arena, nodes ? nodes : 1, sizeof *cle->layer_at, err);
+    if (!cle->layer_at)
+        return -1;
+    for (size_t i = 0; i < nodes; i++)
+        cle->layer_at[i] = BY_CLE_NONE;
     for (size_t i = 0; i < plan->node_count; i++) {
         const struct by_quant_node *row = &plan->nodes[i];
         struct way way;

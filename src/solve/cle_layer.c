@@ -101,6 +101,12 @@ static size_t place_of(const struct by_cle_layer *layer, size_t out, size_t in)
            out % layer->group_outs * layer->stride_out + in * layer->stride_in;
 }
 
+/* Unlike fmaxf() no call; weights are finite. */
+static float greater(float one, float other)
+{
+    return one > other ? one : other;
+}
+
 static void find_peaks(struct by_cle_layer *layer, const float *weights)
 {
     for (size_t out = 0; out < layer->outs; out++)
@@ -108,8 +114,9 @@ static void find_peaks(struct by_cle_layer *layer, const float *weights)
             const float *at = weights + place_of(layer, out, in);
             float peak = 0;
             for (size_t k = 0; k < layer->inside; k++)
-                peak = fmaxf(peak, fabsf(at[k * layer->stride_inside]));
+                peak = greater(peak, fabsf(at[k * layer->stride_inside]));
             layer->peak[out * layer->group_ins + in] = peak;
+            layer->greatest = greater(layer->greatest, peak);
         }
 }
 
@@ -130,7 +137,8 @@ int by_cle_layer_open(struct by_cle *cle, struct baryon_node *node, size_t insid
                       struct by_cle_layer *layer, bool *fits, struct baryon_error *err)
 {
     *fits = false;
-    *layer = (struct by_cle_layer){.node = node, .weight = by_node_in(node, 1)};
+    *layer = (struct by_cle_layer){
+        .node = node, .weight = by_node_in(node, 1), .before = BY_CLE_NONE, .behind = BY_CLE_NONE};
     const bool transposed = by_node_is(node, "ConvTranspose");
     if (!transposed && !by_node_is(node, "Conv") && !by_node_is(node, "Gemm"))
         return 0;
@@ -162,26 +170,6 @@ static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
 {
     return (layer->in_scale ? layer->in_scale[in_of(layer, out, in)] : 1) /
            (layer->out_scale ? layer->out_scale[out] : 1);
-}
-
-double by_cle_out_peak(const struct by_cle_layer *layer, size_t out)
-{
-    double peak = 0;
-    for (size_t in = 0; in < layer->group_ins; in++)
-        peak =
-            fmax(peak, (double)layer->peak[out * layer->group_ins + in] * factor(layer, out, in));
-    return peak;
-}
-
-double by_cle_in_peak(const struct by_cle_layer *layer, size_t in)
-{
-    const size_t outs = layer->outs / layer->groups, group = in / layer->group_ins;
-    const size_t inside_group = in % layer->group_ins;
-    double peak = 0;
-    for (size_t out = group * outs; out < (group + 1) * outs; out++)
-        peak = fmax(peak, (double)layer->peak[out * layer->group_ins + inside_group] *
-                              factor(layer, out, inside_group));
-    return peak;
 }
 
 /* The tensor's payload becomes those values. */

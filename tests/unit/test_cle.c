@@ -199,12 +199,14 @@ static double imbalance(struct baryon_model *model)
     by_arena_init(&cle.arena, SIZE_MAX);
     open_plan(&plan, model);
     assert_ok(by_cle_find(&cle, &plan, true, &err));
-    for (size_t i = 0; i < cle.links.count; i++)
-        for (size_t c = 0; c < cle.links.at[i].channels; c++) {
-            const double out = by_cle_out_peak(&cle.layers.at[cle.links.at[i].from], c);
-            const double in = by_cle_in_peak(&cle.layers.at[cle.links.at[i].to], c);
-            worst = fmax(worst, fmax(out / in, in / out));
-        }
+    for (size_t i = 0; i < cle.links.count; i++) {
+        double out[64], in[64];
+        assert_true(cle.links.at[i].channels <= 64);
+        by_cle_out_peaks(&cle.layers.at[cle.links.at[i].from], out);
+        by_cle_in_peaks(&cle.layers.at[cle.links.at[i].to], in);
+        for (size_t c = 0; c < cle.links.at[i].channels; c++)
+            worst = fmax(worst, fmax(out[c] / in[c], in[c] / out[c]));
+    }
     by_arena_release(&cle.arena);
     return worst;
 }
