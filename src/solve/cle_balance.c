@@ -22,8 +22,8 @@ static double greatest_of(const float *peaks, const double *scales, size_t count
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
-            lanes[lane] = greater(lanes[lane], (double)peaks[i + lane] *
-                                                   (scales ? scales[i + lane] : 1));
+            lanes[lane] =
+                greater(lanes[lane], (double)peaks[i + lane] * (scales ? scales[i + lane] : 1));
     for (; i < count; i++)
         lanes[0] = greater(lanes[0], (double)peaks[i] * (scales ? scales[i] : 1));
     return greater(greater(lanes[0], lanes[1]), greater(lanes[2], lanes[3]));
@@ -85,10 +85,9 @@ static double balance_link(const struct balance *balance, struct by_cle_link *li
     by_cle_in_peaks(to, balance->behind);
     for (size_t i = 0; i < link->channels; i++) {
         const double old = link->scale[i];
-        link->scale[i] =
-            greater(old * factor(balance->before[i], balance->behind[i], least_before, least_behind,
-                                 balance->threshold),
-                    link->low[i]);
+        link->scale[i] = greater(old * factor(balance->before[i], balance->behind[i], least_before,
+                                              least_behind, balance->threshold),
+                                 link->low[i]);
         const double moved = link->scale[i] / old;
         least = moved < least ? moved : least;
         most = greater(most, moved);
