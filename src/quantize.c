@@ -8,6 +8,7 @@
 #include "quant/refine.h"
 #include "quantize_equalize.h"
 #include "quantize_refuse.h"
+#include "quantize_sizes.h"
 
 #include <string.h>
 
@@ -115,7 +116,8 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
 
 static int find_params(struct by_quantization *q, struct baryon_error *err)
 {
-    return by_quant_find_params(q->plan, q->stats, q->pool, err);
+    return by_quantize_count_macs(q, err) ? -1
+                                          : by_quant_find_params(q->plan, q->stats, q->pool, err);
 }
 
 static int refine(struct by_quantization *q, struct baryon_error *err)

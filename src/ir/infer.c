@@ -144,9 +144,7 @@ static int merge_container(struct by_infer *infer, struct by_fact *fact, const s
                : by_shape_from_msg(&infer->model->arena, inner->tensor->shape, &fact->shape, err);
 }
 
-/* Joins what a rule found with what the model declares. */
-static int merge_declared(struct by_infer *infer, struct baryon_value *value,
-                          struct baryon_error *err)
+static int merge_type(struct by_infer *infer, struct baryon_value *value, struct baryon_error *err)
 {
     const struct by_type *type = value->info ? value->info->type : NULL;
     if (!type)
@@ -159,6 +157,17 @@ static int merge_declared(struct by_infer *infer, struct baryon_value *value,
     if (type->map && type->map->value_type && type->map->value_type->tensor)
         fact->elem = type->map->value_type->tensor->elem_type;
     return type->sequence || type->optional ? merge_container(infer, fact, type, err) : 0;
+}
+
+/* Joins what a rule found with what the model declares, and with what a run has shown. */
+static int merge_declared(struct by_infer *infer, struct baryon_value *value,
+                          struct baryon_error *err)
+{
+    if (merge_type(infer, value, err))
+        return -1;
+    if (!infer->seen || value->graph != infer->model->graph)
+        return 0;
+    return merge_shape(infer, value, infer->seen(infer->seen_context, value), err);
 }
 
 static void count_value(struct by_infer *infer, const struct baryon_value *value)
@@ -415,18 +424,17 @@ static int infer_model(struct by_infer *infer, const struct knowing *knowing,
     return status;
 }
 
-static int run(struct baryon_model *model, const struct knowing *knowing,
-               struct by_infer_result *result, struct baryon_error *err)
+static int run(struct by_infer *infer, struct baryon_model *model, const struct knowing *knowing,
+               struct baryon_error *err)
 {
     struct by_functions functions = {0};
-    struct by_infer infer = {
-        .model = model, .functions = &functions, .opset = by_model_opset(model, "")};
-    by_arena_init(&infer.scratch, 0);
-    const int status = model->graph ? infer_model(&infer, knowing, err) : 0;
+    infer->model = model;
+    infer->functions = &functions;
+    infer->opset = by_model_opset(model, "");
+    by_arena_init(&infer->scratch, 0);
+    const int status = model->graph ? infer_model(infer, knowing, err) : 0;
     by_functions_close(&functions);
-    by_arena_release(&infer.scratch);
-    if (!status && result)
-        *result = infer.result;
+    by_arena_release(&infer->scratch);
     return status;
 }
 
@@ -434,12 +442,25 @@ int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
                    struct baryon_error *err)
 {
     const struct knowing nobody = {0};
-    return run(model, &nobody, result, err);
+    struct by_infer infer = {0};
+    const int status = run(&infer, model, &nobody, err);
+    if (!status && result)
+        *result = infer.result;
+    return status;
 }
 
 int by_model_infer_known(struct baryon_model *model, by_known_fn *visit, void *context,
                          struct baryon_error *err)
 {
     const struct knowing knowing = {visit, context};
-    return run(model, &knowing, NULL, err);
+    struct by_infer infer = {0};
+    return run(&infer, model, &knowing, err);
+}
+
+int by_model_infer_seen(struct baryon_model *model, by_seen_fn *seen, void *context,
+                        struct baryon_error *err)
+{
+    const struct knowing nobody = {0};
+    struct by_infer infer = {.seen = seen, .seen_context = context};
+    return run(&infer, model, &nobody, err);
 }

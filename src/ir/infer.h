@@ -42,4 +42,11 @@ typedef int by_known_fn(void *context, struct baryon_value *value, const int64_t
 int by_model_infer_known(struct baryon_model *model, by_known_fn *visit, void *context,
                          struct baryon_error *err);
 
+/* Sizes that a run has shown, of a value of the main graph; NULL: none. */
+typedef const struct by_shape *by_seen_fn(void *context, const struct baryon_value *value);
+/* As by_model_infer(), with those in place of dimensions that are open: what stands in the values
+ * then holds for such a run alone, until the model is inferred again. */
+int by_model_infer_seen(struct baryon_model *model, by_seen_fn *seen, void *context,
+                        struct baryon_error *err);
+
 #endif

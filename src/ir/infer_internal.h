@@ -71,6 +71,8 @@ struct by_infer {
     int64_t opset; /* of the default domain */
     struct by_frame *frame;
     unsigned call_depth; /* over 0 in the body of a function */
+    by_seen_fn *seen;    /* NULL: nothing was seen */
+    void *seen_context;
     struct by_infer_result result;
 };
 

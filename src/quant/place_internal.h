@@ -99,7 +99,5 @@ int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t s
                   struct baryon_error *err);
 /* --- place_share.c: who has whose parameters and ranges --- */
 int by_place_share(struct by_placing *placing, struct baryon_error *err);
-/* --- place_macs.c --- */
-double by_place_macs(const struct baryon_node *node);
 
 #endif

@@ -37,6 +37,7 @@ class Score:
         else:
             self.failed += 1
             print("FAILED", what)
+        return good
 
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed")

@@ -98,6 +98,29 @@ def run_at_levels(score, name, options, folder, least):
     score.check([v.shape for v in plain] == [v.shape for v in wanted], f"{what}: shapes")
 
 
+def count_multiply_adds(score, name):
+    """Of open sizes those that samples have: against shapes that the onnx package infers."""
+    done = subprocess.run(
+        [BUILD / "baryon", "plan", ZOO / f"models/{name}.onnx", "--data", ZOO / f"data/{name}", "--limit", "2",
+         "--preset", "U8S8_AAWS", "--cle", "off", "-q", "--json"], capture_output=True, text=True)  # fmt: skip
+    if not score.check(done.returncode == 0, f"plan {name}: {done.stderr}"):
+        return
+    model, sample = onnx.load(ZOO / f"models/{name}.onnx"), next(samples(name, 1))
+    for port in model.graph.input:
+        for dim, size in zip(port.type.tensor_type.shape.dim, sample[port.name].shape):
+            dim.dim_value = size
+    del model.graph.value_info[:]
+    model = onnx.shape_inference.infer_shapes(lift(model), data_prop=True)
+    weights = {tensor.name: tensor.dims for tensor in model.graph.initializer}
+    shapes = {value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+              for value in model.graph.value_info}
+    wanted = sum(np.prod(shapes[node.output[0]], dtype=float) * np.prod(weights[node.input[1]][1:], dtype=float)
+                 for node in model.graph.node if node.op_type == "Conv")
+    rows = json.loads(done.stdout)["operators"]
+    found = [row["multiply_adds"] for row in rows if row["op_type"] == "Conv"]
+    score.check(wanted > 1e6 and found == [wanted], f"{name}: {found} multiply-adds, wanted {wanted}")
+
+
 FORMS = [["--preset", "XINT8"], ["--preset", "A8W8"], ["--preset", "U8S8_AAWS", "--weight-reduce-range"],
          ["--preset", "A16W8"], ["--preset", "VINT8"]]  # fmt: skip
 
@@ -106,6 +129,7 @@ def main():
     score, every = Score(), os.environ.get("LONG")
     with tempfile.TemporaryDirectory() as folder:
         compare_with_peer(score, folder)
+        count_multiply_adds(score, "ppocr_cls")
         for form in FORMS if every else FORMS[:2]:
             for name in ("ppocr_cls", "magika") if every else ("ppocr_cls",):
                 run_at_levels(score, name, form, folder, LEAST)
