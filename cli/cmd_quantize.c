@@ -75,18 +75,6 @@ static int check_not_data(const struct baryon_model *model, const char *out,
 
 /* --- Writing --- */
 
-/* From this size on new weights stand in a nameless file beside the output until they are saved;
- * where there can be none, in memory. */
-#define SPILL_FROM ((uint64_t)64 << 20)
-
-static void spill(struct job *job)
-{
-    char folder[4096];
-    const uint64_t bytes = job->quantizing.bytes_before;
-    if (bytes >= SPILL_FROM && by_folder_of(job->settings->out, folder, sizeof folder))
-        (void)by_model_spill(job->quantizing.loaded.model, folder, (size_t)bytes * 2, NULL);
-}
-
 static uint64_t file_size(const char *path)
 {
     struct stat there;
@@ -221,7 +209,7 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
     if (by_quantizing_load(q, err) < 0 || check_not_data(q->loaded.model, settings->out, err) < 0 ||
         by_quantizing_plan(q, err) < 0)
         return -1;
-    spill(job);
+    by_quantization_spill(&q->quantization, settings->out, q->bytes_before);
     int status = by_quantization_lower(&q->quantization, err);
     status = by_running_judge(&q->loaded, status, err);
     if (status == 0)

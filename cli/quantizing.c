@@ -18,12 +18,11 @@ static bool progress(void *context, const struct by_calibrate_progress *now)
         if (q->stage[0])
             by_progress_end(&q->progress);
         snprintf(q->stage, sizeof q->stage, "%s", now->stage);
-        by_term_patient(NULL);
         by_progress_begin(&q->progress, q->stage, "samples", now->before, now->total, &style);
     }
     q->progress.total = now->total;
     by_progress_step(&q->progress, now->done);
-    return by_term_stopping();
+    return false; /* there is nothing to keep: a signal ends the program at once */
 }
 
 int by_quantizing_take(struct by_quantizing *q, struct by_cli *cli,

@@ -17,6 +17,7 @@ struct job {
     struct by_input_callback callback;
     struct by_log log;
     const char *path; /* of the model, NULL: it came from memory */
+    const char *out;  /* where it is written, NULL: it stays in memory */
 };
 
 /* --- What was asked for --- */
@@ -106,6 +107,14 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 
 /* --- Running --- */
 
+static uint64_t size_of(const struct baryon_model *model)
+{
+    uint64_t bytes = model->file.size;
+    for (size_t i = 0; i < model->data_files.count; i++)
+        bytes += ((const struct by_data_file *)model->data_files.at[i])->mapped.size;
+    return bytes;
+}
+
 static int quantize(struct job *job, struct baryon_model *model,
                     struct baryon_quantize_summary *theirs, struct baryon_error *err)
 {
@@ -119,6 +128,8 @@ static int quantize(struct job *job, struct baryon_model *model,
     int status = by_quantization_open(&quantization, model, &job->options, err);
     if (status == 0)
         summarize(&quantization, &summary);
+    if (status == 0 && job->out)
+        by_quantization_spill(&quantization, job->out, size_of(model));
     if (status == 0)
         status = by_quantization_lower(&quantization, err);
     by_quantization_close(&quantization);
@@ -180,7 +191,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
                          size_t count, const struct baryon_quantize_options *options,
                          struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
-    struct job job = {.path = path};
+    struct job job = {.path = path, .out = out};
     struct baryon_model *model = NULL;
     struct baryon_error own;
     err = err ? err : &own;

@@ -1,7 +1,9 @@
 #include "quantize.h"
 
+#include "base/file.h"
 #include "base/thread.h"
 #include "ir/infer.h"
+#include "ir/tensor.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
@@ -144,6 +146,15 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "parameters", find_params, err) < 0 || run_stage(q, "refine", refine, err) < 0)
         return -1;
     return 0;
+}
+
+#define SPILL_FROM ((uint64_t)64 << 20)
+
+void by_quantization_spill(struct by_quantization *q, const char *out, uint64_t bytes)
+{
+    char folder[4096];
+    if (bytes >= SPILL_FROM && by_folder_of(out, folder, sizeof folder))
+        (void)by_model_spill(q->model, folder, (size_t)bytes * 2, NULL);
 }
 
 int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)

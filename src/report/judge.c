@@ -13,36 +13,35 @@ struct by_judge {
     struct by_session *session; /* of the reference: its runs' outputs lie in it */
     size_t port_count;
     struct kept *kept;
-    size_t count;
+    size_t count; /* of kept */
+    size_t looks; /* the first ones */
+    size_t first; /* those from here on judge */
 };
 
-/* --- The reference --- */
+/* --- Samples --- */
 
 static int keep(struct by_judge *judge, struct by_input *input, size_t index,
                 struct baryon_error *err)
 {
-    struct kept *kept = &judge->kept[judge->count];
-    by_sample_init(&kept->sample);
-    judge->count++;
-    if (by_input_get_into(input, index, &kept->sample, err) < 0)
+    struct by_sample *sample = &judge->kept[judge->count].sample;
+    by_sample_init(sample);
+    if (by_input_get_into(input, index, sample, err) < 0) {
+        by_sample_release(sample);
         return -1;
-    if (!kept->sample.arrays) {
-        by_sample_release(&kept->sample);
-        judge->count--;
-        return 0;
     }
-    return by_session_run(judge->session, kept->sample.arrays, judge->port_count, NULL, 0,
-                          &kept->run, err);
+    if (sample->arrays)
+        judge->count++;
+    else
+        by_sample_release(sample);
+    return 0;
 }
 
-static int keep_all(struct by_judge *judge, struct by_input *input,
-                    const struct by_judge_options *options, struct baryon_error *err)
+static int keep_all(struct by_judge *judge, struct by_input *input, size_t most,
+                    struct baryon_error *err)
 {
-    const size_t end = options->first + options->count;
-    for (size_t i = 0; i < end && i < by_input_count(input); i++) {
-        if (i >= options->first && keep(judge, input, i, err) < 0)
+    for (size_t i = 0; judge->count < most && i < by_input_count(input); i++)
+        if (keep(judge, input, i, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -53,26 +52,67 @@ static int open_input(struct by_input **input, const struct by_judge *judge,
     const struct by_port *ports = by_session_inputs(judge->session, &count);
     if (!options->samples)
         return by_input_open(input, options->data, ports, count, &options->input, err);
-    if (by_input_open_callback(input, options->samples, ports, count, &options->input, err) < 0)
-        return -1;
-    return by_input_find_count(*input, err);
+    return by_input_open_callback(input, options->samples, ports, count, &options->input, err);
 }
 
-static int open_all(struct by_judge *judge, struct baryon_model *reference,
-                    const struct by_judge_options *options, struct baryon_error *err)
+static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
+                        struct baryon_error *err)
 {
     struct by_input *input = NULL;
-    judge->kept = by_alloc_zero(options->count ? options->count : 1, sizeof *judge->kept, err);
-    if (!judge->kept ||
-        by_session_open_model(&judge->session, reference, 0, &options->session, err) < 0)
+    const size_t most = options->look + options->aside;
+    judge->kept = by_alloc_zero(most ? most : 1, sizeof *judge->kept, err);
+    if (!judge->kept || open_input(&input, judge, options, err) < 0)
         return -1;
-    by_session_inputs(judge->session, &judge->port_count);
-    int status = open_input(&input, judge, options, err);
-    if (status == 0)
-        status = keep_all(judge, input, options, err);
+    const int status = keep_all(judge, input, most, err);
     by_input_close(input);
+    judge->looks = judge->count < options->look ? judge->count : options->look;
+    judge->first = judge->count > judge->looks ? judge->looks : 0;
     return status;
 }
+
+/* Arrays go by name to whoever looks. */
+static int next_look(void *context, const struct by_array **arrays, size_t *count,
+                     const char **name, struct baryon_error *err)
+{
+    struct by_judge_reader *reader = context;
+    const struct by_judge *judge = reader->judge;
+    (void)err;
+    if (reader->next >= judge->looks)
+        return 0;
+    const struct by_sample *sample = &judge->kept[reader->next++].sample;
+    *arrays = sample->arrays;
+    *count = judge->port_count;
+    *name = sample->name;
+    return 0;
+}
+
+static int look_again(void *context, struct baryon_error *err)
+{
+    struct by_judge_reader *reader = context;
+    (void)err;
+    reader->next = 0;
+    return 0;
+}
+
+void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
+                   struct by_input_callback *callback)
+{
+    *reader = (struct by_judge_reader){.judge = judge};
+    *callback = (struct by_input_callback){
+        .next = next_look, .rewind = look_again, .context = reader, .count = judge->looks};
+}
+
+size_t by_judge_looks(const struct by_judge *judge)
+{
+    return judge->looks;
+}
+
+size_t by_judge_count(const struct by_judge *judge)
+{
+    return judge->count - judge->first;
+}
+
+/* --- The reference --- */
 
 int by_judge_open(struct by_judge **out, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err)
@@ -82,8 +122,14 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     if (!judge)
         return -1;
     judge->session_options = options->session;
-    judge->session_options.as_written = true;
-    if (open_all(judge, reference, options, err) < 0) {
+    judge->session_options.threads = 1;
+    judge->session_options.branches = judge->session_options.cuts = 0;
+    if (by_session_open_model(&judge->session, reference, 0, &judge->session_options, err) < 0) {
+        by_judge_close(judge);
+        return -1;
+    }
+    by_session_inputs(judge->session, &judge->port_count);
+    if (read_samples(judge, options, err) < 0) {
         by_judge_close(judge);
         return -1;
     }
@@ -104,9 +150,11 @@ void by_judge_close(struct by_judge *judge)
     by_free(judge);
 }
 
-size_t by_judge_samples(const struct by_judge *judge)
+int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err)
 {
-    return judge->count;
+    struct kept *kept = &judge->kept[judge->first + sample];
+    return by_session_run(judge->session, kept->sample.arrays, judge->port_count, NULL, 0,
+                          &kept->run, err);
 }
 
 /* --- Comparing --- */
@@ -160,7 +208,6 @@ static int compare(struct by_judgement *judgement, const struct by_array *want, 
                    const struct by_array *got, size_t got_count, struct baryon_error *err)
 {
     const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
-    judgement->count = 0;
     for (size_t i = 0; i < count && judgement->count < most; i++) {
         if (!is_float(want[i].elem))
             continue;
@@ -174,13 +221,24 @@ static int compare(struct by_judgement *judgement, const struct by_array *want, 
     return 0;
 }
 
-static int judge_sample(const struct by_judge *judge, const struct kept *kept,
-                        struct by_session *session, struct by_judgement *judgement,
-                        struct baryon_error *err)
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+                     struct by_session **session, struct baryon_error *err)
+{
+    struct by_session_options options = judge->session_options;
+    /* Pairs are computed as they stand; and optimizing takes longer than some samples gain. */
+    options.optimization = 0;
+    options.as_written = true;
+    return by_session_open_model(session, model, 0, &options, err);
+}
+
+int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
+                 struct by_judgement *judgement, struct baryon_error *err)
 {
     struct by_run *run;
     size_t count, got_count;
+    const struct kept *kept = &judge->kept[judge->first + sample];
     const struct by_array *want = by_run_outputs(kept->run, &count);
+    *judgement = (struct by_judgement){0};
     if (by_session_run(session, kept->sample.arrays, judge->port_count, NULL, 0, &run, err) < 0)
         return -1;
     const struct by_array *got = by_run_outputs(run, &got_count);
@@ -189,20 +247,16 @@ static int judge_sample(const struct by_judge *judge, const struct kept *kept,
     return status;
 }
 
-int by_judge_model(struct by_judge *judge, struct baryon_model *model,
-                   struct by_judgement *judgement, struct baryon_error *err)
+void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sample)
 {
-    struct by_session *session;
-    *judgement = (struct by_judgement){0};
-    if (by_session_open_model(&session, model, 0, &judge->session_options, err) < 0)
-        return -1;
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < judge->count; i++)
-        status = judge_sample(judge, &judge->kept[i], session, judgement, err);
-    by_session_close(session);
-    for (size_t i = 0; i < judgement->count; i++) {
-        judgement->outputs[i].sqnr = sqnr_of(&judgement->outputs[i]);
-        judgement->sqnr += judgement->outputs[i].sqnr / (double)judgement->count;
+    sum->count = sample->count;
+    sum->sqnr = 0;
+    for (size_t i = 0; i < sum->count; i++) {
+        struct by_judged_output *output = &sum->outputs[i];
+        output->name = sample->outputs[i].name;
+        output->signal += sample->outputs[i].signal;
+        output->noise += sample->outputs[i].noise;
+        output->sqnr = sqnr_of(output);
+        sum->sqnr += output->sqnr / (double)sum->count;
     }
-    return status;
 }

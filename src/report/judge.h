@@ -28,18 +28,39 @@ struct by_judge_options {
     const struct by_input_callback *samples; /* instead of a path; NULL: none */
     struct by_input_options input;
     struct by_session_options session;
-    size_t first, count; /* the samples; those that are not there are left out */
+    size_t look, aside; /* so many samples are for looking at, so many behind them judge */
 };
 
 struct by_judge;
 
-/* Runs the reference and keeps inputs and outputs in memory. */
+/* Reads the samples and keeps them; those that are not there or bad are left out. Where none is
+ * left to judge, those to look at do. All sessions have one thread, so that what comes out does not
+ * depend on how many there are. */
 int by_judge_open(struct by_judge **judge, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err);
 void by_judge_close(struct by_judge *judge);
-size_t by_judge_samples(const struct by_judge *judge);
-/* The model must have the reference's inputs and outputs. */
-int by_judge_model(struct by_judge *judge, struct baryon_model *model,
-                   struct by_judgement *judgement, struct baryon_error *err);
+size_t by_judge_looks(const struct by_judge *judge); /* samples to look at */
+size_t by_judge_count(const struct by_judge *judge); /* samples that judge */
+
+/* Samples to look at as a source; one for each reader. */
+struct by_judge_reader {
+    const struct by_judge *judge;
+    size_t next;
+};
+void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
+                   struct by_input_callback *callback);
+
+/* What follows may be done for several samples at once. */
+
+/* Runs the reference on a sample that judges and keeps its outputs: once, before others. */
+int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err);
+/* A model to be judged, with the reference's inputs and outputs; it may be freed then. */
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+                     struct by_session **session, struct baryon_error *err);
+/* What one sample says. */
+int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
+                 struct by_judgement *judgement, struct baryon_error *err);
+/* Several samples together; begins with all zero. */
+void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sample);
 
 #endif

@@ -107,6 +107,20 @@ static struct baryon_value *thresholds(struct by_cle *cle, const struct by_cle_l
     return tensor ? by_graph_add_initializer(cle->graph, tensor, err) : NULL;
 }
 
+/* The Clip's limits of all channels, which have no reader left. */
+static int remove_limits(struct baryon_value *const *limits, size_t count, struct baryon_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct baryon_value *value = limits[i];
+        if (!value || value->init_slot == BY_NO_SLOT || value->use_count || value->is_input ||
+            by_value_is_kept(value) || (i && value == limits[0]))
+            continue;
+        if (by_graph_remove_initializer(value, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Relu takes the Clip's place and its output's name, but for the limit behind it. */
 static int replace_clip(struct by_cle *cle, const struct by_cle_link *link, bool exact,
                         struct baryon_error *err)
@@ -138,7 +152,9 @@ static int replace_clip(struct by_cle *cle, const struct by_cle_link *link, bool
         value->shape = out->shape;
     }
     const char *kept = out->name;
-    if (by_value_replace_uses(out, value, NULL, err) < 0 || by_graph_remove_node(clip, err) < 0)
+    struct baryon_value *const old_limits[] = {by_node_in(clip, 1), by_node_in(clip, 2)};
+    if (by_value_replace_uses(out, value, NULL, err) < 0 || by_graph_remove_node(clip, err) < 0 ||
+        remove_limits(old_limits, 2, err) < 0)
         return -1;
     return by_value_rename(value, kept, err);
 }

@@ -1,0 +1,405 @@
+#include "quantize_trial.h"
+
+#include "base/thread.h"
+#include "calibrate_size.h"
+#include "ir/infer.h"
+#include "onnx/load.h"
+#include "onnx/save.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/place.h"
+#include "quant/refine.h"
+#include "report/judge.h"
+#include "solve/cle.h"
+
+#define LOOK  4 /* samples that ranges come from */
+#define ASIDE 4 /* samples behind those, which judge */
+#define MODES 4 /* at most */
+
+/* Copies stand side by side as long as they take no more than this; each takes about so many times
+ * its weights, and what a run holds. */
+#define TOGETHER ((uint64_t)128 << 20)
+#define COPIES   4
+
+struct by_trial {
+    struct by_quantization *q;
+    struct by_judge *judge;
+    struct by_stats *seen;
+    struct by_str bytes; /* of the model as it is; copies are views of it */
+    unsigned threads;    /* of one copy's look */
+    pthread_mutex_t lock;
+    struct by_calibrate_progress progress;
+    bool stopped;
+};
+
+/* A copy of the model with its plan. */
+struct candidate {
+    struct by_trial *trial;
+    enum by_cle_mode mode;
+    struct baryon_model *model;
+    struct by_origins *origins;
+    struct by_quant_plan *plan;
+    struct by_stats *stats;
+    struct by_session *session;
+    struct by_judgement *judgements; /* by sample */
+};
+
+const char *by_cle_mode_name(enum by_cle_mode mode)
+{
+    static const char *const names[] = {
+        [BY_CLE_OFF] = "off",         [BY_CLE_AUTO] = "auto", [BY_CLE_EXACT] = "exact",
+        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep",
+    };
+    return names[mode];
+}
+
+/* --- Progress --- */
+
+/* Comes from several threads, and is told to one at a time. */
+static bool step(struct by_trial *trial, uint64_t count, const char *sample)
+{
+    const struct by_calibrate_options *options = &trial->q->options->calibrate;
+    struct by_calibrate_progress *progress = &trial->progress;
+    pthread_mutex_lock(&trial->lock);
+    progress->done += count;
+    progress->sample = sample;
+    if (progress->done > progress->total)
+        progress->total = progress->done;
+    struct by_calibrate_progress now = *progress;
+    now.seconds = by_seconds() - progress->seconds;
+    if (options->progress && !trial->stopped)
+        trial->stopped = options->progress(options->context, &now);
+    const bool stopped = trial->stopped;
+    pthread_mutex_unlock(&trial->lock);
+    return stopped;
+}
+
+static int go_on(struct by_trial *trial, uint64_t count, struct baryon_error *err)
+{
+    return step(trial, count, NULL)
+               ? by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped", trial->progress.stage)
+               : 0;
+}
+
+struct look {
+    struct by_trial *trial;
+    uint64_t done;
+};
+
+static bool step_look(void *context, const struct by_calibrate_progress *now)
+{
+    struct look *look = context;
+    const uint64_t more = now->done - look->done;
+    look->done = now->done;
+    return step(look->trial, more, now->sample);
+}
+
+/* --- Looking at a few samples --- */
+
+static int look_at(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
+                   bool per_channel, struct by_stats **stats, struct baryon_error *err)
+{
+    struct by_calibrate_options options = trial->q->options->calibrate;
+    struct by_judge_reader reader;
+    struct by_input_callback samples;
+    struct look look = {.trial = trial};
+    if (by_quant_wanted(plan, &options.names, &options.name_count, err) < 0)
+        return -1;
+    by_judge_read(trial->judge, &reader, &samples);
+    options.samples = &samples;
+    options.model = options.data = "";
+    options.per_channel = per_channel;
+    options.checkpoint = NULL;
+    options.progress = step_look;
+    options.context = &look;
+    options.session.threads = trial->threads;
+    options.input.random = false;
+    options.input.count = 0;
+    options.input.log = NULL; /* calibration says the same of the same samples */
+    return by_calibrate(stats, model, NULL, &options, NULL, err);
+}
+
+/* --- Copies --- */
+
+/* Nodes of a copy stand where the original's do, and stay float where those do. */
+static int copy_exclusions(struct candidate *candidate, struct baryon_error *err)
+{
+    const struct by_quantization *q = candidate->trial->q;
+    const struct by_ptrs *nodes = &q->model->graph->node;
+    if (by_origins_open(&candidate->origins, candidate->model, err) < 0)
+        return -1;
+    size_t count;
+    struct by_user_node *user = by_origins_user(candidate->origins, &count);
+    for (size_t i = 0; i < candidate->model->graph->node.count; i++) {
+        size_t from_count;
+        const char *why = by_origins_excluded(q->origins, nodes->at[i]);
+        const size_t *from =
+            by_origins_of(candidate->origins, candidate->model->graph->node.at[i], &from_count);
+        for (size_t k = 0; why && k < from_count; k++) {
+            user[from[k]].excluded = true;
+            user[from[k]].why = why;
+        }
+    }
+    return 0;
+}
+
+static int place(struct candidate *candidate, struct baryon_error *err)
+{
+    by_quant_plan_close(candidate->plan);
+    candidate->plan = NULL;
+    if (by_model_settle(candidate->model, err) < 0 ||
+        by_model_infer(candidate->model, NULL, err) < 0)
+        return -1;
+    const struct by_recipe *recipe = candidate->trial->q->options->recipe;
+    if (by_quant_plan_open(&candidate->plan, candidate->model, recipe, err) < 0)
+        return -1;
+    return by_place(candidate->plan, candidate->origins, err);
+}
+
+static int copy(struct candidate *candidate, struct baryon_error *err)
+{
+    const struct by_str *bytes = &candidate->trial->bytes;
+    if (by_model_load_bytes(&candidate->model, bytes->text, bytes->size, NULL, NULL, err) < 0 ||
+        by_model_link(candidate->model, err) < 0 || copy_exclusions(candidate, err) < 0)
+        return -1;
+    return place(candidate, err);
+}
+
+static int quantize(struct candidate *candidate, struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_trial *trial = candidate->trial;
+    if (candidate->mode != BY_CLE_OFF &&
+        (by_trial_equalize(candidate->plan, trial->seen, candidate->mode, err) < 0 ||
+         place(candidate, err) < 0 ||
+         look_at(trial, candidate->model, candidate->plan, false, &candidate->stats, err) < 0))
+        return -1;
+    struct by_stats *stats = candidate->mode == BY_CLE_OFF ? trial->seen : candidate->stats;
+    if (by_quant_find_params(candidate->plan, stats, pool, err) < 0 ||
+        by_refine(candidate->plan, err) < 0)
+        return -1;
+    return by_lower(candidate->plan, pool, err);
+}
+
+/* The session is all that is left of it. */
+static int prepare(struct candidate *candidate, struct baryon_error *err)
+{
+    struct by_trial *trial = candidate->trial;
+    int status = go_on(trial, 0, err);
+    if (status == 0)
+        status = copy(candidate, err);
+    if (status == 0)
+        status = quantize(candidate, trial->q->pool, err);
+    if (status == 0)
+        status = by_judge_session(trial->judge, candidate->model, &candidate->session, err);
+    by_stats_close(candidate->stats);
+    by_quant_plan_close(candidate->plan);
+    by_origins_close(candidate->origins);
+    by_model_free(candidate->model);
+    return status;
+}
+
+/* --- Several copies side by side --- */
+
+struct batch {
+    struct by_trial *trial;
+    struct candidate *candidates;
+    size_t samples;
+};
+
+static int prepare_each(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct batch *batch = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (prepare(&batch->candidates[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct batch *batch = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        struct candidate *candidate = &batch->candidates[i / batch->samples];
+        const size_t sample = i % batch->samples;
+        if (by_judge_run(batch->trial->judge, candidate->session, sample,
+                         &candidate->judgements[sample], err) < 0 ||
+            go_on(batch->trial, 1, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static double sqnr_of(const struct candidate *candidate, size_t samples)
+{
+    struct by_judgement sum = {0};
+    for (size_t i = 0; i < samples; i++)
+        by_judgement_add(&sum, &candidate->judgements[i]);
+    return sum.sqnr;
+}
+
+static int run_batch(struct by_trial *trial, const enum by_cle_mode *modes, size_t count,
+                     double *sqnr, struct baryon_error *err)
+{
+    struct candidate candidates[MODES] = {0};
+    struct batch batch = {trial, candidates, by_judge_count(trial->judge)};
+    struct by_pool *pool = trial->q->pool;
+    struct by_judgement *judgements = by_alloc_zero(count * batch.samples, sizeof *judgements, err);
+    const unsigned threads = by_pool_threads(pool);
+    trial->threads = threads > count ? threads / (unsigned)count : 1;
+    for (size_t i = 0; judgements && i < count; i++)
+        candidates[i] = (struct candidate){
+            .trial = trial, .mode = modes[i], .judgements = judgements + i * batch.samples};
+    int status = judgements ? 0 : -1;
+    if (status == 0) /* alone it has the threads for itself */
+        status = count > 1 ? by_par_for(pool, count, 1, prepare_each, &batch, err)
+                           : prepare(&candidates[0], err);
+    if (status == 0)
+        status = by_par_for(pool, count * batch.samples, 1, judge_each, &batch, err);
+    for (size_t i = 0; i < count; i++) {
+        by_session_close(candidates[i].session);
+        sqnr[i] = status == 0 ? sqnr_of(&candidates[i], batch.samples) : 0;
+    }
+    by_free(judgements);
+    return status;
+}
+
+static int together(const struct by_trial *trial, size_t *count, struct baryon_error *err)
+{
+    uint64_t held;
+    if (by_activation_bytes(trial->q->model->graph, &held, err) < 0)
+        return -1;
+    const unsigned threads = by_pool_threads(trial->q->pool);
+    const uint64_t weights = COPIES * (uint64_t)trial->bytes.size + 1;
+    const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
+    *count = most < threads ? (size_t)most : threads;
+    if (!*count)
+        *count = 1;
+    return 0;
+}
+
+int by_trial_run(struct by_trial *trial, const enum by_cle_mode *modes, size_t count, double *sqnr,
+                 struct baryon_error *err)
+{
+    size_t most;
+    if (together(trial, &most, err) < 0)
+        return -1;
+    for (size_t done = 0, some; done < count; done += some) {
+        some = count - done < most ? count - done : most;
+        if (run_batch(trial, modes + done, some, sqnr + done, err) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        by_log(trial->q->options->log, BY_LOG_INFO, "equalization %s: %.2f dB on %zu samples",
+               by_cle_mode_name(modes[i]), sqnr[i], by_judge_count(trial->judge));
+    return 0;
+}
+
+/* --- The model as it is --- */
+
+static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    const struct by_quantize_options *all = trial->q->options;
+    struct by_judge_options options = {
+        .data = all->data,
+        .samples = all->calibrate.samples,
+        .input = all->calibrate.input,
+        .session = all->calibrate.session,
+        .look = LOOK,
+        .aside = judges ? ASIDE : 0,
+    };
+    options.input.log = NULL;
+    if (options.input.random)
+        options.input.count = LOOK + ASIDE;
+    if (by_judge_open(&trial->judge, trial->q->model, &options, err) < 0)
+        return -1;
+    /* Calibration begins with the first one again. */
+    return options.samples ? options.samples->rewind(options.samples->context, err) : 0;
+}
+
+static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    struct by_trial *trial = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (i == 0 ? look_at(trial, trial->q->model, trial->q->plan, true, &trial->seen, err) < 0
+                   : by_judge_reference(trial->judge, i - 1, err) < 0 || go_on(trial, 1, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    const size_t runs = judges ? by_judge_count(trial->judge) : 0;
+    trial->threads = 1;
+    if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
+        return -1;
+    (void)by_stats_find(trial->seen, ""); /* from here on it is only read */
+    return 0;
+}
+
+static int open_all(struct by_trial *trial, size_t modes, struct baryon_error *err)
+{
+    trial->progress = (struct by_calibrate_progress){
+        .stage = "equalize", .total = LOOK + modes * (LOOK + ASIDE), .seconds = by_seconds()};
+    if (go_on(trial, 0, err) < 0 || open_judge(trial, modes > 0, err) < 0 ||
+        look_at_all(trial, modes > 0, err) < 0)
+        return -1;
+    if (!modes)
+        return 0;
+    return by_model_settle(trial->q->model, err) < 0 ||
+                   by_model_save_bytes(trial->q->model, &trial->bytes, err) < 0
+               ? -1
+               : 0;
+}
+
+int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t modes,
+                  struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_trial *trial = by_alloc_zero(1, sizeof *trial, err);
+    if (!trial)
+        return -1;
+    trial->q = q;
+    by_str_init(&trial->bytes);
+    pthread_mutex_init(&trial->lock, NULL);
+    if (open_all(trial, modes, err) < 0) {
+        by_trial_close(trial);
+        return -1;
+    }
+    *out = trial;
+    return 0;
+}
+
+void by_trial_close(struct by_trial *trial)
+{
+    if (!trial)
+        return;
+    by_stats_close(trial->seen);
+    by_judge_close(trial->judge);
+    by_str_release(&trial->bytes);
+    pthread_mutex_destroy(&trial->lock);
+    by_free(trial);
+}
+
+struct by_stats *by_trial_seen(const struct by_trial *trial)
+{
+    return trial->seen;
+}
+
+int by_trial_equalize(struct by_quant_plan *plan, struct by_stats *seen, enum by_cle_mode mode,
+                      struct baryon_error *err)
+{
+    bool replaced;
+    struct by_cle_report report;
+    const struct by_cle_options options = {
+        .mode = mode,
+        .threshold = plan->recipe->cle_threshold,
+        .steps = plan->recipe->cle_steps,
+    };
+    return by_cle_run(plan, seen, &options, &report, &replaced, err);
+}
