@@ -59,6 +59,7 @@ bench: export ORT_DISABLE_TELEMETRY := 1
 bench: all ## measurements, beside the peers' where they are installed
 	@$(VENV)/bin/python bench/io.py
 	@$(VENV)/bin/python bench/calibrate.py
+	@$(VENV)/bin/python bench/quantize.py
 
 peers: ## the peers that benches run beside ours, into build/peers (3 GB)
 	@test -x build/peers/bin/python || python3 -m venv build/peers

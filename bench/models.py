@@ -80,7 +80,24 @@ MODELS = {
     "resnet50": ("input", 224, 224, "pictures", 1),
     "ppocrv4_det": ("x", 320, 320, "texts", 2),
     "ppocrv4_rec": ("x", 320, 48, "texts", 3),
+    "centerface": ("input.1", 320, 320, "pictures", 4),  # written with another size, which its layers do not need
 }
+
+
+def copy_sized(source, target, port, width, height):
+    """One sample of that size at once."""
+    model = onnx.load(source)
+    graph = model.graph
+    dims = next(value for value in graph.input if value.name == port).type.tensor_type.shape.dim
+    if any(dim.dim_value for dim in dims if dim.dim_value not in (1, 3)):
+        for dim, size in zip(dims, (1, 3, height, width)):
+            dim.dim_value = size
+        for value in graph.output:
+            value.type.tensor_type.ClearField("shape")
+        del graph.value_info[:]
+        onnx.save(model, target)
+    else:
+        shutil.copy(source, target)
 
 
 def main(folder, zoo):
@@ -91,7 +108,7 @@ def main(folder, zoo):
             if name == "resnet50":
                 onnx.save(resnet50(), model)
             else:
-                shutil.copy(zoo / "models" / model.name, model)
+                copy_sized(zoo / "models" / model.name, model, port, width, height)
         data.mkdir(exist_ok=True)
         if len(list(data.iterdir())) < SAMPLES:
             for number, sample in enumerate(pieces(zoo / pictures, width, height, seed)):

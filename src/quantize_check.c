@@ -137,7 +137,7 @@ static const struct meaning {
      has_pairs, "--format qdq and --approach static"},
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
-    {" cle-threshold cle-steps ", equalizes, "--cle auto, exact, replace or keep"},
+    {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators op-types extra-op-types all-op-types matmul-constant-only op-type tensor ",

@@ -110,12 +110,12 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
         return 0;
     if (by_cle_survey(q->plan, &survey, err) < 0)
         return -1;
-    if (!survey.pairs)
+    if (!survey.pairs && !survey.stems)
         return 0;
     if (mode == BY_CLE_AUTO && survey.spread < WORTH) {
         by_log(q->options->log, BY_LOG_INFO,
                "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
-               survey.spread, survey.pairs);
+               survey.spread, survey.pairs + survey.stems);
         return 0;
     }
     if (q->options->stats)

@@ -363,6 +363,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;
+    recipe->cle_stem = settings->cle_stem;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;

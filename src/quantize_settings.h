@@ -68,6 +68,7 @@ struct by_recipe_settings {
     int cle;
     double cle_threshold;
     int64_t cle_steps;
+    bool cle_stem;
     int hardware;
     bool simulate_dpu;
     struct by_setting_texts refine;

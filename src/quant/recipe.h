@@ -146,6 +146,7 @@ struct by_recipe {
     enum by_cle_mode cle;
     double cle_threshold;
     int64_t cle_steps;
+    bool cle_stem;
     enum by_hardware hardware;
     bool simulate_dpu;
     struct by_patterns refine; /* "name" switches a rule on, "-name" off */

@@ -26,6 +26,11 @@ static void bound_by(struct by_cle_link *link, const double *magnitudes)
         link->low[i] = fmax(link->low[i], magnitudes[i] / greatest);
 }
 
+double by_cle_magnitude(const struct by_channels *channels, size_t channel)
+{
+    return fmax(fabs((double)channels->min[channel]), fabs((double)channels->max[channel]));
+}
+
 static int bound_activations(struct by_cle *cle, struct by_cle_link *link, struct by_stats *stats,
                              struct baryon_error *err)
 {
@@ -36,8 +41,7 @@ static int bound_activations(struct by_cle *cle, struct by_cle_link *link, struc
     if (!magnitudes)
         return -1;
     for (size_t i = 0; i < link->channels; i++)
-        magnitudes[i] =
-            fmax(fabs((double)tensor->channels.min[i]), fabs((double)tensor->channels.max[i]));
+        magnitudes[i] = by_cle_magnitude(&tensor->channels, i);
     bound_by(link, magnitudes);
     return 0;
 }
@@ -185,8 +189,7 @@ static void count_links(const struct by_cle *cle, struct by_cle_report *report)
     }
 }
 
-/* How many bits the channels lose, in the mean, to the greatest one of their layer. */
-static double spread_of(const double *peaks, size_t channels)
+double by_cle_spread(const double *peaks, size_t channels)
 {
     double greatest = 0, bits = 0;
     size_t alive = 0;
@@ -201,21 +204,24 @@ static double spread_of(const double *peaks, size_t channels)
     return alive ? bits / (double)alive : 0;
 }
 
-static int mean_spread(const struct by_cle *cle, double *spread, struct baryon_error *err)
+/* Of pairs and of stems, whose other side is none. */
+static int mean_spread(const struct by_cle *cle, struct by_cle_report *report,
+                       struct baryon_error *err)
 {
-    double sum = 0;
+    const size_t count = cle->links.count + report->stems;
+    double sum = report->stem_spread;
     for (size_t i = 0; i < cle->links.count; i++) {
         const struct by_cle_link *link = &cle->links.at[i];
         double *peaks = by_alloc(link->channels, sizeof *peaks, err);
         if (!peaks)
             return -1;
         by_cle_out_peaks(&cle->layers.at[link->from], peaks);
-        sum += spread_of(peaks, link->channels);
+        sum += by_cle_spread(peaks, link->channels);
         by_cle_in_peaks(&cle->layers.at[link->to], peaks);
-        sum += spread_of(peaks, link->channels);
+        sum += by_cle_spread(peaks, link->channels);
         by_free(peaks);
     }
-    *spread = cle->links.count ? sum / (double)cle->links.count : 0;
+    report->spread = count ? sum / (double)count : 0;
     return 0;
 }
 
@@ -227,8 +233,10 @@ int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
     int status = open_all(&cle, plan, BY_CLE_EXACT, err);
     if (status == 0)
         count_links(&cle, report);
+    if (status == 0 && plan->recipe->cle_stem)
+        status = by_cle_stems(&cle, plan, NULL, false, report, err);
     if (status == 0)
-        status = mean_spread(&cle, &report->spread, err);
+        status = mean_spread(&cle, report, err);
     by_arena_release(&cle.arena);
     return status;
 }
@@ -247,6 +255,8 @@ int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
         count_links(&cle, report);
         status = by_cle_balance(&cle, options, report, err);
     }
+    if (status == 0 && plan->recipe->cle_stem)
+        status = by_cle_stems(&cle, plan, stats, true, report, err);
     if (status == 0)
         status = apply_all(&cle, options->mode, replaced, err);
     by_arena_release(&cle.arena);

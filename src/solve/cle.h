@@ -16,7 +16,10 @@ struct by_cle_options {
 
 struct by_cle_report {
     size_t pairs, depthwise, relu6; /* of pairs: into a layer with groups, through Relu6 */
-    double spread; /* bits by which peaks of channels differ from their layer's, mean of pairs */
+    size_t stems;                   /* first layers with BatchNormalization behind them */
+    double stem_spread;             /* sum of them */
+    double spread; /* bits by which peaks of channels differ from their layer's, mean of pairs and
+                      stems */
     size_t rounds;
     double change; /* greatest factor of the last round */
 };

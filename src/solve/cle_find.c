@@ -81,8 +81,7 @@ static bool flattens(const struct baryon_node *node)
            out->shape->dims[1].size == in->shape->dims[1].size * count;
 }
 
-/* f(s * x) is s * f(x) for s > 0, channel by channel. */
-static bool scales_along(const struct baryon_node *node, struct by_arena *arena)
+bool by_cle_scales_along(const struct baryon_node *node, struct by_arena *arena)
 {
     static const char *const names[] = {"Relu",        "LeakyRelu",         "MaxPool",
                                         "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
@@ -121,7 +120,7 @@ static bool find_way(struct by_cle *cle, const struct baryon_node *from, bool th
             way->clip = node;
         else if (flattens(node) && way->inside == 1)
             way->inside = (size_t)places(way->between);
-        else if (!scales_along(node, &cle->arena) || way->inside != 1)
+        else if (!by_cle_scales_along(node, &cle->arena) || way->inside != 1)
             return false;
         way->between = by_node_out(node, 0);
     }

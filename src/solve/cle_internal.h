@@ -65,4 +65,22 @@ int by_cle_balance(struct by_cle *cle, const struct by_cle_options *options,
 int by_cle_layer_apply(struct by_cle *cle, const struct by_cle_layer *layer,
                        struct baryon_error *err);
 
+/* A float initializer that nobody else gives. */
+bool by_cle_is_constant(const struct baryon_value *value);
+/* by_free() *out. */
+int by_cle_read(const struct baryon_value *value, struct by_arena *arena, float **out,
+                size_t *count, struct baryon_error *err);
+/* The value's payload becomes those values. */
+int by_cle_write(struct by_cle *cle, struct baryon_value *value, const float *values, size_t count,
+                 struct baryon_error *err);
+/* f(s * x) is s * f(x) for s > 0, channel by channel. */
+bool by_cle_scales_along(const struct baryon_node *node, struct by_arena *arena);
+/* How many bits a list of peaks loses, in the mean, to the greatest one. */
+double by_cle_spread(const double *peaks, size_t channels);
+/* Greatest magnitude that a channel had. */
+double by_cle_magnitude(const struct by_channels *channels, size_t channel);
+/* Counts stems, and equalizes them if asked to. stats may be NULL. */
+int by_cle_stems(struct by_cle *cle, const struct by_quant_plan *plan, struct by_stats *stats,
+                 bool write, struct by_cle_report *report, struct baryon_error *err);
+
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_float_constant(const struct baryon_value *value)
+bool by_cle_is_constant(const struct baryon_value *value)
 {
     return value && value->initializer && !value->is_input && !value->pinned &&
            value->initializer->data_type == BY_ELEM_FLOAT;
@@ -80,12 +80,13 @@ static bool bias_fits(const struct by_cle_layer *layer)
     const struct baryon_value *bias = by_node_in(layer->node, 2);
     if (!bias)
         return true;
-    return is_float_constant(bias) && rank(bias) >= 1 && dim(bias, rank(bias) - 1) == layer->outs &&
+    return by_cle_is_constant(bias) && rank(bias) >= 1 &&
+           dim(bias, rank(bias) - 1) == layer->outs &&
            (rank(bias) == 1 || (rank(bias) == 2 && dim(bias, 0) == 1));
 }
 
-static int read_floats(const struct baryon_value *value, struct by_arena *arena, float **out,
-                       size_t *count, struct baryon_error *err)
+int by_cle_read(const struct baryon_value *value, struct by_arena *arena, float **out,
+                size_t *count, struct baryon_error *err)
 {
     struct by_span bytes;
     if (by_tensor_count(value->initializer, count, err) < 0 ||
@@ -126,7 +127,7 @@ static int read_peaks(struct by_cle *cle, struct by_cle_layer *layer, struct bar
     size_t count;
     layer->peak =
         by_arena_alloc(&cle->arena, layer->outs * layer->group_ins, sizeof *layer->peak, err);
-    if (!layer->peak || read_floats(layer->weight, &cle->arena, &weights, &count, err) < 0)
+    if (!layer->peak || by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
         return -1;
     find_peaks(layer, weights);
     by_free(weights);
@@ -143,7 +144,7 @@ int by_cle_layer_open(struct by_cle *cle, struct baryon_node *node, size_t insid
     if (!transposed && !by_node_is(node, "Conv") && !by_node_is(node, "Gemm"))
         return 0;
     layer->groups = (size_t)by_node_int(node, "group", 1);
-    if (!is_float_constant(layer->weight) || layer->weight->use_count != 1 ||
+    if (!by_cle_is_constant(layer->weight) || layer->weight->use_count != 1 ||
         !shape_fits(layer, inside))
         return 0;
     if (by_node_is(node, "Gemm"))
@@ -172,9 +173,8 @@ static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
            (layer->out_scale ? layer->out_scale[out] : 1);
 }
 
-/* The tensor's payload becomes those values. */
-static int write_floats(struct by_cle *cle, struct baryon_value *value, const float *values,
-                        size_t count, struct baryon_error *err)
+int by_cle_write(struct by_cle *cle, struct baryon_value *value, const float *values, size_t count,
+                 struct baryon_error *err)
 {
     struct baryon_tensor *tensor = value->initializer;
     const struct baryon_tensor *made =
@@ -195,7 +195,7 @@ static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
 {
     float *weights = NULL;
     size_t count;
-    if (read_floats(layer->weight, &cle->arena, &weights, &count, err) < 0)
+    if (by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
         return -1;
     for (size_t out = 0; out < layer->outs; out++)
         for (size_t in = 0; in < layer->group_ins; in++) {
@@ -204,7 +204,7 @@ static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
             for (size_t k = 0; k < layer->inside; k++)
                 at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
         }
-    const int status = write_floats(cle, layer->weight, weights, count, err);
+    const int status = by_cle_write(cle, layer->weight, weights, count, err);
     by_free(weights);
     return status;
 }
@@ -221,11 +221,11 @@ static int apply_bias(struct by_cle *cle, const struct by_cle_layer *layer,
         if (!bias || by_node_set_input(layer->node, 2, bias, err) < 0)
             return -1;
     }
-    if (read_floats(bias, &cle->arena, &values, &count, err) < 0)
+    if (by_cle_read(bias, &cle->arena, &values, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
         values[i] = (float)(values[i] / layer->out_scale[i]);
-    const int status = write_floats(cle, bias, values, count, err);
+    const int status = by_cle_write(cle, bias, values, count, err);
     by_free(values);
     return status;
 }

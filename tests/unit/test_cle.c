@@ -112,6 +112,53 @@ static struct baryon_model *mixed_model(void)
     return model;
 }
 
+/* Conv -> Relu -> pool -> Concat with another branch -> BatchNormalization, and on a second way
+ * through a depthwise Conv; the norms share a scale. */
+static struct baryon_model *stem_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    gives(model, "z", BY_ELEM_FLOAT, NULL);
+    put_random(model, "w1", DIMS(6, 3, 3, 3));
+    put_random(model, "b1", DIMS(6));
+    put_random(model, "wide", DIMS(9));
+    put_random(model, "beta9", DIMS(9));
+    put_random(model, "mean9", DIMS(9));
+    put_random(model, "beta6", DIMS(6));
+    put_random(model, "mean6", DIMS(6));
+    put_random(model, "deep", DIMS(12, 1, 1, 1));
+    float spread[9];
+    for (size_t i = 0; i < 9; i++)
+        spread[i] = 1 + (float)i / 4;
+    put_weight(model, "var9", BY_ELEM_FLOAT, DIMS(9), spread, sizeof spread);
+    put_weight(model, "var6", BY_ELEM_FLOAT, DIMS(6), spread, 6 * sizeof *spread);
+    put_random(model, "scale6", DIMS(6));
+    put_node(model->graph, "stem", "Conv", "x,w1,b1", "p");
+    put_node(model->graph, "act", "Relu", "p", "q");
+    put_node(model->graph, "pool", "MaxPool", "q", "r");
+    put_node(model->graph, "cut", "MaxPool", "x", "s");
+    put_node(model->graph, "join", "Concat", "s,r", "t");
+    put_node(model->graph, "norm", "BatchNormalization", "t,wide,beta9,mean9,var9", "y");
+    put_node(model->graph, "first", "BatchNormalization", "r,scale6,beta6,scale6,var6", "u");
+    put_node(model->graph, "depth", "Conv", "r,deep", "v");
+    put_node(model->graph, "more", "Concat", "u,v", "z");
+    assert_ok(by_model_link(model, &err));
+    const int64_t three[] = {3, 3};
+    for (size_t i = 0; i < model->graph->node.count; i++) {
+        struct baryon_node *node = model->graph->node.at[i];
+        if (by_node_is(node, "MaxPool"))
+            assert_ok(by_node_set_ints(node, "kernel_shape", three, 2, &err));
+        if (by_node_is(node, "Concat"))
+            assert_ok(by_node_set_int(node, "axis", 1, &err));
+        if (strcmp(node->name, "depth") == 0)
+            assert_ok(by_node_set_int(node, "group", 6, &err));
+        if (strcmp(node->name, "stem") == 0)
+            assert_ok(by_node_set_ints(node, "pads", (int64_t[]){1, 1, 1, 1}, 4, &err));
+    }
+    return model;
+}
+
 /* The value between is an output as well: nobody may scale it. */
 static struct baryon_model *seen_model(void)
 {
@@ -136,10 +183,14 @@ static size_t run_model(struct baryon_model *model, float *out)
     for (size_t i = 0; i < port->rank; i++)
         array.size *= (size_t)port->dims[i];
     struct by_run *run = run_ok(session, &array, 1);
-    const struct by_array *y = output(run, 0);
-    assert_true(y->size <= OUTPUTS * sizeof *out);
-    memcpy(out, y->data, y->size);
-    count = y->size / sizeof *out;
+    size_t outputs;
+    const struct by_array *y = by_run_outputs(run, &outputs);
+    count = 0;
+    for (size_t i = 0; i < outputs; i++) {
+        assert_true(count * sizeof *out + y[i].size <= OUTPUTS * sizeof *out);
+        memcpy(out + count, y[i].data, y[i].size);
+        count += y[i].size / sizeof *out;
+    }
     by_run_free(run);
     by_session_close(session);
     return count;
@@ -302,6 +353,67 @@ static void test_float_neighbours_are_left_alone(void **state)
     by_model_free(model);
 }
 
+/* Bits that the channels of the stem's weights lose to the greatest one. */
+static double stem_spread(struct baryon_model *model)
+{
+    struct by_quant_plan plan;
+    struct by_cle_report report;
+    open_plan(&plan, model);
+    assert_ok(by_cle_survey(&plan, &report, &err));
+    return report.stem_spread;
+}
+
+static void test_stem(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = stem_model();
+    recipe.cle_stem = true;
+    const double before = stem_spread(model);
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.stems, 1);
+    assert_int_equal(report.pairs, 0);
+    assert_true(stem_spread(model) < before - 0.5);
+    recipe.cle_stem = false;
+    by_model_free(model);
+}
+
+static void test_stem_that_others_read(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = stem_model();
+    recipe.cle_stem = true;
+    assert_ok(by_graph_add_output(by_graph_value(model->graph, "q"), NULL, &err));
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.stems, 0);
+    recipe.cle_stem = false;
+    by_model_free(model);
+}
+
+static void test_stem_not_asked_for(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = stem_model();
+    check_same(model, BY_CLE_EXACT, &report);
+    assert_int_equal(report.stems, 0);
+    by_model_free(model);
+}
+
+static void test_no_limits_are_left(void **state)
+{
+    (void)state;
+    struct by_cle_report report;
+    struct baryon_model *model = mobile_model();
+    equalize(model, BY_CLE_EXACT, &report);
+    for (size_t i = 0; i < model->graph->all_values.count; i++) {
+        const struct baryon_value *value = model->graph->all_values.at[i];
+        assert_false(value && value->initializer && !value->use_count);
+    }
+    by_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +424,10 @@ int main(void)
         cmocka_unit_test(test_groups_transposes_and_gemm),
         cmocka_unit_test(test_output_between_is_left_alone),
         cmocka_unit_test(test_float_neighbours_are_left_alone),
+        cmocka_unit_test(test_stem),
+        cmocka_unit_test(test_stem_that_others_read),
+        cmocka_unit_test(test_stem_not_asked_for),
+        cmocka_unit_test(test_no_limits_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

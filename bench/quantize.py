@@ -1,0 +1,166 @@
+"""Quantizing: the whole command beside bare inference and AMD Quark.
+
+    quantize.py [--models NAME,...] [--presets NAME,...] [--samples 32,128] [--rounds N] [--no-peers]
+                [--keep FILE] [--again] [--write]
+
+Ours is `baryon quantize` from the start of the process to the written file: opening, equalization,
+calibration, weights, saving. Bare inference is `baryon run` on the same samples, of which only the time
+inside the runtime counts. Both in turns, round by round; the ratio is that of a round. Of Quark the
+call that quantizes is timed, without its imports. Presets without samples stand beside the inference
+of the first number of samples.
+
+--keep FILE has every row that was measured, so that a run that was interrupted goes on where it was; --again
+measures ours anew and takes Quark's rows from it.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from accuracy import NO_DATA, last_json
+from measure import machine, run, spread, version
+
+HERE = pathlib.Path(__file__).parent
+MODELS = ["resnet50", "ppocrv4_det", "ppocrv4_rec", "centerface"]
+PRESETS = ["XINT8", "A8W8", "U8S8_AAWS", "UINT8_DYNAMIC_QUANT", "MATMUL_NBITS"]
+
+
+def one(command):
+    """What a run of ours took; why it failed."""
+    try:
+        return run(command)
+    except SystemExit as failure:
+        return {"failed": str(failure).strip().splitlines()[-1].split("baryon: ")[-1]}
+
+
+def commands(args, model, preset, count, out):
+    path, data = f"{args.folder}/{model}.onnx", f"{args.folder}/{model}"
+    samples = ["--data", data, "--limit", str(count)]
+    return {"bare": [args.program, "run", path, *samples, "--quiet", "--json"],
+            "ours": [args.program, "quantize", path, "--out", out, "--preset", preset, "--force", "--quiet",
+                     *args.options, *([] if preset in NO_DATA else samples)]}
+
+
+def measure_ours(args, model, preset, count, folder):
+    turn = commands(args, model, preset, count, f"{folder}/ours.onnx")
+    found = {name: [] for name in turn}
+    for number in range(args.rounds + 1):  # the first one warms up
+        for name, command in turn.items():
+            result = one(command)
+            if "failed" in result:
+                return result
+            if number:
+                found[name].append({"peak": result["peak"], "seconds": result["model_seconds" if name == "bare" else "wall"]})
+    return found
+
+
+def measure_quark(args, model, preset, count, folder):
+    """The folder that the peer's driver expects has its samples in calib."""
+    data = pathlib.Path(folder, model)
+    data.mkdir(exist_ok=True)
+    if not (data / "calib").exists():
+        (data / "calib").symlink_to(pathlib.Path(args.folder, model).resolve())
+    command = [args.peers, str(HERE / "peer_quantize.py"), f"{args.folder}/{model}.onnx", str(data), preset,
+               f"{folder}/quark.onnx", "--limit", str(count), "--judge", "0"]
+    answer = last_json(command, args.timeout)
+    return answer if "failed" in answer else {"seconds": answer["seconds"], "peak": answer["peak_mb"]}
+
+
+class Kept:
+    """Rows of earlier runs, by what they are of."""
+
+    def __init__(self, path):
+        self.path = path and pathlib.Path(path)
+        self.rows = json.loads(self.path.read_text()) if self.path and self.path.exists() else {}
+
+    def of(self, key):
+        return self.rows.setdefault(key, {})
+
+    def save(self):
+        if self.path:
+            text = json.dumps(self.rows, indent=1)
+            self.path.with_suffix(".new").write_text(text)
+            self.path.with_suffix(".new").replace(self.path)
+
+
+def cells(row):
+    """ours | bare | ratio | Quark | Quark / ours | peaks | remark"""
+    ours, quark = row["ours"], row.get("quark", {"failed": "absent"})
+    seconds = quark.get("seconds")
+    quark_cells = [f"{seconds:.1f}" if seconds else "-"]
+    peak = f"{quark['peak']:.0f}" if seconds else "-"
+    if "failed" in ours:
+        return ["-", "-", "-", *quark_cells, "-", f"- / {peak}", ours["failed"]]
+    wall, bare = ([r["seconds"] for r in ours[name]] for name in ("ours", "bare"))
+    most = max(r["peak"] for r in ours["ours"])
+    times = f"{seconds / statistics.median(wall):.1f}" if seconds else "-"
+    part = f"{most / quark['peak'] * 100:.0f} % of its memory" if seconds else f"Quark: {quark['failed']}"
+    return [spread(wall), spread(bare), spread([o / b for o, b in zip(wall, bare)]), *quark_cells, times,
+            f"{most:.0f} / {peak}", part]
+
+
+def rows(args, kept):
+    with tempfile.TemporaryDirectory() as folder:
+        for model in args.models:
+            for preset in args.presets:
+                for count in args.samples[:1] if preset in NO_DATA else args.samples:
+                    row = kept.of(f"{model} {preset} {count}")
+                    if "ours" not in row or args.again:
+                        row["ours"] = measure_ours(args, model, preset, count, folder)
+                        kept.save()
+                    if args.peers and "seconds" not in row.get("quark", {}):
+                        row["quark"] = measure_quark(args, model, preset, count, folder)
+                        kept.save()
+                    samples = "none" if preset in NO_DATA else count
+                    line = f"| {' | '.join([model, preset, str(samples), *cells(row)])} |"
+                    print(line, flush=True)
+                    yield line
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=lambda text: text.split(","), default=MODELS)
+    parser.add_argument("--presets", type=lambda text: text.split(","), default=PRESETS)
+    parser.add_argument("--samples", type=lambda text: [int(n) for n in text.split(",")], default=[32, 128])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--options", type=lambda text: text.split(), default=[], help="further ones for ours")
+    parser.add_argument("--program", default="build/baryon")
+    parser.add_argument("--folder", default="build/bench")
+    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--python", default="build/venv/bin/python", help="has onnx, numpy and Pillow")
+    parser.add_argument("--timeout", type=int, default=1800, help="seconds that a run of the peer may take")
+    parser.add_argument("--keep", help="file of rows that were measured")
+    parser.add_argument("--again", action="store_true", help="measure ours anew")
+    parser.add_argument("--write", action="store_true", help="write bench/results/quantize.md")
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
+    subprocess.run([args.python, str(HERE / "models.py"), args.folder, "build/zoo"], check=True)
+    quark = None if args.no_peers else version(args.peers, "amd-quark")
+    if not quark:
+        args.peers = None
+        print("no peers: ours and bare inference alone (`make peers` installs them, 3 GB)")
+    head = ["# Quantizing", "",
+            f"{datetime.date.today()}, {machine()}; {args.rounds} rounds in turns, Quark once; median (least to most). "
+            f"Peer: amd-quark {quark or 'absent'}.", "",
+            "| model | preset | samples | ours s | bare inference s | ratio | Quark s | Quark / ours | peak MiB, ours / Quark | |",
+            "|---|---|---|---|---|---|---|---|---|---|"]
+    print("\n".join(head))
+    lines = [*head, *rows(args, Kept(args.keep)), "", __doc__.split("\n\n")[2], ""]
+    if args.write:
+        (HERE / "results" / "quantize.md").write_text("\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    sys.exit(main())
