@@ -95,7 +95,7 @@ void by_sketch_take(struct by_sketch *sketch, const struct by_sketch_part *part,
     if (count > strange) {
         bool first = !sketch->finite_samples;
         /* Adding a positive zero makes a negative one positive. */
-        float min = part->min + 0.0f, max = part->max + 0.0f;
+        float min = part->range.min + 0.0f, max = part->range.max + 0.0f;
         sketch->min = first || min < sketch->min ? min : sketch->min;
         sketch->max = first || max > sketch->max ? max : sketch->max;
         sketch->finite_samples++;

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 #define TARGET __attribute__((target("avx2,fma")))
 #define INLINE TARGET static inline __attribute__((always_inline))
@@ -23,175 +24,217 @@ INLINE __m256 finite_lanes(__m256i size)
     return _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(BY_SKETCH_INF), size));
 }
 
-/* --- Measuring a piece --- */
+/* --- Surveying --- */
 
-struct sums {
-    __m256d sum[4], squares[4]; /* 16 lanes */
-    __m256 min[2], max[2];
-    __m256i greatest[2], least[2];            /* least less one, so that zero is the greatest */
-    __m256i zeros[2], infinities[2], nans[2]; /* negative counts */
+/* As whole numbers, floats of one sign are in order; NaN and infinity are beyond all others. */
+struct extremes {
+    __m256i most, least; /* with their sign: the greatest of those >= 0, the least of one sign */
+    __m256i farthest;    /* without: the most negative, if any is */
 };
 
-/* The square of a float is exact in double: fused or not, the sum is the same. */
-INLINE void add_doubles(struct sums *s, size_t at, __m128 x)
+INLINE void add_extremes(struct extremes *of, __m256i x)
 {
-    __m256d wide = _mm256_cvtps_pd(x);
-    s->sum[at] = _mm256_add_pd(s->sum[at], wide);
-    s->squares[at] = _mm256_fmadd_pd(wide, wide, s->squares[at]);
+    of->most = _mm256_max_epi32(of->most, x);
+    of->least = _mm256_min_epi32(of->least, x);
+    of->farthest = _mm256_max_epu32(of->farthest, x);
 }
 
-INLINE void add_eight(struct sums *s, size_t half, __m256 x, bool strange)
+static float to_float(uint32_t bits)
 {
-    __m256i size = magnitude(x);
-    __m256 low = x, high = x;
-    if (strange) {
-        __m256 finite = finite_lanes(size);
-        __m256i infinity = _mm256_set1_epi32(BY_SKETCH_INF);
-        s->infinities[half] =
-            _mm256_add_epi32(s->infinities[half], _mm256_cmpeq_epi32(size, infinity));
-        s->nans[half] = _mm256_add_epi32(s->nans[half], _mm256_cmpgt_epi32(size, infinity));
-        low = _mm256_blendv_ps(_mm256_set1_ps(INFINITY), x, finite);
-        high = _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, finite);
-        x = _mm256_and_ps(x, finite);
-        size = _mm256_and_si256(size, _mm256_castps_si256(finite));
-        /* What was put to zero here is none: taken off at the end. */
-    }
-    s->zeros[half] =
-        _mm256_add_epi32(s->zeros[half], _mm256_cmpeq_epi32(size, _mm256_setzero_si256()));
-    s->min[half] = _mm256_min_ps(low, s->min[half]);
-    s->max[half] = _mm256_max_ps(high, s->max[half]);
-    s->greatest[half] = _mm256_max_epu32(s->greatest[half], size);
-    s->least[half] =
-        _mm256_min_epu32(s->least[half], _mm256_add_epi32(size, _mm256_set1_epi32(-1)));
-    add_doubles(s, 2 * half, _mm256_castps256_ps128(x));
-    add_doubles(s, 2 * half + 1, _mm256_extractf128_ps(x, 1));
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-INLINE uint32_t count_of(const __m256i counts[2])
+INLINE bool tell_range(const struct extremes *of, struct by_sketch_range *range)
 {
-    uint32_t lanes[8], sum = 0;
-    _mm256_storeu_si256((void *)lanes, _mm256_add_epi32(counts[0], counts[1]));
-    for (size_t i = 0; i < 8; i++)
-        sum -= lanes[i];
-    return sum;
+    int32_t most[8], least[8];
+    uint32_t farthest[8];
+    _mm256_storeu_si256((void *)most, of->most);
+    _mm256_storeu_si256((void *)least, of->least);
+    _mm256_storeu_si256((void *)farthest, of->farthest);
+    for (size_t i = 1; i < 8; i++) {
+        most[0] = most[i] > most[0] ? most[i] : most[0];
+        least[0] = least[i] < least[0] ? least[i] : least[0];
+        farthest[0] = farthest[i] > farthest[0] ? farthest[i] : farthest[0];
+    }
+    const bool some_negative = farthest[0] >> 31, all_negative = most[0] < 0;
+    range->max = to_float((uint32_t)(all_negative ? least[0] : most[0]));
+    range->min = to_float(some_negative ? farthest[0] : (uint32_t)least[0]);
+    return (all_negative || (uint32_t)most[0] < BY_SKETCH_INF) &&
+           (!some_negative || (farthest[0] & 0x7fffffff) < BY_SKETCH_INF);
 }
 
-INLINE void finish(const struct sums *s, struct by_sketch_piece *piece, double *sum,
-                   double *squares)
+TARGET static bool survey(const float *values, size_t count, struct by_sketch_range *range)
 {
-    float min[8], max[8];
-    uint32_t greatest[8], least[8];
-    for (size_t i = 0; i < 4; i++) {
-        _mm256_storeu_pd(sum + 4 * i, s->sum[i]);
-        _mm256_storeu_pd(squares + 4 * i, s->squares[i]);
-    }
-    _mm256_storeu_ps(min, _mm256_min_ps(s->min[0], s->min[1]));
-    _mm256_storeu_ps(max, _mm256_max_ps(s->max[0], s->max[1]));
-    _mm256_storeu_si256((void *)greatest, _mm256_max_epu32(s->greatest[0], s->greatest[1]));
-    _mm256_storeu_si256((void *)least, _mm256_min_epu32(s->least[0], s->least[1]));
-    *piece = (struct by_sketch_piece){.least = UINT32_MAX, .min = INFINITY, .max = -INFINITY};
-    for (size_t i = 0; i < 8; i++) {
-        piece->min = min[i] < piece->min ? min[i] : piece->min;
-        piece->max = max[i] > piece->max ? max[i] : piece->max;
-        piece->greatest = greatest[i] > piece->greatest ? greatest[i] : piece->greatest;
-        piece->least = least[i] < piece->least ? least[i] : piece->least;
-    }
-    piece->least += piece->least != UINT32_MAX;
-    piece->infinities = count_of(s->infinities);
-    piece->nans = count_of(s->nans);
-    piece->zeros = count_of(s->zeros) - piece->infinities - piece->nans;
-}
-
-/* strange: there may be NaN and infinity. */
-INLINE void measure_with(const float *values, size_t count, struct by_sketch_piece *piece,
-                         double *sum, double *squares, bool strange)
-{
-    struct sums s;
-    __m256i none = _mm256_setzero_si256();
-    for (size_t i = 0; i < 4; i++)
-        s.sum[i] = s.squares[i] = _mm256_setzero_pd();
-    for (size_t i = 0; i < 2; i++) {
-        s.min[i] = _mm256_set1_ps(INFINITY);
-        s.max[i] = _mm256_set1_ps(-INFINITY);
-        s.greatest[i] = s.zeros[i] = s.infinities[i] = s.nans[i] = none;
-        s.least[i] = _mm256_set1_epi32(-1);
-    }
+    struct extremes of[2];
+    of[0].most = of[1].most = _mm256_set1_epi32(INT32_MIN);
+    of[0].least = of[1].least = _mm256_set1_epi32(INT32_MAX);
+    of[0].farthest = of[1].farthest = _mm256_setzero_si256();
     for (size_t i = 0; i < count; i += 16) {
-        add_eight(&s, 0, _mm256_loadu_ps(values + i), strange);
-        add_eight(&s, 1, _mm256_loadu_ps(values + i + 8), strange);
+        add_extremes(&of[0], _mm256_loadu_si256((const void *)(values + i)));
+        add_extremes(&of[1], _mm256_loadu_si256((const void *)(values + i + 8)));
     }
-    finish(&s, piece, sum, squares);
-}
-
-TARGET static void measure_any(const float *values, size_t count, struct by_sketch_piece *piece,
-                               double *sum, double *squares)
-{
-    measure_with(values, count, piece, sum, squares, true);
-}
-
-TARGET static void measure(const float *values, size_t count, struct by_sketch_piece *piece)
-{
-    double sum[BY_SKETCH_LANES], squares[BY_SKETCH_LANES];
-    size_t whole = count / BY_SKETCH_LANES * BY_SKETCH_LANES;
-    measure_with(values, whole, piece, sum, squares, false);
-    if (piece->greatest >= BY_SKETCH_INF)
-        measure_any(values, whole, piece, sum, squares);
-    by_sketch_measure_rest(values + whole, count - whole, sum, squares, piece);
+    add_extremes(&of[0], of[1].most);
+    of[0].least = _mm256_min_epi32(of[0].least, of[1].least);
+    of[0].farthest = _mm256_max_epu32(of[0].farthest, of[1].farthest);
+    return tell_range(&of[0], range);
 }
 
 /* --- Finding bins --- */
 
 struct steps {
-    __m256i near, log_offset, even_offset;
-    __m256 scale;
+    __m256 least_even, scale;
+    __m256i least_log, log_offset, even_offset, strays;
 };
 
-INLINE __m256i bins_of(const struct steps *steps, __m256 x, __m256i strays)
+INLINE struct steps load_steps(const struct by_sketch_steps *from)
 {
-    __m256i size = magnitude(x);
-    __m256i is_near = _mm256_cmpgt_epi32(size, steps->near);
-    /* The others would do no harm here but make slow subnormals. */
-    __m256 big = _mm256_castsi256_ps(_mm256_and_si256(size, is_near));
-    __m256i even = _mm256_cvttps_epi32(_mm256_mul_ps(big, steps->scale));
-    even = _mm256_add_epi32(even, steps->even_offset);
-    __m256i log = _mm256_add_epi32(_mm256_srli_epi32(size, 16), steps->log_offset);
-    log = _mm256_max_epi32(log, _mm256_srli_epi32(size, 19));
-    __m256i negative = _mm256_srai_epi32(_mm256_castps_si256(x), 31);
-    __m256i side = _mm256_and_si256(negative, _mm256_set1_epi32(BY_SKETCH_BINS));
-    __m256i bin = _mm256_add_epi32(_mm256_blendv_epi8(log, even, is_near), side);
-    /* Zero less one is the greatest of all. */
-    __m256i less = _mm256_add_epi32(size, _mm256_set1_epi32(-1));
-    __m256i counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(BY_SKETCH_INF - 1),
-                                        _mm256_and_si256(less, _mm256_set1_epi32(0x7fffffff)));
-    return _mm256_blendv_epi8(strays, bin, counts);
+    return (struct steps){
+        .least_even = _mm256_castsi256_ps(_mm256_set1_epi32((int)from->least_even)),
+        .scale = _mm256_set1_ps(from->scale),
+        .least_log = _mm256_set1_epi16((short)(from->least_even >> 16)),
+        .log_offset = _mm256_set1_epi16(from->log_offset),
+        .even_offset = _mm256_set1_epi16(from->even_offset),
+        .strays = _mm256_add_epi16(
+            _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+            _mm256_set1_epi16(BY_SKETCH_BINS)),
+    };
 }
 
-TARGET static void place(const struct by_sketch_plan *plan, const float *values, size_t count,
-                         uint16_t *bins)
+INLINE __m256i even_steps(const struct steps *steps, __m256 size)
 {
-    struct by_sketch_steps numbers;
-    if (!by_sketch_steps(plan, &numbers)) {
-        by_sketch_place_plain(plan, values, count, bins);
-        return;
+    const __m256 even = _mm256_max_ps(size, steps->least_even);
+    return _mm256_cvttps_epi32(_mm256_mul_ps(even, steps->scale));
+}
+
+/* Of 16 values, in the order that packing gives; all steps but the first are in 16 bits. */
+INLINE __m256i bins_of(const struct steps *steps, __m256 x, __m256 y, __m256i *lowest)
+{
+    const __m256 mask = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    const __m256 x_size = _mm256_and_ps(x, mask), y_size = _mm256_and_ps(y, mask);
+    const __m256i x_bits = _mm256_castps_si256(x_size), y_bits = _mm256_castps_si256(y_size);
+    const __m256i even = _mm256_packus_epi32(even_steps(steps, x_size), even_steps(steps, y_size));
+    __m256i bin = _mm256_packus_epi32(_mm256_srli_epi32(x_bits, 16), _mm256_srli_epi32(y_bits, 16));
+    bin = _mm256_min_epi16(bin, steps->least_log);
+    bin = _mm256_max_epi16(_mm256_add_epi16(bin, steps->log_offset), _mm256_srli_epi16(bin, 3));
+    bin = _mm256_add_epi16(bin, _mm256_sub_epi16(even, steps->even_offset));
+    /* Packing stops at the ends of the range, which keeps signs and what is zero. */
+    const __m256i zero =
+        _mm256_cmpeq_epi16(_mm256_packs_epi32(x_bits, y_bits), _mm256_setzero_si256());
+    const __m256i sign =
+        _mm256_srai_epi16(_mm256_packs_epi32(_mm256_castps_si256(x), _mm256_castps_si256(y)), 15);
+    bin = _mm256_blendv_epi8(bin, steps->strays, zero);
+    *lowest = _mm256_min_epu16(*lowest, bin);
+    return _mm256_add_epi16(bin, _mm256_and_si256(sign, _mm256_set1_epi16((short)BY_SKETCH_SIDE)));
+}
+
+/* --- Counting and summing --- */
+
+INLINE void count_four(uint32_t *even, uint32_t *odd, uint64_t bins)
+{
+    even[(uint16_t)bins]++;
+    odd[(uint16_t)(bins >> 16)]++;
+    even[(uint16_t)(bins >> 32)]++;
+    odd[bins >> 48]++;
+}
+
+INLINE void count_sixteen(uint32_t *even, uint32_t *odd, const uint16_t *bins)
+{
+    uint64_t four[4];
+    memcpy(four, bins, sizeof four);
+    for (size_t i = 0; i < 4; i++)
+        count_four(even, odd, four[i]);
+}
+
+struct run {
+    __m256 sum[2], squares[2];
+};
+
+INLINE void add_eight(struct run *run, size_t half, __m256 x)
+{
+    run->sum[half] = _mm256_add_ps(run->sum[half], x);
+    run->squares[half] = _mm256_add_ps(run->squares[half], _mm256_mul_ps(x, x));
+}
+
+INLINE void store_run(const struct run *run, struct by_sketch_lanes *lanes)
+{
+    for (size_t half = 0; half < 2; half++) {
+        _mm256_storeu_ps(lanes->run_sum + 8 * half, run->sum[half]);
+        _mm256_storeu_ps(lanes->run_squares + 8 * half, run->squares[half]);
     }
-    struct steps steps = {
-        .near = _mm256_set1_epi32(numbers.near),
-        .log_offset = _mm256_set1_epi32(numbers.log_offset),
-        .even_offset = _mm256_set1_epi32(numbers.even_offset),
-        .scale = _mm256_set1_ps(numbers.scale),
-    };
-    __m256i low = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                   _mm256_set1_epi32(2 * BY_SKETCH_BINS));
-    __m256i high = _mm256_add_epi32(low, _mm256_set1_epi32(8));
+}
+
+/* Counting is a step behind: vectors and increments go to different parts of the processor. */
+INLINE void tally_run(const struct steps *steps, const float *values, size_t count,
+                      const struct by_sketch_tables *tables, uint16_t bins[2][16], __m256i *lowest,
+                      struct by_sketch_lanes *lanes)
+{
+    struct run run;
+    uint32_t *even = tables->at[0], *odd = tables->at[1];
+    run.sum[0] = run.sum[1] = run.squares[0] = run.squares[1] = _mm256_setzero_ps();
+    for (size_t i = 0; i < count; i += 16) {
+        const size_t turn = i / 16 % 2;
+        const __m256 x = _mm256_loadu_ps(values + i), y = _mm256_loadu_ps(values + i + 8);
+        add_eight(&run, 0, x);
+        add_eight(&run, 1, y);
+        _mm256_store_si256((void *)bins[turn], bins_of(steps, x, y, lowest));
+        if (i)
+            count_sixteen(even, odd, bins[!turn]);
+    }
+    count_sixteen(even, odd, bins[(count / 16 - 1) % 2]);
+    store_run(&run, lanes);
+}
+
+INLINE unsigned lowest_of(__m256i lowest)
+{
+    uint16_t lanes[16], least = UINT16_MAX;
+    _mm256_storeu_si256((void *)lanes, lowest);
+    for (size_t i = 0; i < 16; i++)
+        least = lanes[i] < least ? lanes[i] : least;
+    return least;
+}
+
+TARGET static void tally(const struct by_sketch_plan *plan, const float *values, size_t count,
+                         struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
+{
+    const struct steps steps = load_steps(&plan->steps);
+    _Alignas(32) uint16_t bins[2][16];
+    __m256i lowest = _mm256_set1_epi16(-1);
     size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        __m256i first = bins_of(&steps, _mm256_loadu_ps(values + i), low);
-        __m256i second = bins_of(&steps, _mm256_loadu_ps(values + i + 8), high);
-        /* Packing works within each 128-bit half; the permutation puts them in order. */
-        __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(first, second), 0xd8);
-        _mm256_storeu_si256((void *)(bins + i), packed);
+    for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
+        tally_run(&steps, values + i, BY_SKETCH_RUN, tables, bins, &lowest, lanes);
+        by_sketch_run_end(lanes);
     }
-    by_sketch_place_plain(plan, values + i, count - i, bins + i);
+    if (i < count)
+        tally_run(&steps, values + i, count - i, tables, bins, &lowest, lanes);
+    const unsigned least = lowest_of(lowest);
+    tables->lowest = least < tables->lowest ? least : tables->lowest;
+}
+
+/* --- Adding to rows --- */
+
+INLINE void add_four(uint64_t *row, __m128i counts)
+{
+    const __m256i wide = _mm256_cvtepu32_epi64(counts);
+    _mm256_storeu_si256((void *)row, _mm256_add_epi64(_mm256_loadu_si256((void *)row), wide));
+}
+
+TARGET static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+{
+    const __m256i none = _mm256_setzero_si256();
+    for (size_t i = 0; i < count; i += 8) {
+        const __m256i a = _mm256_loadu_si256((void *)(even + i));
+        const __m256i b = _mm256_loadu_si256((void *)(odd + i));
+        const __m256i both = _mm256_or_si256(a, b);
+        if (_mm256_testz_si256(both, both))
+            continue;
+        const __m256i sum = _mm256_add_epi32(a, b);
+        add_four(row + i, _mm256_castsi256_si128(sum));
+        add_four(row + i + 4, _mm256_extracti128_si256(sum, 1));
+        _mm256_storeu_si256((void *)(even + i), none);
+        _mm256_storeu_si256((void *)(odd + i), none);
+    }
 }
 
 /* --- Ranges --- */
@@ -234,6 +277,12 @@ TARGET static void ranges(const float *values, size_t count, float *min, float *
     by_sketch_ranges_plain(values + i, count - i, min + i, max + i);
 }
 
-const struct by_sketch_path by_sketch_avx2 = {"avx2", supported, measure, place, range, ranges};
+const struct by_sketch_path by_sketch_avx2 = {.name = "avx2",
+                                              .supported = supported,
+                                              .survey = survey,
+                                              .tally = tally,
+                                              .flush = flush,
+                                              .range = range,
+                                              .ranges = ranges};
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #define INLINE TARGET static inline __attribute__((always_inline))
@@ -24,133 +25,135 @@ INLINE __mmask16 finite_lanes(__m512i size)
     return _mm512_cmplt_epi32_mask(size, _mm512_set1_epi32(BY_SKETCH_INF));
 }
 
-/* --- Measuring a piece --- */
+/* --- Surveying --- */
 
-struct sums {
-    __m512d sum[2], squares[2]; /* 16 lanes */
-    __m512 min, max;
-    __m512i greatest, least; /* least less one, so that zero is the greatest */
-    uint32_t zeros, infinities, nans;
-};
-
-/* The square of a float is exact in double: fused or not, the sum is the same. */
-INLINE void add_doubles(struct sums *s, size_t at, __m256 x)
+TARGET static bool survey(const float *values, size_t count, struct by_sketch_range *range)
 {
-    __m512d wide = _mm512_cvtps_pd(x);
-    s->sum[at] = _mm512_add_pd(s->sum[at], wide);
-    s->squares[at] = _mm512_fmadd_pd(wide, wide, s->squares[at]);
-}
-
-INLINE uint32_t count_of(__mmask16 mask)
-{
-    return (uint32_t)__builtin_popcount(mask);
-}
-
-INLINE void add_sixteen(struct sums *s, __m512 x, bool strange)
-{
-    __m512i size = magnitude(x);
-    __mmask16 finite = 0xffff;
-    if (strange) {
-        __m512i infinity = _mm512_set1_epi32(BY_SKETCH_INF);
-        finite = finite_lanes(size);
-        s->infinities += count_of(_mm512_cmpeq_epi32_mask(size, infinity));
-        s->nans += count_of(_mm512_cmpgt_epi32_mask(size, infinity));
-        x = _mm512_maskz_mov_ps(finite, x);
+    __m512 min = _mm512_set1_ps(INFINITY), max = _mm512_set1_ps(-INFINITY);
+    __m512i greatest = _mm512_setzero_si512();
+    for (size_t i = 0; i < count; i += 16) {
+        const __m512 x = _mm512_loadu_ps(values + i);
+        min = _mm512_min_ps(x, min);
+        max = _mm512_max_ps(x, max);
+        greatest = _mm512_max_epu32(greatest, magnitude(x));
     }
-    s->zeros += count_of(_mm512_cmpeq_epi32_mask(size, _mm512_setzero_si512()));
-    s->min = _mm512_mask_min_ps(s->min, finite, x, s->min);
-    s->max = _mm512_mask_max_ps(s->max, finite, x, s->max);
-    s->greatest = _mm512_mask_max_epu32(s->greatest, finite, s->greatest, size);
-    s->least = _mm512_mask_min_epu32(s->least, finite, s->least,
-                                     _mm512_add_epi32(size, _mm512_set1_epi32(-1)));
-    add_doubles(s, 0, _mm512_castps512_ps256(x));
-    add_doubles(s, 1, _mm512_extractf32x8_ps(x, 1));
-}
-
-/* strange: there may be NaN and infinity. */
-INLINE void measure_with(const float *values, size_t count, struct by_sketch_piece *piece,
-                         double *sum, double *squares, bool strange)
-{
-    struct sums s = {.min = _mm512_set1_ps(INFINITY), .max = _mm512_set1_ps(-INFINITY)};
-    s.sum[0] = s.sum[1] = s.squares[0] = s.squares[1] = _mm512_setzero_pd();
-    s.greatest = _mm512_setzero_si512();
-    s.least = _mm512_set1_epi32(-1);
-    for (size_t i = 0; i < count; i += 16)
-        add_sixteen(&s, _mm512_loadu_ps(values + i), strange);
-    for (size_t i = 0; i < 2; i++) {
-        _mm512_storeu_pd(sum + 8 * i, s.sum[i]);
-        _mm512_storeu_pd(squares + 8 * i, s.squares[i]);
-    }
-    uint32_t least = _mm512_reduce_min_epu32(s.least);
-    *piece = (struct by_sketch_piece){.zeros = s.zeros,
-                                      .nans = s.nans,
-                                      .infinities = s.infinities,
-                                      .greatest = _mm512_reduce_max_epu32(s.greatest),
-                                      .least = least + (least != UINT32_MAX),
-                                      .min = _mm512_reduce_min_ps(s.min),
-                                      .max = _mm512_reduce_max_ps(s.max)};
-}
-
-TARGET static void measure_any(const float *values, size_t count, struct by_sketch_piece *piece,
-                               double *sum, double *squares)
-{
-    measure_with(values, count, piece, sum, squares, true);
-}
-
-TARGET static void measure(const float *values, size_t count, struct by_sketch_piece *piece)
-{
-    double sum[BY_SKETCH_LANES], squares[BY_SKETCH_LANES];
-    size_t whole = count / BY_SKETCH_LANES * BY_SKETCH_LANES;
-    measure_with(values, whole, piece, sum, squares, false);
-    if (piece->greatest >= BY_SKETCH_INF)
-        measure_any(values, whole, piece, sum, squares);
-    by_sketch_measure_rest(values + whole, count - whole, sum, squares, piece);
+    *range = (struct by_sketch_range){_mm512_reduce_min_ps(min), _mm512_reduce_max_ps(max)};
+    return _mm512_reduce_max_epu32(greatest) < BY_SKETCH_INF;
 }
 
 /* --- Finding bins --- */
 
 struct steps {
-    __m512i near, log_offset, even_offset, strays;
-    __m512 scale;
+    __m512 least_even, scale;
+    __m512i least_log, log_offset, strays;
 };
 
-INLINE __m256i bins_of(const struct steps *steps, __m512 x)
+INLINE struct steps load_steps(const struct by_sketch_steps *from)
 {
-    __m512i size = magnitude(x);
-    __mmask16 is_near = _mm512_cmpgt_epi32_mask(size, steps->near);
-    __mmask16 counts = finite_lanes(size) & _mm512_test_epi32_mask(size, size);
-    /* The others would do no harm here but make slow subnormals. */
-    __m512 big = _mm512_maskz_mov_ps(is_near, _mm512_castsi512_ps(size));
-    __m512i even = _mm512_cvttps_epi32(_mm512_mul_ps(big, steps->scale));
-    __m512i log = _mm512_add_epi32(_mm512_srli_epi32(size, 16), steps->log_offset);
-    __m512i bin = _mm512_max_epi32(log, _mm512_srli_epi32(size, 19));
-    bin = _mm512_mask_add_epi32(bin, is_near, even, steps->even_offset);
-    bin = _mm512_mask_add_epi32(bin, _mm512_movepi32_mask(_mm512_castps_si512(x)), bin,
-                                _mm512_set1_epi32(BY_SKETCH_BINS));
-    return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(steps->strays, counts, bin));
-}
-
-TARGET static void place(const struct by_sketch_plan *plan, const float *values, size_t count,
-                         uint16_t *bins)
-{
-    struct by_sketch_steps numbers;
-    if (!by_sketch_steps(plan, &numbers)) {
-        by_sketch_place_plain(plan, values, count, bins);
-        return;
-    }
-    struct steps steps = {
-        .near = _mm512_set1_epi32(numbers.near),
-        .log_offset = _mm512_set1_epi32(numbers.log_offset),
-        .even_offset = _mm512_set1_epi32(numbers.even_offset),
+    return (struct steps){
+        .least_even = _mm512_castsi512_ps(_mm512_set1_epi32((int)from->least_even)),
+        .scale = _mm512_set1_ps(from->scale),
+        .least_log = _mm512_set1_epi32((int)(from->least_even >> 16)),
+        .log_offset = _mm512_set1_epi32(from->log_offset),
         .strays = _mm512_add_epi32(
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-            _mm512_set1_epi32(2 * BY_SKETCH_BINS)),
-        .scale = _mm512_set1_ps(numbers.scale),
+            _mm512_set1_epi32(BY_SKETCH_BINS)),
     };
+}
+
+INLINE __m256i bins_of(const struct steps *steps, int even_offset, __m512 x, __m512i *lowest)
+{
+    const __m512i size = magnitude(x);
+    const __m512 even = _mm512_max_ps(_mm512_castsi512_ps(size), steps->least_even);
+    const __m512i log = _mm512_min_epi32(_mm512_srli_epi32(size, 16), steps->least_log);
+    __m512i bin =
+        _mm512_max_epi32(_mm512_add_epi32(log, steps->log_offset), _mm512_srli_epi32(log, 3));
+    bin = _mm512_add_epi32(bin, _mm512_cvttps_epi32(_mm512_mul_ps(even, steps->scale)));
+    bin = _mm512_sub_epi32(bin, _mm512_set1_epi32(even_offset));
+    bin = _mm512_mask_mov_epi32(steps->strays, _mm512_test_epi32_mask(size, size), bin);
+    *lowest = _mm512_min_epu32(*lowest, bin);
+    bin = _mm512_mask_add_epi32(bin, _mm512_movepi32_mask(_mm512_castps_si512(x)), bin,
+                                _mm512_set1_epi32((int)BY_SKETCH_SIDE));
+    return _mm512_cvtepi32_epi16(bin);
+}
+
+/* --- Counting and summing --- */
+
+INLINE void count_four(uint32_t *even, uint32_t *odd, uint64_t bins)
+{
+    even[(uint16_t)bins]++;
+    odd[(uint16_t)(bins >> 16)]++;
+    even[(uint16_t)(bins >> 32)]++;
+    odd[bins >> 48]++;
+}
+
+INLINE void count_sixteen(uint32_t *even, uint32_t *odd, const uint16_t *bins)
+{
+    uint64_t four[4];
+    memcpy(four, bins, sizeof four);
+    for (size_t i = 0; i < 4; i++)
+        count_four(even, odd, four[i]);
+}
+
+/* Counting is a step behind: vectors and increments go to different parts of the processor. */
+INLINE void tally_run(const struct steps *steps, int even_offset, const float *values, size_t count,
+                      const struct by_sketch_tables *tables, uint16_t bins[2][16], __m512i *lowest,
+                      struct by_sketch_lanes *lanes)
+{
+    uint32_t *even = tables->at[0], *odd = tables->at[1];
+    __m512 sum = _mm512_setzero_ps(), squares = _mm512_setzero_ps();
+    for (size_t i = 0; i < count; i += 16) {
+        const size_t turn = i / 16 % 2;
+        const __m512 x = _mm512_loadu_ps(values + i);
+        sum = _mm512_add_ps(sum, x);
+        squares = _mm512_add_ps(squares, _mm512_mul_ps(x, x));
+        _mm256_store_si256((void *)bins[turn], bins_of(steps, even_offset, x, lowest));
+        if (i)
+            count_sixteen(even, odd, bins[!turn]);
+    }
+    count_sixteen(even, odd, bins[(count / 16 - 1) % 2]);
+    _mm512_storeu_ps(lanes->run_sum, sum);
+    _mm512_storeu_ps(lanes->run_squares, squares);
+}
+
+TARGET static void tally(const struct by_sketch_plan *plan, const float *values, size_t count,
+                         struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
+{
+    const struct steps steps = load_steps(&plan->steps);
+    _Alignas(32) uint16_t bins[2][16];
+    __m512i lowest = _mm512_set1_epi32((int)tables->lowest);
     size_t i = 0;
-    for (; i + 16 <= count; i += 16)
-        _mm256_storeu_si256((void *)(bins + i), bins_of(&steps, _mm512_loadu_ps(values + i)));
-    by_sketch_place_plain(plan, values + i, count - i, bins + i);
+    for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
+        tally_run(&steps, plan->steps.even_offset, values + i, BY_SKETCH_RUN, tables, bins, &lowest,
+                  lanes);
+        by_sketch_run_end(lanes);
+    }
+    if (i < count)
+        tally_run(&steps, plan->steps.even_offset, values + i, count - i, tables, bins, &lowest,
+                  lanes);
+    tables->lowest = _mm512_reduce_min_epu32(lowest);
+}
+
+/* --- Adding to rows --- */
+
+INLINE void add_eight(uint64_t *row, __m256i counts)
+{
+    const __m512i wide = _mm512_cvtepu32_epi64(counts);
+    _mm512_storeu_si512(row, _mm512_add_epi64(_mm512_loadu_si512(row), wide));
+}
+
+TARGET static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+{
+    for (size_t i = 0; i < count; i += 16) {
+        const __m512i a = _mm512_loadu_si512(even + i), b = _mm512_loadu_si512(odd + i);
+        const __m512i both = _mm512_or_si512(a, b), sum = _mm512_add_epi32(a, b);
+        if (!_mm512_test_epi32_mask(both, both))
+            continue;
+        add_eight(row + i, _mm512_castsi512_si256(sum));
+        add_eight(row + i + 8, _mm512_extracti64x4_epi64(sum, 1));
+        _mm512_storeu_si512(even + i, _mm512_setzero_si512());
+        _mm512_storeu_si512(odd + i, _mm512_setzero_si512());
+    }
 }
 
 /* --- Ranges --- */
@@ -185,6 +188,12 @@ TARGET static void ranges(const float *values, size_t count, float *min, float *
     by_sketch_ranges_plain(values + i, count - i, min + i, max + i);
 }
 
-const struct by_sketch_path by_sketch_avx512 = {"avx512", supported, measure, place, range, ranges};
+const struct by_sketch_path by_sketch_avx512 = {.name = "avx512",
+                                                .supported = supported,
+                                                .survey = survey,
+                                                .tally = tally,
+                                                .flush = flush,
+                                                .range = range,
+                                                .ranges = ranges};
 
 #endif

@@ -16,7 +16,7 @@ int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
     for (unsigned w = 0; w < workers; w++) {
         struct by_sketch_worker *worker = &fresh->workers[w];
         size_t tables = BY_SKETCH_TABLES + 1;
-        worker->buffer = by_alloc(BY_SKETCH_PIECE, sizeof *worker->buffer, err);
+        worker->buffer = by_alloc(BY_SKETCH_SPAN + BY_SKETCH_PIECE, sizeof *worker->buffer, err);
         worker->memory = worker->buffer
                              ? by_alloc_zero(tables * BY_SKETCH_TABLE, sizeof *worker->memory, err)
                              : NULL;
@@ -24,9 +24,10 @@ int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,
             by_sketch_scratch_close(fresh);
             return -1;
         }
+        worker->clean = worker->buffer + BY_SKETCH_SPAN;
         worker->spare = worker->memory;
         for (size_t t = 0; t < BY_SKETCH_TABLES; t++)
-            worker->tables[t] = worker->memory + (t + 1) * BY_SKETCH_TABLE;
+            worker->tables.at[t] = worker->memory + (t + 1) * BY_SKETCH_TABLE;
         by_sketch_worker_reset(worker, false);
     }
     *scratch = fresh;
@@ -59,8 +60,8 @@ static const float *floats_of(const struct by_sketch_values *values, size_t begi
     return by_sketch_floats(values->at, values->elem, begin, count, buffer);
 }
 
-static int look_piece(void *context, size_t begin, size_t end, unsigned number,
-                      struct baryon_error *err)
+static int look_span(void *context, size_t begin, size_t end, unsigned number,
+                     struct baryon_error *err)
 {
     struct look *look = context;
     struct by_sketch_worker *worker = &look->scratch->workers[number];
@@ -89,14 +90,15 @@ static int flush(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
     by_sketch_touched touched = {0};
     for (unsigned w = 0; w < scratch->worker_count; w++)
         if (scratch->workers[w].used) {
-            by_sketch_worker_touched(&scratch->workers[w], touched);
+            by_sketch_worker_end(&scratch->workers[w]);
+            by_sketch_worker_touched(&scratch->workers[w], sketch, touched);
             by_sketch_part_merge(part, &scratch->workers[w].part);
         }
-    int status = by_sketch_prepare(sketch, by_sketch_part_top(part), touched, err);
+    int status = by_sketch_prepare(sketch, by_sketch_range_top(&part->range), touched, err);
     for (unsigned w = 0; w < scratch->worker_count; w++)
         if (scratch->workers[w].used) {
             if (!status)
-                by_sketch_worker_flush(&scratch->workers[w], sketch);
+                by_sketch_worker_flush(&scratch->workers[w], scratch->path, sketch);
             by_sketch_worker_reset(&scratch->workers[w], status);
         }
     return status;
@@ -111,7 +113,7 @@ static int look_all(struct by_sketch *sketch, struct look *look, uint64_t sample
     while (look->begin < count) {
         size_t left = count - look->begin;
         size_t round = left < look->scratch->round ? left : look->scratch->round;
-        int failed = by_team_for(team, round, BY_SKETCH_PIECE, look_piece, look, err);
+        int failed = by_team_for(team, round, BY_SKETCH_SPAN, look_span, look, err);
         lock(look->values);
         failed |= flush(look->scratch, sketch, &part, failed ? NULL : err);
         look->begin += round;

@@ -21,64 +21,89 @@ static uint32_t magnitude(float value)
 
 /* --- One piece --- */
 
-static void join_lanes(double *sum, double *squares, struct by_sketch_piece *piece)
+int by_sketch_range_top(const struct by_sketch_range *range)
 {
+    const float size = range->max > -range->min ? range->max : -range->min;
+    return range->min <= range->max && size > 0 ? (int)(to_bits(size) >> 23) : -1;
+}
+
+/* Neither overflow nor losses that matter: squares are between 2^-80 and 2^82 at the top. */
+bool by_sketch_in_singles(int top)
+{
+    return top >= 127 - 40 && top <= 127 + 40;
+}
+
+void by_sketch_run_end(struct by_sketch_lanes *lanes)
+{
+    for (size_t i = 0; i < BY_SKETCH_LANES; i++) {
+        lanes->sum[i] += (double)lanes->run_sum[i];
+        lanes->squares[i] += (double)lanes->run_squares[i];
+        lanes->run_sum[i] = lanes->run_squares[i] = 0;
+    }
+}
+
+void by_sketch_lanes_add(struct by_sketch_lanes *lanes, size_t i, float value)
+{
+    const float square = value * value;
+    lanes->run_sum[i % BY_SKETCH_LANES] += value;
+    lanes->run_squares[i % BY_SKETCH_LANES] += square;
+    if ((i + 1) % BY_SKETCH_RUN == 0)
+        by_sketch_run_end(lanes);
+}
+
+static void add_double(struct by_sketch_lanes *lanes, size_t i, double value)
+{
+    lanes->sum[i % BY_SKETCH_LANES] += value;
+    lanes->squares[i % BY_SKETCH_LANES] += value * value;
+}
+
+void by_sketch_sums_end(struct by_sketch_lanes *lanes, const float *rest, size_t count,
+                        struct by_sketch_sums *sums)
+{
+    for (size_t i = 0; i < count; i++)
+        by_sketch_lanes_add(lanes, i, rest[i]);
+    by_sketch_run_end(lanes);
     for (size_t half = BY_SKETCH_LANES / 2; half; half /= 2)
         for (size_t i = 0; i < half; i++) {
-            sum[i] += sum[i + half];
-            squares[i] += squares[i + half];
+            lanes->sum[i] += lanes->sum[i + half];
+            lanes->squares[i] += lanes->squares[i + half];
         }
-    piece->sum = sum[0];
-    piece->squares = squares[0];
+    *sums = (struct by_sketch_sums){lanes->sum[0], lanes->squares[0]};
 }
 
-void by_sketch_measure_rest(const float *values, size_t count, double sum[BY_SKETCH_LANES],
-                            double squares[BY_SKETCH_LANES], struct by_sketch_piece *piece)
+void by_sketch_sums_ref(const float *values, size_t count, int top, struct by_sketch_sums *sums)
 {
+    struct by_sketch_lanes lanes = {0};
+    const bool singles = by_sketch_in_singles(top);
     for (size_t i = 0; i < count; i++) {
-        uint32_t size = magnitude(values[i]);
-        if (size >= BY_SKETCH_INF) {
-            piece->nans += size > BY_SKETCH_INF;
-            piece->infinities += size == BY_SKETCH_INF;
-            continue;
-        }
-        double value = (double)values[i];
-        piece->zeros += !size;
-        piece->min = values[i] < piece->min ? values[i] : piece->min;
-        piece->max = values[i] > piece->max ? values[i] : piece->max;
-        piece->greatest = size > piece->greatest ? size : piece->greatest;
-        piece->least = size && size < piece->least ? size : piece->least;
-        sum[i % BY_SKETCH_LANES] += value;
-        squares[i % BY_SKETCH_LANES] += value * value;
+        const float value = magnitude(values[i]) < BY_SKETCH_INF ? values[i] : 0;
+        if (singles)
+            by_sketch_lanes_add(&lanes, i, value);
+        else
+            add_double(&lanes, i, (double)value);
     }
-    join_lanes(sum, squares, piece);
-}
-
-void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece)
-{
-    double sum[BY_SKETCH_LANES] = {0}, squares[BY_SKETCH_LANES] = {0};
-    *piece = (struct by_sketch_piece){.least = UINT32_MAX, .min = INFINITY, .max = -INFINITY};
-    by_sketch_measure_rest(values, count, sum, squares, piece);
+    by_sketch_sums_end(&lanes, NULL, 0, sums);
 }
 
 /* --- Pieces together --- */
 
 void by_sketch_part_init(struct by_sketch_part *part)
 {
-    *part = (struct by_sketch_part){.least = UINT32_MAX, .min = INFINITY, .max = -INFINITY};
+    *part = (struct by_sketch_part){.range = {INFINITY, -INFINITY}};
 }
 
-void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_piece *piece)
+static void widen(struct by_sketch_range *range, const struct by_sketch_range *other)
 {
-    part->zeros += piece->zeros;
-    part->nans += piece->nans;
-    part->infinities += piece->infinities;
-    part->greatest = piece->greatest > part->greatest ? piece->greatest : part->greatest;
-    part->least = piece->least < part->least ? piece->least : part->least;
-    part->min = piece->min < part->min ? piece->min : part->min;
-    part->max = piece->max > part->max ? piece->max : part->max;
-    by_exact_add(&part->sum, piece->sum);
-    by_exact_add(&part->squares, piece->squares);
+    range->min = other->min < range->min ? other->min : range->min;
+    range->max = other->max > range->max ? other->max : range->max;
+}
+
+void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_range *range,
+                        const struct by_sketch_sums *sums)
+{
+    widen(&part->range, range);
+    by_exact_add(&part->sum, sums->sum);
+    by_exact_add(&part->squares, sums->squares);
 }
 
 void by_sketch_part_merge(struct by_sketch_part *part, const struct by_sketch_part *other)
@@ -86,17 +111,9 @@ void by_sketch_part_merge(struct by_sketch_part *part, const struct by_sketch_pa
     part->zeros += other->zeros;
     part->nans += other->nans;
     part->infinities += other->infinities;
-    part->greatest = other->greatest > part->greatest ? other->greatest : part->greatest;
-    part->least = other->least < part->least ? other->least : part->least;
-    part->min = other->min < part->min ? other->min : part->min;
-    part->max = other->max > part->max ? other->max : part->max;
+    widen(&part->range, &other->range);
     by_exact_merge(&part->sum, &other->sum);
     by_exact_merge(&part->squares, &other->squares);
-}
-
-int by_sketch_part_top(const struct by_sketch_part *part)
-{
-    return part->greatest ? (int)(part->greatest >> 23) : -1;
 }
 
 /* --- Values of any type --- */
@@ -176,9 +193,16 @@ static void walk(struct walk *walk, void visit(struct walk *walk, const float *a
 
 static void visit_measure(struct walk *walk, const float *at, size_t count)
 {
-    struct by_sketch_piece piece;
-    by_sketch_measure_ref(at, count, &piece);
-    by_sketch_part_add(&walk->part, &piece);
+    struct by_sketch_range range = {INFINITY, -INFINITY};
+    struct by_sketch_sums sums;
+    for (size_t i = 0; i < count; i++) {
+        walk->part.zeros += !magnitude(at[i]);
+        walk->part.nans += magnitude(at[i]) > BY_SKETCH_INF;
+        walk->part.infinities += magnitude(at[i]) == BY_SKETCH_INF;
+    }
+    by_sketch_range_plain(at, count, &range.min, &range.max);
+    by_sketch_sums_ref(at, count, by_sketch_range_top(&range), &sums);
+    by_sketch_part_add(&walk->part, &range, &sums);
 }
 
 static void visit_touch(struct walk *walk, const float *at, size_t count)
@@ -211,7 +235,7 @@ int by_sketch_look_plain(struct by_sketch *sketch, float *buffer, const void *va
     by_sketch_part_init(&all.part);
     walk(&all, visit_measure);
     walk(&all, visit_touch);
-    if (by_sketch_prepare(sketch, by_sketch_part_top(&all.part), all.touched, err))
+    if (by_sketch_prepare(sketch, by_sketch_range_top(&all.part.range), all.touched, err))
         return -1;
     walk(&all, visit_count);
     by_sketch_take(sketch, &all.part, count, sample);

@@ -1,9 +1,12 @@
 /*
  * Between the files of the sketch: what a look gathers before the sketch takes it.
  *
- * A tensor is cut into pieces of BY_SKETCH_PIECE values. Sums of a piece are made in
- * double: value i goes to lane i % BY_SKETCH_LANES, lanes are joined as a tree (the upper
- * half to the lower half until one is left). Sums of pieces are joined exactly. So vector
+ * A tensor is cut into pieces of BY_SKETCH_PIECE values. Value i of a piece goes to lane
+ * i % BY_SKETCH_LANES. A lane adds up runs of BY_SKETCH_RUN values of the piece (BY_SKETCH_RUN /
+ * BY_SKETCH_LANES of its own) in single precision, squares rounded before they are added, and the
+ * sums of runs in double; lanes are joined as a tree (the upper half to the lower half until one
+ * is left). Where squares could leave the range of floats (by_sketch_in_singles()), everything is
+ * double. Values that are not finite count as 0. Sums of pieces are joined exactly. So vector
  * paths give the bits of the plain one, and the order of pieces does not matter.
  */
 #ifndef BY_SKETCH_PART_H
@@ -11,35 +14,43 @@
 
 #include "stats/sketch.h"
 
-#define BY_SKETCH_PIECE 16384u
+#define BY_SKETCH_SPAN  16384u /* values that a worker takes at a time: whole pieces */
+#define BY_SKETCH_PIECE 4096u
+#define BY_SKETCH_RUN   512u
 #define BY_SKETCH_LANES 16u
 #define BY_SKETCH_INF   0x7f800000u /* bits of infinity; magnitudes above are NaN */
 
-/* Of one piece. */
-struct by_sketch_piece {
-    uint32_t zeros, nans, infinities;
-    uint32_t greatest, least; /* bits of finite magnitudes but zero; 0 and UINT32_MAX: none */
-    float min, max;           /* of finite values; +inf and -inf: none */
-    double sum, squares;      /* of finite values */
+/* What finite values are between: +inf and -inf, there are none. */
+struct by_sketch_range {
+    float min, max;
+};
+
+/* Of one piece; the rest is counted where bins are. */
+struct by_sketch_sums {
+    double sum, squares; /* of finite values */
 };
 
 /* Of many, in any order. */
 struct by_sketch_part {
     uint64_t zeros, nans, infinities;
-    uint32_t greatest, least;
-    float min, max;
+    struct by_sketch_range range;
     struct by_exact sum, squares;
 };
 
 /* Rows with something in them. */
 typedef bool by_sketch_touched[2][BY_SKETCH_EXPONENTS];
 
-void by_sketch_measure_ref(const float *values, size_t count, struct by_sketch_piece *piece);
+/* Exponent of the greatest magnitude of finite values, -1: nothing but zeros. */
+int by_sketch_range_top(const struct by_sketch_range *range);
+/* Of a piece that reaches to that exponent. */
+bool by_sketch_in_singles(int top);
+/* Sums of a piece by definition. */
+void by_sketch_sums_ref(const float *values, size_t count, int top, struct by_sketch_sums *sums);
 
 void by_sketch_part_init(struct by_sketch_part *part);
-void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_piece *piece);
+void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_range *range,
+                        const struct by_sketch_sums *sums);
 void by_sketch_part_merge(struct by_sketch_part *part, const struct by_sketch_part *other);
-int by_sketch_part_top(const struct by_sketch_part *part); /* -1: nothing but zeros */
 
 /* Refuses types that have no sketch. */
 int by_sketch_check(int64_t elem, struct baryon_error *err);

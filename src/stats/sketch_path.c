@@ -12,30 +12,121 @@ static uint32_t magnitude(float value)
     return bits & 0x7fffffff;
 }
 
-bool by_sketch_steps(const struct by_sketch_plan *plan, struct by_sketch_steps *steps)
+void by_sketch_steps(struct by_sketch_plan *plan)
 {
-    int top = plan->top;
-    if (top < 16 || top > 200)
+    const int top = plan->top, below = 16 * (top - 15); /* bins of rows of 16 */
+    plan->steps.possible = top >= 16 && top <= 200;
+    if (!plan->steps.possible)
+        return;
+    plan->steps.least_even = (uint32_t)(top - 3) << 23;
+    plan->steps.log_offset = (int16_t)(below - ((top - 15) << 7));
+    plan->steps.scale = ldexpf(1, 11 - (top - 127));
+    plan->steps.even_offset = 1 << 8;
+}
+
+/* --- A piece with any path --- */
+
+bool by_sketch_survey(const struct by_sketch_path *path, const float *values, size_t count,
+                      struct by_sketch_range *range)
+{
+    const size_t whole = count / BY_SKETCH_LANES * BY_SKETCH_LANES;
+    struct by_sketch_range rest;
+    *range = (struct by_sketch_range){INFINITY, -INFINITY};
+    if ((whole && !path->survey(values, whole, range)) ||
+        !by_sketch_survey_plain(values + whole, count - whole, &rest))
         return false;
-    int below = 16 * (top - 15); /* bins of rows of 16 */
-    *steps = (struct by_sketch_steps){.near = ((top - 3) << 23) - 1,
-                                      .log_offset = below - ((top - 15) << 7),
-                                      .even_offset = below + 11 * 128 - 128,
-                                      .scale = ldexpf(1, 11 - (top - 127))};
+    range->min = rest.min < range->min ? rest.min : range->min;
+    range->max = rest.max > range->max ? rest.max : range->max;
     return true;
 }
 
-void by_sketch_place_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
-                           uint16_t *bins)
+void by_sketch_tally(const struct by_sketch_path *path, const struct by_sketch_plan *plan, int top,
+                     const float *values, size_t count, struct by_sketch_tables *tables,
+                     struct by_sketch_sums *sums)
+{
+    struct by_sketch_lanes lanes = {0};
+    const size_t whole = count / BY_SKETCH_LANES * BY_SKETCH_LANES;
+    if (!plan->steps.possible || !by_sketch_in_singles(top)) {
+        by_sketch_count_plain(plan, values, count, tables);
+        by_sketch_sums_ref(values, count, top, sums);
+        return;
+    }
+    if (whole)
+        path->tally(plan, values, whole, tables, &lanes);
+    by_sketch_count_plain(plan, values + whole, count - whole, tables);
+    by_sketch_sums_end(&lanes, values + whole, count - whole, sums);
+}
+
+/* What a lane of so many values comes to. */
+static void sum_lane(float value, size_t count, bool singles, double *sum, double *squares)
+{
+    const size_t each = singles ? BY_SKETCH_RUN / BY_SKETCH_LANES : 1;
+    const float square = value * value;
+    *sum = *squares = 0;
+    for (size_t at = 0; at < count; at += each) {
+        float run_sum = 0, run_squares = 0;
+        for (size_t i = at; singles && i < count && i < at + each; i++) {
+            run_sum += value;
+            run_squares += square;
+        }
+        *sum += singles ? (double)run_sum : (double)value;
+        *squares += singles ? (double)run_squares : (double)value * (double)value;
+    }
+}
+
+void by_sketch_sums_equal(float value, size_t count, int top, struct by_sketch_sums *sums)
+{
+    struct by_sketch_lanes lanes = {0};
+    const bool singles = by_sketch_in_singles(top);
+    const size_t each = count / BY_SKETCH_LANES, more = count % BY_SKETCH_LANES;
+    double sum[2], squares[2];
+    sum_lane(value, each, singles, &sum[0], &squares[0]);
+    sum_lane(value, each + 1, singles, &sum[1], &squares[1]);
+    for (size_t i = 0; i < BY_SKETCH_LANES; i++) {
+        lanes.sum[i] = sum[i < more];
+        lanes.squares[i] = squares[i < more];
+    }
+    by_sketch_sums_end(&lanes, NULL, 0, sums);
+}
+
+/* --- The plain path --- */
+
+bool by_sketch_survey_plain(const float *values, size_t count, struct by_sketch_range *range)
+{
+    bool finite = true;
+    *range = (struct by_sketch_range){INFINITY, -INFINITY};
+    for (size_t i = 0; i < count; i++)
+        finite &= magnitude(values[i]) < BY_SKETCH_INF;
+    by_sketch_range_plain(values, count, &range->min, &range->max);
+    return finite;
+}
+
+void by_sketch_count_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
+                           struct by_sketch_tables *tables)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t size = magnitude(values[i]), exponent = size >> 23;
-        if (!size || size >= BY_SKETCH_INF) {
-            bins[i] = (uint16_t)(2 * BY_SKETCH_BINS + i % BY_SKETCH_STRAYS);
-            continue;
-        }
-        uint32_t bin = plan->base[exponent] + ((size & 0x7fffff) >> plan->shift[exponent]);
-        bins[i] = (uint16_t)(bin + (values[i] < 0 ? BY_SKETCH_BINS : 0));
+        const uint32_t size = magnitude(values[i]), exponent = size >> 23;
+        uint32_t bin = BY_SKETCH_BINS;
+        if (size)
+            bin = plan->base[exponent] + ((size & 0x7fffff) >> plan->shift[exponent]);
+        tables->lowest = bin < tables->lowest ? bin : tables->lowest;
+        tables->at[0][bin + (values[i] < 0 ? BY_SKETCH_SIDE : 0)]++;
+    }
+}
+
+static void tally_plain(const struct by_sketch_plan *plan, const float *values, size_t count,
+                        struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
+{
+    by_sketch_count_plain(plan, values, count, tables);
+    for (size_t i = 0; i < count; i++)
+        by_sketch_lanes_add(lanes, i, values[i]);
+}
+
+static void flush_plain(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        row[i] += (uint64_t)even[i] + odd[i];
+        even[i] = odd[i] = 0;
     }
 }
 
@@ -60,12 +151,13 @@ static bool always(void)
     return true;
 }
 
-static const struct by_sketch_path plain = {"plain",
-                                            always,
-                                            by_sketch_measure_ref,
-                                            by_sketch_place_plain,
-                                            by_sketch_range_plain,
-                                            by_sketch_ranges_plain};
+static const struct by_sketch_path plain = {.name = "plain",
+                                            .supported = always,
+                                            .survey = by_sketch_survey_plain,
+                                            .tally = tally_plain,
+                                            .flush = flush_plain,
+                                            .range = by_sketch_range_plain,
+                                            .ranges = by_sketch_ranges_plain};
 
 const struct by_sketch_path *const *by_sketch_paths(size_t *count)
 {

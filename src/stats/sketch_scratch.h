@@ -7,17 +7,14 @@
 
 #include "stats/sketch_path.h"
 
-/* Neighbouring values count in different tables, so that equal ones do not wait for each other. */
-#define BY_SKETCH_TABLES 2u
-
 struct by_sketch_worker {
-    bool used; /* in this round */
-    struct by_sketch_part part;
-    bool counted;               /* something in the tables */
+    bool used;                  /* in this round */
+    struct by_sketch_part part; /* its zeros: less than none by what counts as zero but is not */
     struct by_sketch_plan plan; /* top -1: none yet */
-    float *buffer;              /* a piece as floats */
-    /* [BY_SKETCH_TABLE] each, zero when not in use. */
-    uint32_t *tables[BY_SKETCH_TABLES], *spare;
+    float *buffer;              /* a span as floats */
+    float *clean;               /* a piece without NaN and infinity */
+    struct by_sketch_tables tables; /* zero when not in use */
+    uint32_t *spare;
     uint32_t *memory; /* of all of them */
 };
 
@@ -29,14 +26,18 @@ struct by_sketch_scratch {
 };
 
 /* Less work than this goes the plain way, which touches less memory. */
-#define BY_SKETCH_SMALL 2048u
+#define BY_SKETCH_SMALL 384u
 
 void by_sketch_worker_reset(struct by_sketch_worker *worker, bool clear);
-/* One piece; low_top: the top that is known to come at least. */
+/* One span; low_top: the top that is known to come at least. */
 void by_sketch_worker_look(struct by_sketch_worker *worker, const struct by_sketch_path *path,
                            const float *values, size_t count, int low_top);
-/* Which rows have something, and then adding them to a sketch that was prepared for them. */
-void by_sketch_worker_touched(struct by_sketch_worker *worker, by_sketch_touched touched);
-void by_sketch_worker_flush(struct by_sketch_worker *worker, struct by_sketch *sketch);
+/* After all spans: completes part. */
+void by_sketch_worker_end(struct by_sketch_worker *worker);
+/* Rows with something in them that the sketch has not; then adding to a sketch that has them. */
+void by_sketch_worker_touched(struct by_sketch_worker *worker, const struct by_sketch *sketch,
+                              by_sketch_touched touched);
+void by_sketch_worker_flush(struct by_sketch_worker *worker, const struct by_sketch_path *path,
+                            struct by_sketch *sketch);
 
 #endif

@@ -9,8 +9,6 @@
 
 typedef float floats __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
-typedef float pair __attribute__((vector_size(8)));
-typedef double doubles __attribute__((vector_size(16)));
 
 static bool always(void)
 {
@@ -66,107 +64,97 @@ static inline floats or_else(ints mask, floats x, float other)
     return (floats)choose(mask, (ints)x, (ints)others);
 }
 
-/* --- Measuring a piece --- */
+/* --- Surveying --- */
 
-struct sums {
-    doubles sum[2 * SETS], squares[2 * SETS];
-    floats min, max;
-    ints greatest, least, zeros, infinities, nans; /* counts are negative */
-};
-
-static inline void add_pair(struct sums *s, size_t at, float low, float high)
+static bool survey(const float *values, size_t count, struct by_sketch_range *range)
 {
-    doubles wide = __builtin_convertvector(((pair){low, high}), doubles);
-    s->sum[at] += wide;
-    s->squares[at] += wide * wide;
-}
-
-static inline void add_four(struct sums *s, size_t set, floats x)
-{
-    ints size = magnitude(x), infinity = fill((int32_t)BY_SKETCH_INF);
-    ints finite = size < infinity, some = size != fill(0);
-    s->infinities += size == infinity;
-    s->nans += size > infinity;
-    s->zeros += ~some;
-    s->min = lower(or_else(finite, x, INFINITY), s->min);
-    s->max = higher(or_else(finite, x, -INFINITY), s->max);
-    s->greatest = greatest_of(size & finite, s->greatest);
-    s->least = least_of(choose(some & finite, size, fill(INT32_MAX)), s->least);
-    x = or_else(finite, x, 0);
-    add_pair(s, 2 * set, x[0], x[1]);
-    add_pair(s, 2 * set + 1, x[2], x[3]);
-}
-
-static uint32_t count_of(ints counts)
-{
-    uint32_t sum = 0;
-    for (size_t i = 0; i < LANES; i++)
-        sum -= (uint32_t)counts[i];
-    return sum;
-}
-
-static void measure(const float *values, size_t count, struct by_sketch_piece *piece)
-{
-    double sum[BY_SKETCH_LANES], squares[BY_SKETCH_LANES];
-    size_t whole = count / BY_SKETCH_LANES * BY_SKETCH_LANES;
-    struct sums s;
-    memset(&s, 0, sizeof s);
-    s.min = or_else(fill(0), s.min, INFINITY);
-    s.max = or_else(fill(0), s.max, -INFINITY);
-    s.least = fill(INT32_MAX);
-    for (size_t i = 0; i < whole; i += BY_SKETCH_LANES)
-        for (size_t set = 0; set < SETS; set++)
-            add_four(&s, set, load(values + i + LANES * set));
-    memcpy(sum, s.sum, sizeof sum);
-    memcpy(squares, s.squares, sizeof squares);
-    *piece = (struct by_sketch_piece){.zeros = count_of(s.zeros),
-                                      .nans = count_of(s.nans),
-                                      .infinities = count_of(s.infinities),
-                                      .least = UINT32_MAX,
-                                      .min = INFINITY,
-                                      .max = -INFINITY};
-    for (size_t i = 0; i < LANES; i++) {
-        uint32_t greatest = (uint32_t)s.greatest[i], least = (uint32_t)s.least[i];
-        piece->min = s.min[i] < piece->min ? s.min[i] : piece->min;
-        piece->max = s.max[i] > piece->max ? s.max[i] : piece->max;
-        piece->greatest = greatest > piece->greatest ? greatest : piece->greatest;
-        piece->least = least < INT32_MAX && least < piece->least ? least : piece->least;
+    floats min = load(values), max = min;
+    ints greatest = magnitude(min);
+    bool finite = true;
+    for (size_t i = LANES; i < count; i += LANES) {
+        const floats x = load(values + i);
+        min = lower(x, min);
+        max = higher(x, max);
+        greatest = greatest_of(magnitude(x), greatest);
     }
-    by_sketch_measure_rest(values + whole, count - whole, sum, squares, piece);
+    *range = (struct by_sketch_range){min[0], max[0]};
+    for (size_t i = 0; i < LANES; i++) {
+        range->min = min[i] < range->min ? min[i] : range->min;
+        range->max = max[i] > range->max ? max[i] : range->max;
+        finite &= (uint32_t)greatest[i] < BY_SKETCH_INF;
+    }
+    return finite;
 }
 
 /* --- Finding bins --- */
 
-static inline ints bins_of(const struct by_sketch_steps *steps, floats x, ints strays)
+static inline ints bins_of(const struct by_sketch_steps *steps, floats x, ints strays, ints *lowest)
 {
-    ints size = magnitude(x), is_near = size > fill(steps->near);
-    /* The others would do no harm here but make slow subnormals. */
-    floats big = (floats)(size & is_near & (size < fill((int32_t)BY_SKETCH_INF)));
-    ints even = __builtin_convertvector(big * steps->scale, ints) + fill(steps->even_offset);
-    ints log = greatest_of((size >> 16) + fill(steps->log_offset), size >> 19);
-    ints side = ((ints)x >> 31) & fill((int32_t)BY_SKETCH_BINS);
-    ints counts = (size != fill(0)) & (size < fill((int32_t)BY_SKETCH_INF));
-    return choose(counts, choose(is_near, even, log) + side, strays);
+    const ints size = magnitude(x), least_even = fill((int32_t)steps->least_even);
+    const ints log = least_of(size >> 16, least_even >> 16);
+    const ints far = greatest_of(log + fill(steps->log_offset), log >> 3);
+    const floats even = (floats)greatest_of(size, least_even);
+    const ints near = __builtin_convertvector(even * steps->scale, ints) - fill(steps->even_offset);
+    const ints bin = choose(size == fill(0), strays, far + near);
+    *lowest = least_of(bin, *lowest);
+    return bin + (((ints)x >> 31) & fill((int32_t)BY_SKETCH_SIDE));
 }
 
-static void place(const struct by_sketch_plan *plan, const float *values, size_t count,
-                  uint16_t *bins)
+/* --- Counting and summing --- */
+
+struct run {
+    floats sum[SETS], squares[SETS];
+};
+
+static inline void tally_sixteen(const struct by_sketch_steps *steps, const float *values,
+                                 struct by_sketch_tables *tables, struct run *run, ints *lowest)
 {
-    struct by_sketch_steps steps;
-    if (!by_sketch_steps(plan, &steps)) {
-        by_sketch_place_plain(plan, values, count, bins);
-        return;
+    const ints strays = (ints){0, 1, 2, 3} + fill((int32_t)BY_SKETCH_BINS);
+    for (size_t set = 0; set < SETS; set++) {
+        const floats x = load(values + LANES * set), square = x * x;
+        const ints bin = bins_of(steps, x, strays + fill((int32_t)(LANES * set)), lowest);
+        run->sum[set] += x;
+        run->squares[set] += square;
+        for (size_t lane = 0; lane < LANES; lane++)
+            tables->at[lane % BY_SKETCH_TABLES][bin[lane]]++;
     }
-    const ints strays = (ints){0, 1, 2, 3} + fill((int32_t)(2 * BY_SKETCH_BINS));
+}
+
+static void tally_run(const struct by_sketch_steps *steps, const float *values, size_t count,
+                      struct by_sketch_tables *tables, ints *lowest, struct by_sketch_lanes *lanes)
+{
+    struct run run;
+    memset(&run, 0, sizeof run);
+    for (size_t i = 0; i < count; i += BY_SKETCH_LANES)
+        tally_sixteen(steps, values + i, tables, &run, lowest);
+    memcpy(lanes->run_sum, run.sum, sizeof lanes->run_sum);
+    memcpy(lanes->run_squares, run.squares, sizeof lanes->run_squares);
+}
+
+static void tally(const struct by_sketch_plan *plan, const float *values, size_t count,
+                  struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
+{
+    ints lowest = fill((int32_t)tables->lowest);
     size_t i = 0;
-    for (; i + BY_SKETCH_LANES <= count; i += BY_SKETCH_LANES)
-        for (size_t set = 0; set < SETS; set++) {
-            size_t at = i + LANES * set;
-            ints bin = bins_of(&steps, load(values + at), strays + fill((int32_t)(LANES * set)));
-            for (size_t lane = 0; lane < LANES; lane++)
-                bins[at + lane] = (uint16_t)bin[lane];
-        }
-    by_sketch_place_plain(plan, values + i, count - i, bins + i);
+    for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
+        tally_run(&plan->steps, values + i, BY_SKETCH_RUN, tables, &lowest, lanes);
+        by_sketch_run_end(lanes);
+    }
+    if (i < count)
+        tally_run(&plan->steps, values + i, count - i, tables, &lowest, lanes);
+    for (size_t lane = 0; lane < LANES; lane++)
+        tables->lowest =
+            (unsigned)lowest[lane] < tables->lowest ? (unsigned)lowest[lane] : tables->lowest;
+}
+
+/* --- Adding to rows --- */
+
+static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+{
+    for (size_t i = 0; i < count; i++)
+        row[i] += (uint64_t)even[i] + odd[i];
+    memset(even, 0, count * sizeof *even);
+    memset(odd, 0, count * sizeof *odd);
 }
 
 /* --- Ranges --- */
@@ -205,8 +193,13 @@ static void ranges(const float *values, size_t count, float *min, float *max)
 
 const struct by_sketch_path by_sketch_vector = {
 #if defined(__aarch64__)
-    "neon",
+    .name = "neon",
 #else
-    "vector",
+    .name = "vector",
 #endif
-    always, measure, place, range, ranges};
+    .supported = always,
+    .survey = survey,
+    .tally = tally,
+    .flush = flush,
+    .range = range,
+    .ranges = ranges};

@@ -1,10 +1,10 @@
 /* Counting the values of pieces in tables of 32 bits. */
 #include "stats/sketch_scratch.h"
 
+#include <math.h>
 #include <string.h>
 
-#define TABLES BY_SKETCH_TABLES
-#define CHUNK  1024u /* bins that are known before they are counted */
+#define PIECE BY_SKETCH_PIECE
 
 static void make_plan(struct by_sketch_plan *plan, int top)
 {
@@ -16,6 +16,7 @@ static void make_plan(struct by_sketch_plan *plan, int top)
         plan->shift[e] = (uint8_t)(23 - bits);
         base += 1u << bits;
     }
+    by_sketch_steps(plan);
 }
 
 void by_sketch_worker_reset(struct by_sketch_worker *worker, bool clear)
@@ -23,26 +24,36 @@ void by_sketch_worker_reset(struct by_sketch_worker *worker, bool clear)
     by_sketch_part_init(&worker->part);
     worker->plan.top = -1;
     worker->used = false;
-    worker->counted = false;
-    for (size_t i = 0; clear && i < TABLES; i++)
-        memset(worker->tables[i], 0, BY_SKETCH_TABLE * sizeof *worker->tables[i]);
+    worker->tables.lowest = BY_SKETCH_BINS;
+    for (size_t i = 0; clear && i < BY_SKETCH_TABLES; i++)
+        memset(worker->tables.at[i], 0, BY_SKETCH_TABLE * sizeof *worker->tables.at[i]);
 }
 
 /* --- Rows in the tables --- */
 
+/* A row that nothing was counted below of. */
 static int first_row(const struct by_sketch_worker *worker)
 {
-    return (int)(worker->part.least >> 23);
+    const struct by_sketch_plan *plan = &worker->plan;
+    int e = 0;
+    if (worker->tables.lowest >= BY_SKETCH_BINS)
+        return plan->top + 1;
+    while (e < plan->top && plan->base[e + 1] <= worker->tables.lowest)
+        e++;
+    return e;
 }
 
-static int end_row(const struct by_sketch_worker *worker)
+/* Behind the last one of a sign. */
+static int end_row(const struct by_sketch_worker *worker, int sign)
 {
-    return by_sketch_part_top(&worker->part) + 1;
+    const struct by_sketch_range *range = &worker->part.range;
+    const struct by_sketch_range side = {.max = sign ? -range->min : range->max};
+    return by_sketch_range_top(&side) + 1;
 }
 
-static uint32_t *row_of(struct by_sketch_worker *worker, size_t table, int sign, int e)
+static uint32_t *row_of(const struct by_sketch_worker *worker, size_t table, int sign, int e)
 {
-    return worker->tables[table] + worker->plan.base[e] + (sign ? BY_SKETCH_BINS : 0);
+    return worker->tables.at[table] + worker->plan.base[e] + (sign ? BY_SKETCH_SIDE : 0);
 }
 
 static size_t row_size(const struct by_sketch_plan *plan, int e)
@@ -50,145 +61,168 @@ static size_t row_size(const struct by_sketch_plan *plan, int e)
     return (size_t)1 << (23 - plan->shift[e]);
 }
 
-/* Rows are of 16 bins and more: loops of 16 are what compilers make vectors of. */
-#define BLOCK 16u
-
-static bool any_of(const uint32_t *at)
+/* Adds what was counted in a row to one of fewer bins, and clears it. */
+static void move_row(const struct by_sketch_worker *worker, int sign, int e, unsigned fewer,
+                     uint32_t *to)
 {
-    uint32_t any = 0;
-    for (size_t i = 0; i < BLOCK; i++)
-        any |= at[i];
-    return any;
+    const size_t count = row_size(&worker->plan, e);
+    for (size_t t = 0; t < BY_SKETCH_TABLES; t++) {
+        uint32_t *from = row_of(worker, t, sign, e);
+        for (size_t i = 0; i < count; i++)
+            to[i >> fewer] += from[i];
+        memset(from, 0, count * sizeof *from);
+    }
 }
 
-/* The first table's row, to which the others' are added and cleared; is there anything? */
-static bool join_row(struct by_sketch_worker *worker, int sign, int e)
+static uint32_t *strays_of(uint32_t *table, int sign)
 {
-    uint32_t *row = row_of(worker, 0, sign, e);
-    size_t count = row_size(&worker->plan, e);
-    bool any = false;
-    for (size_t at = 0; at < count; at += BLOCK) {
-        for (size_t t = 1; t < TABLES; t++) {
-            uint32_t *other = row_of(worker, t, sign, e) + at;
-            for (size_t i = 0; i < BLOCK; i++)
-                row[at + i] += other[i];
-            memset(other, 0, BLOCK * sizeof *other);
-        }
-        any |= any_of(row + at);
-    }
-    return any;
+    return table + BY_SKETCH_BINS + (sign ? BY_SKETCH_SIDE : 0);
 }
 
 /* Moves what was counted to where a higher top wants it. */
 static void raise_top(struct by_sketch_worker *worker, int top)
 {
     struct by_sketch_plan plan;
+    uint32_t *clear = worker->tables.at[0];
+    const int first = first_row(worker);
     make_plan(&plan, top);
-    for (int sign = 0; sign < 2; sign++)
-        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++) {
-            if (!join_row(worker, sign, e))
-                continue;
-            uint32_t *from = row_of(worker, 0, sign, e);
-            uint32_t *to = worker->spare + plan.base[e] + (sign ? BY_SKETCH_BINS : 0);
-            unsigned fewer = (unsigned)plan.shift[e] - worker->plan.shift[e];
-            size_t count = row_size(&worker->plan, e);
-            for (size_t i = 0; i < count; i++)
-                to[i >> fewer] += from[i];
-            memset(from, 0, count * sizeof *from);
-        }
-    uint32_t *clear = worker->tables[0];
-    worker->tables[0] = worker->spare;
+    for (int sign = 0; sign < 2; sign++) {
+        const size_t strays = BY_SKETCH_STRAYS * sizeof *clear;
+        for (int e = first; e < end_row(worker, sign); e++)
+            move_row(worker, sign, e, (unsigned)plan.shift[e] - worker->plan.shift[e],
+                     worker->spare + plan.base[e] + (sign ? BY_SKETCH_SIDE : 0));
+        memcpy(strays_of(worker->spare, sign), strays_of(clear, sign), strays);
+        memset(strays_of(clear, sign), 0, strays);
+    }
+    if (worker->tables.lowest < BY_SKETCH_BINS)
+        worker->tables.lowest = plan.base[first];
+    worker->tables.at[0] = worker->spare;
     worker->spare = clear;
     worker->plan = plan;
 }
 
 /* --- Counting --- */
 
-static void count_bins(struct by_sketch_worker *worker, const uint16_t *bins, size_t count)
+static uint32_t magnitude(float value)
 {
-    uint32_t *even = worker->tables[0], *odd = worker->tables[1];
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        even[bins[i]]++;
-        odd[bins[i + 1]]++;
-        even[bins[i + 2]]++;
-        odd[bins[i + 3]]++;
-    }
-    for (; i < count; i++)
-        even[bins[i]]++;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x7fffffff;
 }
 
-static void count_piece(struct by_sketch_worker *worker, const struct by_sketch_path *path,
-                        const float *values, size_t count)
+/* Zeros stand for what is not finite, and are taken off again. */
+static const float *clean(struct by_sketch_worker *worker, const float *values, size_t count)
 {
-    uint16_t bins[CHUNK];
-    for (size_t at = 0, step; at < count; at += step) {
-        step = count - at < CHUNK ? count - at : CHUNK;
-        path->place(&worker->plan, values + at, step, bins);
-        count_bins(worker, bins, step);
+    uint32_t strange = 0, infinities = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t size = magnitude(values[i]);
+        const bool finite = size < BY_SKETCH_INF;
+        worker->clean[i] = finite ? values[i] : 0;
+        strange += !finite;
+        infinities += size == BY_SKETCH_INF;
     }
+    worker->part.infinities += infinities;
+    worker->part.nans += strange - infinities;
+    worker->part.zeros -= strange;
+    return worker->clean;
 }
 
 static void count_equal(struct by_sketch_worker *worker, float value, size_t count)
 {
-    uint16_t bin;
-    by_sketch_place_plain(&worker->plan, &value, 1, &bin);
-    worker->tables[0][bin] += (uint32_t)count;
+    const struct by_sketch_plan *plan = &worker->plan;
+    const uint32_t size = magnitude(value), e = size >> 23;
+    const unsigned bin = plan->base[e] + ((size & 0x7fffff) >> plan->shift[e]);
+    worker->tables.lowest = bin < worker->tables.lowest ? bin : worker->tables.lowest;
+    worker->tables.at[0][bin + (value < 0 ? BY_SKETCH_SIDE : 0)] += (uint32_t)count;
+}
+
+static void look_piece(struct by_sketch_worker *worker, const struct by_sketch_path *path,
+                       const float *values, size_t count, int low_top)
+{
+    struct by_sketch_range range;
+    struct by_sketch_sums sums = {0};
+    const bool finite = by_sketch_survey(path, values, count, &range);
+    if (!finite) {
+        range = (struct by_sketch_range){INFINITY, -INFINITY};
+        path->range(values, count, &range.min, &range.max);
+        values = clean(worker, values, count);
+    }
+    const int top = by_sketch_range_top(&range);
+    if (top > worker->plan.top)
+        raise_top(worker, top > low_top ? top : low_top);
+    if (top < 0) {
+        *strays_of(worker->tables.at[0], 0) += (uint32_t)count;
+    } else if (finite && range.min == range.max) {
+        count_equal(worker, range.min, count);
+        by_sketch_sums_equal(range.min, count, top, &sums);
+    } else {
+        by_sketch_tally(path, &worker->plan, top, values, count, &worker->tables, &sums);
+    }
+    by_sketch_part_add(&worker->part, &range, &sums);
 }
 
 void by_sketch_worker_look(struct by_sketch_worker *worker, const struct by_sketch_path *path,
                            const float *values, size_t count, int low_top)
 {
-    struct by_sketch_piece piece;
     worker->used = true;
-    path->measure(values, count, &piece);
-    int top = piece.greatest ? (int)(piece.greatest >> 23) : -1;
-    size_t apart = (size_t)piece.zeros + piece.nans + piece.infinities;
-    /* Which rows have something is told by what was seen so far, without this piece. */
-    if (top > worker->plan.top)
-        raise_top(worker, top > low_top ? top : low_top);
-    by_sketch_part_add(&worker->part, &piece);
-    if (apart == count)
-        return;
-    worker->counted = true;
-    if (piece.min == piece.max)
-        count_equal(worker, piece.min, count - apart);
-    else
-        count_piece(worker, path, values, count);
+    for (size_t at = 0; at < count; at += PIECE)
+        look_piece(worker, path, values + at, count - at < PIECE ? count - at : PIECE, low_top);
 }
 
 /* --- Into the sketch --- */
 
-void by_sketch_worker_touched(struct by_sketch_worker *worker, by_sketch_touched touched)
+void by_sketch_worker_end(struct by_sketch_worker *worker)
 {
-    for (int sign = 0; sign < 2; sign++)
-        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++)
-            if (join_row(worker, sign, e))
-                touched[sign][e] = true;
+    for (size_t t = 0; t < BY_SKETCH_TABLES; t++)
+        for (int sign = 0; sign < 2; sign++) {
+            uint32_t *strays = strays_of(worker->tables.at[t], sign);
+            for (size_t i = 0; i < BY_SKETCH_STRAYS; i++)
+                worker->part.zeros += strays[i];
+            memset(strays, 0, BY_SKETCH_STRAYS * sizeof *strays);
+        }
 }
 
-static void flush_row(uint32_t *row, unsigned bits, uint64_t *to, unsigned fewer)
+static bool any_of(const uint32_t *at, size_t count)
 {
-    for (size_t at = 0; at < (size_t)1 << bits; at += BLOCK) {
-        if (!any_of(row + at))
-            continue;
-        if (fewer)
-            for (size_t i = at; i < at + BLOCK; i++)
-                to[i >> fewer] += row[i];
-        else
-            for (size_t i = at; i < at + BLOCK; i++)
-                to[i] += row[i];
-        memset(row + at, 0, BLOCK * sizeof *row);
-    }
+    uint32_t any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= at[i];
+    return any;
 }
 
-void by_sketch_worker_flush(struct by_sketch_worker *worker, struct by_sketch *sketch)
+void by_sketch_worker_touched(struct by_sketch_worker *worker, const struct by_sketch *sketch,
+                              by_sketch_touched touched)
 {
+    const int first = first_row(worker);
     for (int sign = 0; sign < 2; sign++)
-        for (int e = first_row(worker); worker->counted && e < end_row(worker); e++) {
-            unsigned bits = 23u - worker->plan.shift[e];
-            if (sketch->rows[sign][e])
-                flush_row(row_of(worker, 0, sign, e), bits, sketch->rows[sign][e],
-                          bits - by_sketch_bits(sketch->top - e));
+        for (int e = first; e < end_row(worker, sign); e++)
+            for (size_t t = 0; !sketch->rows[sign][e] && t < BY_SKETCH_TABLES; t++)
+                touched[sign][e] |= any_of(row_of(worker, t, sign, e), row_size(&worker->plan, e));
+}
+
+static void flush_coarser(uint32_t *from, size_t count, uint64_t *to, unsigned fewer)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i >> fewer] += from[i];
+    memset(from, 0, count * sizeof *from);
+}
+
+void by_sketch_worker_flush(struct by_sketch_worker *worker, const struct by_sketch_path *path,
+                            struct by_sketch *sketch)
+{
+    const int first = first_row(worker);
+    for (int sign = 0; sign < 2; sign++)
+        for (int e = first; e < end_row(worker, sign); e++) {
+            uint64_t *row = sketch->rows[sign][e];
+            uint32_t *even = row_of(worker, 0, sign, e), *odd = row_of(worker, 1, sign, e);
+            const size_t count = row_size(&worker->plan, e);
+            const unsigned bits = 23u - worker->plan.shift[e];
+            const unsigned fewer = bits - by_sketch_bits(sketch->top - e);
+            if (row && !fewer)
+                path->flush(even, odd, count, row);
+            else if (row) {
+                flush_coarser(even, count, row, fewer);
+                flush_coarser(odd, count, row, fewer);
+            }
         }
 }

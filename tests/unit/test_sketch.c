@@ -231,24 +231,61 @@ static void compare_types(const struct by_sketch_path *path)
     by_sketch_scratch_close(scratch);
 }
 
-static void compare_measures(const struct by_sketch_path *path)
+static void compare_surveys(const struct by_sketch_path *path)
 {
-    struct by_sketch_piece have, want;
+    struct by_sketch_range have, want;
     for (size_t k = 0; k < KINDS; k++) {
         fill(&kinds[k], 0, values, 4096);
         for (size_t count = 0; count < 100; count++) {
-            by_sketch_measure_ref(values + count % 7, count, &want);
-            path->measure(values + count % 7, count, &have);
-            assert_memory_equal(&have.sum, &want.sum, sizeof have.sum);
-            assert_memory_equal(&have.squares, &want.squares, sizeof have.squares);
-            assert_true(have.min == want.min && have.max == want.max);
-            assert_int_equal(have.greatest, want.greatest);
-            assert_int_equal(have.least, want.least);
-            assert_int_equal(have.zeros, want.zeros);
-            assert_int_equal(have.nans, want.nans);
-            assert_int_equal(have.infinities, want.infinities);
+            const float *at = values + count * 31;
+            const bool finite = by_sketch_survey_plain(at, count, &want);
+            assert_int_equal(by_sketch_survey(path, at, count, &have), finite);
+            if (finite)
+                assert_true(have.min == want.min && have.max == want.max);
         }
     }
+}
+
+/* Sums of pieces of any size, through a plan whose top is theirs. */
+static void compare_sums(const struct by_sketch_path *path)
+{
+    static const size_t counts[] = {1, 15, 16, 17, 500, 511, 512, 513, 527, 528, 1024, 4095, 4096};
+    struct by_sketch_scratch *scratch = open_scratch(path, 1);
+    for (size_t k = 0; k < KINDS; k++) {
+        fill(&kinds[k], 0, values, 4096);
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            struct by_sketch_range range = {INFINITY, -INFINITY};
+            struct by_sketch_sums want;
+            struct by_exact sum = {0}, squares = {0};
+            struct by_sketch_worker *worker = &scratch->workers[0];
+            by_sketch_range_plain(values, counts[c], &range.min, &range.max);
+            by_sketch_sums_ref(values, counts[c], by_sketch_range_top(&range), &want);
+            by_exact_add(&sum, want.sum);
+            by_exact_add(&squares, want.squares);
+            by_sketch_worker_look(worker, path, values, counts[c], -1);
+            assert_memory_equal(&worker->part.sum, &sum, sizeof sum);
+            assert_memory_equal(&worker->part.squares, &squares, sizeof squares);
+            by_sketch_worker_reset(worker, true);
+        }
+    }
+    by_sketch_scratch_close(scratch);
+}
+
+static void equal_values_have_the_same_sums(void **state)
+{
+    (void)state;
+    static const float of[] = {0.1f, -3, 1e-30f, 3e38f};
+    struct by_sketch_sums have, want;
+    for (size_t v = 0; v < sizeof of / sizeof *of; v++)
+        for (size_t count = 1; count < 1200; count++) {
+            const struct by_sketch_range range = {of[v], of[v]};
+            values[count - 1] = of[v];
+            for (size_t i = 0; count == 1 && i < 1200; i++)
+                values[i] = of[v];
+            by_sketch_sums_ref(values, count, by_sketch_range_top(&range), &want);
+            by_sketch_sums_equal(of[v], count, by_sketch_range_top(&range), &have);
+            assert_memory_equal(&have, &want, sizeof want);
+        }
 }
 
 static void compare_ranges(const struct by_sketch_path *path)
@@ -283,7 +320,8 @@ static void every_path_gives_the_same(void **state)
         if (!paths[i]->supported())
             continue;
         print_message("path %s\n", paths[i]->name);
-        compare_measures(paths[i]);
+        compare_surveys(paths[i]);
+        compare_sums(paths[i]);
         compare_ranges(paths[i]);
         compare_kinds(paths[i]);
         compare_edges(paths[i]);
@@ -471,6 +509,7 @@ int main(void)
         cmocka_unit_test(bins_are_in_order),
         cmocka_unit_test(other_types_are_refused),
         cmocka_unit_test(every_path_gives_the_same),
+        cmocka_unit_test(equal_values_have_the_same_sums),
         cmocka_unit_test(any_team_gives_the_same),
         cmocka_unit_test(a_team_needs_as_many_workers),
         cmocka_unit_test(rounds_give_the_same),
