@@ -157,6 +157,22 @@ INLINE void add_eight(struct run *run, size_t half, __m256 x)
     run->squares[half] = _mm256_add_ps(run->squares[half], _mm256_mul_ps(x, x));
 }
 
+INLINE void add_doubles(double *to, __m256 run)
+{
+    const __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(run));
+    const __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(run, 1));
+    _mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), low));
+    _mm256_storeu_pd(to + 4, _mm256_add_pd(_mm256_loadu_pd(to + 4), high));
+}
+
+INLINE void end_run(const struct run *run, struct by_sketch_lanes *lanes)
+{
+    for (size_t half = 0; half < 2; half++) {
+        add_doubles(lanes->sum + 8 * half, run->sum[half]);
+        add_doubles(lanes->squares + 8 * half, run->squares[half]);
+    }
+}
+
 INLINE void store_run(const struct run *run, struct by_sketch_lanes *lanes)
 {
     for (size_t half = 0; half < 2; half++) {
@@ -165,25 +181,40 @@ INLINE void store_run(const struct run *run, struct by_sketch_lanes *lanes)
     }
 }
 
-/* Counting is a step behind: vectors and increments go to different parts of the processor. */
+/* Bins that are counted while those of the next run are found: vectors and increments go to
+ * different parts of the processor, and what is read was written long before. */
+struct waiting {
+    _Alignas(32) uint16_t bins[BY_SKETCH_RUN];
+    size_t count;
+};
+
+INLINE void count_waiting(uint32_t *even, uint32_t *odd, const struct waiting *waiting, size_t from)
+{
+    for (size_t i = from; i < waiting->count; i += 16)
+        count_sixteen(even, odd, waiting->bins + i);
+}
+
 INLINE void tally_run(const struct steps *steps, const float *values, size_t count,
-                      const struct by_sketch_tables *tables, uint16_t bins[2][16], __m256i *lowest,
-                      struct by_sketch_lanes *lanes)
+                      const struct by_sketch_tables *tables, struct waiting *waiting,
+                      __m256i *lowest, struct by_sketch_lanes *lanes)
 {
     struct run run;
     uint32_t *even = tables->at[0], *odd = tables->at[1];
     run.sum[0] = run.sum[1] = run.squares[0] = run.squares[1] = _mm256_setzero_ps();
     for (size_t i = 0; i < count; i += 16) {
-        const size_t turn = i / 16 % 2;
+        if (i < waiting->count)
+            count_sixteen(even, odd, waiting->bins + i);
         const __m256 x = _mm256_loadu_ps(values + i), y = _mm256_loadu_ps(values + i + 8);
         add_eight(&run, 0, x);
         add_eight(&run, 1, y);
-        _mm256_store_si256((void *)bins[turn], bins_of(steps, x, y, lowest));
-        if (i)
-            count_sixteen(even, odd, bins[!turn]);
+        _mm256_store_si256((void *)(waiting->bins + i), bins_of(steps, x, y, lowest));
     }
-    count_sixteen(even, odd, bins[(count / 16 - 1) % 2]);
-    store_run(&run, lanes);
+    count_waiting(even, odd, waiting, count);
+    waiting->count = count;
+    if (count == BY_SKETCH_RUN)
+        end_run(&run, lanes);
+    else
+        store_run(&run, lanes);
 }
 
 INLINE unsigned lowest_of(__m256i lowest)
@@ -199,15 +230,15 @@ TARGET static void tally(const struct by_sketch_plan *plan, const float *values,
                          struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
 {
     const struct steps steps = load_steps(&plan->steps);
-    _Alignas(32) uint16_t bins[2][16];
+    struct waiting waiting;
+    waiting.count = 0;
     __m256i lowest = _mm256_set1_epi16(-1);
     size_t i = 0;
-    for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
-        tally_run(&steps, values + i, BY_SKETCH_RUN, tables, bins, &lowest, lanes);
-        by_sketch_run_end(lanes);
-    }
+    for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN)
+        tally_run(&steps, values + i, BY_SKETCH_RUN, tables, &waiting, &lowest, lanes);
     if (i < count)
-        tally_run(&steps, values + i, count - i, tables, bins, &lowest, lanes);
+        tally_run(&steps, values + i, count - i, tables, &waiting, &lowest, lanes);
+    count_waiting(tables->at[0], tables->at[1], &waiting, 0);
     const unsigned least = lowest_of(lowest);
     tables->lowest = least < tables->lowest ? least : tables->lowest;
 }

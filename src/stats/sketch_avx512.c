@@ -95,23 +95,35 @@ INLINE void count_sixteen(uint32_t *even, uint32_t *odd, const uint16_t *bins)
         count_four(even, odd, four[i]);
 }
 
-/* Counting is a step behind: vectors and increments go to different parts of the processor. */
+/* Bins that are counted while those of the next run are found: vectors and increments go to
+ * different parts of the processor, and what is read was written long before. */
+struct waiting {
+    _Alignas(32) uint16_t bins[BY_SKETCH_RUN];
+    size_t count;
+};
+
+INLINE void count_waiting(uint32_t *even, uint32_t *odd, const struct waiting *waiting, size_t from)
+{
+    for (size_t i = from; i < waiting->count; i += 16)
+        count_sixteen(even, odd, waiting->bins + i);
+}
+
 INLINE void tally_run(const struct steps *steps, int even_offset, const float *values, size_t count,
-                      const struct by_sketch_tables *tables, uint16_t bins[2][16], __m512i *lowest,
-                      struct by_sketch_lanes *lanes)
+                      const struct by_sketch_tables *tables, struct waiting *waiting,
+                      __m512i *lowest, struct by_sketch_lanes *lanes)
 {
     uint32_t *even = tables->at[0], *odd = tables->at[1];
     __m512 sum = _mm512_setzero_ps(), squares = _mm512_setzero_ps();
     for (size_t i = 0; i < count; i += 16) {
-        const size_t turn = i / 16 % 2;
+        if (i < waiting->count)
+            count_sixteen(even, odd, waiting->bins + i);
         const __m512 x = _mm512_loadu_ps(values + i);
         sum = _mm512_add_ps(sum, x);
         squares = _mm512_add_ps(squares, _mm512_mul_ps(x, x));
-        _mm256_store_si256((void *)bins[turn], bins_of(steps, even_offset, x, lowest));
-        if (i)
-            count_sixteen(even, odd, bins[!turn]);
+        _mm256_store_si256((void *)(waiting->bins + i), bins_of(steps, even_offset, x, lowest));
     }
-    count_sixteen(even, odd, bins[(count / 16 - 1) % 2]);
+    count_waiting(even, odd, waiting, count);
+    waiting->count = count;
     _mm512_storeu_ps(lanes->run_sum, sum);
     _mm512_storeu_ps(lanes->run_squares, squares);
 }
@@ -120,17 +132,19 @@ TARGET static void tally(const struct by_sketch_plan *plan, const float *values,
                          struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
 {
     const struct steps steps = load_steps(&plan->steps);
-    _Alignas(32) uint16_t bins[2][16];
+    struct waiting waiting;
+    waiting.count = 0;
     __m512i lowest = _mm512_set1_epi32((int)tables->lowest);
     size_t i = 0;
     for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
-        tally_run(&steps, plan->steps.even_offset, values + i, BY_SKETCH_RUN, tables, bins, &lowest,
-                  lanes);
+        tally_run(&steps, plan->steps.even_offset, values + i, BY_SKETCH_RUN, tables, &waiting,
+                  &lowest, lanes);
         by_sketch_run_end(lanes);
     }
     if (i < count)
-        tally_run(&steps, plan->steps.even_offset, values + i, count - i, tables, bins, &lowest,
+        tally_run(&steps, plan->steps.even_offset, values + i, count - i, tables, &waiting, &lowest,
                   lanes);
+    count_waiting(tables->at[0], tables->at[1], &waiting, 0);
     tables->lowest = _mm512_reduce_min_epu32(lowest);
 }
 

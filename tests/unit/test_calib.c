@@ -336,7 +336,7 @@ static void distribution_of_float8(void **state)
     look(values, count);
     defaults("distribution");
     find("distribution", &e4m3); /* the format itself has scale 1 */
-    assert_range(-448, 448, 1e-9);
+    assert_range(-448, 448, 1e-4);
     assert_false(by_calib_distribution.suits(&s8));
     assert_error(by_calib_distribution.range(&sketch, &s8, &options, &range, &err),
                  BARYON_ERR_USAGE, "distribution is a method for 8-bit floats alone");
