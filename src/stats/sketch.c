@@ -4,6 +4,7 @@
 #include "stats/sketch_part.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 void by_sketch_init(struct by_sketch *sketch)
@@ -62,9 +63,24 @@ static bool needs_row(const struct by_sketch *sketch, int sign, int e, int top, 
     return by_sketch_bits(sketch->top - e) != by_sketch_bits(top - e);
 }
 
+/* Most looks find all rows there, as fine as they need to be. */
+static bool has_all(const struct by_sketch *sketch, int top, by_sketch_touched touched)
+{
+    const bool *const end = touched[0] + 2 * BY_SKETCH_EXPONENTS;
+    const bool *at = touched[0];
+    while (top <= sketch->top && (at = memchr(at, true, (size_t)(end - at)))) {
+        const ptrdiff_t i = at++ - touched[0];
+        if (!sketch->rows[i / BY_SKETCH_EXPONENTS][i % BY_SKETCH_EXPONENTS])
+            return false;
+    }
+    return top <= sketch->top;
+}
+
 int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
                       struct baryon_error *err)
 {
+    if (has_all(sketch, top, touched))
+        return 0;
     uint64_t *fresh[2 * BY_SKETCH_EXPONENTS] = {0};
     if (top < sketch->top)
         top = sketch->top;
