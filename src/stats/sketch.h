@@ -1,7 +1,7 @@
 /*
  * What is known of a tensor after many samples, in memory that does not grow with them.
  *
- * Exact: counts, least and greatest value, sums. The histogram is keyed by the bits of
+ * Exact: counts, least and greatest value. The histogram is keyed by the bits of
  * the float itself: a row a sign and exponent, cut into 2^b equal bins. With d the distance
  * of a row's exponent from that of the greatest magnitude seen,
  *     b(d) = 11 - d for d < 4, 7 for d < 16, 4 beyond,
@@ -14,7 +14,8 @@
  * Values are float32: float16 and bfloat16 are widened, double is rounded (to infinity
  * beyond the range of floats). NaN and infinities are counted and kept out of everything else.
  * Zeros (of both signs) are only counted: they are in no row, but they count for min and max, which
- * are never -0. Sums of pieces of 16,384 values are made in double, those of pieces exactly.
+ * are never -0. Sums of pieces of 4,096 values are right to
+ * seven digits (sketch_part.h), those of pieces are added exactly.
  */
 #ifndef BY_SKETCH_H
 #define BY_SKETCH_H
