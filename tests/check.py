@@ -15,11 +15,13 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from glob import glob
 from itertools import groupby
 from pathlib import Path
 
 from run_programs import count, own_signals, run
+from turns import Turns, lay_out
 
 CORES = len(os.sched_getaffinity(0))
 MAKE = ["make", "--no-print-directory", "--silent", f"-j{CORES}"]
@@ -28,9 +30,9 @@ PYTHON = os.environ.get("PYTHON", "build/venv/bin/python")
 CASES = "tests/run_cases.py"
 NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
-ONE_MORE = ["--jobs", str(CORES + 1)]  # for what waits a lot
-DIFF = [*ONE_MORE, "--memory", *sorted(glob("tests/diff/test_*.py"))]
-PROCESS = [*ONE_MORE, *sorted(glob("tests/process/test_*.py"))]
+TURNS = CORES + 1  # programs at once; many wait a lot
+DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
+PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"))]
 LOG_LINES = 200
 FOLDER = Path("build/check")
 
@@ -72,7 +74,8 @@ PARTS = {
     "docs": [make("docs-check")],
     "lint": [["tests/lint.py"]],
 }
-AT_ONCE = {"corpus", "install", "docs", "lint"}  # short ones, each with little to do in parallel
+WHOLE = {"corpus", "install", "docs", "lint"}  # short ones; they take a turn as a whole
+AT_ONCE = {"unit", "cases", "diff", "process", *WHOLE}  # each program of the others takes one
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
     "aarch64": [make("FLAVOUR=aarch64", "objects")],
@@ -122,7 +125,7 @@ def do_part(name, commands):
     """Runs it and says how that went; returns (passed, failed)."""
     start = time.monotonic()
     path = FOLDER / f"{name}.log"
-    with open(path, "w", encoding="utf-8") as log:
+    with open(path, "w", encoding="utf-8") as log, Turns() if name in WHOLE else nullcontext():
         (passed, failed), busy = run_part(commands, log)
     seconds = time.monotonic() - start
     lines = [f"{name:14} {passed:5} passed, {failed} failed {seconds:8.1f} s, {busy:7.1f} s of CPU"]
@@ -155,8 +158,9 @@ def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     total_passed = total_failed = 0
     begin = time.monotonic()
+    lay_out(TURNS)
     for names in rounds(chosen):
-        with ThreadPoolExecutor(CORES) as pool:
+        with ThreadPoolExecutor(len(names)) as pool:
             for passed, failed in pool.map(lambda name: do_part(name, known[name]), names):
                 total_passed += passed
                 total_failed += failed

@@ -5,6 +5,7 @@
     lint.py NAME...    those rules
 """
 
+import functools
 import os
 import re
 import statistics
@@ -75,6 +76,12 @@ def tracked(*suffixes):
     return [path for path in paths if path.is_file() and (path.suffix in suffixes or not suffixes)]
 
 
+@functools.cache
+def content_of(path):
+    return path.read_text()
+
+
+@functools.cache
 def code_of(path):
     """The text of a C file with comments and the inside of literals blanked, lines kept."""
 
@@ -85,11 +92,17 @@ def code_of(path):
         return text[0] + "_" * (len(text) - 2) + text[-1]
 
     pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
-    return re.sub(pattern, blank, path.read_text(), flags=re.S)
+    return re.sub(pattern, blank, content_of(path), flags=re.S)
 
 
 def numbered(text):
     return enumerate(text.split("\n"), 1)
+
+
+def found(pattern, text):
+    """Where the pattern is: (line, match)."""
+    for match in re.finditer(pattern, text):
+        yield text.count("\n", 0, match.start()) + 1, match
 
 
 def layers():
@@ -99,9 +112,8 @@ def layers():
         if top not in ("src", "cli", "include"):
             continue
         folder = path.parts[1] if top == "src" and len(path.parts) > 2 else ""
-        for line, text in numbered(path.read_text()):
-            match = re.match(r'#include "([^"]+)"', text)
-            if not match or match[1] == "baryon.h":
+        for line, match in found(r'(?m)^#include "([^"\n]+)"', content_of(path)):
+            if match[1] == "baryon.h":
                 continue
             target = match[1].rpartition("/")[0]
             if top == "include":
@@ -119,17 +131,15 @@ def calls():
         if path.parts[0] == "tests":
             continue
         code = code_of(path)
-        for line, text in numbered(code):
-            for match in words.finditer(text):
-                yield f"{path}:{line}: {match[1]}() is banned, use {BANNED[match[1]]}"
+        for line, match in found(words, code):
+            yield f"{path}:{line}: {match[1]}() is banned, use {BANNED[match[1]]}"
         for names, where, allowed in ONLY_IN:
             if not re.match(where, str(path)) or allowed and re.fullmatch(allowed, str(path)):
                 continue
             only = re.compile(rf"(?<![\w.>])({names})\s*\(")
-            for line, text in numbered(code):
-                for match in only.finditer(text):
-                    if (str(path), match[1]) not in EXCEPTIONS:
-                        yield f"{path}:{line}: {match[1]}() is not called here"
+            for line, match in found(only, code):
+                if (str(path), match[1]) not in EXCEPTIONS:
+                    yield f"{path}:{line}: {match[1]}() is not called here"
 
 
 def functions(path):
@@ -152,7 +162,7 @@ def sizes():
     """Files and functions are small."""
     files, bodies = [], []
     for path in tracked(".c", ".h", ".py", ".sh"):
-        count = len(path.read_text().splitlines())
+        count = len(content_of(path).splitlines())
         most = HEADER_LINES if path == Path("include/baryon.h") else FILE_LINES
         if count > most:
             yield f"{path}: {count} lines, at most {most}"
@@ -178,26 +188,24 @@ def places():
     """Nothing names a machine, a person's folder or a host that packages come from."""
     for path in tracked():
         try:
-            text = path.read_text()
+            text = content_of(path)
         except UnicodeDecodeError:
             continue
-        for line, content in numbered(text):
-            if match := re.search(PLACES, content):
-                yield f"{path}:{line}: {match[0]}"
+        for line, match in found(PLACES, text):
+            yield f"{path}:{line}: {match[0]}"
 
 
 def leftovers():
     """No work is left as a note in the code."""
     for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md"):
-        for line, content in numbered(path.read_text()):
-            if match := re.search(LEFTOVERS, content):
-                yield f"{path}:{line}: {match[0]}"
+        for line, match in found(LEFTOVERS, content_of(path)):
+            yield f"{path}:{line}: {match[0]}"
 
 
 def text():
     """Lines have no blanks at their end, files end with one newline, names are plain."""
     for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md", ".txt", ".in", ".map"):
-        content = path.read_text()
+        content = content_of(path)
         if content and (not content.endswith("\n") or content.endswith("\n\n")):
             yield f"{path}: does not end with one newline"
         for line, row in numbered(content):
@@ -210,7 +218,7 @@ def headers():
     for path in tracked(".h"):
         if path.parts[0] not in ("src", "cli", "include"):
             continue
-        content = path.read_text()
+        content = content_of(path)
         if not re.search(r"^#ifndef (\w+)\n#define \1$", content, re.M):
             defined = set(re.findall(r"^#define (\w+)", content, re.M))
             defined -= set(re.findall(r"^#undef (\w+)", content, re.M))
@@ -239,12 +247,12 @@ def form():
 def scripts():
     """Shell and Python files have no syntax error, and can be run when they say so."""
     for path in tracked(".sh", ".py"):
-        first = path.read_text().split("\n", 1)[0]
+        first = content_of(path).split("\n", 1)[0]
         if first.startswith("#!") != os.access(path, os.X_OK):
             yield f"{path}: either '#!' and executable, or neither"
         if path.suffix == ".py":
             try:
-                compile(path.read_text(), str(path), "exec")
+                compile(content_of(path), str(path), "exec")
             except SyntaxError as error:
                 yield f"{path}:{error.lineno}: {error.msg}"
         elif subprocess.run(["bash", "-n", str(path)], check=False).returncode:

@@ -21,6 +21,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from turns import Turns
+
 TESTS = Path(__file__).resolve().parent
 IN_MEMORY = "/dev/shm"
 VALGRIND = (
@@ -139,9 +141,11 @@ def main():
         command = [options.python, program] if program.endswith(".py") else [program]
         if options.valgrind and not program.endswith(".py"):
             command = VALGRIND + command
-        return run(command, options.seconds, environment)
+        with turns:
+            return run(command, options.seconds, environment)
 
     passed = failed = 0
+    turns = Turns()
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         outcomes = pool.map(run_one, options.programs)
         for program, (status, text, seconds, busy) in zip(options.programs, outcomes):

@@ -49,12 +49,16 @@ def node(op, inputs, outputs="y", domain="", **attributes):
                             **attributes)
 
 
-def run(model, feeds, level=LEVELS[-1]):
+def opened(model, level=LEVELS[-1]):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
     options.intra_op_num_threads = 1
     source = model if isinstance(model, str) else model.SerializeToString()
-    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def run(model, feeds, level=LEVELS[-1]):
+    return opened(model, level).run(None, feeds)
 
 
 def sqnr(wanted, found):
@@ -259,7 +263,8 @@ def beside_runtime(quantize, score):
     for name in REAL:
         path = prepared(name, quantize.folder)
         samples = [dict(np.load(f)) for f in sorted((ZOO / "data" / name).glob("*.npz"))[-4:]]
-        wanted = [run(path, s) for s in samples]
+        session = opened(path)
+        wanted = [session.run(None, s) for s in samples]
         figures = {}
         for settings, arguments in (("dynamic", {"weight_type": QuantType.QInt8}),
                                     ("dynamic,u8", {"weight_type": QuantType.QUInt8}),
@@ -272,7 +277,8 @@ def beside_runtime(quantize, score):
                 score.check(False, f"{name} {settings}: {ours}")
                 break
             for who, model in (("ours", ours), ("theirs", theirs)):
-                parts = [sqnr(w, run(model, s)) for w, s in zip(wanted, samples)]
+                session = opened(model)
+                parts = [sqnr(w, session.run(None, s)) for w, s in zip(wanted, samples)]
                 figures[settings, who] = float(np.mean(parts))
             score.check(figures[settings, "ours"] >= figures[settings, "theirs"] - 0.2, f"{name} {settings}: {figures}")
         print(name, ", ".join(f"{s} {who} {value:.1f} dB" for (s, who), value in figures.items()))

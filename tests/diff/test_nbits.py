@@ -97,7 +97,9 @@ def run_operator(made, block, x, channels):
         [numpy_helper.from_array(np.array(value), name) for name, value in inputs])
     model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17),
                                                                   helper.make_opsetid("com.microsoft", 1)])
-    return onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, {"x": x})[0]
 
 
 def check_made(score, made, matrix, block, what):

@@ -17,7 +17,7 @@ import onnx
 from pass_check import Passes, counts, session
 
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
-SAMPLES = 3
+SAMPLES = 3 if os.environ.get("LONG") else 1
 
 
 def samples(name, opened):

@@ -60,6 +60,7 @@ def samples(name, count):
 def run(path, level, name, count=2):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
+    options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     return [value for sample in samples(name, count) for value in session.run(None, sample)]

@@ -22,7 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 from lib.backend import node_cases
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
-STEP = 1 if os.environ.get("LONG") else 4  # every so many models
+STEP = 1 if os.environ.get("LONG") else 7  # every so many models
 ENOUGH = 1000 // STEP  # models; fewer would mean that the test finds nothing any more
 LEVELS = {  # as in enum baryon_optimization
     0: ort.GraphOptimizationLevel.ORT_ENABLE_ALL,

@@ -26,7 +26,7 @@ from zoo import samples
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
 LONG = bool(os.environ.get("LONG"))
-STEP = 1 if LONG else 8  # of the node models every so many
+STEP = 1 if LONG else 12  # of the node models every so many
 SMALL = ("magika", "ppocr_cls", "silero_vad_half")  # models that are looked at in every way, also without LONG=1
 LARGE = ("ppocrv4_det", "ppocrv4_rec")  # models that are looked at with LONG=1 only
 ENOUGH = 1000 // STEP  # models; fewer would mean that the test finds nothing any more

@@ -4,13 +4,19 @@ Every function gives bytes. The messages take what they need and `extra`: bytes 
 further fields behind it. relu() is the smallest sound model; a case changes a part of it.
 """
 
+import functools
 import struct
 
 FLOAT, UINT8, INT8, INT64, STRING, FLOAT16, DOUBLE, COMPLEX64, INT4 = 1, 2, 3, 7, 8, 10, 11, 14, 22
 A_FLOAT, A_INT, A_STRING, A_TENSOR, A_GRAPH, A_INTS = 1, 2, 3, 4, 5, 7
 
 
+ONE_BYTE = [bytes([value]) for value in range(128)]
+
+
 def varint(value):
+    if 0 <= value < 128:
+        return ONE_BYTE[value]
     value &= (1 << 64) - 1
     out = bytearray()
     while value > 0x7F:
@@ -19,6 +25,7 @@ def varint(value):
     return bytes([*out, value])
 
 
+@functools.cache
 def tag(number, wire):
     return varint(number << 3 | wire)
 

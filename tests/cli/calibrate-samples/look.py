@@ -1,4 +1,4 @@
-"""Statistics of the input beside what `baryon run` saved of minus the input."""
+"""Statistics of the input beside what `baryon run` saved of minus the input; of each folder."""
 
 import json
 import sys
@@ -6,16 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
-values = np.concatenate([-np.load(path).ravel() for path in sorted(Path("out").glob("*.npy"))])
-finite = values[np.isfinite(values)].astype(np.float64)
-row = json.load(open("stats.json"))["tensors"][0]
-want = {
-    "values": values.size,
-    "nan": int(np.isnan(values).sum()),
-    "infinite": int(np.isinf(values).sum()),
-    "min": finite.min(),
-    "max": finite.max(),
-    "mean": finite.mean(),
-}
-same = all(np.isclose(row[key], number, rtol=1e-6 if key == "mean" else 1e-12, atol=1e-15) for key, number in want.items())
-print(sys.argv[1], "->", "same" if same else f"{row} is not {want}")
+for folder in map(Path, sys.argv[1:]):
+    values = np.concatenate([-np.load(path).ravel() for path in sorted(folder.glob("*.npy"))])
+    finite = values[np.isfinite(values)].astype(np.float64)
+    row = json.loads((folder / "stats.json").read_text())["tensors"][0]
+    want = {
+        "values": values.size,
+        "nan": int(np.isnan(values).sum()),
+        "infinite": int(np.isinf(values).sum()),
+        "min": finite.min(),
+        "max": finite.max(),
+        "mean": finite.mean(),
+    }
+    same = all(np.isclose(row[key], number, rtol=1e-6 if key == "mean" else 1e-12, atol=1e-15) for key, number in want.items())
+    options = (folder / "options").read_text().strip()
+    print(options, "->", "same" if same else f"{row} is not {want}")
