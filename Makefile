@@ -152,7 +152,7 @@ $(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
 $(BUILD)/tests/fault/test_ranks: $(CLI)
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
-	$(link) -lcmocka $(BY_LIBS)
+	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
 
 # Libraries that tests load: operators, and an ONNX Runtime that fails on demand.
 $(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
@@ -161,7 +161,7 @@ $(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
 $(UNITS) $(FAULTS): | $(STUBS)
 
 $(TOOLS) $(TORTURE) $(EXAMPLES): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
-	$(link) $(BY_LIBS)
+	$(link) $(FAST_LINK) $(BY_LIBS)
 
 $(REPLAYS): $(BUILD)/replay/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(ARCHIVE)
 	@mkdir -p $(@D)

@@ -36,6 +36,8 @@ EXTRA_CFLAGS ?= -idirafter /usr/include
 else ifneq ($(FLAVOUR),)
 $(error FLAVOUR=$(FLAVOUR): there are only $(FLAVOURS))
 endif
+# The many programs of the tests are linked in half of the time where there is another linker.
+FAST_LINK ?= $(patsubst %,-fuse-ld=%,$(firstword $(foreach l,lld gold,$(if $(shell command -v ld.$l),$l))))
 CLANG_FORMAT ?= $(VENV)/bin/clang-format
 SECONDS ?= 60
 

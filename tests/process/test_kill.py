@@ -15,7 +15,7 @@ from collections import Counter
 import models
 import process
 
-KILLS = 200 if process.LONG else 10  # in each of the two ways
+KILLS = 200 if process.LONG else 6  # in each of the two ways
 LAYERS, SIZE = 15, 1 << 20  # 60 MB of weights
 
 

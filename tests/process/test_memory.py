@@ -173,7 +173,7 @@ class Limited(process.Case):
 
     def test_commands_without_an_engine(self):
         least = self.least()
-        step = MIB // 4 if process.LONG else 2 * MIB
+        step = MIB // 4 if process.LONG else 3 * MIB
         sizes = range(least, least + 30 * MIB, step)
         print(f"starts with {least / MIB:.1f} MiB", flush=True)
         for model in ("m.onnx", "nodes.onnx"):
@@ -188,7 +188,7 @@ class Limited(process.Case):
         gets no room for its variables; what is asked of us is not to wait for ever."""
         least = self.least()
         models.save(self.folder / "m.onnx", models.sums(2, 1 << 18, 2.0))
-        step = MIB if process.LONG else 12 * MIB
+        step = MIB if process.LONG else 18 * MIB
         sizes = range(least, least + 160 * MIB, step)
         words = ("run", "m.onnx", "--random", "2", "-q", "--threads")
         self.sweep(sizes, *words, "1")

@@ -10,7 +10,7 @@ import models
 import process
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
-TIMES = 100 if process.LONG else 8  # for each signal and each way to copy
+TIMES = 100 if process.LONG else 5  # for each signal and each way to copy
 SOON = 5.0  # seconds; writing to a busy disk cannot be interrupted
 
 

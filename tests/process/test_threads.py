@@ -13,7 +13,7 @@ import time
 import models
 import process
 
-THREADS = (1, 2, 3, 16) if process.LONG else (1, 3, 16)
+THREADS = (1, 2, 3, 16) if process.LONG else (1, 5)
 SAMPLES = "4" if process.LONG else "1"
 # model | what `run` has to be told besides; dimensions are numbered INPUT:AXIS
 REAL = {
