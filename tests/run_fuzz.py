@@ -54,7 +54,7 @@ def fuzz(name, options):
     ]  # fmt: skip
     if (dictionary := FUZZ / f"{name}.dict").exists():
         command.append(f"-dict={dictionary}")
-    status, output, _ = run(command, options.seconds + 300, dict(os.environ))
+    status, output, *_ = run(command, options.seconds + 300, dict(os.environ))
 
     def last(label):
         return (re.findall(rf"{label}: *(\d+)", output) or ["?"])[-1]
