@@ -33,7 +33,7 @@ def suppressed():
 
 def findings(path):
     """The findings in one file: (file, check, line of text)."""
-    _, text, _ = run(["clang-tidy", "--quiet", path, "--", *flags()], 600, dict(os.environ))
+    _, text, *_ = run(["clang-tidy", "--quiet", path, "--", *flags()], 600, dict(os.environ))
     here = f"{Path.cwd()}/"
     for match in re.finditer(r"^(\S+):\d+:\d+: (?:warning|error): .* \[([\w.,-]+)\]$", text, re.M):
         yield match[1].removeprefix(here), match[2].split(",")[0], match[0].removeprefix(here)
