@@ -106,7 +106,7 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
     const struct by_input_callback *samples = q->options->calibrate.samples;
     struct by_cle_report survey;
     *changed = false;
-    if (mode == BY_CLE_OFF || q->options->recipe->approach != BY_APPROACH_STATIC)
+    if (mode == BY_CLE_OFF)
         return 0;
     if (by_cle_survey(q->plan, &survey, err) < 0)
         return -1;
@@ -120,5 +120,9 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
     }
     if (q->options->stats)
         return refuse_stats(q, err);
+    if (q->options->recipe->approach != BY_APPROACH_STATIC) {
+        *changed = true; /* no range of an activation is to be kept */
+        return by_trial_equalize(q->plan, NULL, mode, err);
+    }
     return samples && !samples->rewind ? refuse_once(q, err) : equalize(q, &survey, changed, err);
 }

@@ -1,0 +1,137 @@
+"""Quantizing: big models in little memory, graphs of many nodes, signals, progress."""
+
+import json
+import os
+import random
+import signal
+import struct
+import time
+import unittest
+
+import models
+import process
+from models import field, number
+
+MIB = 1 << 20
+SIDE = 4096  # of a weight: 64 MiB
+PEAK = 1024 * MIB
+SMALL, LARGE = 10_000, 20_000
+
+
+def external(name, dims, offset, size):
+    """A weight that lies in weights.bin."""
+    rows = {"location": "weights.bin", "offset": str(offset), "length": str(size)}
+    pairs = [piece for row in rows.items() for piece in field(13, [*field(1, row[0]), *field(2, row[1])])]
+    sizes = [piece for dim in dims for piece in number(1, dim)]
+    return [*sizes, *number(2, 1), *field(8, name), *pairs, *number(14, 1)]
+
+
+def products(folder, layers):
+    """A row of MatMul with 64 MiB of random weights each, in a file of its own."""
+    size = 4 * SIDE * SIDE
+    draw = random.Random(7)
+    numbers = struct.pack("<65536f", *(draw.gauss(0, 0.02) for _ in range(65536)))
+    with open(folder / "weights.bin", "wb") as file:
+        for _ in range(layers):
+            for _ in range(size // len(numbers)):
+                file.write(numbers)
+    names = ["x", *(f"t{i}" for i in range(1, layers)), "y"]
+    rows = [external(f"w{i}", [SIDE, SIDE], i * size, size) for i in range(layers)]
+    nodes = [models.node("MatMul", [names[i], f"w{i}"], [names[i + 1]], f"n{i}") for i in range(layers)]
+    ports = [models.port("x", [1, SIDE])], [models.port("y", [1, SIDE])]
+    models.save(folder / "big.onnx", models.model(nodes, rows, *ports))
+
+
+def convolutions(count):
+    """Conv and Relu in turn, four channels of different size."""
+    draw = random.Random(1)
+    names = ["x", *(f"t{i}" for i in range(1, count)), "y"]
+    nodes, rows = [], []
+    for i in range(count):
+        if i % 2:
+            nodes.append(models.node("Relu", [names[i]], [names[i + 1]], f"n{i}"))
+            continue
+        values = [draw.uniform(-1, 1) * 2 ** (k // 4) for k in range(16)]
+        rows.append(models.tensor(f"w{i}", [4, 4, 1, 1], struct.pack("<16f", *values)))
+        nodes.append(models.node("Conv", [names[i], f"w{i}"], [names[i + 1]], f"n{i}"))
+    return models.model(nodes, rows, [models.port("x", [1, 4, 4, 4])], [models.port("y", [1, 4, 4, 4])])
+
+
+class Memory(process.Case):
+    WAYS = (["--approach", "weights", "-w", "int8"], ["--preset", "MATMUL_NBITS"],
+            ["--preset", "UINT8_DYNAMIC_QUANT"])
+
+    def quantize_all(self, most):
+        peaks = {}
+        for way in self.WAYS:
+            done = self.baryon("quantize", "big.onnx", "-o", "q.onnx", "--force", "-q", *way)
+            peaks[way[-1]] = done.peak
+        print({name: f"{peak / MIB:.0f} MiB" for name, peak in peaks.items()}, flush=True)
+        for name, peak in peaks.items():
+            self.assertLess(peak, most, name)
+
+    def test_weights_of_256_mib(self):
+        products(self.folder, 4)
+        self.quantize_all(200 * MIB)
+
+    @unittest.skipUnless(process.LONG, "takes 5 GB of disk: LONG=1")
+    def test_weights_of_3_gib(self):
+        products(self.folder, 48)
+        self.quantize_all(PEAK)
+
+
+class ManyNodes(process.Case):
+    def seconds(self, count, words):
+        models.save(self.folder / "m.onnx", convolutions(count))
+        done = self.baryon("quantize", "m.onnx", "-o", "q.onnx", "--force", "-q", *words)
+        return done.cpu
+
+    def compare(self, *words):
+        small, large = (self.seconds(count, words) for count in (SMALL, LARGE))
+        print(f"{' '.join(words)}: {SMALL} nodes {small:.2f} s, {LARGE} nodes {large:.2f} s", flush=True)
+        self.assertLess(large, 3 * max(small, 0.1))
+        self.assertLess(large, 30)
+
+    def test_weights(self):
+        self.compare("--approach", "weights", "-w", "int8")
+
+    def test_dynamic(self):
+        self.compare("--preset", "UINT8_DYNAMIC_QUANT")
+
+    def test_plan_of_equalization(self):
+        """Without samples: what finds and balances pairs of layers."""
+        self.compare("--approach", "weights", "-w", "int8", "--cle", "exact")
+
+
+class Stages(process.Case):
+    def setUp(self):
+        super().setUp()
+        models.save(self.folder / "m.onnx", convolutions(400))
+
+    WORDS = ("quantize", "m.onnx", "-o", "q.onnx", "--preset", "A8W8", "--random", "64")
+
+    def test_equalization_has_progress(self):
+        done = self.baryon(*self.WORDS, "--json")
+        events = [json.loads(line) for line in done.err.decode().splitlines() if line.startswith("{")]
+        stages = [event.get("stage") for event in events if event.get("stage")]
+        self.assertIn("equalize", stages)
+        self.assertIn("calibrate", stages)
+
+    def test_signal_ends_it_at_once(self):
+        for seconds in (0.3, 0.6, 1.0):
+            running = process.start(*self.WORDS, "-q", cwd=self.folder)
+            time.sleep(seconds)
+            running.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            status = running.wait(process.SECONDS)
+            running.communicate()
+            self.assertIn(status, (0, 130))
+            self.assertLess(time.monotonic() - begin, 3)
+            if status:
+                self.assertEqual(os.listdir(self.folder), ["m.onnx"])
+            else:
+                (self.folder / "q.onnx").unlink()
+
+
+if __name__ == "__main__":
+    process.main()
