@@ -1,98 +1,209 @@
 """Calibration: ours beside bare inference, AMD Quark and onnxruntime.quantization.
 
-    calibrate.py [--rounds N] [--samples 32,128] [--models NAME,...] [--no-peers] [--write]
+    calibrate.py [--models NAME,...] [--samples 32,128] [--methods NAME,...] [--keep FILE] [--write]
 
-Everything runs in the same minutes, in turns, in processes of its own, on the same samples.
-Ours is the whole program `baryon calibrate`: process start, opening the model, reading the
-samples, running them, writing the statistics that serve every method. Bare inference is
+Everything runs on the same samples, in processes of its own. Ours is the whole program
+`baryon calibrate`: process start, opening the model, reading the samples, running them, writing
+the statistics that serve every method; it runs in turns with bare inference, which is
 `baryon run`, of which only the time inside the runtime counts. Of the peers only the call
-that calibrates is timed, for each method by itself, since each needs a run of its own.
+that calibrates is timed, for each method by itself, since each needs a run of its own; that a
+peer is not done in --timeout seconds is told.
+
+Ranges are compared on the tensors that both sides have: MinMax equal within 1e-4 of the reach
+(the peers run the model without optimizations), positions of powers of two equal, and where
+they are not whose squared error on the raw activations is larger; thresholds of percentiles
+within a bin (1/2048 of the reach), of entropy within 2 %.
+
+ResNet-50 has random weights (models.py); the others come from --zoo (`make zoo`), samples
+repeated where there are fewer. With --keep, what was measured is kept in a file, by model,
+number of samples and method, and not measured again.
 """
 
 import argparse
 import datetime
+import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from measure import in_turns, machine, ratios, spread, version
+from measure import in_turns, machine, run, spread, version
 
 HERE = pathlib.Path(__file__).parent
-METHODS = ["quark:MinMSE", "quark:Percentile", "quark:MinMax", "quark:Entropy",
-           "ort:MinMax", "ort:Percentile", "ort:Entropy"]
+MODELS = ["resnet50", "mobilenet_v2", "minilm_l6", "yolov8n_320", "ppocrv4_det", "centerface"]
+METHODS = ["quark:MinMSE", "quark:Percentile", "quark:MinMax", "quark:Entropy", "ort:MinMax", "ort:Percentile", "ort:Entropy"]
 
 
-def jobs(args, model, count, folder):
-    data = f"{args.folder}/{model}"
-    ours = [args.program, "calibrate", f"{data}.onnx", "--data", data, "--limit", str(count),
-            "--quiet", "--json", "--force", "--out", f"{folder}/{model}.stats"]
-    bare = [args.program, "run", f"{data}.onnx", "--data", data, "--limit", str(count), "--quiet", "--json"]
-    return {"bare": bare, "ours": ours}
+class Kept:
+    """Results by name, in a file where one is given."""
+
+    def __init__(self, path, machine_name):
+        self.path, self.all = path, {}
+        if path and path.exists():
+            self.all = json.loads(path.read_text())
+            if self.all.get("machine") not in (None, machine_name):
+                sys.exit(f"{path} was measured on another machine ({self.all['machine']}): give another file")
+        self.all["machine"] = machine_name
+
+    def get(self, name, measure):
+        if name not in self.all:
+            self.all[name] = measure()
+            if self.path:
+                fresh = self.path.with_suffix(".new")
+                fresh.write_text(json.dumps(self.all, indent=1))
+                fresh.replace(self.path)
+        return self.all[name]
 
 
-def peer_jobs(args, model, count):
-    data = f"{args.folder}/{model}"
-    return {name: [args.peers, str(HERE / "peer_calibrate.py"), *name.split(":"), f"{data}.onnx", data, str(count)]
-            for name in args.methods}
+def sources(args, model):
+    """The model's file and its samples."""
+    if model == "resnet50":
+        folder = pathlib.Path(args.folder)
+        return folder / f"{model}.onnx", sorted((folder / model).glob("*.npz"))
+    zoo = pathlib.Path(args.zoo)
+    return zoo / "models" / f"{model}.onnx", sorted((zoo / "data" / model / "calib").glob("*.npz"))
 
 
-def rows_of(model, count, results):
-    bare, ours = results["bare"], results["ours"]
-    yield (f"| {model}, {count} | bare inference | {spread([r['model_seconds'] for r in bare])} | "
-           f"{spread([r['peak'] for r in bare], 0)} | |")
-    whole = [o["wall"] / b["model_seconds"] for o, b in zip(ours, bare)]
-    yield (f"| | `baryon calibrate`, all methods | {spread([r['wall'] for r in ours])} | "
-           f"{spread([r['peak'] for r in ours], 0)} | {spread(whole)} times bare inference; "
-           f"{spread([o['peak'] - b['peak'] for o, b in zip(ours, bare)], 0)} MiB more |")
-    for name in (name for name in results if ":" in name):
-        times = [p["seconds"] / o["wall"] for p, o in zip(results[name], ours)]
-        yield (f"| | {name.replace(':', ' ')} | {spread([r['seconds'] for r in results[name]])} | "
-               f"{spread([r['peak'] for r in results[name]], 0)} | {spread(times, 1)} times ours |")
+def lay_out(samples, count, folder):
+    """So many samples in a folder, from the first on again where there are fewer."""
+    os.mkdir(folder)
+    for number in range(count):
+        source, place = samples[number % len(samples)], os.path.join(folder, f"{number:05}.npz")
+        try:
+            os.link(source, place)
+        except OSError:
+            shutil.copy(source, place)
+    return folder
 
 
-def measure(args):
+def measure_ours(args, path, data, stats):
+    ours = [args.program, "calibrate", str(path), "--data", data, "--quiet", "--json", "--force", "--out", stats]
+    bare = [args.program, "run", str(path), "--data", data, "--quiet", "--json"]
+    for command in (ours, bare):
+        command += ["--threads", str(args.threads)] if args.threads else []
+    turns = in_turns({"bare": bare, "ours": ours}, args.rounds)
+    return {"bare": [{"seconds": r["model_seconds"], "peak": r["peak"]} for r in turns["bare"]],
+            "ours": [{"seconds": r["wall"], "peak": r["peak"]} for r in turns["ours"]]}
+
+
+def measure_peer(args, name, path, data, count):
     with tempfile.TemporaryDirectory() as folder:
-        for model in args.models:
-            for count in args.samples:
-                results = in_turns(jobs(args, model, count, folder), args.rounds)
-                if args.methods:
-                    turn = jobs(args, model, count, folder) | peer_jobs(args, model, count)
-                    peers = in_turns(turn, args.peer_rounds, warm=False)
-                    for name in ("ours", *args.methods):
-                        results[name] = peers[name] if name != "ours" else results[name]
-                rows = list(rows_of(model, count, results))
-                print("\n".join(rows), flush=True)
-                yield from rows
+        ranges = os.path.join(folder, "ranges.json")
+        command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_calibrate.py"), *name.split(":"),
+                   os.path.abspath(path), os.path.abspath(data), str(count), ranges]
+        results = [run(command, args.timeout, folder) for _ in range(args.peer_rounds)]  # it writes where it stands
+        failed = next((r["failed"] for r in results if "failed" in r), None)
+        if failed:
+            return {"failed": failed}
+        return {"seconds": [r["seconds"] for r in results], "peak": [r["peak"] for r in results],
+                "ranges": json.loads(pathlib.Path(ranges).read_text())}
+
+
+def measure_agreement(args, name, path, data, stats, ranges):
+    """What ranges.py says; it needs onnxruntime and numpy, to look at raw activations."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "ranges.json")
+        pathlib.Path(file).write_text(json.dumps(ranges))
+        command = [args.python, str(HERE / "ranges.py"), name.split(":")[1], str(path), data, stats, file, args.program]
+        done = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip()[-200:]}
+
+
+def agreement_text(found):
+    if "failed" in found:
+        return f"ranges not compared: {found['failed']}"
+    text = f"{found['agree']} of {found['tensors']} {found['what']}"
+    if found.get("larger") is not None:
+        text += f"; of {found['differ']} others our error is larger in {found['larger']}"
+    return text
+
+
+def rows_of(model, count, own, peers):
+    bare, ours = own["bare"], own["ours"]
+    whole = [o["seconds"] / b["seconds"] for o, b in zip(ours, bare)]
+    more = [o["peak"] - b["peak"] for o, b in zip(ours, bare)]
+    yield (f"| {model}, {count} | bare inference | {spread([r['seconds'] for r in bare])} | "
+           f"{spread([r['peak'] for r in bare], 0)} | | |")
+    yield (f"| | `baryon calibrate`, all methods | {spread([r['seconds'] for r in ours])} | "
+           f"{spread([r['peak'] for r in ours], 0)} | {spread(whole)} times bare; {spread(more, 0)} MiB more | |")
+    middle = sorted(o["seconds"] for o in ours)[len(ours) // 2]
+    for name, (result, agreement) in peers.items():
+        title = f"| | {name.replace(':', ' ')} |"
+        if "failed" in result:
+            yield f"{title} {result['failed']} | | | |"
+        else:
+            yield (f"{title} {spread(result['seconds'])} | {spread(result['peak'], 0)} | "
+                   f"{spread([s / middle for s in result['seconds']], 1)} times ours | {agreement_text(agreement)} |")
+
+
+def measure(args, kept):
+    for model in args.models:
+        path, samples = sources(args, model)
+        if not path.exists() or not samples:
+            yield f"| {model} | not there: {path} | | | | |"
+            continue
+        for count in args.samples:
+            with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+                data = lay_out(samples, count, os.path.join(folder, "data"))
+                stats = os.path.join(folder, "ours.stats")
+                name = f"{model} {count}"
+                own = kept.get(name, lambda: measure_ours(args, path, data, stats))
+                peers = {method: both(args, kept, name, method, path, data, count, stats) for method in args.methods}
+                yield from rows_of(model, count, own, peers)
+
+
+def both(args, kept, name, method, path, data, count, stats):
+    result = kept.get(f"{name} {method}", lambda: measure_peer(args, method, path, data, count))
+    if "failed" in result:
+        return result, None
+    if not os.path.exists(stats):
+        run([args.program, "calibrate", str(path), "--data", data, "--quiet", "--json", "--out", stats])
+    return result, kept.get(f"{name} {method} agreement",
+                            lambda: measure_agreement(args, method, path, data, stats, result["ranges"]))
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peer-rounds", type=int, default=1)
+    parser.add_argument("--samples", type=lambda text: [int(n) for n in text.split(",")], default=[32, 128])
+    parser.add_argument("--models", type=lambda text: text.split(","), default=MODELS)
+    parser.add_argument("--methods", type=lambda text: text.split(",") if text else [], default=METHODS)
+    parser.add_argument("--threads", type=int, default=0, help="of ours and of bare inference; 0: all")
+    parser.add_argument("--timeout", type=int, default=3600, help="seconds that a peer may take")
+    parser.add_argument("--program", default="build/baryon")
+    parser.add_argument("--folder", default="build/bench")
+    parser.add_argument("--zoo", default="build/zoo-all", help="has models/ and data/")
+    parser.add_argument("--pictures", default="build/zoo", help="has pictures/, for the samples of ResNet-50")
+    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
+    parser.add_argument("--python", default="build/venv/bin/python", help="has onnx, onnxruntime, numpy and Pillow")
+    parser.add_argument("--keep", type=pathlib.Path, help="file of what was measured before")
+    parser.add_argument("--write", action="store_true", help="write bench/results/calibrate.md")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peer-rounds", type=int, default=2)
-    parser.add_argument("--samples", type=lambda text: [int(n) for n in text.split(",")], default=[32, 128])
-    parser.add_argument("--models", type=lambda text: text.split(","), default=["resnet50", "ppocrv4_det", "ppocrv4_rec"])
-    parser.add_argument("--methods", type=lambda text: text.split(","), default=METHODS)
-    parser.add_argument("--program", default="build/baryon")
-    parser.add_argument("--folder", default="build/bench")
-    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
-    parser.add_argument("--python", default="build/venv/bin/python", help="has onnx, numpy and Pillow")
-    parser.add_argument("--write", action="store_true", help="write bench/results/calibrate.md")
-    args = parser.parse_args()
-    subprocess.run([args.python, str(HERE / "models.py"), args.folder, "build/zoo"], check=True)
+    args = options()
+    if "resnet50" in args.models:
+        subprocess.run([args.python, str(HERE / "models.py"), args.folder, args.pictures, "resnet50"], check=True)
+    os.makedirs(args.folder, exist_ok=True)
     quark = version(args.peers, "amd-quark")
     if not quark:
         args.methods = []
-        print("no peers in build/peers: ours and bare inference alone (`make peers` installs them, 3 GB)")
-    head = [
-        "# Calibration", "",
-        f"{datetime.date.today()}, {machine()}; {args.rounds} rounds in turns (peers {args.peer_rounds}); median "
-        f"(least to most). Peers: amd-quark {quark or 'absent'}, onnxruntime {version(args.peers, 'onnxruntime') or 'absent'}.",
-        "", "| model, samples | what | seconds | peak MiB | |", "|---|---|---|---|---|"]
+        print(f"no peers at {args.peers}: ours and bare inference alone (`make peers` installs them, 3 GB)")
+    head = ["# Calibration", "",
+            f"{datetime.date.today()}, {machine()}; {args.rounds} rounds in turns (peers {args.peer_rounds}); median "
+            f"(least to most). Peers: amd-quark {quark or 'absent'}, onnxruntime {version(args.peers, 'onnxruntime') or 'absent'}.",
+            "", "| model, samples | what | seconds | peak MiB | | ranges |", "|---|---|---|---|---|---|"]
     print("\n".join(head))
-    lines = [*head, *measure(args), "", __doc__.split("\n\n")[2], ""]
+    rows = []
+    for row in measure(args, Kept(args.keep, machine())):
+        print(row, flush=True)
+        rows.append(row)
     if args.write:
-        (HERE / "results" / "calibrate.md").write_text("\n".join(lines))
+        (HERE / "results" / "calibrate.md").write_text("\n".join([*head, *rows, "", *__doc__.split("\n\n")[2:4], ""]))
     return 0
 
 

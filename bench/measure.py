@@ -7,19 +7,32 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 
-def run(command):
-    """Runs it to its end: seconds, peak MiB and what it printed as JSON."""
+def run(command, timeout=None, folder=None):
+    """Runs it to its end: seconds, peak MiB and what it printed as JSON.
+
+    A failure ends the bench; with a timeout it is told as "failed".
+    """
     start = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
+        alarm = threading.Timer(timeout, child.kill) if timeout else None
+        if alarm:
+            alarm.start()
         text = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
+        if alarm:
+            alarm.cancel()
         errors.seek(0)
         complaint = errors.read().decode(errors="replace")
     seconds = time.perf_counter() - start
+    if status and timeout:
+        late = os.WIFSIGNALED(status) and seconds >= timeout
+        lines = complaint.strip().splitlines() or ["no reason given"]
+        return {"failed": f"not done in {timeout} s" if late else f"failed: {lines[-1][:150]}"}
     if status:
         sys.exit(f"{' '.join(command)}\nfailed with status {status}:\n{complaint[-3000:]}")
     return {"wall": seconds, "peak": usage.ru_maxrss / 1024, **parse(text.decode())}

@@ -1,6 +1,6 @@
 """Models and samples of the benches, in build/bench: made once, the same every time.
 
-    models.py FOLDER ZOO      (with the Python of build/venv)
+    models.py FOLDER ZOO [NAME...]      (with the Python of build/venv)
 
 FOLDER/MODEL.onnx and FOLDER/MODEL/NNNN.npz. ResNet-50 has random weights, which is as
 good as any for time; the others are real models out of tests/zoo on pieces of real pictures.
@@ -100,9 +100,10 @@ def copy_sized(source, target, port, width, height):
         shutil.copy(source, target)
 
 
-def main(folder, zoo):
+def main(folder, zoo, names):
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (port, width, height, pictures, seed) in MODELS.items():
+    for name in names or MODELS:
+        port, width, height, pictures, seed = MODELS[name]
         model, data = folder / f"{name}.onnx", folder / name
         if not model.exists():
             if name == "resnet50":
@@ -116,4 +117,4 @@ def main(folder, zoo):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
