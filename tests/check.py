@@ -32,7 +32,7 @@ NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
-PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"))]
+PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 LOG_LINES = 200
 FOLDER = Path("build/check")
 
