@@ -1,6 +1,6 @@
 """Quantize a model with a peer and judge the result: one JSON line on stdout.
 
-    peer_quantize.py MODEL DATA PRESET OUT [--limit N] [--judge N] [--options '{"Key": value}']
+    peer_quantize.py MODEL DATA PRESET OUT [--limit N] [--judge N] [--options '{"Key": value}'] [--no-equalization]
 
 DATA holds calib/*.npz and eval/*.npz, one sample a file, keys are input names (see zoo/).
 PRESET is a preset of AMD Quark 0.13 (XINT8, VINT8, A8W8, A16W8, BF16, BFP16, MX6, XINT8_ADAROUND, ...) or
@@ -35,11 +35,12 @@ class Reader(CalibrationDataReader):
         return min(self.limit, len(glob.glob(os.path.join(self.folder, "*.npz"))))
 
 
-def quantize_quark(model, out, reader, preset, options):
+def quantize_quark(model, out, reader, preset, options, equalize):
     from quark.onnx import ModelQuantizer
     from quark.onnx.quantization.config import Config, get_default_config
 
     config = get_default_config(preset)
+    config.include_cle = equalize and config.include_cle
     if preset == "VINT8":
         config.enable_npu_cnn = True
         config.extra_options.update(Int32Bias=False, DedicatedQDQPair=True, QuantizeAllOpTypes=True, UseRandomData=False)
@@ -66,6 +67,7 @@ def main():
     parser.add_argument("model"), parser.add_argument("data"), parser.add_argument("preset"), parser.add_argument("out")
     parser.add_argument("--limit", type=int, default=32), parser.add_argument("--judge", type=int, default=32)
     parser.add_argument("--options", type=json.loads, default={})
+    parser.add_argument("--no-equalization", dest="equalize", action="store_false")
     args = parser.parse_args()
     logging.disable(logging.WARNING)
     reader, library = Reader(os.path.join(args.data, "calib"), args.limit), None
@@ -74,7 +76,7 @@ def main():
     else:
         from quark.onnx import get_library_path
         library = get_library_path()
-        seconds = quantize_quark(args.model, args.out, reader, args.preset, args.options)
+        seconds = quantize_quark(args.model, args.out, reader, args.preset, args.options, args.equalize)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     outputs = judge(args.model, args.out, args.data, args.judge, library)
     print(json.dumps({"model": os.path.basename(args.model), "preset": args.preset, "samples": args.limit,
