@@ -1,10 +1,13 @@
 """Accuracy: ours beside AMD Quark and onnxruntime.quantization, preset by preset.
 
     accuracy.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 32] [--no-peers] [--write]
+                [--keep FOLDER] [--peer-answers FOLDER]
 
 The eleven real models of bench/zoo (`make zoo`): calibrated on its `calib` samples, judged on
 its `eval` samples, which share no source with them. SQNR of the outputs against the float model
-in dB: mean over the outputs, each clipped to 0 to 100. Ours and the peers' in the same run on the same samples.
+in dB: mean over the outputs, each clipped to 0 to 100. "As written" is without integer kernels, which
+saturate on x86 processors that have no VNNI. ORT_MinMax and the like are presets of
+onnxruntime.quantization (uint8, int8 by channel); ours beside them: the nearest one, by channel too.
 """
 
 import argparse
@@ -23,7 +26,10 @@ MODELS = ["mobilenet_v2", "ppocrv4_rec", "ppocrv4_det", "ppocr_cls", "centerface
           "magika", "silero_vad", "crepe_tiny", "yolov8n_320"]
 PRESETS = ["XINT8", "VINT8", "A8W8", "A16W8", "S8S8_AAWS", "U8S8_AAWS", "U8U8_AAWA", "S16S8_ASWS", "U16S8_AAWS",
            "INT8_CNN_DEFAULT", "INT16_CNN_DEFAULT", "INT8_TRANSFORMER_DEFAULT", "INT16_TRANSFORMER_DEFAULT",
-           "UINT8_DYNAMIC_QUANT", "MATMUL_NBITS", "S16S16_MIXED_S8S8"]
+           "UINT8_DYNAMIC_QUANT", "MATMUL_NBITS", "S16S16_MIXED_S8S8", "ORT_MinMax", "ORT_Percentile", "ORT_Entropy"]
+BY_CHANNEL = ["--weight-granularity", "channel"]
+BESIDE_ORT = {"ORT_MinMax": ["INT8_CNN_DEFAULT", *BY_CHANNEL], "ORT_Percentile": ["U8S8_AAWS", *BY_CHANNEL],
+              "ORT_Entropy": ["INT8_CNN_DEFAULT", *BY_CHANNEL]}
 NO_DATA = {"UINT8_DYNAMIC_QUANT", "MATMUL_NBITS"}
 
 
@@ -39,53 +45,81 @@ def last_json(command, timeout):
     return json.loads(lines[-1])
 
 
-def ours(args, model, preset, out):
-    data = [] if preset in NO_DATA else ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
-    command = [args.program, "quantize", f"{args.zoo}/models/{model}.onnx", "--out", out, "--preset", preset,
-               "--force", "--quiet", *args.options, *data]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        return {"failed": done.stderr.strip()[:200]}
-    judge = [args.python, str(HERE / "judge.py"), f"{args.zoo}/models/{model}.onnx", out,
-             f"{args.zoo}/data/{model}", str(args.judge)]
-    found = last_json(judge, 900)
+def kept(args, name, make):
+    """An answer of an earlier run, or a new one, which is kept."""
+    path = pathlib.Path(args.keep, f"{name}.json") if args.keep else None
+    if path and path.exists():
+        return json.loads(path.read_text())
+    answer = make()
+    if path:
+        path.write_text(json.dumps(answer) + "\n")
+    return answer
+
+
+def judged(args, model, quantized):
+    found = last_json([args.python, str(HERE / "judge.py"), f"{args.zoo}/models/{model}.onnx", quantized,
+                       f"{args.zoo}/data/{model}", str(args.judge)], 900)
     return found if "failed" in found else {"outputs": found}
 
 
+def ours(args, model, preset, out):
+    data = [] if preset in NO_DATA else ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
+    command = [args.program, "quantize", f"{args.zoo}/models/{model}.onnx", "--out", out, "--force", "--quiet",
+               "--preset", *BESIDE_ORT.get(preset, [preset]), *args.options, *data]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return {"failed": done.stderr.strip()[:200]}
+    return judged(args, model, out)
+
+
 def theirs(args, model, preset, out):
-    kept = pathlib.Path(args.peer_answers, f"{model}.{preset}.json") if args.peer_answers else None
-    if kept and kept.exists() and "failed" not in (answer := json.loads(kept.read_text())):
-        return answer
-    if not args.peers:
-        return {"failed": "absent"}
+    known = pathlib.Path(args.peer_answers or "", f"{model}.{preset}.json")
+    if args.peer_answers and known.exists():
+        answer = json.loads(known.read_text())
+        written = known.with_suffix(".onnx")
+        return judged(args, model, str(written)) if "failed" not in answer and written.exists() else answer
+    if not args.peers or args.peer_answers:
+        return {"failed": "not run"}
     command = [args.peers, str(HERE / "peer_quantize.py"), f"{args.zoo}/models/{model}.onnx", f"{args.zoo}/data/{model}",
                preset, out, "--limit", str(args.samples), "--judge", str(args.judge)]
     return last_json(command, args.timeout)
 
 
-def level(answer):
+def level(answer, key="sqnr_db"):
     """Mean SQNR over the outputs, None when there is none."""
     if "failed" in answer or not answer.get("outputs"):
         return None
-    values = [min(max(row["sqnr_db"], 0), 100) for row in answer["outputs"].values()]
+    values = [min(max(row.get(key, row["sqnr_db"]), 0), 100) for row in answer["outputs"].values()]
     return sum(values) / len(values)
 
 
 def text(value):
-    return "fails" if value is None else f"{value:.1f}"
+    return "-" if value is None else f"{value:.1f}"
+
+
+def difference(mine, other):
+    return "" if other is None else "fails" if mine is None else f"{mine - other:+.1f}"
+
+
+def can_run(args, name):
+    """False where the peer's answer is yet to come, which is not worth keeping."""
+    return bool(args.peers) and not args.peer_answers or os.path.exists(f"{args.peer_answers}/{name}.json")
 
 
 def rows(args):
     with tempfile.TemporaryDirectory() as folder:
         for preset in args.presets:
             for model in args.models:
-                mine = ours(args, model, preset, os.path.join(folder, "ours.onnx"))
-                quark = theirs(args, model, preset, os.path.join(folder, "quark.onnx"))
-                a, b = level(mine), level(quark)
-                verdict = "" if b is None else "fails" if a is None else f"{a - b:+.1f}"
-                remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("Quark", quark))
+                name = f"{model}.{preset}"
+                mine = kept(args, name, lambda: ours(args, model, preset, os.path.join(folder, "ours.onnx")))
+                other = theirs(args, model, preset, "") if not can_run(args, name) else kept(
+                    args, f"{name}.peer", lambda: theirs(args, model, preset, os.path.join(folder, "peer.onnx")))
+                a, b = level(mine), level(other)
+                as_written = [level(answer, "written_db") for answer in (mine, other)]
+                remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("peer", other))
                                    if "failed" in answer)
-                row = f"| {preset} | {model} | {text(a)} | {text(b)} | {verdict} | {remark} |"
+                row = (f"| {preset} | {model} | {text(a)} | {text(b)} | {difference(a, b)} | {text(as_written[0])} "
+                       f"| {text(as_written[1])} | {difference(*as_written)} | {remark} |")
                 print(row, flush=True)
                 yield preset, a, b, row
 
@@ -93,7 +127,7 @@ def rows(args):
 def summary(results):
     both = [(a, b) for _, a, b, _ in results if a is not None and b is not None]
     return (f"Of {len(both)} pairs, ours is higher by more than 0.1 dB in {sum(a > b + 0.1 for a, b in both)}, within 0.1 dB in "
-            f"{sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}. Quark alone fails "
+            f"{sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}. the peer alone fails "
             f"in {sum(b is None and a is not None for _, a, b, _ in results)}, ours alone in "
             f"{sum(a is None and b is not None for _, a, b, _ in results)}.")
 
@@ -109,7 +143,8 @@ def main():
     parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones for ours")
     parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--peer-answers", help="folder with MODEL.PRESET.json of earlier runs of the peer")
+    parser.add_argument("--peer-answers", help="folder with MODEL.PRESET.json and .onnx of earlier runs of the peers")
+    parser.add_argument("--keep", help="folder of answers: those that are there are taken")
     parser.add_argument("--python", default="build/venv/bin/python", help="has onnxruntime and numpy")
     parser.add_argument("--timeout", type=int, default=1800)
     parser.add_argument("--write", action="store_true", help="write bench/results/accuracy.md")
@@ -122,8 +157,11 @@ def main():
         print("no peers in build/peers: ours alone (`make peers` installs them, 3 GB)")
     head = ["# Accuracy", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples to calibrate, {args.judge} others to judge. "
-            f"Peer: amd-quark {quark or 'absent'}.", "", *__doc__.split("\n\n")[2].splitlines(), "",
-            "| preset | model | ours dB | Quark dB | difference | |", "|---|---|---|---|---|---|"]
+            + (f"Answers of amd-quark 0.13 and onnxruntime.quantization to the same samples were recorded before." if
+               args.peer_answers else f"Peer: amd-quark {quark or 'absent'}."), "",
+            *__doc__.split("\n\n")[2].splitlines(), "",
+            "| preset | model | ours dB | peer dB | difference | ours as written | peer | difference | |",
+            "|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     results = list(rows(args))
     lines = [*head, *(row for *_, row in results), "", summary(results), ""]

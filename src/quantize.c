@@ -8,6 +8,7 @@
 #include "quant/params.h"
 #include "quant/place.h"
 #include "quant/refine.h"
+#include "quantize_biases.h"
 #include "quantize_equalize.h"
 #include "quantize_refuse.h"
 #include "quantize_sizes.h"
@@ -143,7 +144,9 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
-        run_stage(q, "parameters", find_params, err) < 0 || run_stage(q, "refine", refine, err) < 0)
+        run_stage(q, "parameters", find_params, err) < 0 ||
+        run_stage(q, "refine", refine, err) < 0 ||
+        run_stage(q, "biases", by_quantize_biases, err) < 0)
         return -1;
     return 0;
 }

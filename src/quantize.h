@@ -1,7 +1,8 @@
 /*
  * Quantization as a whole:
  *
- *   refuse -> exclude -> passes -> place -> equalize -> calibrate -> parameters -> refine -> lower
+ *   refuse -> exclude -> passes -> place -> equalize -> calibrate -> parameters -> refine -> biases
+ *   -> lower
  *
  * Loading, saving and reporting are the caller's.
  */

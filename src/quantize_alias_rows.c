@@ -290,7 +290,7 @@ static const struct by_alias rows[] = {
     LATER("RConfigPath"),
     LATER("UseGPTQ"),
     LATER("GPTQParams"),
-    LATER("BiasCorrection"),
+    FLAG("BiasCorrection", "bias-correction=true", "bias-correction=false"),
     LATER("AutoMixprecision"),
     LATER("NodesWithMixedPrecision"),
     LATER("EncryptionAlgorithm"),

@@ -121,7 +121,7 @@ static const struct meaning {
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
     {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method format ",
+     "activation-method format bias-correction ",
      is_static, "--approach static"},
     {" bias ", is_static, "--approach static"},
     {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},

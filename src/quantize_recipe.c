@@ -82,6 +82,9 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))
         settings->cle = BY_CLE_OFF;
+    if ((settings->approach != BY_APPROACH_STATIC || settings->compat) &&
+        is_default(config, "bias-correction"))
+        settings->bias_correction = false;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
 }
@@ -364,6 +367,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;
     recipe->cle_stem = settings->cle_stem;
+    recipe->bias_correction = settings->bias_correction;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;

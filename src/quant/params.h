@@ -10,6 +10,9 @@
  * Relu and Clip inputs, Softmax and the like are set by their rules (facts 4.7) with a remark. */
 int by_quant_find_params(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                          struct baryon_error *err);
+/* The same for one constant, after its values changed. */
+int by_quant_find_constant(struct by_quant_plan *plan, size_t row, struct by_pool *pool,
+                           struct baryon_error *err);
 /* Names of the values whose statistics that needs; lives in the plan. */
 int by_quant_wanted(struct by_quant_plan *plan, const char *const **names, size_t *count,
                     struct baryon_error *err);

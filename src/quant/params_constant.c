@@ -117,6 +117,18 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
     return failed ? -1 : 0;
 }
 
+int by_quant_find_constant(struct by_quant_plan *plan, size_t row, struct by_pool *pool,
+                           struct baryon_error *err)
+{
+    struct found found;
+    if (!is_wanted(&plan->rows.at[row]))
+        return 0;
+    const int failed = search(&plan->rows.at[row], pool, &found, err) ||
+                       keep(plan, &plan->rows.at[row], &found, err);
+    by_arena_release(&found.arena);
+    return failed ? -1 : 0;
+}
+
 int by_params_constants(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)
 {
     size_t *rows = by_alloc(plan->rows.count, sizeof *rows, err);

@@ -147,6 +147,7 @@ struct by_recipe {
     double cle_threshold;
     int64_t cle_steps;
     bool cle_stem;
+    bool bias_correction; /* biases make up for the mean of what rounding weights does */
     enum by_hardware hardware;
     bool simulate_dpu;
     struct by_patterns refine; /* "name" switches a rule on, "-name" off */

@@ -604,7 +604,7 @@ static void quarks_names_that_are_refused(void **state)
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
     refuses(WORDS("--extra=FastFinetune={DataSize: 10}"),
             "--extra FastFinetune: not available yet");
-    refuses(WORDS("--extra=BiasCorrection=True"), "--extra BiasCorrection: not available yet");
+    refuses(WORDS("--extra=UseGPTQ=True"), "--extra UseGPTQ: not available yet");
     refuses(WORDS("--extra=TmpDir=x"),
             "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
     refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),

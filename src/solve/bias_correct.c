@@ -1,0 +1,276 @@
+#include "solve/bias_correct.h"
+
+#include "base/mem.h"
+#include "ir/tensor.h"
+#include "quant/floats.h"
+#include "quant/params.h"
+#include "quant/weights.h"
+
+#include <math.h>
+
+/* --- Which layers --- */
+
+static size_t elements(const struct baryon_value *value)
+{
+    size_t count;
+    return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
+}
+
+/* Nobody else reads it, and nobody can give another one. */
+static bool is_own_bias(const struct baryon_value *bias, size_t outs)
+{
+    return bias && bias->initializer && !bias->is_input && !bias->pinned && bias->use_count == 1 &&
+           bias->initializer->data_type == BY_ELEM_FLOAT && elements(bias) == outs;
+}
+
+static bool is_coarse_weight(const struct by_quant_row *row)
+{
+    return row->role == BY_ROLE_WEIGHT && by_elem_info(row->spec.elem)->bits <= 8 &&
+           row->value->initializer->data_type == BY_ELEM_FLOAT && !row->rounded;
+}
+
+/* Weights as [group][out of the group][in of the group][inside]. */
+struct shape {
+    size_t groups, outs, ins, inside; /* outs, ins: of a group */
+    size_t out_stride, in_stride;     /* inside has 1 */
+};
+
+static bool conv_shape(const struct baryon_node *node, const struct by_ints *dims,
+                       struct shape *shape)
+{
+    const int64_t groups = by_node_int(node, "group", 1);
+    if (dims->count < 3 || groups < 1 || dims->at[0] % groups)
+        return false;
+    *shape = (struct shape){
+        .groups = (size_t)groups,
+        .outs = (size_t)(dims->at[0] / groups),
+        .ins = (size_t)dims->at[1],
+        .inside = 1,
+    };
+    for (size_t i = 2; i < dims->count; i++)
+        shape->inside *= (size_t)dims->at[i];
+    shape->in_stride = shape->inside;
+    shape->out_stride = shape->ins * shape->inside;
+    return true;
+}
+
+static bool gemm_shape(const struct baryon_node *node, const struct by_ints *dims,
+                       struct shape *shape)
+{
+    const bool turned = by_node_int(node, "transB", 0) != 0;
+    if (dims->count != 2 || by_node_int(node, "transA", 0) || by_node_float(node, "beta", 1) == 0)
+        return false;
+    const size_t ins = (size_t)dims->at[turned ? 1 : 0], outs = (size_t)dims->at[turned ? 0 : 1];
+    *shape = (struct shape){1, outs, ins, 1, turned ? ins : 1, turned ? 1 : outs};
+    return true;
+}
+
+static bool shape_of(const struct baryon_node *node, struct shape *shape)
+{
+    const struct baryon_value *weight = by_node_in(node, 1);
+    const struct by_ints *dims = &weight->initializer->dims;
+    if (by_node_is(node, "Conv"))
+        return conv_shape(node, dims, shape);
+    return by_node_is(node, "Gemm") && gemm_shape(node, dims, shape);
+}
+
+static size_t input_place(struct by_bias_job *job, const struct baryon_value *value,
+                          size_t channels, struct baryon_error *err)
+{
+    for (size_t i = job->input_count; i-- > 0;)
+        if (job->inputs[i].name == value->name)
+            return i;
+    job->inputs[job->input_count] = (struct by_bias_input){
+        .name = value->name,
+        .channels = channels,
+        .means = by_arena_alloc(&job->arena, channels, sizeof(double), err),
+    };
+    return job->inputs[job->input_count].means ? job->input_count++ : SIZE_MAX;
+}
+
+static int add_layer(struct by_quant_plan *plan, struct by_bias_job *job, struct baryon_node *node,
+                     struct baryon_error *err)
+{
+    struct shape shape;
+    struct baryon_value *input = by_node_in(node, 0), *bias = by_node_in(node, 2);
+    const size_t weight = by_quant_find(plan, by_node_in(node, 1));
+    if (!input || input->initializer || input->elem != BY_ELEM_FLOAT || weight == BY_NO_ROW ||
+        !is_coarse_weight(&plan->rows.at[weight]) || !shape_of(node, &shape) ||
+        !is_own_bias(bias, shape.groups * shape.outs))
+        return 0;
+    const size_t place = input_place(job, input, shape.groups * shape.ins, err);
+    if (place == SIZE_MAX)
+        return -1;
+    if (job->inputs[place].channels == shape.groups * shape.ins)
+        job->layers[job->layer_count++] =
+            (struct by_bias_layer){node, weight, by_quant_find(plan, bias), place};
+    return 0;
+}
+
+int by_bias_survey(struct by_quant_plan *plan, struct by_bias_job *job, struct baryon_error *err)
+{
+    *job = (struct by_bias_job){0};
+    by_arena_init(&job->arena, 0);
+    job->inputs = by_arena_alloc(&job->arena, plan->node_count, sizeof *job->inputs, err);
+    job->layers = by_arena_alloc(&job->arena, plan->node_count, sizeof *job->layers, err);
+    if (!job->inputs || !job->layers)
+        return -1;
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].state == BY_NODE_QUANTIZED &&
+            add_layer(plan, job, plan->nodes[i].node, err) < 0)
+            return -1;
+    return 0;
+}
+
+void by_bias_close(struct by_bias_job *job)
+{
+    by_arena_release(&job->arena);
+    *job = (struct by_bias_job){0};
+}
+
+/* --- What rounding does --- */
+
+/* The weights as the quantized model has them; by_free() it. */
+static float *rounded_weights(struct by_quant_plan *plan, size_t row,
+                              const struct by_weight_view *view, size_t count, struct by_pool *pool,
+                              struct baryon_error *err)
+{
+    const struct by_tensor_spec *spec = &plan->rows.at[row].spec;
+    const struct by_params *params = by_quant_params(plan, row);
+    size_t size;
+    if (by_elem_bytes(spec->elem, count, &size, err) < 0)
+        return NULL;
+    uint8_t *integers = by_alloc(size, 1, err);
+    float *means = by_alloc(count, sizeof *means, err);
+    int status = integers && means ? 0 : -1;
+    if (status == 0)
+        status = by_weight_quantize(view, spec, params, pool, integers, size, err);
+    if (status == 0)
+        status = by_weight_dequantize(integers, view, spec, params, means, err);
+    by_free(integers);
+    if (status == 0)
+        return means;
+    by_free(means);
+    return NULL;
+}
+
+static double lost(const struct shape *shape, const double *means, const float *exact,
+                   const float *rounded)
+{
+    double sum = 0;
+    for (size_t in = 0; in < shape->ins; in++) {
+        const size_t at = in * shape->in_stride;
+        double error = 0;
+        for (size_t k = 0; k < shape->inside; k++)
+            error += (double)exact[at + k] - (double)rounded[at + k];
+        sum += error * means[in];
+    }
+    return sum;
+}
+
+/* Units of what the weights give in units of the bias. */
+static double factor(const struct baryon_node *node)
+{
+    return by_node_is(node, "Gemm")
+               ? (double)by_node_float(node, "alpha", 1) / (double)by_node_float(node, "beta", 1)
+               : 1;
+}
+
+static void add_lost(const struct by_bias_layer *layer, const struct shape *shape,
+                     const double *means, const float *exact, const float *rounded, float *bias)
+{
+    const double unit = factor(layer->node);
+    for (size_t out = 0; out < shape->groups * shape->outs; out++) {
+        const size_t at = out * shape->out_stride;
+        const double *of_group = means + out / shape->outs * shape->ins;
+        const double more = unit * lost(shape, of_group, exact + at, rounded + at);
+        if (isfinite((float)(bias[out] + more)))
+            bias[out] = (float)(bias[out] + more);
+    }
+}
+
+static int set_floats(struct by_quant_plan *plan, struct baryon_value *value, const float *values,
+                      size_t count, struct baryon_error *err)
+{
+    struct baryon_tensor *tensor = value->initializer;
+    const struct baryon_tensor *made =
+        by_tensor_new(plan->model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
+                      values, count * sizeof *values, err);
+    if (!made)
+        return -1;
+    tensor->raw_data = made->raw_data;
+    tensor->float_data = (struct by_span){0};
+    tensor->external = (struct by_span){0};
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}
+
+static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
+                     const struct shape *shape, const double *means, const float *exact,
+                     const float *rounded, struct baryon_error *err)
+{
+    struct baryon_value *bias = by_node_in(layer->node, 2);
+    const size_t count = shape->groups * shape->outs;
+    struct by_floats_view old;
+    if (by_floats_open(&old, bias->initializer, err) < 0)
+        return -1;
+    float *values = by_alloc(count, sizeof *values, err);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = old.values[i];
+    by_floats_close(&old);
+    if (values)
+        add_lost(layer, shape, means, exact, rounded, values);
+    const int status = values ? set_floats(plan, bias, values, count, err) : -1;
+    by_free(values);
+    return status;
+}
+
+static int settle_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
+                       struct by_pool *pool, struct baryon_error *err)
+{
+    if (layer->bias == BY_NO_ROW)
+        return 0;
+    if (by_quant_find_constant(plan, layer->bias, pool, err) < 0)
+        return -1;
+    return by_quant_remark(plan, layer->bias, "bias-correction", err,
+                           "it makes up for the mean of what rounding the weight '%s' does",
+                           plan->rows.at[layer->weight].value->name);
+}
+
+static int correct(struct by_quant_plan *plan, const struct by_bias_job *job,
+                   const struct by_bias_layer *layer, struct by_pool *pool,
+                   struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[layer->weight];
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    const struct baryon_tensor *tensor = row->value->initializer;
+    const double *means = job->inputs[layer->input].means;
+    struct by_floats_view exact;
+    struct shape shape;
+    if (!shape_of(layer->node, &shape) || by_floats_open(&exact, tensor, err) < 0)
+        return -1;
+    const struct by_weight_view view = {.values = exact.values,
+                                        .rank = tensor->dims.count,
+                                        .dims = tensor->dims.at,
+                                        .axis = params->axis,
+                                        .group_axis = params->group_axis,
+                                        .name = row->value->name};
+    float *rounded = rounded_weights(plan, layer->weight, &view, exact.count, pool, err);
+    int status = rounded ? 0 : -1;
+    if (status == 0)
+        status = edit_bias(plan, layer, &shape, means, exact.values, rounded, err);
+    by_free(rounded);
+    by_floats_close(&exact);
+    return status == 0 ? settle_bias(plan, layer, pool, err) : -1;
+}
+
+int by_bias_correct(struct by_quant_plan *plan, const struct by_bias_job *job, struct by_pool *pool,
+                    struct baryon_error *err)
+{
+    for (size_t i = 0; i < job->layer_count; i++)
+        if (job->inputs[job->layers[i].input].means &&
+            correct(plan, job, &job->layers[i], pool, err) < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * Biases take over what rounding weights does to the mean of a layer's result. The errors of a
+ * channel's rounded weights times the mean of what they are multiplied with is a constant; it goes
+ * into the bias, and only what varies around it is left. Edits biases of the float model.
+ */
+#ifndef BY_BIAS_CORRECT_H
+#define BY_BIAS_CORRECT_H
+
+#include "base/par.h"
+#include "quant/plan.h"
+
+/* A value that layers read. Means of its channels (axis 1) are the caller's to fill in. */
+struct by_bias_input {
+    const char *name;
+    size_t channels;
+    double *means;
+};
+
+struct by_bias_layer {
+    struct baryon_node *node;
+    size_t weight, bias; /* rows; bias BY_NO_ROW: it stays float */
+    size_t input;        /* place among the inputs */
+};
+
+struct by_bias_job {
+    struct by_arena arena;
+    struct by_bias_input *inputs;
+    size_t input_count;
+    struct by_bias_layer *layers;
+    size_t layer_count;
+};
+
+/* Layers with weights of 8 bits or less and a bias of their own. Whatever comes out,
+ * by_bias_close() goes with it. */
+int by_bias_survey(struct by_quant_plan *plan, struct by_bias_job *job, struct baryon_error *err);
+/* The plan has its final parameters. Biases with scales of their own get new ones, which rules of
+ * hardware have to look at again. */
+int by_bias_correct(struct by_quant_plan *plan, const struct by_bias_job *job, struct by_pool *pool,
+                    struct baryon_error *err);
+void by_bias_close(struct by_bias_job *job);
+
+#endif
