@@ -33,10 +33,10 @@ BESIDE_ORT = {"ORT_MinMax": ["INT8_CNN_DEFAULT", *BY_CHANNEL], "ORT_Percentile":
 NO_DATA = {"UINT8_DYNAMIC_QUANT", "MATMUL_NBITS"}
 
 
-def last_json(command, timeout):
-    """What a program printed last; its complaint where that is no JSON."""
+def last_json(command, timeout, folder=None):
+    """What a program, which may leave files in a folder, printed last; its complaint where that is no JSON."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=folder)
     except subprocess.TimeoutExpired:
         return {"failed": f"not done in {timeout} s"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]

@@ -66,9 +66,11 @@ def measure_quark(args, model, preset, count, folder):
     data.mkdir(exist_ok=True)
     if not (data / "calib").exists():
         (data / "calib").symlink_to(pathlib.Path(args.folder, model).resolve())
-    command = [args.peers, str(HERE / "peer_quantize.py"), f"{args.folder}/{model}.onnx", str(data), preset,
-               f"{folder}/quark.onnx", "--limit", str(count), "--judge", "0"]
-    answer = last_json(command, args.timeout)
+    # Quark leaves a table in the folder that it is started in.
+    command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
+               os.path.abspath(f"{args.folder}/{model}.onnx"), str(data), preset, f"{folder}/quark.onnx",
+               "--limit", str(count), "--judge", "0"]
+    answer = last_json(command, args.timeout, folder)
     return answer if "failed" in answer else {"seconds": answer["seconds"], "peak": answer["peak_mb"]}
 
 

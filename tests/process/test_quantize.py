@@ -117,6 +117,14 @@ class Stages(process.Case):
         self.assertIn("equalize", stages)
         self.assertIn("calibrate", stages)
 
+    def test_any_number_of_threads(self):
+        """The way that is chosen, and so the bytes, do not depend on it."""
+        words = ("quantize", "m.onnx", "--preset", "A8W8", "--random", "12", "-q")
+        for threads in ("1", "2", "5"):
+            self.baryon(*words, "-o", f"q{threads}.onnx", "--threads", threads)
+        contents = {(self.folder / f"q{threads}.onnx").read_bytes() for threads in ("1", "2", "5")}
+        self.assertEqual(len(contents), 1)
+
     def test_signal_ends_it_at_once(self):
         for seconds in (0.3, 0.6, 1.0):
             running = process.start(*self.WORDS, "-q", cwd=self.folder)

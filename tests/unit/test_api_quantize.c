@@ -69,7 +69,42 @@ static struct baryon_model *make_model(void)
     return model;
 }
 
+/* x [1,4] -> Gemm [4,4] -> Relu -> Gemm [4,2] -> z, inner channels of different size. */
+static struct baryon_model *make_pair(void)
+{
+    static const float first[] = {64, 0.5f,  1,  0.01f, -32, 1,     2, 0.02f,
+                                  16, 0.25f, -1, 0.03f, 8,   -0.5f, 1, -0.01f};
+    static const int64_t in[] = {1, WIDTH}, out[] = {1, OUTS},
+                         shapes[2][2] = {{WIDTH, WIDTH}, {WIDTH, OUTS}};
+    static const char *const names[] = {"one", "two"}, *const outs[] = {"p", "z"};
+    static const char *const q[] = {"q"};
+    struct baryon_model *model;
+    ok(baryon_model_new(&model, 10, 21, &err));
+    struct baryon_graph *graph = baryon_model_graph(model);
+    struct baryon_value *both[2];
+    both[0] = baryon_graph_add_input(graph, "x", FLOAT, in, NULL, 2, &err);
+    for (size_t i = 0; i < 2; i++) {
+        struct baryon_tensor *tensor =
+            baryon_tensor_new(model, i ? "w2" : "w1", FLOAT, shapes[i], 2, i ? weights : first,
+                              i ? sizeof weights : sizeof first, &err);
+        assert_non_null(tensor);
+        both[1] = baryon_graph_add_initializer(graph, tensor, &err);
+        struct baryon_node *node =
+            baryon_graph_add_node(graph, "Gemm", NULL, names[i], both, 2, &outs[i], 1, &err);
+        assert_non_null(node);
+        both[0] = baryon_node_output(node, 0);
+        if (i)
+            break;
+        node = baryon_graph_add_node(graph, "Relu", NULL, "act", both, 1, q, 1, &err);
+        assert_non_null(node);
+        both[0] = baryon_node_output(node, 0);
+    }
+    ok(baryon_value_make_output(both[0], FLOAT, out, NULL, 2, &err));
+    return model;
+}
+
 struct maker {
+    size_t again, equalized;
     size_t next, progress, stop_at;
     float values[WIDTH];
     struct baryon_array array;
@@ -101,12 +136,18 @@ static int make_again(void *context, struct baryon_error *problem)
     struct maker *maker = context;
     (void)problem;
     maker->next = 0;
+    maker->again++;
     return 0;
 }
 
 static bool watch(void *context, const struct baryon_progress *progress)
 {
     struct maker *maker = context;
+    if (!strcmp(progress->stage, "equalize")) {
+        assert_true(progress->done <= progress->total);
+        maker->equalized++;
+        return ++maker->progress != maker->stop_at;
+    }
     assert_int_equal(progress->total, SAMPLES);
     return ++maker->progress != maker->stop_at;
 }
@@ -283,6 +324,60 @@ static void test_refused_calls(void **state)
     assert_string_equal(err.file, "q.onnx");
 }
 
+/* Samples of a function are read for it, and begin again for calibration. */
+static void test_equalization(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"auto", "exact"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct baryon_setting settings[] = {{"preset", "A8W8"}, {"cle", modes[i]}, {0}};
+        struct baryon_quantize_summary summary = {.size = sizeof summary};
+        struct maker maker = {0};
+        struct baryon_model *model = make_pair();
+        ok(quantize(model, &maker, settings, &summary));
+        assert_int_equal(summary.samples, SAMPLES);
+        assert_int_equal(maker.again, 1);
+        assert_int_equal(maker.next, SAMPLES);
+        assert_true(maker.equalized > 0);
+        baryon_model_free(model);
+    }
+}
+
+static void test_stop_while_equalizing(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"preset", "A8W8"}, {0}};
+    for (size_t stop = 1; stop < 12; stop++) {
+        struct maker maker = {.stop_at = stop};
+        struct baryon_model *model = make_pair();
+        assert_int_equal(quantize(model, &maker, settings, NULL), -1);
+        assert_int_equal(err.code, BARYON_ERR_CANCELLED);
+        assert_int_equal(maker.progress, stop);
+        baryon_model_free(model);
+    }
+}
+
+static void test_samples_that_come_once(void **state)
+{
+    (void)state;
+    static const struct baryon_setting automatic = {"preset", "A8W8"};
+    static const struct baryon_setting exact[] = {{"preset", "A8W8"}, {"cle", "exact"}};
+    struct maker maker = {0};
+    struct baryon_quantize_summary summary = {.size = sizeof summary};
+    const struct baryon_samples samples = {
+        .size = sizeof samples, .next = make_next, .context = &maker, .count = SAMPLES};
+    const struct baryon_quantize_options options = {.size = sizeof options, .samples = &samples};
+    struct baryon_model *model = make_pair();
+    ok(baryon_quantize(model, &automatic, 1, &options, &summary, &err));
+    assert_int_equal(summary.samples, SAMPLES);
+    baryon_model_free(model);
+    model = make_pair();
+    assert_error(baryon_quantize(model, exact, 2, &options, NULL, &err), BARYON_ERR_USAGE,
+                 "equalization needs samples twice, and these come only once; give a function that "
+                 "begins again, or cle off");
+    baryon_model_free(model);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -313,9 +408,15 @@ static int leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_place), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_spans),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_stop),     cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_equalization),
+        cmocka_unit_test(test_stop_while_equalizing),
+        cmocka_unit_test(test_samples_that_come_once),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
