@@ -5,6 +5,8 @@ import os
 import random
 import signal
 import struct
+import subprocess
+import sys
 import time
 import unittest
 
@@ -78,6 +80,31 @@ class Memory(process.Case):
     def test_weights_of_3_gib(self):
         products(self.folder, 48)
         self.quantize_all(PEAK)
+
+
+LIBRARY = os.path.join(os.path.dirname(process.BARYON), "libbaryon.so")
+CALL = """
+import ctypes, resource, sys
+class Setting(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+settings = (Setting * 2)((b"approach", b"weights"), (b"weight", b"int8"))
+failed = ctypes.CDLL(sys.argv[1]).baryon_quantize_file(b"big.onnx", b"l.onnx", settings, ctypes.c_size_t(2), None, None, None)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+sys.exit(failed != 0)
+"""
+
+
+class Library(process.Case):
+    @unittest.skipUnless(os.path.exists(LIBRARY), "no shared library beside the program")
+    def test_as_little_memory_as_the_program(self):
+        products(self.folder, 4)
+        done = subprocess.run([sys.executable, "-c", CALL, LIBRARY], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        print(f"{int(done.stdout) / MIB:.0f} MiB", flush=True)
+        self.assertLess(int(done.stdout), 200 * MIB)
+        words = ("--approach", "weights", "-w", "int8")
+        self.baryon("quantize", "big.onnx", "-o", "p.onnx", "-q", *words)
+        self.assertEqual((self.folder / "l.onnx").read_bytes(), (self.folder / "p.onnx").read_bytes())
 
 
 class ManyNodes(process.Case):
