@@ -146,6 +146,7 @@ class Stages(process.Case):
 
     def test_any_number_of_threads(self):
         """The way that is chosen, and so the bytes, do not depend on it."""
+        models.save(self.folder / "m.onnx", convolutions(9))
         words = ("quantize", "m.onnx", "--preset", "A8W8", "--random", "12", "-q")
         for threads in ("1", "2", "5"):
             self.baryon(*words, "-o", f"q{threads}.onnx", "--threads", threads)
