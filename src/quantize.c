@@ -46,6 +46,20 @@ static int exclude(struct by_quantization *q, struct baryon_error *err)
     return by_exclude_resolve(q->options->recipe, q->model, q->origins, q->options->log, err);
 }
 
+/* To convert to, 0: none. Raised by itself where nothing could be written otherwise; the peer
+ * never does. */
+static int64_t wanted_opset(const struct by_quantization *q)
+{
+    const struct by_recipe *recipe = q->options->recipe;
+    const int64_t least = by_quant_least_opset(recipe), has = by_model_opset(q->model, "");
+    if (recipe->opset || recipe->compat || !by_quant_must_raise(recipe, has))
+        return recipe->opset;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "the model is converted from opset %lld to %lld, which has what is asked for",
+           (long long)has, (long long)least);
+    return least;
+}
+
 static int run_passes(struct by_quantization *q, struct baryon_error *err)
 {
     struct by_pass_context context = {
@@ -53,7 +67,7 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
         .origins = q->origins,
         .log = q->options->log,
         .session = &q->options->calibrate.session,
-        .opset = q->options->recipe->opset,
+        .opset = wanted_opset(q),
         .compat = q->options->recipe->compat,
     };
     size_t count;

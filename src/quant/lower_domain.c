@@ -35,6 +35,16 @@ int64_t by_quant_least_opset(const struct by_recipe *recipe)
     return recipe->approach == BY_APPROACH_NBITS ? 0 : least;
 }
 
+bool by_quant_must_raise(const struct by_recipe *recipe, int64_t opset)
+{
+    const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
+    const int64_t least = by_quant_least_opset(recipe);
+    bool only_onnx = recipe->domain == BY_Q_ONNX;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        only_onnx |= specs[i]->granularity == BY_PER_GROUP;
+    return opset < (only_onnx ? least : least ? LEAST_OPSET : 0);
+}
+
 static struct need need_of(const struct by_quant_plan *plan)
 {
     struct need need = {LEAST_OPSET, "QuantizeLinear"};

@@ -313,10 +313,22 @@ static void what_a_recipe_needs(void **state)
 {
     (void)state;
     assert_int_equal(by_quant_least_opset(&recipe), 11);
+    assert_true(by_quant_must_raise(&recipe, 9));
+    assert_false(by_quant_must_raise(&recipe, 10));
     recipe.weight.granularity = BY_PER_CHANNEL;
     assert_int_equal(by_quant_least_opset(&recipe), 13);
+    assert_false(by_quant_must_raise(&recipe, 12)); /* operators of com.microsoft have channels */
+    recipe.domain = BY_Q_ONNX;
+    assert_true(by_quant_must_raise(&recipe, 12));
+    recipe.domain = BY_Q_AUTO;
     recipe.weight.elem = BY_ELEM_INT4;
     assert_int_equal(by_quant_least_opset(&recipe), 21);
+    assert_false(by_quant_must_raise(&recipe, 13));
+    recipe.weight.granularity = BY_PER_GROUP;
+    assert_true(by_quant_must_raise(&recipe, 20));
+    assert_false(by_quant_must_raise(&recipe, 21));
+    recipe.approach = BY_APPROACH_NBITS;
+    assert_false(by_quant_must_raise(&recipe, 7));
 }
 
 /* Scales and integers are the same for any number of threads. */
