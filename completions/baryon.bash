@@ -95,7 +95,7 @@ _baryon()
     quantize:--domain) words='auto onnx microsoft' ;;
     quantize:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
     quantize:--activation-scale) words='float32 float16 pow2 int16' ;;
-    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy' ;;
+    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile' ;;
     quantize:--percentile) return ;;
     quantize:--percentile-candidates) return ;;
     quantize:--layerwise-metric) words='mae mse' ;;
@@ -168,7 +168,7 @@ _baryon()
     plan:--domain) words='auto onnx microsoft' ;;
     plan:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
     plan:--activation-scale) words='float32 float16 pow2 int16' ;;
-    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy' ;;
+    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile' ;;
     plan:--percentile) return ;;
     plan:--percentile-candidates) return ;;
     plan:--layerwise-metric) words='mae mse' ;;

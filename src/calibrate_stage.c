@@ -270,6 +270,8 @@ static int run_open(struct stage *stage, struct baryon_error *err)
     stage->next = next_sample(stage, calibration->range.begin);
     stage->alone = calibration->side_by_side && calibration->threads > 1;
     stage->memory = by_resident_bytes();
+    if (stage->alone && calibration->activations != UINT64_MAX)
+        add_lanes(stage); /* nothing is left to learn from the first sample */
     calibration->keep.next = stage->start + calibration->keep.interval;
     const int status = run_samples(stage, err);
     const uint64_t memory = memory_taken(stage->stats);

@@ -54,7 +54,7 @@ static bool uses_method(const struct by_recipe_settings *s, const char *name)
 
 static bool uses_percentile(const struct by_recipe_settings *s)
 {
-    return uses_method(s, "percentile");
+    return uses_method(s, "percentile") || uses_method(s, "minmse-pow2-percentile");
 }
 
 static bool uses_percentiles(const struct by_recipe_settings *s)
@@ -113,9 +113,9 @@ static const struct meaning {
     condition *holds;
     const char *lacks;
 } meanings[] = {
-    {" percentile ", uses_percentile, "--activation-method percentile"},
+    {" percentile ", uses_percentile, "--activation-method percentile or minmse-pow2-percentile"},
     {" percentile-symmetric ", uses_percentiles,
-     "--activation-method percentile or layerwise-percentile"},
+     "--activation-method percentile, layerwise-percentile or minmse-pow2-percentile"},
     {" percentile-candidates layerwise-metric ", uses_layerwise,
      "--activation-method layerwise-percentile"},
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},

@@ -139,10 +139,15 @@ static const struct by_choice bias_scales[] = {
 
 /* Values are places in by_calibrators(); a test compares the names. */
 static const struct by_choice methods[] = {
-    {"minmax", 0, NULL},     {"nonoverflow", 1, NULL},
-    {"percentile", 2, NULL}, {"layerwise-percentile", 3, NULL},
-    {"minmse", 4, NULL},     {"minmse-pow2", 5, NULL},
-    {"entropy", 6, NULL},    {0},
+    {"minmax", 0, NULL},
+    {"nonoverflow", 1, NULL},
+    {"percentile", 2, NULL},
+    {"layerwise-percentile", 3, NULL},
+    {"minmse", 4, NULL},
+    {"minmse-pow2", 5, NULL},
+    {"entropy", 6, NULL},
+    {"minmse-pow2-percentile", 8, NULL},
+    {0},
 };
 
 static const struct by_choice weight_methods[] = {
@@ -235,7 +240,8 @@ static const struct by_option types_rows[] = {
      .max = 100,
      .fallback = "99.999",
      AT(percentile),
-     .help = "For method percentile: this share of the values lies within the range"},
+     .help = "For methods percentile and minmse-pow2-percentile: this share of the values lies "
+             "within the range"},
     {.name = "percentile-symmetric",
      .type = BY_OPT_FLAG,
      .fallback = "true",

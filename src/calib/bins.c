@@ -75,6 +75,26 @@ static double part_below(const struct by_sketch_bin *bin, double x)
     return (double)bin->count * (bin->high <= x ? 1 : (x - bin->low) / (bin->high - bin->low));
 }
 
+void by_bins_cut(struct by_bins *bins, double low, double high)
+{
+    size_t kept = 0;
+    bins->total = 0;
+    for (size_t i = 0; i < bins->count; i++) {
+        struct by_sketch_bin bin = bins->at[i];
+        if (bin.high < low || bin.low > high)
+            continue;
+        const double below = bin.low < low ? nearest(part_below(&bin, low)) : 0;
+        const double all = bin.high > high ? nearest(part_below(&bin, high)) : (double)bin.count;
+        bin.count = (uint64_t)fmax(all - below, 0);
+        bin.low = fmax(bin.low, low);
+        bin.high = fmin(bin.high, high);
+        if (bin.count)
+            bins->at[kept++] = bin;
+        bins->total += bin.count;
+    }
+    bins->count = kept;
+}
+
 void by_bins_spread(const struct by_bins *bins, double low, double width, double *cells,
                     size_t count)
 {

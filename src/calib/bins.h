@@ -17,6 +17,8 @@ int by_bins_load(struct by_bins *bins, const struct by_sketch *sketch, struct ba
 /* The same of magnitudes. */
 int by_bins_load_magnitudes(struct by_bins *bins, const struct by_sketch *sketch,
                             struct baryon_error *err);
+/* Leaves out what lies outside of [low, high]. */
+void by_bins_cut(struct by_bins *bins, double low, double high);
 void by_bins_release(struct by_bins *bins);
 
 /* The value below which, or at which, `rank` of the values lie; 1 <= rank <= total. */

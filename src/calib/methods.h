@@ -6,12 +6,14 @@
 
 extern const struct by_calibrator by_calib_minmax, by_calib_nonoverflow, by_calib_percentile,
     by_calib_layerwise_percentile, by_calib_minmse, by_calib_minmse_pow2, by_calib_entropy,
-    by_calib_distribution;
+    by_calib_distribution, by_calib_distribution_p3, by_calib_minmse_pow2_percentile;
 
 /* Also for other methods. */
 void by_range_minmax(const struct by_sketch *sketch, bool moving_average, struct by_range *range);
+/* Of the values that `within` leaves; NULL: of all. */
 int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_target *target,
-                         struct by_range *range, struct baryon_error *err);
+                         const struct by_range *within, struct by_range *range,
+                         struct baryon_error *err);
 /* The range that `percent` of the values fall into. 0 < percent <= 100. */
 int by_percentile_range(const struct by_sketch *sketch, double percent, bool symmetric,
                         struct by_range *range, struct baryon_error *err);

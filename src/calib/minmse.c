@@ -133,7 +133,7 @@ static int minmse(const struct by_sketch *sketch, const struct by_calib_target *
 {
     (void)options;
     if (target->power_of_two)
-        return by_range_minmse_pow2(sketch, target, range, err);
+        return by_range_minmse_pow2(sketch, target, NULL, range, err);
     return minmse_float(sketch, target, range, err);
 }
 

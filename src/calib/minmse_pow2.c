@@ -47,14 +47,21 @@ static void choose(const struct by_bins_squares *bins, const struct by_calib_tar
 }
 
 int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_target *target,
-                         struct by_range *range, struct baryon_error *err)
+                         const struct by_range *within, struct by_range *range,
+                         struct baryon_error *err)
 {
     struct by_bins bins;
     struct by_bins_squares squares;
     struct by_scale scale;
     by_range_seen(sketch, range);
+    if (within) {
+        range->low = within->low;
+        range->high = within->high;
+    }
     if (by_scale_of_range(range, target, &scale, err) < 0 || by_bins_load(&bins, sketch, err) < 0)
         return -1;
+    if (within)
+        by_bins_cut(&bins, within->low, within->high);
     const int status = by_bins_squares_load(&squares, &bins, err);
     by_bins_release(&bins);
     if (status < 0)
@@ -72,7 +79,19 @@ static int minmse_pow2(const struct by_sketch *sketch, const struct by_calib_tar
                        struct baryon_error *err)
 {
     (void)options;
-    return by_range_minmse_pow2(sketch, target, range, err);
+    return by_range_minmse_pow2(sketch, target, NULL, range, err);
+}
+
+/* Outliers have no say: neither in the first power of two nor in the error. */
+static int minmse_pow2_percentile(const struct by_sketch *sketch,
+                                  const struct by_calib_target *target,
+                                  const struct by_calib_options *options, struct by_range *range,
+                                  struct baryon_error *err)
+{
+    struct by_range within;
+    if (by_calib_percentile.range(sketch, target, options, &within, err) < 0)
+        return -1;
+    return by_range_minmse_pow2(sketch, target, &within, range, err);
 }
 
 static bool suits(const struct by_calib_target *target)
@@ -85,5 +104,13 @@ const struct by_calibrator by_calib_minmse_pow2 = {
     .alias = "PowerOfTwoMethod.MinMSE",
     .help = "The power of two with the least mean squared error",
     .range = minmse_pow2,
+    .suits = suits,
+};
+
+const struct by_calibrator by_calib_minmse_pow2_percentile = {
+    .name = "minmse-pow2-percentile",
+    .alias = "PowerOfTwoMethod.MinMSE.Percentile",
+    .help = "The same of the values that a percentile leaves",
+    .range = minmse_pow2_percentile,
     .suits = suits,
 };

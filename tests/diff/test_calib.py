@@ -140,6 +140,29 @@ class Tensor:
             self.check(near(found["scale"], wanted, tolerance * wanted),
                        f"distribution {found}, wanted {wanted}")
 
+    def distribution_of_cubes(self):
+        found = self.ours.ask("distribution-p3", "float,448")
+        roots = np.cbrt(self.values.astype("f8"))
+        deviation, reach = float(np.std(roots)), float(np.abs(roots).max())
+        if deviation > 1e-3 * reach:
+            wanted = deviation / deviation_of_float8()
+            self.check(near(found["scale"], wanted, 1e-3 * wanted), f"distribution-p3 {found}, wanted {wanted}")
+
+    def power_of_two_of_most(self):
+        """The values above the percentile are dropped, the rest is as without."""
+        for symmetric, percent in ((1, 99.9), (1, 90), (0, 99)):
+            sizes = np.abs(self.values) if symmetric else self.values
+            high = np.percentile(sizes, percent if symmetric else 50 + percent / 2)
+            low = -high if symmetric else np.percentile(sizes, 50 - percent / 2)
+            rest = self.values[(self.values >= low) & (self.values <= high)]
+            if low == high or rest.size < 100:
+                continue
+            found = self.ours.ask("minmse-pow2-percentile", S8_POW2, f"percentile={percent},symmetric={symmetric}")
+            best, _ = pow2_by_values(rest, S8_POW2)
+            ours = error(rest, found["scale"], found["zero_point"], S8_POW2)
+            self.check(ours <= best * 1.02 + 1e-12 * self.reach**2,
+                       f"pow2 of {percent} %: error {ours} at {found['position']}, best {best}")
+
     def any_order(self):
         files = list(range(len(self.samples)))
         for target in (S8, S8_POW2, "float,448"):
@@ -163,7 +186,7 @@ def made_up(ours, score, tally):
             tensor.layerwise()
             tensor.power_of_two()
             tensor.any_order()
-            tensor.distribution()
+            tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
             if size == 20000 and number % PART == 0:
                 tensor.float_scale()
             if size == 20000 and number % min(PART, 2) == 0 and name != "constant":
@@ -215,7 +238,7 @@ def real(ours, score, tally, most):
         tensor.minmax()
         tensor.percentiles()
         tensor.power_of_two()
-        tensor.distribution()
+        tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
     print(", ".join(f"{model} {count}" for model, count in models.items()), "tensors")
 
 

@@ -100,7 +100,9 @@ static void names(void **state)
                  {"minmse-pow2", "PowerOfTwoMethod.MinMSE"},
                  {"minmse-pow2", "minmse_pow2"},
                  {"entropy", "ENTROPY"},
-                 {"distribution", "Distribution"}};
+                 {"minmse-pow2-percentile", "PowerOfTwoMethod.MinMSE.Percentile"},
+                 {"distribution", "Distribution"},
+                 {"distribution-p3", "Distribution.p3"}};
     for (size_t i = 0; i < COUNT(known); i++)
         assert_ptr_equal(by_calibrator_find(known[i].alias), by_calibrator_find(known[i].name));
     assert_null(by_calibrator_find("min"));
@@ -108,7 +110,7 @@ static void names(void **state)
     assert_null(by_calibrator_find("CalibMethod."));
     size_t count;
     const struct by_calibrator *const *methods = by_calibrators(&count);
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 10);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(by_calibrator_find(methods[i]->name), methods[i]);
         assert_ptr_equal(by_calibrator_find(methods[i]->alias), methods[i]);

@@ -304,8 +304,8 @@ static void contradictions_name_both(void **state)
             "--activation has a meaning only with --approach static");
     refuses(WORDS("--preset=MATMUL_NBITS", "--weight=int8"),
             "--weight has a meaning only with --approach static, weights or dynamic");
-    refuses(WORDS("--percentile=99"),
-            "--percentile has a meaning only with --activation-method percentile");
+    refuses(WORDS("--percentile=99"), "--percentile has a meaning only with --activation-method "
+                                      "percentile or minmse-pow2-percentile");
     refuses(WORDS("--entropy-bins=64"),
             "--entropy-bins has a meaning only with --activation-method entropy");
     refuses(WORDS("--group-size=32"),
