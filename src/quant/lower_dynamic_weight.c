@@ -32,6 +32,16 @@ static bool zeros_differ(const struct by_params *params)
     return false;
 }
 
+/* A channel of zeros alone has zero point 0 and would be the odd one: any will do for it. */
+static void level_zeros(struct by_params *params)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < params->count; i++)
+        most = params->zeros[i] > most ? params->zeros[i] : most;
+    for (size_t i = 0; i < params->count; i++)
+        params->zeros[i] = most;
+}
+
 /* The plan's parameters where the operator sees the tensor as it is, else those of its view. */
 static int find_params(struct work *work, struct baryon_error *err)
 {
@@ -47,8 +57,11 @@ static int find_params(struct work *work, struct baryon_error *err)
     if (!work->form->equal_zeros || !zeros_differ(&work->params))
         return 0;
     work->spec.symmetric = true;
-    return by_weight_params(&work->view, &work->spec, work->dynamic->pool, &work->arena,
-                            &work->params, NULL, err);
+    if (by_weight_params(&work->view, &work->spec, work->dynamic->pool, &work->arena, &work->params,
+                         NULL, err))
+        return -1;
+    level_zeros(&work->params);
+    return 0;
 }
 
 /* --- Integers --- */
