@@ -1,4 +1,8 @@
-/* As Vitis AI asks for it: like XINT8 with pairs everywhere, one for each reader. */
+/*
+ * As Vitis AI asks for it: like XINT8 with pairs everywhere, one for each reader. Quark makes
+ * Relu of a Clip once ranges are known; before that it would let through what a HardSwish
+ * multiplies with itself, so Clip stays.
+ */
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
@@ -21,7 +25,7 @@ static const struct by_preset_value values[] = {
     {"dedicated-pairs", "true"},
     {"all-op-types", "true"},
     {"cle", "replace"},
-    {"pass", "batch-norm-to-conv,clip-to-relu,split-to-slice,-split-large-pool,-"
+    {"pass", "batch-norm-to-conv,split-to-slice,-split-large-pool,-"
              "reduce-mean-to-global-average-pool,-sigmoid-to-hard-sigmoid"},
     {0},
 };
