@@ -35,6 +35,8 @@ static int survey_tensor(void *context, struct baryon_tensor *tensor, struct bar
 {
     struct survey *survey = context;
     size_t count, bytes;
+    if (tensor->data_type == BY_ELEM_STRING) /* always in the model, however long they are */
+        return 0;
     if (by_tensor_count(tensor, &count, err) ||
         by_elem_bytes(tensor->data_type, count, &bytes, err))
         return -1;

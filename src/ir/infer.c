@@ -434,6 +434,7 @@ static int run(struct by_infer *infer, struct baryon_model *model, const struct 
     by_arena_init(&infer->scratch, 0);
     const int status = model->graph ? infer_model(infer, knowing, err) : 0;
     by_functions_close(&functions);
+    infer->functions = NULL;
     by_arena_release(&infer->scratch);
     return status;
 }

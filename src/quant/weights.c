@@ -30,7 +30,7 @@ static int choose_group(const struct job *job, const float *values, size_t chann
                         struct baryon_error *err)
 {
     const size_t at = channel * job->layout.groups + group;
-    struct by_weight_unit unit;
+    struct by_weight_unit unit = {0};
     struct by_weight_choice choice;
     bool finite = true;
     size_t begin;

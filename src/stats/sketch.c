@@ -68,7 +68,7 @@ static bool has_all(const struct by_sketch *sketch, int top, by_sketch_touched t
 {
     const bool *const end = touched[0] + 2 * BY_SKETCH_EXPONENTS;
     const bool *at = touched[0];
-    while (top <= sketch->top && (at = memchr(at, true, (size_t)(end - at)))) {
+    while (top <= sketch->top && (at = memchr(at, 1, (size_t)(end - at)))) {
         const ptrdiff_t i = at++ - touched[0];
         if (!sketch->rows[i / BY_SKETCH_EXPONENTS][i % BY_SKETCH_EXPONENTS])
             return false;

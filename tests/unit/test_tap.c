@@ -333,11 +333,30 @@ static void test_quantized(void **state)
     by_model_free(model);
 }
 
+static void put_text(struct baryon_model *model, const char *name, const char *text)
+{
+    static int64_t one = 1;
+    struct by_span *span = BY_ARENA_NEW(&model->arena, struct by_span, &err);
+    struct baryon_tensor *tensor = BY_ARENA_NEW(&model->arena, struct baryon_tensor, &err);
+    assert_true(span && tensor);
+    *span = (struct by_span){(const uint8_t *)text, strlen(text)};
+    tensor->name = name_of(model, name);
+    tensor->data_type = BY_ELEM_STRING;
+    tensor->dims.at = &one;
+    tensor->dims.count = 1;
+    tensor->string_data.at = span;
+    tensor->string_data.count = 1;
+    push(model, &model->graph->initializer, tensor);
+}
+
 static void test_strings(void **state)
 {
     (void)state;
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_STRING, "3");
+    put_text(model, "t", "a constant");
+    put_node(model->graph, "d", "Identity", "t", "u");
+    gives(model, "u", BY_ELEM_STRING, NULL);
     gives(model, "y", BY_ELEM_STRING, NULL);
     gives(model, "z", BY_ELEM_STRING, NULL);
     put_node(model->graph, "a", "Identity", "x", "p");
