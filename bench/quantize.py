@@ -27,7 +27,7 @@ from accuracy import NO_DATA, last_json
 from measure import machine, run, spread, version
 
 HERE = pathlib.Path(__file__).parent
-MODELS = ["resnet50", "ppocrv4_det", "ppocrv4_rec", "centerface"]
+MODELS = ["resnet50", "ppocrv4_det", "ppocrv4_rec", "centerface"]  # of models.py
 PRESETS = ["XINT8", "A8W8", "U8S8_AAWS", "UINT8_DYNAMIC_QUANT", "MATMUL_NBITS"]
 
 
@@ -134,6 +134,7 @@ def parse():
     parser.add_argument("--options", type=lambda text: text.split(), default=[], help="further ones for ours")
     parser.add_argument("--program", default="build/baryon")
     parser.add_argument("--folder", default="build/bench")
+    parser.add_argument("--zoo", default="build/zoo-all", help="has models/ and data/, for models besides those of models.py")
     parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--python", default="build/venv/bin/python", help="has onnx, numpy and Pillow")
@@ -144,9 +145,22 @@ def parse():
     return parser.parse_args()
 
 
+def lay_out(args):
+    """Models and samples in one folder: those of models.py, others out of the zoo."""
+    made = [model for model in args.models if model in MODELS]
+    if made:
+        subprocess.run([args.python, str(HERE / "models.py"), args.folder, "build/zoo", *made], check=True)
+    os.makedirs(args.folder, exist_ok=True)
+    for model in set(args.models) - set(made):
+        for at, source in ((f"{model}.onnx", f"models/{model}.onnx"), (model, f"data/{model}/calib")):
+            at = pathlib.Path(args.folder, at)
+            if not at.exists():
+                at.symlink_to(pathlib.Path(args.zoo, source).resolve(strict=True))
+
+
 def main():
     args = parse()
-    subprocess.run([args.python, str(HERE / "models.py"), args.folder, "build/zoo"], check=True)
+    lay_out(args)
     quark = None if args.no_peers else version(args.peers, "amd-quark")
     if not quark:
         args.peers = None

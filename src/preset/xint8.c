@@ -11,6 +11,7 @@ static const struct by_preset_value values[] = {
     {"weight-scale", "pow2"},
     {"weight-method", "minmse-pow2"},
     {"bias", "as-weight"},
+    {"bias-correction", "false"}, /* biases of 8 bits have no room for it */
     {"operators", "npu"},
     {"hardware", "xint8"},
     {"simulate-dpu", "true"},
