@@ -9,7 +9,7 @@ the statistics that serve every method; it runs in turns with bare inference, wh
 that calibrates is timed, for each method by itself, since each needs a run of its own; that a
 peer is not done in --timeout seconds is told.
 
-Ranges are compared on the tensors that both sides have: MinMax equal within 1e-4 of the reach
+Ranges are compared on the tensors that both sides have, with 0 in them: MinMax equal within 1e-4 of the reach
 (the peers run the model without optimizations), positions of powers of two equal, and where
 they are not whose squared error on the raw activations is larger; thresholds of percentiles
 within a bin (1/2048 of the reach), of entropy within 2 %.

@@ -72,6 +72,8 @@ def errors(model, data, positions):
 
 
 def agrees(method, choice, reach, pair):
+    """The peers let 0 into a range when they make a scale of it, we before."""
+    pair = min(pair[0], 0), max(pair[1], 0)
     if method == "MinMSE":
         return pair[1] > 0 and choice["position"] == position(pair)
     if method == "Entropy":
