@@ -127,8 +127,8 @@ def rows(args):
 def summary(results):
     both = [(a, b) for _, a, b, _ in results if a is not None and b is not None]
     return (f"Of {len(both)} pairs, ours is higher by more than 0.1 dB in {sum(a > b + 0.1 for a, b in both)}, within 0.1 dB in "
-            f"{sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}. the peer alone fails "
-            f"in {sum(b is None and a is not None for _, a, b, _ in results)}, ours alone in "
+            f"{sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}. The peer alone gives nothing "
+            f"(it failed, was not done in time, or was not run) in {sum(b is None and a is not None for _, a, b, _ in results)}, ours alone gives nothing in "
             f"{sum(a is None and b is not None for _, a, b, _ in results)}.")
 
 
