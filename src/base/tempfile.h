@@ -19,6 +19,8 @@
 #define BY_TEMP_NAMES 8
 /* The number behind theirs: a lock on putting things in place. */
 #define BY_TEMP_LOCK BY_TEMP_NAMES
+/* And behind that as many names again, for old files until the new ones are in place. */
+#define BY_TEMP_NUMBERS (BY_TEMP_LOCK + 1 + BY_TEMP_NAMES)
 
 struct by_temp {
     int fd;                      /* open for writing, locked */
@@ -39,6 +41,7 @@ struct by_temp_part {
     struct by_temp *temp;
     const char *base;
     char aside[BY_TEMP_NAME_MAX]; /* "" at first; where the old file waits until all is done */
+    int old;                      /* the old file, locked meanwhile; set by renaming */
 };
 
 /*

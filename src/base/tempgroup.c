@@ -60,12 +60,28 @@ static bool exists(const struct by_temp_part *part)
     return fstatat(part->temp->folder, part->base, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Gives the old file one of the temporary names, under which a later run finds and removes it. */
+/*
+ * Locks the old file, so that no other run takes it for one that was left behind. Where
+ * it may not be read, it can be neither locked here nor found stale by those who may not either.
+ */
+static void lock_old(struct by_temp_part *part)
+{
+    part->old =
+        openat(part->temp->folder, part->base, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (part->old >= 0)
+        flock(part->old, LOCK_EX | LOCK_NB);
+}
+
+/*
+ * Gives the old file a temporary name, under which a later run finds and removes it. No
+ * writer makes a file of such a name: what is there when all is done is the old file, or nothing.
+ */
 static int set_aside(struct by_temp_part *part)
 {
     int folder = part->temp->folder;
     bool failed = by_fault(BY_FAULT_IO);
-    for (int number = 0; number < BY_TEMP_NAMES && !failed; number++) {
+    lock_old(part);
+    for (int number = BY_TEMP_LOCK + 1; number < BY_TEMP_NUMBERS && !failed; number++) {
         by_temp_name(part->aside, part->base, number);
         if (by_temp_move(folder, part->base, part->aside) == 0)
             return 0;
@@ -84,6 +100,18 @@ static void undo(struct by_temp_part *part)
         renameat(folder, part->aside, folder, part->base);
     else if (placed)
         unlinkat(folder, part->base, 0);
+    if (part->old >= 0)
+        close(part->old);
+}
+
+/* The next in turn may lock what is in place now: it is a temporary file no more. */
+static void leave(struct by_temp_part *part)
+{
+    if (part->aside[0])
+        unlinkat(part->temp->folder, part->aside, 0);
+    if (part->old >= 0)
+        close(part->old);
+    flock(part->temp->fd, LOCK_UN);
 }
 
 static int place(struct by_temp_part *part, bool exclusive, bool is_last)
@@ -116,14 +144,16 @@ static size_t place_all(struct by_temp_part *parts, size_t count, bool exclusive
 size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last)
 {
     struct turn turn;
+    for (size_t i = 0; i < count; i++)
+        parts[i].old = -1;
     begin_turn(&turn, &parts[count - 1]);
     size_t done = place_all(parts, count, exclusive, keep_last);
     int saved = errno;
     for (size_t i = count; i-- > 0;)
         if (done < count)
             undo(&parts[i]);
-        else if (parts[i].aside[0])
-            unlinkat(parts[i].temp->folder, parts[i].aside, 0);
+        else
+            leave(&parts[i]);
     end_turn(&turn);
     errno = saved;
     return done;

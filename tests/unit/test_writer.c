@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -404,6 +405,43 @@ static void one_target_may_have_several_writers(void **state)
     assert_int_equal(count_files("."), 1);
 }
 
+#define WRITERS 4
+
+/* Files that belong together, written again and again; the number of failures. */
+static void *write_pairs(void *context)
+{
+    size_t *failures = context;
+    struct baryon_error own = {0};
+    for (int i = 0; i < 500; i++) {
+        struct by_writer *pair[2] = {0};
+        if (by_writer_open(&pair[0], "data", BY_WRITER_NO_SYNC, &own) ||
+            by_writer_open(&pair[1], "model", BY_WRITER_NO_SYNC, &own) ||
+            by_writer_add(pair[0], "data", 4, &own) || by_writer_add(pair[1], "model", 5, &own) ||
+            by_writer_commit_all(pair, 2, false, &own))
+            ++*failures;
+        by_writer_abort(pair[0]);
+        by_writer_abort(pair[1]);
+    }
+    return NULL;
+}
+
+/* An old file that waits aside is neither removed by others nor taken for one of theirs. */
+static void pairs_replace_each_other(void **state)
+{
+    (void)state;
+    pthread_t threads[WRITERS];
+    size_t failures[WRITERS] = {0};
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_pairs, &failures[i]), 0);
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(failures[i], 0);
+    assert_file("data", "data");
+    assert_file("model", "model");
+    assert_int_equal(count_files("."), 2);
+}
+
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
 
 int main(void)
@@ -425,6 +463,7 @@ int main(void)
         IN_SCRATCH(what_a_killed_process_left_is_removed),
         IN_SCRATCH(a_signal_handler_can_remove_all),
         IN_SCRATCH(one_target_may_have_several_writers),
+        IN_SCRATCH(pairs_replace_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
