@@ -36,3 +36,19 @@ void by_floats_close(struct by_floats_view *view)
     by_arena_release(&view->arena);
     view->copy = NULL;
 }
+
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+                    size_t count, struct baryon_error *err)
+{
+    const struct baryon_tensor *made =
+        by_tensor_new(model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
+                      values, count * sizeof *values, err);
+    if (!made)
+        return -1;
+    tensor->raw_data = made->raw_data;
+    tensor->float_data = (struct by_span){0};
+    tensor->external = (struct by_span){0};
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}

@@ -1,9 +1,10 @@
-/* The elements of a constant as floats, without a copy where they lie in memory as such. */
+/* The elements of a constant as floats, read and written. */
 #ifndef BY_FLOATS_H
 #define BY_FLOATS_H
 
 #include "ir/tensor.h"
 
+/* Without a copy where they lie in memory as such. */
 struct by_floats_view {
     const float *values;
     size_t count;
@@ -14,5 +15,9 @@ struct by_floats_view {
 int by_floats_open(struct by_floats_view *view, const struct baryon_tensor *tensor,
                    struct baryon_error *err);
 void by_floats_close(struct by_floats_view *view);
+
+/* The payload of a float tensor becomes those values, its shape stays. */
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+                    size_t count, struct baryon_error *err);
 
 #endif

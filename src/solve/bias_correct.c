@@ -189,23 +189,6 @@ static void add_lost(const struct by_bias_layer *layer, const struct shape *shap
     }
 }
 
-static int set_floats(struct by_quant_plan *plan, struct baryon_value *value, const float *values,
-                      size_t count, struct baryon_error *err)
-{
-    struct baryon_tensor *tensor = value->initializer;
-    const struct baryon_tensor *made =
-        by_tensor_new(plan->model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
-                      values, count * sizeof *values, err);
-    if (!made)
-        return -1;
-    tensor->raw_data = made->raw_data;
-    tensor->float_data = (struct by_span){0};
-    tensor->external = (struct by_span){0};
-    tensor->external_data = (struct by_ptrs){0};
-    tensor->data_location = 0;
-    return 0;
-}
-
 static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
                      const struct shape *shape, const double *means, const float *exact,
                      const float *rounded, struct baryon_error *err)
@@ -221,7 +204,8 @@ static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *lay
     by_floats_close(&old);
     if (values)
         add_lost(layer, shape, means, exact, rounded, values);
-    const int status = values ? set_floats(plan, bias, values, count, err) : -1;
+    const int status =
+        values ? by_floats_write(plan->model, bias->initializer, values, count, err) : -1;
     by_free(values);
     return status;
 }

@@ -1,5 +1,6 @@
 /* A layer's weights as equalization sees them. */
 #include "ir/tensor.h"
+#include "quant/floats.h"
 #include "solve/cle_internal.h"
 
 #include <math.h>
@@ -173,23 +174,6 @@ static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
            (layer->out_scale ? layer->out_scale[out] : 1);
 }
 
-int by_cle_write(struct by_cle *cle, struct baryon_value *value, const float *values, size_t count,
-                 struct baryon_error *err)
-{
-    struct baryon_tensor *tensor = value->initializer;
-    const struct baryon_tensor *made =
-        by_tensor_new(cle->graph->model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at,
-                      tensor->dims.count, values, count * sizeof *values, err);
-    if (!made)
-        return -1;
-    tensor->raw_data = made->raw_data;
-    tensor->float_data = (struct by_span){0};
-    tensor->external = (struct by_span){0};
-    tensor->external_data = (struct by_ptrs){0};
-    tensor->data_location = 0;
-    return 0;
-}
-
 static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
                          struct baryon_error *err)
 {
@@ -204,7 +188,8 @@ static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
             for (size_t k = 0; k < layer->inside; k++)
                 at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
         }
-    const int status = by_cle_write(cle, layer->weight, weights, count, err);
+    const int status =
+        by_floats_write(cle->graph->model, layer->weight->initializer, weights, count, err);
     by_free(weights);
     return status;
 }
@@ -225,7 +210,7 @@ static int apply_bias(struct by_cle *cle, const struct by_cle_layer *layer,
         return -1;
     for (size_t i = 0; i < count; i++)
         values[i] = (float)(values[i] / layer->out_scale[i]);
-    const int status = by_cle_write(cle, bias, values, count, err);
+    const int status = by_floats_write(cle->graph->model, bias->initializer, values, count, err);
     by_free(values);
     return status;
 }

@@ -4,6 +4,7 @@
  * at no cost. The way there may part, and go through Concat.
  */
 #include "ir/shape.h"
+#include "quant/floats.h"
 #include "solve/cle_internal.h"
 
 #include <math.h>
@@ -227,7 +228,8 @@ static int scale_norm(struct stem *stem, const struct end *end, size_t slot, boo
         float *at = &values[end->offset + i];
         *at = (float)(up ? *at * stem->factor[i] : *at / stem->factor[i]);
     }
-    const int status = by_cle_write(stem->cle, value, values, count, err);
+    const int status =
+        by_floats_write(stem->cle->graph->model, value->initializer, values, count, err);
     by_free(values);
     return status;
 }
