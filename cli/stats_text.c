@@ -67,7 +67,7 @@ static int show_tensors(struct by_out *out, const struct by_stats_view *view,
                         struct baryon_error *err)
 {
     struct by_table table;
-    uint64_t samples = by_stats_covered(view->stats) - view->stats->skipped.count;
+    uint64_t samples = by_stats_seen(view->stats);
     if (!view->tensor_count)
         return 0;
     by_str_puts(&out->text, "\n");

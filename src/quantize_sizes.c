@@ -109,7 +109,7 @@ int by_quantize_count_macs(struct by_quantization *q, struct baryon_error *err)
     struct sizes sizes = {.stats = q->stats};
     if (!q->stats || !is_open(q->model->graph))
         return 0;
-    sizes.samples = (double)(by_stats_covered(q->stats) - q->stats->skipped.count);
+    sizes.samples = (double)by_stats_seen(q->stats);
     by_arena_init(&sizes.arena, 0);
     by_map_init(&sizes.by_symbol);
     const int status = count(q, &sizes, err);

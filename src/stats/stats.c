@@ -215,6 +215,11 @@ uint64_t by_stats_covered(const struct by_stats *stats)
     return sum;
 }
 
+uint64_t by_stats_seen(const struct by_stats *stats)
+{
+    return by_stats_covered(stats) - stats->skipped.count;
+}
+
 bool by_stats_complete(const struct by_stats *stats)
 {
     return by_stats_covered(stats) == stats->total;

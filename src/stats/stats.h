@@ -110,6 +110,7 @@ int by_stats_skip(struct by_stats *stats, uint64_t sample, const char *name, con
 bool by_stats_covers(const struct by_stats *stats, uint64_t sample);
 bool by_stats_complete(const struct by_stats *stats);
 uint64_t by_stats_covered(const struct by_stats *stats); /* how many samples, skipped ones too */
+uint64_t by_stats_seen(const struct by_stats *stats);    /* without skipped ones */
 
 /* --- Reading it --- */
 

@@ -109,6 +109,8 @@ static void test_round_trip(void **state)
     assert_true(by_stats_complete(loaded) && by_stats_covers(loaded, STATS_SAMPLES - 1));
     assert_false(by_stats_covers(loaded, STATS_SAMPLES));
     assert_int_equal(loaded->skipped.count, 2);
+    assert_int_equal(by_stats_covered(loaded), STATS_SAMPLES);
+    assert_int_equal(by_stats_seen(loaded), STATS_SAMPLES - 2);
     assert_int_equal(loaded->skipped.at[1].sample, 25);
     assert_string_equal(loaded->skipped.at[1].name, "bad.npy");
     assert_string_equal(loaded->skipped.at[1].reason, "is no array");
