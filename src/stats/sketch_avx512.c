@@ -4,10 +4,10 @@
 
 #include <immintrin.h>
 #include <math.h>
-#include <string.h>
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
-#define INLINE TARGET static inline __attribute__((always_inline))
+
+#include "stats/sketch_count.h"
 
 static bool supported(void)
 {
@@ -78,35 +78,6 @@ INLINE __m256i bins_of(const struct steps *steps, int even_offset, __m512 x, __m
 }
 
 /* --- Counting and summing --- */
-
-INLINE void count_four(uint32_t *even, uint32_t *odd, uint64_t bins)
-{
-    even[(uint16_t)bins]++;
-    odd[(uint16_t)(bins >> 16)]++;
-    even[(uint16_t)(bins >> 32)]++;
-    odd[bins >> 48]++;
-}
-
-INLINE void count_sixteen(uint32_t *even, uint32_t *odd, const uint16_t *bins)
-{
-    uint64_t four[4];
-    memcpy(four, bins, sizeof four);
-    for (size_t i = 0; i < 4; i++)
-        count_four(even, odd, four[i]);
-}
-
-/* Bins that are counted while those of the next run are found: vectors and increments go to
- * different parts of the processor, and what is read was written long before. */
-struct waiting {
-    _Alignas(32) uint16_t bins[BY_SKETCH_RUN];
-    size_t count;
-};
-
-INLINE void count_waiting(uint32_t *even, uint32_t *odd, const struct waiting *waiting, size_t from)
-{
-    for (size_t i = from; i < waiting->count; i += 16)
-        count_sixteen(even, odd, waiting->bins + i);
-}
 
 INLINE void tally_run(const struct steps *steps, int even_offset, const float *values, size_t count,
                       const struct by_sketch_tables *tables, struct waiting *waiting,
