@@ -27,16 +27,12 @@ struct job {
 
 static int check_place(const char *option, const char *path, bool force, struct baryon_error *err)
 {
-    struct by_writer *writer;
     char quoted[BY_QUOTE_MAX];
     if (!force && access(path, F_OK) == 0) {
         by_fail(err, BARYON_ERR_USAGE, "%s %s exists", option, by_quote(quoted, path));
         return by_err_hint(err, "--force replaces it");
     }
-    if (by_writer_open(&writer, path, BY_WRITER_NO_SYNC, err) < 0)
-        return by_err_file(err, path);
-    by_writer_abort(writer);
-    return 0;
+    return by_writer_probe(path, err);
 }
 
 static int check_places(const struct by_cli *cli, const struct settings *settings,

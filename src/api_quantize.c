@@ -155,13 +155,9 @@ static int judge(const struct job *job, const struct baryon_model *model, int st
 /* Found before the work begins. */
 static int check_out(const char *out, struct baryon_error *err)
 {
-    struct by_writer *writer;
     if (!out)
         return by_fail(err, BARYON_ERR_USAGE, "no file is named for the quantized model");
-    if (by_writer_open(&writer, out, BY_WRITER_NO_SYNC, err) < 0)
-        return by_err_file(err, out);
-    by_writer_abort(writer);
-    return 0;
+    return by_writer_probe(out, err);
 }
 
 static void release(struct job *job)

@@ -32,15 +32,11 @@ const char *by_calibrate_checkpoint(struct by_arena *arena, const char *out,
 int by_calibrate_check_out(const char *out, const char *part, const char *model, const char *data,
                            struct baryon_error *err)
 {
-    struct by_writer *writer;
     if (model && by_same_file(out, model))
         return by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
     if (data && by_same_file(out, data))
         return by_fail(err, BARYON_ERR_USAGE, "--out is the samples' file");
-    if (by_writer_open(&writer, part, 0, err) < 0)
-        return by_err_file(err, part);
-    by_writer_abort(writer);
-    return 0;
+    return by_writer_probe(part, err);
 }
 
 int by_calibrate_judge_existing(const struct by_calibration *calibration, const char *out, bool all,

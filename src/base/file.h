@@ -106,6 +106,8 @@ int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool ke
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
 void by_writer_remove_all(void);
+/* Whether `path` can be written, found out before the work that would be lost otherwise. */
+int by_writer_probe(const char *path, struct baryon_error *err);
 /* Bytes to `path` in one step, atomically. */
 int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,
                   struct baryon_error *err);

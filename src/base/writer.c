@@ -412,6 +412,15 @@ void by_writer_abort(struct by_writer *writer)
     by_free(writer);
 }
 
+int by_writer_probe(const char *path, struct baryon_error *err)
+{
+    struct by_writer *writer;
+    if (by_writer_open(&writer, path, BY_WRITER_NO_SYNC, err) < 0)
+        return by_err_file(err, path);
+    by_writer_abort(writer);
+    return 0;
+}
+
 int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,
                   struct baryon_error *err)
 {

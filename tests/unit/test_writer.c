@@ -63,6 +63,18 @@ static void an_abandoned_output_leaves_nothing(void **state)
     assert_int_equal(count_files("."), 1);
 }
 
+static void a_probe_changes_nothing(void **state)
+{
+    (void)state;
+    put_file("a", "old");
+    assert_ok(by_writer_probe("a", &err));
+    assert_ok(by_writer_probe("b", &err));
+    assert_file("a", "old");
+    assert_int_equal(count_files("."), 1);
+    assert_error(by_writer_probe("none/a", &err), BARYON_ERR_IO,
+                 "none/a: folder 'none/' cannot be opened: No such file or directory");
+}
+
 static void a_synced_output_is_closed_to_more(void **state)
 {
     (void)state;
@@ -449,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(outputs_appear_whole),
         IN_SCRATCH(an_abandoned_output_leaves_nothing),
+        IN_SCRATCH(a_probe_changes_nothing),
         IN_SCRATCH(a_synced_output_is_closed_to_more),
         IN_SCRATCH(any_pieces_give_the_same_bytes),
         IN_SCRATCH(mappings_are_copied_across_file_systems),
