@@ -1,4 +1,5 @@
 /* baryon calibrate: statistics of what flows through a model. */
+#include "base/file.h"
 #include "calibrate_begin.h"
 #include "calibrate_settings.h"
 #include "cli/calibrate_ranks.h"
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct job {
     struct by_cli *cli;
@@ -228,12 +228,6 @@ static int run_job(struct job *job, struct baryon_error *err)
     return status < 0 ? -1 : finish(job, err);
 }
 
-static uint64_t size_of(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static void report(const struct job *job)
 {
     char engine[128], data[1024];
@@ -247,7 +241,7 @@ static void report(const struct job *job)
         .path = job->settings->running.data.data,
         .data = data,
         .file = job->settings->out,
-        .bytes = size_of(job->settings->out),
+        .bytes = by_file_size(job->settings->out),
         .stats = job->stats,
         .took = job->ran ? &job->took : NULL,
     };

@@ -3,13 +3,13 @@
 #include "base/json.h"
 #include "cli/edits.h"
 #include "cli/models.h"
+#include "cli/places.h"
 #include "onnx/check.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 struct settings {
     struct by_model_settings model;
@@ -36,11 +36,7 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
         by_fail(err, BARYON_ERR_USAGE, "OUT %s is the input itself", by_quote(quoted, out));
         return by_err_hint(err, "--force replaces it");
     }
-    if (access(out, F_OK) == 0) {
-        by_fail(err, BARYON_ERR_USAGE, "OUT %s exists", by_quote(quoted, out));
-        return by_err_hint(err, "--force replaces it");
-    }
-    return 0;
+    return by_place_check_free("OUT", out, err);
 }
 
 /* The model itself must not take the place of the weights it is read from. */
@@ -48,16 +44,10 @@ static int check_not_data(const struct baryon_model *model, const char *out,
                           struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    struct stat there;
-    if (stat(out, &there) < 0)
+    if (!by_model_has_data_file(model, out))
         return 0;
-    for (size_t i = 0; i < model->data_files.count; i++) {
-        const struct by_data_file *file = model->data_files.at[i];
-        if (there.st_dev == file->mapped.stat.st_dev && there.st_ino == file->mapped.stat.st_ino)
-            return by_fail(err, BARYON_ERR_USAGE, "OUT %s is a data file of the input",
-                           by_quote(quoted, out));
-    }
-    return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "OUT %s is a data file of the input",
+                   by_quote(quoted, out));
 }
 
 static int edit(struct baryon_model *model, const struct settings *settings,
@@ -74,7 +64,7 @@ static int edit(struct baryon_model *model, const struct settings *settings,
 }
 
 static int save(struct baryon_model *model, const struct settings *settings, const char *out,
-                struct baryon_error *err)
+                struct by_saved_size *size, struct baryon_error *err)
 {
     const struct by_save_options options = {
         .data = settings->external      ? BY_SAVE_EXTERNAL
@@ -83,22 +73,16 @@ static int save(struct baryon_model *model, const struct settings *settings, con
         .external_file = settings->external,
         .external_min = settings->external_min,
         .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
+        .size = size,
     };
     if (check_not_data(model, out, err) < 0)
         return -1;
     return by_model_save(model, out, &options, err);
 }
 
-static uint64_t file_size(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 ? (uint64_t)there.st_size : 0;
-}
-
-static void tell(struct by_cli *cli, const char *out)
+static void tell(struct by_cli *cli, const char *out, uint64_t bytes)
 {
     char size[32];
-    uint64_t bytes = file_size(out);
     struct by_json json;
     if (cli->common.json) {
         by_json_init(&json, &cli->out.text, false);
@@ -117,6 +101,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_loaded loaded;
+    struct by_saved_size size;
     if (check_places(cli, settings, err) < 0 ||
         by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
@@ -124,11 +109,11 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (status < 0 && err->code != BARYON_ERR_USAGE)
         by_err_file(err, loaded.name);
     if (status == 0)
-        status = save(loaded.model, settings, cli->operands[1], err);
+        status = save(loaded.model, settings, cli->operands[1], &size, err);
     if (status < 0)
         status = by_loaded_judge(&loaded, status, err);
     if (status == 0)
-        tell(cli, cli->operands[1]);
+        tell(cli, cli->operands[1], size.model);
     by_loaded_close(&loaded);
     return status;
 }

@@ -2,11 +2,10 @@
 #include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/coverage.h"
+#include "cli/places.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct settings {
     const char *out;
@@ -30,17 +29,13 @@ struct job {
 
 static int check_out(const struct settings *settings, struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX];
     if (!settings->out || !*settings->out)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--out FILE has to be given: where the statistics go");
     if (!strcmp(settings->out, "-"))
         return by_fail(err, BARYON_ERR_USAGE,
                        "--out is '-', statistics are only written to a file");
-    if (settings->force || access(settings->out, F_OK) != 0)
-        return 0;
-    by_fail(err, BARYON_ERR_USAGE, "--out %s exists", by_quote(quoted, settings->out));
-    return by_err_hint(err, "--force replaces it");
+    return settings->force ? 0 : by_place_check_free("--out", settings->out, err);
 }
 
 static int note_part(struct job *job, const char *path, const struct by_stats *stats,
@@ -123,12 +118,6 @@ static int merge_all(struct job *job, struct baryon_error *err)
     return by_stats_save(job->stats, job->settings->out, flags, err);
 }
 
-static uint64_t size_of(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static void tell_json(const struct job *job, uint64_t bytes)
 {
     struct by_json json;
@@ -146,7 +135,7 @@ static void tell(const struct job *job)
 {
     struct by_out *out = &job->cli->out;
     char size[32];
-    uint64_t bytes = size_of(job->settings->out);
+    uint64_t bytes = by_file_size(job->settings->out);
     if (job->cli->common.json) {
         tell_json(job, bytes);
         return;

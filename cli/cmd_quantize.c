@@ -1,14 +1,12 @@
 /* baryon quantize: a model in smaller numbers. */
 #include "base/file.h"
-#include "base/format.h"
+#include "cli/places.h"
 #include "cli/quantizing.h"
 #include "cli/term.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct settings {
     struct by_quantize_settings quantize;
@@ -27,11 +25,8 @@ struct job {
 
 static int check_place(const char *option, const char *path, bool force, struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX];
-    if (!force && access(path, F_OK) == 0) {
-        by_fail(err, BARYON_ERR_USAGE, "%s %s exists", option, by_quote(quoted, path));
-        return by_err_hint(err, "--force replaces it");
-    }
+    if (!force && by_place_check_free(option, path, err) < 0)
+        return -1;
     return by_writer_probe(path, err);
 }
 
@@ -58,50 +53,28 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
 static int check_not_data(const struct baryon_model *model, const char *out,
                           struct baryon_error *err)
 {
-    struct stat there;
-    if (stat(out, &there) < 0)
+    if (!by_model_has_data_file(model, out))
         return 0;
-    for (size_t i = 0; i < model->data_files.count; i++) {
-        const struct by_data_file *file = model->data_files.at[i];
-        if (there.st_dev == file->mapped.stat.st_dev && there.st_ino == file->mapped.stat.st_ino)
-            return by_fail(err, BARYON_ERR_USAGE, "--out is a data file of the model");
-    }
-    return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "--out is a data file of the model");
 }
 
 /* --- Writing --- */
 
-static uint64_t file_size(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 ? (uint64_t)there.st_size : 0;
-}
-
-static uint64_t size_with_data(const struct job *job)
-{
-    char folder[4096], path[8192];
-    const char *out = job->settings->out;
-    uint64_t bytes = file_size(out);
-    if (job->settings->external && by_folder_of(out, folder, sizeof folder) &&
-        by_join_path(path, sizeof path, folder, job->settings->external))
-        return bytes + file_size(path);
-    by_format(path, sizeof path, "%s.data", out);
-    return bytes + file_size(path);
-}
-
 static int save(struct job *job, struct baryon_error *err)
 {
     const struct settings *settings = job->settings;
+    struct by_saved_size size;
     const double begin = by_term_seconds();
     const struct by_save_options options = {
         .data = settings->external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
         .external_file = settings->external,
         .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
+        .size = &size,
     };
     if (by_model_save(job->quantizing.loaded.model, settings->out, &options, err) < 0)
         return -1;
     job->save_seconds = by_term_seconds() - begin;
-    job->bytes_after = size_with_data(job);
+    job->bytes_after = size.model + size.data;
     return 0;
 }
 

@@ -1,4 +1,5 @@
 /* baryon stats: what is in a file of statistics. */
+#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/models.h"
 #include "cli/stats_view.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum sort { SORT_MODEL, SORT_NAME, SORT_RANGE, SORT_RMS, SORT_ZEROS, SORT_NONFINITE, SORT_MEMORY };
 
@@ -218,12 +218,6 @@ static int check_model(const struct by_cli *cli, const struct settings *settings
     return by_err_file(err, cli->operands[0]);
 }
 
-static uint64_t size_of(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
@@ -231,7 +225,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (check_options(cli, settings, err) < 0 ||
         by_stats_load(&view.stats, cli->operands[0], err) < 0)
         return -1;
-    view.bytes = size_of(cli->operands[0]);
+    view.bytes = by_file_size(cli->operands[0]);
     int status = settings->model ? check_model(cli, settings, view.stats, err) : 0;
     if (status == 0)
         status = show(cli, settings, &view, err);

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* --- Options --- */
 
@@ -44,23 +43,12 @@ int by_quantizing_take(struct by_quantizing *q, struct by_cli *cli,
 
 /* --- The model --- */
 
-static uint64_t size_of(const struct by_loaded *loaded)
-{
-    const struct baryon_model *model = loaded->model;
-    uint64_t bytes = by_loaded_size(loaded);
-    for (size_t i = 0; i < model->data_files.count; i++) {
-        const struct by_data_file *file = model->data_files.at[i];
-        bytes += file->mapped.size;
-    }
-    return bytes;
-}
-
 int by_quantizing_load(struct by_quantizing *q, struct baryon_error *err)
 {
     const struct by_running_settings *running = &q->settings->running;
     if (by_loaded_open(&q->loaded, q->cli, &running->model, q->cli->operands[0], err) < 0)
         return -1;
-    q->bytes_before = size_of(&q->loaded);
+    q->bytes_before = by_loaded_size(&q->loaded) + by_model_data_size(q->loaded.model);
     const bool custom = running->engine.ops_library.count > 0;
     /* What it would note of a quantized model is an error here, and told as one. */
     struct by_calibrate_options quiet = q->options.calibrate;

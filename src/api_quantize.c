@@ -3,6 +3,7 @@
 #include "api_samples.h"
 #include "base/file.h"
 #include "calibrate_begin.h"
+#include "onnx/external.h"
 #include "onnx/save.h"
 #include "quantize_take.h"
 
@@ -107,14 +108,6 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 
 /* --- Running --- */
 
-static uint64_t size_of(const struct baryon_model *model)
-{
-    uint64_t bytes = model->file.size;
-    for (size_t i = 0; i < model->data_files.count; i++)
-        bytes += ((const struct by_data_file *)model->data_files.at[i])->mapped.size;
-    return bytes;
-}
-
 static int quantize(struct job *job, struct baryon_model *model,
                     struct baryon_quantize_summary *theirs, struct baryon_error *err)
 {
@@ -129,7 +122,8 @@ static int quantize(struct job *job, struct baryon_model *model,
     if (status == 0)
         summarize(&quantization, &summary);
     if (status == 0 && job->out)
-        by_quantization_spill(&quantization, job->out, size_of(model));
+        by_quantization_spill(&quantization, job->out,
+                              model->file.size + by_model_data_size(model));
     if (status == 0)
         status = by_quantization_lower(&quantization, err);
     by_quantization_close(&quantization);

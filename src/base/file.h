@@ -32,6 +32,8 @@ int by_mapped_read(struct by_mapped *mapped, const char *path, size_t most,
                    struct baryon_error *err);
 /* Takes over fd, also when it fails; path is for messages only. */
 int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct baryon_error *err);
+/* True when path leads to that file. */
+bool by_mapped_is(const struct by_mapped *mapped, const char *path);
 int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);
 /* Pages that lie whole in a range that was read are given back; they may be read again. */
 void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size);
@@ -116,6 +118,8 @@ int by_write_file(const char *path, const void *bytes, size_t size, unsigned fla
 int by_make_folders(const char *path, struct baryon_error *err);
 /* True when there is something of that name. */
 bool by_file_exists(const char *path);
+/* Bytes of a file, 0 when there is none. */
+uint64_t by_file_size(const char *path);
 /* A file that is not there is fine. */
 int by_remove_file(const char *path, struct baryon_error *err);
 /* True when both paths lead to the same file (device and inode). */

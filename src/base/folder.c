@@ -182,6 +182,12 @@ bool by_file_exists(const char *path)
     return lstat(path, &status) == 0;
 }
 
+uint64_t by_file_size(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
 int by_remove_file(const char *path, struct baryon_error *err)
 {
     if (!by_fault(BY_FAULT_IO) && (unlink(path) == 0 || errno == ENOENT))

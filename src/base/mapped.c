@@ -170,6 +170,13 @@ int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct
     return by_err_file(err, path);
 }
 
+bool by_mapped_is(const struct by_mapped *mapped, const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && there.st_dev == mapped->stat.st_dev &&
+           there.st_ino == mapped->stat.st_ino;
+}
+
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;

@@ -282,3 +282,19 @@ int by_model_resolve_external(struct baryon_model *model, const struct by_load_o
     by_free(resolver.ranges);
     return failed ? -1 : 0;
 }
+
+uint64_t by_model_data_size(const struct baryon_model *model)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < model->data_files.count; i++)
+        bytes += ((const struct by_data_file *)model->data_files.at[i])->mapped.size;
+    return bytes;
+}
+
+bool by_model_has_data_file(const struct baryon_model *model, const char *path)
+{
+    for (size_t i = 0; i < model->data_files.count; i++)
+        if (by_mapped_is(&((const struct by_data_file *)model->data_files.at[i])->mapped, path))
+            return true;
+    return false;
+}

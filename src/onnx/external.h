@@ -21,6 +21,10 @@ int by_external_parse(const struct baryon_tensor *tensor, struct by_arena *arena
 /* Opens the data files and sets tensor->external of every tensor of the model. */
 int by_model_resolve_external(struct baryon_model *model, const struct by_load_options *options,
                               struct baryon_error *err);
+/* Bytes of the model's data files. */
+uint64_t by_model_data_size(const struct baryon_model *model);
+/* True when path leads to one of them. */
+bool by_model_has_data_file(const struct baryon_model *model, const char *path);
 /* Calls visit for every tensor: initializers, sparse parts, attributes, all graphs, functions. */
 typedef int by_tensor_fn(void *context, struct baryon_tensor *tensor, struct baryon_error *err);
 int by_model_each_tensor(struct baryon_model *model, by_tensor_fn *visit, void *context,

@@ -56,6 +56,14 @@ static int put_in_place(struct by_save_data *plan, struct by_writer *writer, con
     return by_save_data_commit(plan, writer, in_place, err);
 }
 
+static void tell_size(const struct by_save_data *plan, const struct by_writer *writer,
+                      struct by_saved_size *size)
+{
+    *size = (struct by_saved_size){.model = by_writer_size(writer)};
+    for (size_t i = 0; i < plan->writer_count; i++)
+        size->data += by_writer_size(plan->writers[i]);
+}
+
 /* Writes data file and model, and renames both once both are on the disk. */
 static int write_files(struct baryon_model *model, const char *path,
                        const struct by_save_options *options, uint64_t inline_max,
@@ -73,6 +81,8 @@ static int write_files(struct baryon_model *model, const char *path,
     }
     if (!failed)
         failed = put_in_place(&plan, writer, path, err);
+    if (!failed && options->size)
+        tell_size(&plan, writer, options->size);
     by_writer_abort(writer);
     by_save_data_end(&plan);
     return failed ? -1 : 0;

@@ -14,12 +14,17 @@ enum by_save_mode {
     BY_SAVE_INLINE,   /* everything into the model */
 };
 
+struct by_saved_size {
+    uint64_t model, data; /* bytes that were written; data: of all data files */
+};
+
 struct by_save_options {
     enum by_save_mode data;
-    const char *external_file; /* NULL: model's file name + ".data", in the same folder */
-    size_t external_min;       /* 0: 1024 */
-    uint64_t inline_max;       /* 0: 2 GiB - 1; tests set it lower */
-    unsigned writer_flags;     /* enum by_writer_flags */
+    const char *external_file;  /* NULL: model's file name + ".data", in the same folder */
+    size_t external_min;        /* 0: 1024 */
+    uint64_t inline_max;        /* 0: 2 GiB - 1; tests set it lower */
+    unsigned writer_flags;      /* enum by_writer_flags */
+    struct by_saved_size *size; /* NULL: nobody asks */
 };
 
 int by_model_save(struct baryon_model *model, const char *path,

@@ -165,25 +165,12 @@ static int move_in_rest(void *context, struct baryon_tensor *tensor, struct bary
     return tensor->external.data ? move_in(context, tensor, err) : 0;
 }
 
-static bool is_mapped(const struct by_mapped *mapped, const struct stat *there)
-{
-    return there->st_dev == mapped->stat.st_dev && there->st_ino == mapped->stat.st_ino;
-}
-
 /* Whose file is at that path, so that a data file must not be written there; NULL: nobody's. */
 static const char *owner_of(const struct baryon_model *model, const char *path)
 {
-    struct stat there;
-    if (stat(path, &there))
-        return NULL;
-    if (model->path && is_mapped(&model->file, &there))
+    if (model->path && by_mapped_is(&model->file, path))
         return "is the input model";
-    for (size_t i = 0; i < model->data_files.count; i++) {
-        const struct by_data_file *file = model->data_files.at[i];
-        if (is_mapped(&file->mapped, &there))
-            return "belongs to the input model";
-    }
-    return NULL;
+    return by_model_has_data_file(model, path) ? "belongs to the input model" : NULL;
 }
 
 /* model_path: where the model itself is going to be; location: the path from there on. */

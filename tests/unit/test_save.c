@@ -138,8 +138,10 @@ static void test_external_and_back(void **state)
     (void)state;
     struct baryon_model *model = weights_model();
     save_as(model, "inline.onnx", (struct by_save_options){0});
+    struct by_saved_size size;
     save_as(model, "m.onnx",
-            (struct by_save_options){.data = BY_SAVE_EXTERNAL, .external_file = "w/m.bin"});
+            (struct by_save_options){
+                .data = BY_SAVE_EXTERNAL, .external_file = "w/m.bin", .size = &size});
     /* Saving did not change the model. */
     assert_weights(model);
     assert_null(((struct baryon_tensor *)model->graph->initializer.at[0])->external_data.at);
@@ -147,11 +149,20 @@ static void test_external_and_back(void **state)
     struct stat data;
     assert_int_equal(stat(in_folder("w/m.bin"), &data), 0);
     assert_int_equal(data.st_size, 44000); /* 40000 is a multiple of 64 already */
+    assert_int_equal(size.data, 44000);
+    assert_int_equal(size.model, by_file_size(in_folder("m.onnx")));
+    assert_int_equal(by_file_size(in_folder("none")), 0);
     model = load("m.onnx");
     assert_weights(model);
     assert_int_equal(((struct baryon_tensor *)model->graph->initializer.at[1])->data_location, 1);
     assert_int_equal(((struct baryon_tensor *)model->graph->initializer.at[2])->data_location, 0);
-    save_as(model, "back.onnx", (struct by_save_options){.data = BY_SAVE_INLINE});
+    assert_int_equal(by_model_data_size(model), 44000);
+    assert_true(by_model_has_data_file(model, in_folder("w/m.bin")));
+    assert_false(by_model_has_data_file(model, in_folder("m.onnx")));
+    assert_false(by_model_has_data_file(model, in_folder("none")));
+    save_as(model, "back.onnx", (struct by_save_options){.data = BY_SAVE_INLINE, .size = &size});
+    assert_int_equal(size.model, by_file_size(in_folder("back.onnx")));
+    assert_int_equal(size.data, 0);
     by_model_free(model);
     model = load("back.onnx");
     assert_weights(model);
