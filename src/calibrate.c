@@ -78,14 +78,11 @@ static int open_watch(struct by_calibration *calibration, struct baryon_error *e
 static int open_input(struct by_calibration *calibration, const char *data,
                       struct baryon_error *err)
 {
-    const struct by_port *ports =
-        by_session_inputs(by_watch_session(calibration->watch), &calibration->port_count);
     const struct by_calibrate_options *options = calibration->options;
-    if (!options->samples)
-        return by_input_open(&calibration->input, data, ports, calibration->port_count,
-                             &options->input, err);
-    if (by_input_open_callback(&calibration->input, options->samples, ports,
-                               calibration->port_count, &options->input, err) < 0)
+    const struct by_session *session = by_watch_session(calibration->watch);
+    by_session_inputs(session, &calibration->port_count);
+    if (by_input_open_for(&calibration->input, session, options->samples, data, &options->input,
+                          err) < 0)
         return -1;
     return by_input_find_count(calibration->input, err);
 }

@@ -68,13 +68,10 @@ static int open_input(const struct by_quantization *q, struct by_tapped *tapped,
 {
     const struct by_calibrate_options *calibrate = &q->options->calibrate;
     struct by_input_options options = calibrate->input;
-    size_t count;
-    const struct by_port *ports = by_session_inputs(by_tapped_session(tapped), &count);
     options.log = NULL; /* calibration says the same of the same samples */
     options.count = options.count && options.count < LOOK ? options.count : LOOK;
-    return calibrate->samples
-               ? by_input_open_callback(input, calibrate->samples, ports, count, &options, err)
-               : by_input_open(input, q->options->data, ports, count, &options, err);
+    return by_input_open_for(input, by_tapped_session(tapped), calibrate->samples, q->options->data,
+                             &options, err);
 }
 
 static int run_samples(struct by_tapped *tapped, struct by_input *input, struct baryon_error *err)

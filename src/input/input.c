@@ -104,6 +104,17 @@ int by_input_open_callback(struct by_input **input, const struct by_input_callba
     return 0;
 }
 
+int by_input_open_for(struct by_input **input, const struct by_session *session,
+                      const struct by_input_callback *callback, const char *path,
+                      const struct by_input_options *options, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_port *ports = by_session_inputs(session, &count);
+    if (callback)
+        return by_input_open_callback(input, callback, ports, count, options, err);
+    return by_input_open(input, path, ports, count, options, err);
+}
+
 void by_input_close(struct by_input *input)
 {
     if (!input)

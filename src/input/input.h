@@ -101,6 +101,11 @@ int by_input_open_callback(struct by_input **input, const struct by_input_callba
                            const struct by_port *ports, size_t port_count,
                            const struct by_input_options *options, struct baryon_error *err);
 
+/* From the callback or, where it is NULL, the path; for what the session reads. */
+int by_input_open_for(struct by_input **input, const struct by_session *session,
+                      const struct by_input_callback *callback, const char *path,
+                      const struct by_input_options *options, struct baryon_error *err);
+
 /*
  * Number of samples, exact; those that turn out bad count too. It is BY_COUNT_UNKNOWN where
  * a callback does not know it, until its end was met: by_input_get() then gives no arrays, and

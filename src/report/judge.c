@@ -45,23 +45,14 @@ static int keep_all(struct by_judge *judge, struct by_input *input, size_t most,
     return 0;
 }
 
-static int open_input(struct by_input **input, const struct by_judge *judge,
-                      const struct by_judge_options *options, struct baryon_error *err)
-{
-    size_t count;
-    const struct by_port *ports = by_session_inputs(judge->session, &count);
-    if (!options->samples)
-        return by_input_open(input, options->data, ports, count, &options->input, err);
-    return by_input_open_callback(input, options->samples, ports, count, &options->input, err);
-}
-
 static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
                         struct baryon_error *err)
 {
     struct by_input *input = NULL;
     const size_t most = options->look + options->aside;
     judge->kept = by_alloc_zero(most ? most : 1, sizeof *judge->kept, err);
-    if (!judge->kept || open_input(&input, judge, options, err) < 0)
+    if (!judge->kept || by_input_open_for(&input, judge->session, options->samples, options->data,
+                                          &options->input, err) < 0)
         return -1;
     const int status = keep_all(judge, input, most, err);
     by_input_close(input);
