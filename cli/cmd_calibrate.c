@@ -101,8 +101,9 @@ static int open_model(struct job *job, struct baryon_error *err)
     if (by_loaded_open(&job->loaded, job->cli, &running->model, job->cli->operands[0], err) < 0)
         return -1;
     const bool custom = running->engine.ops_library.count > 0;
-    return by_running_judge(
-        &job->loaded, by_calibrate_prepare(job->loaded.model, custom, &job->options, err), err);
+    return by_model_judge_run(job->loaded.model, job->loaded.name,
+                              by_calibrate_prepare(job->loaded.model, custom, &job->options, err),
+                              err);
 }
 
 /* --- Running --- */
@@ -214,7 +215,7 @@ static int run_job(struct job *job, struct baryon_error *err)
     bool up_to_date;
     int status = by_calibration_open(&job->calibration, job->loaded.model,
                                      job->settings->running.data.data, &job->options, err);
-    status = by_running_judge(&job->loaded, status, err);
+    status = by_model_judge_run(job->loaded.model, job->loaded.name, status, err);
     if (status < 0)
         return -1;
     if (!job->ranks || by_ranks_rank(job->ranks) == 0)

@@ -183,7 +183,7 @@ static int check(struct by_cli *cli, const struct settings *settings, struct by_
     int status = by_model_check(loaded->model, &options, visit, &findings, err);
     if (status == 0 && settings->target)
         status = check_target(&findings, loaded, settings->target, err);
-    status = by_loaded_judge(loaded, status, err);
+    status = by_model_judge(loaded->model, status, err);
     if (status < 0 && (!findings.counts[BY_FINDING_ERROR] || err->code == BARYON_ERR_CHANGED))
         return by_err_file(err, loaded->name);
     if (findings.json)

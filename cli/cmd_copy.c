@@ -111,7 +111,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (status == 0)
         status = save(loaded.model, settings, cli->operands[1], &size, err);
     if (status < 0)
-        status = by_loaded_judge(&loaded, status, err);
+        status = by_model_judge(loaded.model, status, err);
     if (status == 0)
         tell(cli, cli->operands[1], size.model);
     by_loaded_close(&loaded);

@@ -84,7 +84,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     int status = by_model_link(loaded.model, err);
     if (status == 0)
         status = show(cli, settings, &loaded, err);
-    status = by_loaded_judge(&loaded, status, err);
+    status = by_model_judge(loaded.model, status, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE)
         by_err_file(err, loaded.name);
     by_loaded_close(&loaded);

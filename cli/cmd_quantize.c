@@ -180,9 +180,9 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
         return -1;
     by_quantization_spill(&q->quantization, settings->out, q->bytes_before);
     int status = by_quantization_lower(&q->quantization, err);
-    status = by_running_judge(&q->loaded, status, err);
+    status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status == 0)
-        status = by_loaded_judge(&q->loaded, save(job, err), err);
+        status = by_model_judge(q->loaded.model, save(job, err), err);
     return status < 0 ? -1 : tell(job, err);
 }
 

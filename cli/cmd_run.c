@@ -49,7 +49,7 @@ static int open_session(struct job *job, struct baryon_error *err)
     int status = by_running_check(&loaded, running, err);
     if (status == 0)
         status = by_session_open_model(&job->session, loaded.model, 0, &options, err);
-    status = by_running_judge(&loaded, status, err);
+    status = by_model_judge_run(loaded.model, loaded.name, status, err);
     by_loaded_close(&loaded);
     if (status == 0)
         job->inputs = by_session_inputs(job->session, &job->input_count);

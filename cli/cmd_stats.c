@@ -208,7 +208,7 @@ static int check_model(const struct by_cli *cli, const struct settings *settings
     if (by_loaded_open(&loaded, cli, &settings->links, settings->model, err) < 0)
         return -1;
     int status = by_model_content_hash(loaded.model, &want.model, err);
-    status = by_loaded_judge(&loaded, status, err);
+    status = by_model_judge(loaded.model, status, err);
     by_loaded_close(&loaded);
     if (status < 0)
         return by_err_file(err, settings->model);

@@ -63,16 +63,6 @@ int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli,
     return status;
 }
 
-int by_loaded_judge(const struct by_loaded *loaded, int status, struct baryon_error *err)
-{
-    struct baryon_error changed;
-    by_err_clear(&changed);
-    if (by_model_unchanged_on_disk(loaded->model, &changed) == 0)
-        return status;
-    *err = changed;
-    return -1;
-}
-
 void by_loaded_close(struct by_loaded *loaded)
 {
     by_model_free(loaded->model);

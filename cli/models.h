@@ -17,11 +17,6 @@ struct by_loaded {
 int by_loaded_open(struct by_loaded *loaded, const struct by_cli *cli,
                    const struct by_model_settings *settings, const char *path,
                    struct baryon_error *err);
-/*
- * When the model's files are no longer what they were, that explains whatever was found:
- * then the failure is BARYON_ERR_CHANGED, also in place of a success. Else the status.
- */
-int by_loaded_judge(const struct by_loaded *loaded, int status, struct baryon_error *err);
 void by_loaded_close(struct by_loaded *loaded);
 /* Bytes of the model file, external data not counted. */
 uint64_t by_loaded_size(const struct by_loaded *loaded);

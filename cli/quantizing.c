@@ -53,8 +53,8 @@ int by_quantizing_load(struct by_quantizing *q, struct baryon_error *err)
     /* What it would note of a quantized model is an error here, and told as one. */
     struct by_calibrate_options quiet = q->options.calibrate;
     quiet.session.log = NULL;
-    return by_running_judge(&q->loaded, by_calibrate_prepare(q->loaded.model, custom, &quiet, err),
-                            err);
+    return by_model_judge_run(q->loaded.model, q->loaded.name,
+                              by_calibrate_prepare(q->loaded.model, custom, &quiet, err), err);
 }
 
 int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
@@ -62,7 +62,7 @@ int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
     int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
     if (q->stage[0])
         by_progress_end(&q->progress);
-    status = by_running_judge(&q->loaded, status, err);
+    status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status < 0)
         return -1;
     return by_plan_view_make(&q->view, q->quantization.plan, q->bytes_before, err);

@@ -32,14 +32,6 @@ int by_running_check(const struct by_loaded *loaded, const struct by_running_set
     return by_model_check(loaded->model, &rules, NULL, NULL, err);
 }
 
-int by_running_judge(const struct by_loaded *loaded, int status, struct baryon_error *err)
-{
-    status = by_loaded_judge(loaded, status, err);
-    if (status < 0 && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
-        by_err_file(err, loaded->name);
-    return status;
-}
-
 void by_running_engine(const struct by_running_settings *settings, const struct by_ort *ort,
                        char *buf, size_t size)
 {

@@ -29,8 +29,6 @@ struct by_progress_style by_running_style(const struct by_cli *cli);
 /* Our own rules first: their messages are better, and hostile files stop here. */
 int by_running_check(const struct by_loaded *loaded, const struct by_running_settings *settings,
                      struct baryon_error *err);
-/* by_loaded_judge(); failures that are about the model name it. */
-int by_running_judge(const struct by_loaded *loaded, int status, struct baryon_error *err);
 /* "ONNX Runtime 1.31.1, cuda, cpu" */
 void by_running_engine(const struct by_running_settings *settings, const struct by_ort *ort,
                        char *buf, size_t size);

@@ -110,22 +110,6 @@ static int run(struct job *job, struct baryon_error *err)
     return out ? by_calibrate_clean(job->options.checkpoint, err) : 0;
 }
 
-/* When the model's files are no longer what they were, that explains whatever was found. */
-static int judge(const struct job *job, const struct baryon_model *model, int status,
-                 struct baryon_error *err)
-{
-    struct baryon_error changed;
-    by_err_clear(&changed);
-    if (by_model_unchanged_on_disk(model, &changed) < 0) {
-        *err = changed;
-        return -1;
-    }
-    if (status < 0 && job->path && err->code != BARYON_ERR_USAGE &&
-        err->code != BARYON_ERR_DEPENDENCY)
-        by_err_file(err, job->path);
-    return status;
-}
-
 static int calibrate(struct job *job, struct baryon_model *model, struct baryon_error *err)
 {
     const struct by_calibrate_settings *settings = &job->settings;
@@ -137,7 +121,7 @@ static int calibrate(struct job *job, struct baryon_model *model, struct baryon_
                                       &job->options, err);
     if (status == 0)
         status = by_calibration_open(&job->calibration, model, data, &job->options, err);
-    return judge(job, model, status, err) < 0 ? -1 : run(job, err);
+    return by_model_judge_run(model, job->path, status, err) < 0 ? -1 : run(job, err);
 }
 
 static void release(struct job *job)

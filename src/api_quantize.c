@@ -130,22 +130,6 @@ static int quantize(struct job *job, struct baryon_model *model,
     return status == 0 && theirs ? give_summary(theirs, &summary, err) : status;
 }
 
-/* When the model's files are no longer what they were, that explains whatever was found. */
-static int judge(const struct job *job, const struct baryon_model *model, int status,
-                 struct baryon_error *err)
-{
-    struct baryon_error changed;
-    by_err_clear(&changed);
-    if (by_model_unchanged_on_disk(model, &changed) < 0) {
-        *err = changed;
-        return -1;
-    }
-    if (status < 0 && job->path && err->code != BARYON_ERR_USAGE &&
-        err->code != BARYON_ERR_DEPENDENCY)
-        by_err_file(err, job->path);
-    return status;
-}
-
 /* Found before the work begins. */
 static int check_out(const char *out, struct baryon_error *err)
 {
@@ -172,7 +156,7 @@ int baryon_quantize(struct baryon_model *model, const struct baryon_setting *set
     if (status == 0)
         status = by_model_settle(model, err);
     if (status == 0)
-        status = judge(&job, model, quantize(&job, model, summary, err), err);
+        status = by_model_judge_run(model, job.path, quantize(&job, model, summary, err), err);
     release(&job);
     return status;
 }
@@ -195,7 +179,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
         status = by_model_load(&model, path, &load, err);
     }
     if (status == 0)
-        status = judge(&job, model, quantize(&job, model, summary, err), err);
+        status = by_model_judge_run(model, job.path, quantize(&job, model, summary, err), err);
     if (status == 0)
         status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
     release(&job);

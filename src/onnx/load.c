@@ -200,6 +200,25 @@ int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_e
     return 0;
 }
 
+int by_model_judge(const struct baryon_model *model, int status, struct baryon_error *err)
+{
+    struct baryon_error changed;
+    by_err_clear(&changed);
+    if (by_model_unchanged_on_disk(model, &changed) == 0)
+        return status;
+    *err = changed;
+    return -1;
+}
+
+int by_model_judge_run(const struct baryon_model *model, const char *name, int status,
+                       struct baryon_error *err)
+{
+    status = by_model_judge(model, status, err);
+    if (status < 0 && name && err->code != BARYON_ERR_USAGE && err->code != BARYON_ERR_DEPENDENCY)
+        by_err_file(err, name);
+    return status;
+}
+
 static int fill_new(struct baryon_model *model, int64_t ir_version, int64_t opset,
                     struct baryon_error *err)
 {

@@ -36,6 +36,14 @@ const struct by_mapped *by_model_file_of(const struct baryon_model *model, const
 void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor *tensor);
 /* BARYON_ERR_CHANGED when the file or a data file is not what it was. */
 int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_error *err);
+/*
+ * When the files are no longer what they were, that explains whatever was found: then the failure
+ * is BARYON_ERR_CHANGED, also in place of a success. Else the status.
+ */
+int by_model_judge(const struct baryon_model *model, int status, struct baryon_error *err);
+/* The same; failures of running that are about the model name it. name NULL: it has none. */
+int by_model_judge_run(const struct baryon_model *model, const char *name, int status,
+                       struct baryon_error *err);
 /* An empty model with a graph, for building one by edits. */
 int by_model_new(struct baryon_model **model, int64_t ir_version, int64_t opset,
                  struct baryon_error *err);

@@ -57,14 +57,14 @@ static void a_command_fails(void **state)
     (void)state;
     struct by_loaded loaded = {.name = path};
     assert_ok(by_model_load(&loaded.model, path, NULL, &err));
-    assert_int_equal(by_loaded_judge(&loaded, 0, &err), 0);
+    assert_int_equal(by_model_judge(loaded.model, 0, &err), 0);
     by_fail(&err, BARYON_ERR_UNSUPPORTED, "another reason");
-    assert_int_equal(by_loaded_judge(&loaded, -1, &err), -1);
+    assert_int_equal(by_model_judge(loaded.model, -1, &err), -1);
     assert_string_equal(err.message, "another reason");
     append_a_byte();
     for (int status = -1; status <= 0; status++) {
         by_fail(&err, BARYON_ERR_UNSUPPORTED, "another reason");
-        assert_int_equal(by_loaded_judge(&loaded, status, &err), -1);
+        assert_int_equal(by_model_judge(loaded.model, status, &err), -1);
         assert_int_equal(err.code, BARYON_ERR_CHANGED);
         assert_string_equal(err.file, path);
     }
