@@ -20,6 +20,16 @@ int by_api_options(void *ours, size_t size, const void *theirs, struct baryon_er
 int by_api_settings(struct by_config *config, const struct baryon_setting *settings, size_t count,
                     struct baryon_error *err);
 
+/* Notices for a function of the caller's; the log has to stay where it is. */
+struct by_api_log {
+    struct by_log log;
+    baryon_log_fn *write; /* NULL: nobody wants them */
+    void *context;
+};
+
+void by_api_log_open(struct by_api_log *log, baryon_log_fn *write, void *context,
+                     enum by_log_level level);
+
 int by_api_load_options(struct by_load_options *ours, const struct baryon_load_options *theirs,
                         struct baryon_error *err);
 /* The name, which may be NULL, the shape and the bytes; dims are copied. */

@@ -1,6 +1,5 @@
 /* The public interface: quantization. */
-#include "api.h"
-#include "api_samples.h"
+#include "api_work.h"
 #include "base/file.h"
 #include "calibrate_begin.h"
 #include "onnx/external.h"
@@ -10,68 +9,30 @@
 #include <string.h>
 
 struct job {
-    struct baryon_quantize_options theirs;
-    struct by_config config;
+    struct by_api_work work;
     struct by_quantize_settings settings;
     struct by_quantize_options options;
-    struct by_api_samples samples;
-    struct by_input_callback callback;
-    struct by_log log;
-    const char *path; /* of the model, NULL: it came from memory */
-    const char *out;  /* where it is written, NULL: it stays in memory */
+    const char *out; /* where it is written, NULL: it stays in memory */
 };
 
 /* --- What was asked for --- */
 
-static void pass_log(void *context, enum by_log_level level, const char *text)
-{
-    const struct job *job = context;
-    (void)level;
-    job->theirs.log(job->theirs.context, text);
-}
-
-static bool pass_progress(void *context, const struct by_calibrate_progress *now)
-{
-    const struct job *job = context;
-    const struct baryon_progress progress = {.stage = now->stage,
-                                             .done = now->done,
-                                             .total = now->total,
-                                             .sample = now->sample,
-                                             .seconds = now->seconds};
-    return !job->theirs.progress(job->theirs.context, &progress);
-}
-
-static int bind(struct job *job, bool file, struct baryon_error *err)
-{
-    struct by_running_settings *running = &job->settings.running;
-    struct by_config *config = &job->config;
-    if (by_recipe_bind(config, &job->settings.recipe, err) < 0 ||
-        by_config_bind(config, &by_data_group, &running->data, err) < 0 ||
-        by_config_bind(config, &by_prep_group, &running->prep, err) < 0 ||
-        by_config_bind(config, &by_quantize_statistics_group, &job->settings, err) < 0 ||
-        by_config_bind(config, &by_engine_group, &running->engine, err) < 0 ||
-        by_config_bind(config, &by_runtime_group, &running->runtime, err) < 0)
-        return -1;
-    return file ? by_config_bind(config, &by_model_group, &running->model, err) : 0;
-}
-
 static int take(struct job *job, bool file, const struct baryon_setting *settings, size_t count,
                 const struct baryon_quantize_options *theirs, struct baryon_error *err)
 {
-    job->theirs.size = sizeof job->theirs;
-    if (by_api_options(&job->theirs, sizeof job->theirs, theirs, err) < 0 ||
-        bind(job, file, err) < 0 || by_api_settings(&job->config, settings, count, err) < 0)
+    struct baryon_quantize_options options = {.size = sizeof options};
+    struct by_api_work *work = &job->work;
+    if (by_api_options(&options, sizeof options, theirs, err) < 0 ||
+        by_recipe_bind(&work->config, &job->settings.recipe, err) < 0 ||
+        by_running_bind(&work->config, &job->settings.running, &by_quantize_statistics_group,
+                        &job->settings, file, err) < 0 ||
+        by_api_settings(&work->config, settings, count, err) < 0 ||
+        by_api_work_take(work, options.samples, options.progress, options.log, options.context,
+                         err) < 0 ||
+        by_quantize_take(&work->config, &job->settings, work->given, &work->log.log, &job->options,
+                         err) < 0)
         return -1;
-    const struct baryon_samples *samples = job->theirs.samples;
-    if (samples && by_api_samples_open(&job->samples, samples, &job->callback, err) < 0)
-        return -1;
-    if (job->theirs.log)
-        job->log = (struct by_log){.write = pass_log, .context = job, .level = BY_LOG_NOTICE};
-    if (by_quantize_take(&job->config, &job->settings, samples ? &job->callback : NULL, &job->log,
-                         &job->options, err) < 0)
-        return -1;
-    job->options.calibrate.progress = job->theirs.progress ? pass_progress : NULL;
-    job->options.calibrate.context = job;
+    by_api_work_watch(work, &job->options.calibrate);
     return 0;
 }
 
@@ -138,26 +99,20 @@ static int check_out(const char *out, struct baryon_error *err)
     return by_writer_probe(out, err);
 }
 
-static void release(struct job *job)
-{
-    by_api_samples_close(&job->samples);
-    by_config_release(&job->config);
-}
-
 int baryon_quantize(struct baryon_model *model, const struct baryon_setting *settings, size_t count,
                     const struct baryon_quantize_options *options,
                     struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
-    struct job job = {.path = model->path};
+    struct job job = {0};
     struct baryon_error own;
     err = err ? err : &own;
-    by_config_init(&job.config);
+    by_api_work_init(&job.work, model->path);
     int status = take(&job, false, settings, count, options, err);
     if (status == 0)
         status = by_model_settle(model, err);
     if (status == 0)
-        status = by_model_judge_run(model, job.path, quantize(&job, model, summary, err), err);
-    release(&job);
+        status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);
+    by_api_work_close(&job.work);
     return status;
 }
 
@@ -165,24 +120,21 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
                          size_t count, const struct baryon_quantize_options *options,
                          struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
-    struct job job = {.path = path, .out = out};
+    struct job job = {.out = out};
     struct baryon_model *model = NULL;
     struct baryon_error own;
     err = err ? err : &own;
-    by_config_init(&job.config);
+    by_api_work_init(&job.work, path);
     int status = take(&job, true, settings, count, options, err);
     if (status == 0)
         status = check_out(out, err);
-    if (status == 0) {
-        const struct by_load_options load = {.allow_links = job.settings.running.model.allow_links,
-                                             .log = &job.log};
-        status = by_model_load(&model, path, &load, err);
-    }
     if (status == 0)
-        status = by_model_judge_run(model, job.path, quantize(&job, model, summary, err), err);
+        status = by_api_work_load(&job.work, job.settings.running.model.allow_links, &model, err);
+    if (status == 0)
+        status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);
     if (status == 0)
         status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
-    release(&job);
+    by_api_work_close(&job.work);
     by_model_free(model);
     return status;
 }

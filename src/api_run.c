@@ -14,9 +14,7 @@ struct baryon_session {
     struct by_session *session;
     struct by_arena arena; /* of the lists */
     struct port_list inputs, optional, outputs;
-    struct by_log log;
-    baryon_log_fn *log_fn;
-    void *log_context;
+    struct by_api_log log;
 };
 
 struct baryon_run {
@@ -26,13 +24,6 @@ struct baryon_run {
 };
 
 /* --- options --- */
-
-static void pass_log(void *context, enum by_log_level level, const char *text)
-{
-    const struct baryon_session *session = context;
-    (void)level;
-    session->log_fn(session->log_context, text);
-}
 
 static int find_level(enum baryon_optimization optimization, int *level, struct baryon_error *err)
 {
@@ -77,10 +68,8 @@ static int take_options(struct by_session_options *out, struct baryon_session *s
     };
     if (!session || !options.log)
         return 0;
-    session->log_fn = options.log;
-    session->log_context = options.log_context;
-    session->log = (struct by_log){pass_log, session, BY_LOG_INFO};
-    out->log = &session->log;
+    by_api_log_open(&session->log, options.log, options.log_context, BY_LOG_INFO);
+    out->log = &session->log.log;
     return 0;
 }
 

@@ -285,6 +285,19 @@ static int split_shapes(struct by_config *config, const struct by_setting_pairs 
 }
 
 /* Options that only speak about random samples, or only about those that are read. */
+int by_running_bind(struct by_config *config, struct by_running_settings *running,
+                    const struct by_option_group *own, void *settings, bool file,
+                    struct baryon_error *err)
+{
+    if (by_config_bind(config, &by_data_group, &running->data, err) < 0 ||
+        by_config_bind(config, &by_prep_group, &running->prep, err) < 0 ||
+        by_config_bind(config, own, settings, err) < 0 ||
+        by_config_bind(config, &by_engine_group, &running->engine, err) < 0 ||
+        by_config_bind(config, &by_runtime_group, &running->runtime, err) < 0)
+        return -1;
+    return file ? by_config_bind(config, &by_model_group, &running->model, err) : 0;
+}
+
 static int refuse_pair(const struct by_config *config, const char *name, const char *other,
                        struct baryon_error *err)
 {

@@ -56,6 +56,11 @@ struct by_running_settings {
 extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group,
     by_model_group;
 
+/* Binds their groups, with `own` of a struct of its own between. file: the model comes from one. */
+int by_running_bind(struct by_config *config, struct by_running_settings *running,
+                    const struct by_option_group *own, void *settings, bool file,
+                    struct baryon_error *err);
+
 /* Refuses what contradicts itself: both or neither of --data and --random. */
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
                     struct by_input_options *options, struct baryon_error *err);
