@@ -7,6 +7,7 @@
 
 #include "graph_build.h"
 
+#include "base/rng.h"
 #include "engine/session.h"
 #include "ir/shape.h"
 
@@ -63,6 +64,28 @@ static inline struct baryon_tensor *put_weight(struct baryon_model *model, const
     assert_non_null(tensor);
     push(model, &model->graph->initializer, tensor);
     return tensor;
+}
+
+static uint64_t drawn; /* values so far; 0 begins anew */
+
+/* One of -1 to 1. */
+static inline float draw(uint64_t seed)
+{
+    return (float)(by_rng_bits(seed, 0, drawn++) >> 40) / (float)(1 << 23) - 1;
+}
+
+static inline void put_random(struct baryon_model *model, const char *name, const char *shape)
+{
+    float values[512];
+    int64_t dims[8], count;
+    const struct by_shape *wanted = shape_of(model, shape);
+    assert_true(by_shape_count(wanted, &count) && count <= 512 && wanted->rank <= 8);
+    for (size_t i = 0; i < wanted->rank; i++)
+        dims[i] = wanted->dims[i].size;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = draw(5);
+    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
+               (size_t)count * sizeof *values);
 }
 
 /* y = x + w; x is float[N,2], w is {10, 20}. */

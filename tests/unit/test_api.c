@@ -1,16 +1,6 @@
 /* The public interface, as a program uses it: nothing but <baryon.h>. */
-#include <baryon.h>
+#include "api_expect.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static struct baryon_error err;
 static char folder[64];
 
 static int make_folder(void **state)
@@ -40,17 +30,6 @@ static const char *in_folder(const char *name)
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
     return path;
 }
-
-static void ok_at(int failed, int line)
-{
-    char text[2048];
-    if (!failed)
-        return;
-    baryon_error_format(&err, text, sizeof text);
-    print_error("%s\n", text);
-    _fail(__FILE__, line);
-}
-#define ok(call) ok_at((call) != 0, __LINE__)
 
 /* x [N,3] -> MatMul(w [3,2]) -> Relu -> y [N,2] */
 static struct baryon_model *small_model(void)

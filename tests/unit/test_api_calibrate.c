@@ -1,46 +1,13 @@
 /* Calibration and statistics through the public interface: nothing but <baryon.h>. */
-#include <baryon.h>
+#include "api_expect.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define FLOAT   1
 #define SAMPLES 6
 #define WIDTH   4
-
-static struct baryon_error err;
-static char folder[64];
-
-static void ok_at(int failed, int line)
-{
-    char text[2048];
-    if (!failed)
-        return;
-    baryon_error_format(&err, text, sizeof text);
-    print_error("%s\n", text);
-    _fail(__FILE__, line);
-}
-#define ok(call) ok_at((call) != 0, __LINE__)
-
-static void assert_error_at(int result, enum baryon_code code, const char *wanted, int line)
-{
-    char text[2048];
-    baryon_error_format(&err, text, sizeof text);
-    if (result != -1 || strcmp(text, wanted) != 0 || err.code != code) {
-        print_error("%d, code %d: %s\nwanted %s\n", result, err.code, text, wanted);
-        _fail(__FILE__, line);
-    }
-}
-#define assert_error(call, code, wanted) assert_error_at(call, code, wanted, __LINE__)
 
 /* --- A model, and samples for it --- */
 
@@ -215,23 +182,13 @@ static void save_samples(void)
 
 static int enter(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/baryon-api-calibrate-XXXXXX");
-    if (!mkdtemp(folder) || chdir(folder))
+    if (api_enter(state))
         return -1;
     save_samples();
     struct baryon_model *model = make_model(2);
     ok(baryon_model_save(model, "m.onnx", NULL, &err));
     baryon_model_free(model);
     return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") || system(command);
 }
 
 /* --- What comes out, beside numbers worked out here --- */
@@ -769,5 +726,5 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_refused_ranges),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, api_leave);
 }

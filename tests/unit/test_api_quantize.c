@@ -1,45 +1,12 @@
 /* Quantization through the public interface: nothing but <baryon.h>. */
-#include <baryon.h>
+#include "api_expect.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define FLOAT   1
 #define SAMPLES 12
 #define WIDTH   4
 #define OUTS    2
-
-static struct baryon_error err;
-static char folder[64];
-
-static void ok_at(int failed, int line)
-{
-    char text[2048];
-    if (!failed)
-        return;
-    baryon_error_format(&err, text, sizeof text);
-    print_error("%s\n", text);
-    _fail(__FILE__, line);
-}
-#define ok(call) ok_at((call) != 0, __LINE__)
-
-static void assert_error_at(int result, enum baryon_code code, const char *wanted, int line)
-{
-    char text[2048];
-    baryon_error_format(&err, text, sizeof text);
-    if (result != -1 || strcmp(text, wanted) != 0 || err.code != code) {
-        print_error("%d, code %d: %s\nwanted %s\n", result, err.code, text, wanted);
-        _fail(__FILE__, line);
-    }
-}
-#define assert_error(call, code, wanted) assert_error_at(call, code, wanted, __LINE__)
 
 /* --- A model, and samples for it --- */
 
@@ -390,21 +357,6 @@ static void test_stop(void **state)
     baryon_model_free(model);
 }
 
-static int enter(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/baryon-test-XXXXXX");
-    return mkdtemp(folder) ? chdir(folder) : -1;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") || system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,5 +370,5 @@ int main(void)
         cmocka_unit_test(test_stop_while_equalizing),
         cmocka_unit_test(test_samples_that_come_once),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, api_enter, api_leave);
 }

@@ -1,41 +1,11 @@
 /* Running models through the public interface: nothing but <baryon.h>. */
-#include <baryon.h>
+#include "api_expect.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define FLOAT 1
 #define INT64 7
-
-static struct baryon_error err;
-
-static void ok_at(int failed, int line)
-{
-    char text[2048];
-    if (!failed)
-        return;
-    baryon_error_format(&err, text, sizeof text);
-    print_error("%s\n", text);
-    _fail(__FILE__, line);
-}
-#define ok(call) ok_at((call) != 0, __LINE__)
-
-static void assert_error(int result, enum baryon_code code, const char *wanted)
-{
-    char text[2048];
-    assert_int_equal(result, -1);
-    baryon_error_format(&err, text, sizeof text);
-    assert_string_equal(text, wanted);
-    assert_int_equal(err.code, code);
-}
 
 static struct baryon_node *add_node(struct baryon_graph *graph, const char *op_type,
                                     struct baryon_value *a, struct baryon_value *b, const char *out)

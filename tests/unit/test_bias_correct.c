@@ -1,7 +1,6 @@
 /* Biases that make up for rounded weights: against the plain formula, and what is left alone. */
 #include "engine_build.h"
 
-#include "base/rng.h"
 #include "ir/infer.h"
 #include "quant/params.h"
 #include "quant/place.h"
@@ -12,7 +11,6 @@
 static struct by_recipe recipe;
 static struct by_quant_plan *plan;
 static struct by_bias_job job;
-static uint64_t drawn;
 
 static int prepare(void **state)
 {
@@ -26,20 +24,6 @@ static int prepare(void **state)
         by_calibrator_find("minmax");
     drawn = 0;
     return 0;
-}
-
-static void put_random(struct baryon_model *model, const char *name, const char *shape)
-{
-    float values[512];
-    int64_t dims[8], count;
-    const struct by_shape *wanted = shape_of(model, shape);
-    assert_true(by_shape_count(wanted, &count) && count <= 512 && wanted->rank <= 8);
-    for (size_t i = 0; i < wanted->rank; i++)
-        dims[i] = wanted->dims[i].size;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = (float)(by_rng_bits(5, 0, drawn++) >> 40) / (float)(1 << 23) - 1;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
-               (size_t)count * sizeof *values);
 }
 
 static void make_plan(struct baryon_model *model)

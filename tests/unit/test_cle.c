@@ -1,7 +1,6 @@
 /* Equalization: the model computes the same, weights of neighbours are balanced. */
 #include "engine_build.h"
 
-#include "base/rng.h"
 #include "ir/infer.h"
 #include "solve/cle.h"
 #include "solve/cle_internal.h"
@@ -14,16 +13,8 @@ static struct by_recipe recipe;
 
 /* --- Models --- */
 
-static uint64_t drawn;
-
-static float draw(void)
-{
-    const uint64_t bits = by_rng_bits(7, 0, drawn++);
-    return (float)(bits >> 40) / (float)(1 << 23) - 1;
-}
-
 /* Channels along the first axis differ a lot in magnitude. */
-static void put_random(struct baryon_model *model, const char *name, const int64_t *dims,
+static void put_uneven(struct baryon_model *model, const char *name, const int64_t *dims,
                        size_t rank)
 {
     static float values[65536];
@@ -32,7 +23,7 @@ static void put_random(struct baryon_model *model, const char *name, const int64
         count *= (size_t)dims[i];
     const size_t inside = count / (size_t)dims[0];
     for (size_t i = 0; i < count; i++)
-        values[i] = draw() * exp2f((float)(i / inside * 5 % 9) - 4);
+        values[i] = draw(7) * exp2f((float)(i / inside * 5 % 9) - 4);
     put_weight(model, name, BY_ELEM_FLOAT, dims, rank, values, count * sizeof *values);
 }
 
@@ -54,9 +45,9 @@ static struct baryon_model *pair_model(void)
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    put_random(model, "w1", DIMS(6, 3, 3, 3));
-    put_random(model, "b1", DIMS(6));
-    put_random(model, "w2", DIMS(4, 6, 3, 3));
+    put_uneven(model, "w1", DIMS(6, 3, 3, 3));
+    put_uneven(model, "b1", DIMS(6));
+    put_uneven(model, "w2", DIMS(4, 6, 3, 3));
     put_node(model->graph, "one", "Conv", "x,w1,b1", "p");
     put_node(model->graph, "act", "Relu", "p", "q");
     put_node(model->graph, "pool", "MaxPool", "q", "r");
@@ -75,12 +66,12 @@ static struct baryon_model *mobile_model(void)
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     put_scalar(model, "zero", 0);
     put_scalar(model, "six", 6);
-    put_random(model, "w1", DIMS(8, 3, 1, 1));
-    put_random(model, "b1", DIMS(8));
-    put_random(model, "w2", DIMS(8, 1, 3, 3));
-    put_random(model, "b2", DIMS(8));
-    put_random(model, "w3", DIMS(5, 8, 1, 1));
-    put_random(model, "b3", DIMS(5));
+    put_uneven(model, "w1", DIMS(8, 3, 1, 1));
+    put_uneven(model, "b1", DIMS(8));
+    put_uneven(model, "w2", DIMS(8, 1, 3, 3));
+    put_uneven(model, "b2", DIMS(8));
+    put_uneven(model, "w3", DIMS(5, 8, 1, 1));
+    put_uneven(model, "b3", DIMS(5));
     put_node(model->graph, "one", "Conv", "x,w1,b1", "p1");
     put_node(model->graph, "clip1", "Clip", "p1,zero,six", "q1");
     put_node(model->graph, "two", "Conv", "q1,w2,b2", "p2");
@@ -96,11 +87,11 @@ static struct baryon_model *mixed_model(void)
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "1,4,5,5");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    put_random(model, "w1", DIMS(4, 3, 2, 2));
-    put_random(model, "b1", DIMS(6));
-    put_random(model, "w2", DIMS(9, 2, 3, 3));
-    put_random(model, "w3", DIMS(9, 7));
-    put_random(model, "b3", DIMS(7));
+    put_uneven(model, "w1", DIMS(4, 3, 2, 2));
+    put_uneven(model, "b1", DIMS(6));
+    put_uneven(model, "w2", DIMS(9, 2, 3, 3));
+    put_uneven(model, "w3", DIMS(9, 7));
+    put_uneven(model, "b3", DIMS(7));
     put_node(model->graph, "one", "ConvTranspose", "x,w1,b1", "p");
     put_node(model->graph, "act", "LeakyRelu", "p", "q");
     put_node(model->graph, "two", "Conv", "q,w2", "r");
@@ -120,20 +111,20 @@ static struct baryon_model *stem_model(void)
     takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     gives(model, "z", BY_ELEM_FLOAT, NULL);
-    put_random(model, "w1", DIMS(6, 3, 3, 3));
-    put_random(model, "b1", DIMS(6));
-    put_random(model, "wide", DIMS(9));
-    put_random(model, "beta9", DIMS(9));
-    put_random(model, "mean9", DIMS(9));
-    put_random(model, "beta6", DIMS(6));
-    put_random(model, "mean6", DIMS(6));
-    put_random(model, "deep", DIMS(12, 1, 1, 1));
+    put_uneven(model, "w1", DIMS(6, 3, 3, 3));
+    put_uneven(model, "b1", DIMS(6));
+    put_uneven(model, "wide", DIMS(9));
+    put_uneven(model, "beta9", DIMS(9));
+    put_uneven(model, "mean9", DIMS(9));
+    put_uneven(model, "beta6", DIMS(6));
+    put_uneven(model, "mean6", DIMS(6));
+    put_uneven(model, "deep", DIMS(12, 1, 1, 1));
     float spread[9];
     for (size_t i = 0; i < 9; i++)
         spread[i] = 1 + (float)i / 4;
     put_weight(model, "var9", BY_ELEM_FLOAT, DIMS(9), spread, sizeof spread);
     put_weight(model, "var6", BY_ELEM_FLOAT, DIMS(6), spread, 6 * sizeof *spread);
-    put_random(model, "scale6", DIMS(6));
+    put_uneven(model, "scale6", DIMS(6));
     put_node(model->graph, "stem", "Conv", "x,w1,b1", "p");
     put_node(model->graph, "act", "Relu", "p", "q");
     put_node(model->graph, "pool", "MaxPool", "q", "r");

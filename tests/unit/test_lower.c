@@ -2,7 +2,6 @@
  * ONNX Runtime's optimization. */
 #include "engine_build.h"
 
-#include "base/rng.h"
 #include "ir/infer.h"
 #include "onnx/check.h"
 #include "onnx/save.h"
@@ -14,23 +13,8 @@
 
 static struct by_recipe recipe;
 static struct by_quant_plan *plan;
-static uint64_t drawn;
 
 /* --- A small network --- */
-
-static void put_random(struct baryon_model *model, const char *name, const char *shape)
-{
-    float values[512];
-    int64_t dims[8], count;
-    const struct by_shape *wanted = shape_of(model, shape);
-    assert_true(by_shape_count(wanted, &count) && count <= 512 && wanted->rank <= 8);
-    for (size_t i = 0; i < wanted->rank; i++)
-        dims[i] = wanted->dims[i].size;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = (float)(by_rng_bits(5, 0, drawn++) >> 40) / (float)(1 << 23) - 1;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
-               (size_t)count * sizeof *values);
-}
 
 /* x -> Conv -> Relu -> MaxPool -> Reshape -> Gemm -> y; the pool's output is an output too. */
 static struct baryon_model *network(int64_t opset)
