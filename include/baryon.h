@@ -903,8 +903,9 @@ struct baryon_quantize_options {
 struct baryon_quantize_summary {
     size_t size; /* set by the caller, as in options */
     uint64_t quantized_nodes, float_nodes;
-    double multiply_adds, quantized_multiply_adds; /* open sizes count as 1 */
-    uint64_t samples;                              /* that ranges were taken from */
+    /* With the mean sizes of the samples; what stays open counts as 1. */
+    double multiply_adds, quantized_multiply_adds;
+    uint64_t samples; /* that ranges were taken from */
     double seconds;
 };
 
