@@ -173,6 +173,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 # ---- Installing: DESTDIR, PREFIX and LIBDIR are obeyed.
 
 BINDIR  := $(DESTDIR)$(PREFIX)/bin
+HEADERS := $(DESTDIR)$(PREFIX)/include
 LIBS    := $(DESTDIR)$(LIBDIR)
 SHARE   := $(DESTDIR)$(PREFIX)/share
 INSTALL := install -D -m 644
@@ -184,7 +185,8 @@ install: all ## into DESTDIR, PREFIX, LIBDIR
 	ln -sf $(SONAME) $(LIBS)/libbaryon.so
 	$(INSTALL) $(ARCHIVE) $(LIBS)/libbaryon.a
 	$(INSTALL) $(BUILD)/baryon.pc $(LIBS)/pkgconfig/baryon.pc
-	$(INSTALL) include/baryon.h $(DESTDIR)$(PREFIX)/include/baryon.h
+	$(INSTALL) include/baryon.h $(HEADERS)/baryon.h
+	$(INSTALL) -t $(HEADERS)/baryon include/baryon/*.h
 	$(INSTALL) -t $(SHARE)/man/man1 man/*.1
 	$(INSTALL) completions/baryon.bash $(SHARE)/bash-completion/completions/baryon
 	$(INSTALL) completions/_baryon $(SHARE)/zsh/site-functions/_baryon
@@ -197,10 +199,10 @@ endif
 
 uninstall: ## take out what install put there
 	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(LIBS)/pkgconfig/baryon.pc
-	rm -f $(DESTDIR)$(PREFIX)/include/baryon.h $(SHARE)/man/man1/baryon*.1
+	rm -f $(HEADERS)/baryon.h $(SHARE)/man/man1/baryon*.1
 	rm -f $(SHARE)/bash-completion/completions/baryon $(SHARE)/zsh/site-functions/_baryon
 	rm -f $(SHARE)/fish/vendor_completions.d/baryon.fish
-	rm -rf $(LIBS)/baryon $(SHARE)/doc/baryon
+	rm -rf $(HEADERS)/baryon $(LIBS)/baryon $(SHARE)/doc/baryon
 
 clean: ## remove what was built, keep what was downloaded
 	rm -rf $(filter-out build/deps build/venv build/zoo build/peers build/bench,$(wildcard build/*))

@@ -30,9 +30,9 @@ only_public_names() {
   exported=$(nm -D --defined-only "$1" | awk '{print $3}')
   others=$(grep -v '^baryon_' <<<"$exported")
   [[ -z $others ]] || { echo "exports $others"; return 1; }
-  # All that the header declares is there.
+  # All that the headers declare is there.
   local name missing=0
-  for name in $(grep -Pzo 'BARYON_API[^;(]*\b\Kbaryon_\w+(?=\()' include/baryon.h | tr '\0' ' '); do
+  for name in $(grep -Pzoh 'BARYON_API[^;(]*\b\Kbaryon_\w+(?=\()' include/baryon/*.h | tr '\0' ' '); do
     grep -qx "$name" <<<"$exported" || { echo "lacks $name"; missing=1; }
   done
   return "$missing"
@@ -56,9 +56,15 @@ compile_static() {
 
 compile_cpp() {
   command -v c++ >/dev/null || return 0
-  echo '#include <baryon.h>' >"$stage/header.cc"
+  echo "#include <$1>" >"$stage/header.cc"
   # shellcheck disable=SC2046
   c++ -Wall -Wextra -Werror -fsyntax-only $(flags --cflags) "$stage/header.cc"
+}
+
+compile_alone() {
+  echo "#include <$1>" >"$stage/header.c"
+  # shellcheck disable=SC2046
+  cc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(flags --cflags) "$stage/header.c"
 }
 
 # The version that a program says is the one of the header, and of pkg-config.
@@ -88,7 +94,10 @@ try "shared program compiles" compile_shared "$stage/version.c" "$stage/shared"
 try "shared program runs" says_version "$stage/shared"
 try "static program compiles" compile_static "$stage/version.c" "$stage/static"
 try "static program runs" says_version "$stage/static"
-try "header is C++ too" compile_cpp
+for header in baryon.h baryon/{error,model,walk,edit,run,calibrate,statistics,quantize}.h; do
+  try "<$header> stands alone" compile_alone "$header"
+  try "<$header> is C++ too" compile_cpp "$header"
+done
 for example in weights insert run calibrate; do
   try "examples/$example.c compiles" compile_shared "examples/$example.c" "$stage/$example"
 done

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 FILE_LINES = 800
-HEADER_LINES = 1600  # of include/baryon.h: programs include one header, half of it is contracts
 FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
@@ -116,7 +115,7 @@ def layers():
             if match[1] == "baryon.h":
                 continue
             target = match[1].rpartition("/")[0]
-            if top == "include":
+            if top == "include" and not (path.parent / match[1]).exists():
                 yield f"{path}:{line}: the public header includes {match[1]}"
             elif top == "src" and folder not in LAYERS:
                 yield f"{path}:{line}: the folder {folder} is not in the list of layers"
@@ -163,9 +162,8 @@ def sizes():
     files, bodies = [], []
     for path in tracked(".c", ".h", ".py", ".sh"):
         count = len(content_of(path).splitlines())
-        most = HEADER_LINES if path == Path("include/baryon.h") else FILE_LINES
-        if count > most:
-            yield f"{path}: {count} lines, at most {most}"
+        if count > FILE_LINES:
+            yield f"{path}: {count} lines, at most {FILE_LINES}"
         if path.suffix == ".c" and path.parts[0] in ("src", "cli"):
             files.append(count)
             for name, line, body in functions(path):
