@@ -5,6 +5,7 @@
 #include "cli/out.h"
 #include "cli/term.h"
 
+#include <string.h>
 #include <unistd.h>
 
 void by_tell_line(struct by_str *line)
@@ -39,21 +40,27 @@ static void write_error_json(const struct baryon_error *err, int status)
     by_str_release(&text);
 }
 
+/* Allocates nothing: that may be what failed. */
+static void write_error(const struct baryon_error *err)
+{
+    static const char start[] = "baryon: ";
+    char text[sizeof *err + 3 * sizeof err->file], line[4 * sizeof text];
+    size_t taken, used = sizeof start - 1;
+    memcpy(line, start, used);
+    baryon_error_format(err, text, sizeof text);
+    used += by_escape(line + used, sizeof line - used - 1, text, strlen(text), &taken);
+    line[used++] = '\n';
+    (void)by_write_all(STDERR_FILENO, line, used, NULL);
+}
+
 int by_tell_error(const struct baryon_error *err, bool json)
 {
-    char text[sizeof *err + 64];
-    struct by_str line;
     int signal = by_term_stopping();
     int status =
         err->code == BARYON_ERR_CANCELLED && signal ? 128 + signal : baryon_code_exit(err->code);
     if (!err->message[0])
         return status;
-    baryon_error_format(err, text, sizeof text);
-    by_str_init(&line);
-    by_str_puts(&line, "baryon: ");
-    by_clean(&line, text);
-    by_tell_line(&line);
-    by_str_release(&line);
+    write_error(err);
     if (json)
         write_error_json(err, status);
     return status;

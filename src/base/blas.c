@@ -1,6 +1,7 @@
 #include "base/blas.h"
 
 #include "base/fault.h"
+#include "base/room.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* The plain name of a library: it is searched as any program's libraries are. */
 static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3",
@@ -28,16 +28,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  * again for ever where there is none (a limit on address space).
  */
 #define BUFFERS ((size_t)128 << 20)
-
-static bool has_room(void)
-{
-    const size_t size = 2 * BUFFERS;
-    void *room =
-        by_fault(BY_FAULT_ALLOC)
-            ? MAP_FAILED
-            : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return room != MAP_FAILED && munmap(room, size) == 0;
-}
 
 static void *load(const char *name)
 {
@@ -201,7 +191,7 @@ int by_blas_open(const struct by_blas **blas, struct baryon_error *err)
     const char *named = secure_getenv("BARYON_CBLAS");
     pthread_mutex_lock(&lock);
     int status = 0;
-    if (!is_open && !has_room())
+    if (!is_open && !by_room_is_there(2 * BUFFERS))
         status = by_fail(err, BARYON_ERR_NOMEM, "no room for the buffers of a BLAS library");
     else if (!is_open)
         status = named && *named ? open_named(named, err) : open_system(err);

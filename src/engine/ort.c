@@ -1,6 +1,7 @@
 #include "engine/ort.h"
 
 #include "engine/ort_find.h"
+#include "engine/spare.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -95,7 +96,7 @@ static int send_nothing(struct baryon_error *err)
 static int make_env(struct by_ort *ort, struct baryon_error *err)
 {
     const OrtApi *api = ort->api;
-    if (send_nothing(err) ||
+    if (send_nothing(err) || by_spare_take(err) ||
         by_ort_status(ort,
                       api->CreateEnvWithCustomLogger(drop_log, NULL, ORT_LOGGING_LEVEL_FATAL,
                                                      "baryon", &ort->env),
@@ -109,6 +110,8 @@ static void free_library(struct library *library)
 {
     if (library->ort.env)
         library->ort.api->ReleaseEnv(library->ort.env);
+    if (!libraries)
+        by_spare_close();
     if (library->handle)
         dlclose(library->handle);
     by_free(library->path);
@@ -124,6 +127,7 @@ static struct library *new_library(void *handle, struct baryon_error *err)
         return NULL;
     }
     library->handle = handle;
+    by_spare_open(handle);
     library->path = by_strdup(path_of(handle), err);
     library->ort.path = library->path;
     if (library->path && get_api(&library->ort, handle, err) == 0 &&

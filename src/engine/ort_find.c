@@ -2,6 +2,7 @@
 
 #include "base/fault.h"
 #include "base/file.h"
+#include "base/room.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,8 @@
 #endif
 
 #define STEM     "libonnxruntime.so"
-#define NOT_HERE 1 /* beside 0 and -1: nothing was found, the search may go on */
+#define STARTING ((size_t)16 << 20) /* beside the bytes of the library */
+#define NOT_HERE 1                  /* beside 0 and -1: nothing was found, the search may go on */
 
 struct search {
     void *handle;
@@ -33,11 +35,30 @@ static bool lacks_memory(const char *reason)
            strstr(reason, "annot allocate memory");
 }
 
+/* What is done in a library while it is loaded has no way to fail but to end the process. */
+static bool has_room(const char *path)
+{
+    struct stat st;
+    const size_t size = strchr(path, '/') && stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+    return by_room_is_there(size + STARTING);
+}
+
+static void *open_library(const char *path, int flags)
+{
+    return by_fault(BY_FAULT_IO) ? NULL : dlopen(path, RTLD_NOW | RTLD_NODELETE | flags);
+}
+
 static int load(struct search *search, const char *path, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
+    search->handle = open_library(path, RTLD_NOLOAD);
+    if (search->handle)
+        return 0;
+    if (!has_room(path))
+        return by_fail(err, BARYON_ERR_NOMEM, "no room in memory to load the library %.180s",
+                       by_quote(quoted, path));
     dlerror();
-    search->handle = by_fault(BY_FAULT_IO) ? NULL : dlopen(path, RTLD_NOW | RTLD_NODELETE);
+    search->handle = open_library(path, 0);
     if (search->handle)
         return 0;
     const char *text = dlerror();
@@ -166,10 +187,15 @@ static int search_set_folders(struct search *search, struct baryon_error *err)
 static int search_system(struct search *search, struct baryon_error *err)
 {
     static const char *const names[] = {STEM ".1", STEM};
-    struct baryon_error ignored;
+    struct baryon_error found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (load(search, names[i], &ignored) == 0)
+        if (load(search, names[i], &found) == 0) {
             return 0;
+        } else if (found.code == BARYON_ERR_NOMEM) {
+            if (err)
+                *err = found;
+            return -1;
+        }
     by_fail(err, BARYON_ERR_DEPENDENCY,
             "ONNX Runtime is not installed: no %s* in %s, and neither %s nor %s in the system's "
             "library path",

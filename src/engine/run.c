@@ -1,4 +1,5 @@
 #include "engine/session_internal.h"
+#include "engine/spare.h"
 
 #include <string.h>
 
@@ -109,7 +110,7 @@ int by_session_run(struct by_session *session, const struct by_array *inputs, si
 {
     struct feed feed = {.count = 0};
     *out = NULL;
-    if (by_run_check_inputs(session, inputs, input_count, err))
+    if (by_run_check_inputs(session, inputs, input_count, err) || by_spare_take(err))
         return -1;
     struct by_run *run =
         new_run(session, outputs, outputs ? output_count : session->outputs.count, err);

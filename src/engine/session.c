@@ -1,6 +1,7 @@
 #include "engine/session.h"
 
 #include "engine/session_internal.h"
+#include "engine/spare.h"
 #include "ir/graph.h"
 #include "onnx/load.h"
 
@@ -35,7 +36,8 @@ static struct by_session *new_session(const struct by_session_options *options,
         return NULL;
     }
     session->ort = ort;
-    if (by_ort_status(ort, ort->api->CreateRunOptions(&session->run_options), "make run options",
+    if (by_spare_take(err) ||
+        by_ort_status(ort, ort->api->CreateRunOptions(&session->run_options), "make run options",
                       err) ||
         by_ort_status(
             ort,

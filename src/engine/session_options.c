@@ -1,5 +1,6 @@
 #include "base/par.h"
 #include "engine/session_internal.h"
+#include "engine/spare.h"
 
 static const struct level_row {
     int number;
@@ -71,8 +72,9 @@ static int try_threads(unsigned threads, unsigned branches, struct baryon_error 
     unsigned count = threads + branches;
     if (by_pool_open(&pool, count < BY_THREADS_MAX ? count : BY_THREADS_MAX, err))
         return -1;
+    int status = by_spare_for_threads(count, err);
     by_pool_close(pool);
-    return 0;
+    return status;
 }
 
 /* Threads inside a node. */
@@ -87,6 +89,7 @@ static int set_inner_threads(struct by_session *session, OrtSessionOptions *buil
     if (threads > options->cuts)
         threads = options->cuts;
     return by_crew_open(&session->crew, threads, options->cuts, err) ||
+                   by_spare_for_threads(options->cuts, err) ||
                    by_crew_put(session->crew, ort, built, err)
                ? -1
                : 0;
