@@ -24,7 +24,8 @@ uint64_t by_tensor_nonfinite(const struct by_tensor_stats *tensor)
 size_t by_tensor_memory(const struct by_tensor_stats *tensor)
 {
     return by_sketch_bytes(&tensor->sketch) +
-           tensor->channels.count * (2 * sizeof(float) + sizeof(bool));
+           tensor->channels.count * (2 * sizeof(float) + sizeof(bool)) +
+           tensor->means.count * sizeof(struct by_exact);
 }
 
 const char *by_tensor_shape(const struct by_tensor_stats *tensor, char *buf, size_t size)

@@ -44,6 +44,19 @@ static void channel_json(struct by_json *json, const char *key, const struct by_
     by_json_close(json, ']');
 }
 
+static void means_json(struct by_json *json, const struct by_tensor_stats *tensor)
+{
+    const size_t count = tensor->means.count;
+    double *means = count ? by_alloc(count, sizeof *means, NULL) : NULL;
+    if (means && by_tensor_stats_means(tensor, means)) {
+        by_json_open(json, "channel_mean", '[');
+        for (size_t i = 0; i < count; i++)
+            by_json_double(json, NULL, means[i]);
+        by_json_close(json, ']');
+    }
+    by_free(means);
+}
+
 static void tensor_members(struct by_json *json, const struct by_tensor_stats *tensor)
 {
     const struct by_sketch *sketch = &tensor->sketch;
@@ -68,9 +81,11 @@ static void tensor_members(struct by_json *json, const struct by_tensor_stats *t
     by_json_bool(json, "constant", by_tensor_is_constant(tensor));
     by_json_bool(json, "all_zero", by_tensor_is_zero(tensor));
     by_json_int(json, "memory", (int64_t)by_tensor_memory(tensor));
+    if (tensor->channels.count || tensor->means.count)
+        by_json_int(json, "channel_axis", tensor->channel_axis);
+    means_json(json, tensor);
     if (!tensor->channels.count)
         return;
-    by_json_int(json, "channel_axis", tensor->channel_axis);
     channel_json(json, "channel_min", &tensor->channels, tensor->channels.min);
     channel_json(json, "channel_max", &tensor->channels, tensor->channels.max);
 }

@@ -30,6 +30,7 @@ struct by_calibrate_options {
     const char *const *names; /* not NULL: these values instead of `targets` */
     size_t name_count;
     bool per_channel;
+    bool means; /* of channels of what layers with weights read, which corrects their biases */
     bool moments;
     uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */

@@ -13,6 +13,7 @@ static void add_settings(struct by_hasher *hasher, const struct by_plan *plan,
     by_hasher_number(hasher, METHOD);
     by_hasher_number(hasher, options->targets);
     by_hasher_number(hasher, options->per_channel);
+    by_hasher_number(hasher, options->means);
     by_hasher_number(hasher, options->moments);
     by_hasher_number(hasher, (uint64_t)session->optimization);
     by_hasher_number(hasher, session->deterministic);

@@ -65,7 +65,12 @@ int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
         (options->moments && by_layers_find(graph, &plan->layers, &plan->layer_count, err) < 0) ||
         number_tiles(plan, err) < 0)
         return -1;
+    for (size_t i = 0; !options->means && i < plan->target_count; i++)
+        plan->targets[i].feeds = false;
     plan->sketch_bytes = plan->target_count * SKETCH_BYTES;
+    for (size_t i = 0; i < plan->target_count; i++)
+        if (plan->targets[i].feeds)
+            plan->sketch_bytes += sizeof(struct by_exact) * channels_of(graph, &plan->targets[i]);
     for (size_t i = 0; plan->per_channel && i < plan->target_count; i++)
         plan->sketch_bytes += CHANNEL_BYTES * channels_of(graph, &plan->targets[i]);
     return 0;

@@ -95,6 +95,7 @@ int by_calibrate_take(struct by_config *config, const struct by_calibrate_settin
     *options = (struct by_calibrate_options){
         .targets = (enum by_target_choice)settings->tensors,
         .per_channel = settings->per_channel,
+        .means = true,
         .moments = settings->moments,
         .max_memory = settings->max_memory,
         .checkpoint_seconds = settings->checkpoint_seconds,

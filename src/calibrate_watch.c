@@ -38,6 +38,8 @@ struct by_watch_lane {
     unsigned workers; /* that the scratches are for */
     struct by_sketch_scratch *sketch_scratch;
     struct by_moments_scratch *moments_scratch;
+    double *sums; /* of channels, room for sum_count */
+    size_t sum_count;
 };
 
 /* --- What a tap does --- */
@@ -84,6 +86,48 @@ static int look_at_channels(struct by_tensor_stats *tensor, const struct by_arra
                             product(values->dims, axis + 1, values->rank), team, err);
 }
 
+static size_t channels_in(const struct by_tensor_stats *tensor, const struct by_array *values)
+{
+    const size_t axis = (size_t)tensor->channel_axis;
+    return tensor->has_means && axis < values->rank ? (size_t)values->dims[axis] : 0;
+}
+
+/* Before the lock: this is most of the work. */
+static int sum_channels(struct by_watch_lane *lane, const struct by_tensor_stats *tensor,
+                        const struct by_array *values, const struct by_tap_look *look,
+                        struct baryon_error *err)
+{
+    const size_t channels = channels_in(tensor, values), axis = (size_t)tensor->channel_axis;
+    if (!channels)
+        return 0;
+    const struct by_channel_values all = {.at = values->data,
+                                          .elem = values->elem,
+                                          .outer = product(values->dims, 0, axis),
+                                          .channels = channels,
+                                          .inner = product(values->dims, axis + 1, values->rank),
+                                          .blocks = look->blocks};
+    if (channels > lane->sum_count) {
+        double *sums = by_realloc(lane->sums, channels, sizeof *sums, err);
+        if (!sums)
+            return -1;
+        lane->sums = sums;
+        lane->sum_count = channels;
+    }
+    return by_channel_sums(&all, look->team, lane->sums, err);
+}
+
+static int add_channels(const struct by_watch_lane *lane, struct by_tensor_stats *tensor,
+                        const struct by_array *values, struct baryon_error *err)
+{
+    const size_t channels = channels_in(tensor, values);
+    if (!channels || !by_tensor_stats_has_channels(tensor))
+        return 0;
+    if (!tensor->means.count && by_channel_means_init(&tensor->means, channels, err) < 0)
+        return -1;
+    by_channel_means_add(&tensor->means, lane->sums);
+    return 0;
+}
+
 /* What does not come with the sketch itself. */
 static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tensor,
                        const struct by_array *values, const struct by_tap_look *look,
@@ -91,6 +135,8 @@ static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tenso
 {
     lane->nonfinite |= tensor->sketch.nonfinite_sample == look->sample;
     by_tensor_stats_shape(tensor, values->dims, values->rank);
+    if (add_channels(lane, tensor, values, err) < 0)
+        return -1;
     return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
 }
 
@@ -104,6 +150,8 @@ static int look_at_tensor(struct watched *watched, struct by_watch_lane *lane,
                                          .count = product(values->dims, 0, values->rank),
                                          .blocks = look->blocks,
                                          .lock = &watched->tensor_lock};
+    if (sum_channels(lane, tensor, values, look, err) < 0)
+        return -1;
     if (by_sketch_look_at(&tensor->sketch, lane->sketch_scratch, &all, look->sample, look->team,
                           err) < 0)
         return -1;
@@ -287,6 +335,7 @@ void by_watch_lane_close(struct by_watch_lane *lane)
     by_tap_lane_close(lane->taps);
     by_sketch_scratch_close(lane->sketch_scratch);
     by_moments_scratch_close(lane->moments_scratch);
+    by_free(lane->sums);
     by_free(lane);
 }
 

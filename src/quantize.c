@@ -105,15 +105,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
 
 /* --- Statistics and parameters --- */
 
-static int load_stats(struct by_quantization *q, const char *const *names, size_t count,
-                      struct baryon_error *err)
-{
-    if (by_stats_load(&q->stats, q->options->stats, err) < 0)
-        return -1;
-    return by_quantize_check_stats(q->stats, &q->original, names, count, q->options->stats, err);
-}
-
-static int calibrate(struct by_quantization *q, struct baryon_error *err)
+static int load_stats(struct by_quantization *q, struct baryon_error *err)
 {
     const char *const *names;
     size_t count;
@@ -121,12 +113,21 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
         return -1;
     if (!count)
         return 0;
-    if (q->options->stats)
-        return load_stats(q, names, count, err);
+    if (by_stats_load(&q->stats, q->options->stats, err) < 0)
+        return -1;
+    return by_quantize_check_stats(q->stats, &q->original, names, count, q->options->stats, err);
+}
+
+static int calibrate(struct by_quantization *q, struct baryon_error *err)
+{
     struct by_calibrate_options options = q->options->calibrate;
+    if (q->options->stats)
+        return load_stats(q, err);
+    if (by_quantize_want(q->plan, &options, err) < 0)
+        return -1;
+    if (!options.name_count)
+        return 0;
     options.model = options.data = "";
-    options.names = names;
-    options.name_count = count;
     return by_calibrate(&q->stats, q->model, q->options->data, &options, &q->report.calibration,
                         err);
 }
@@ -140,6 +141,11 @@ static int find_params(struct by_quantization *q, struct baryon_error *err)
 static int refine(struct by_quantization *q, struct baryon_error *err)
 {
     return by_refine(q->plan, err);
+}
+
+static int correct(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_quantize_correct(q->plan, q->stats, q->pool, q->options->log, err);
 }
 
 static int lower(struct by_quantization *q, struct baryon_error *err)
@@ -160,7 +166,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
         run_stage(q, "refine", refine, err) < 0 ||
-        run_stage(q, "biases", by_quantize_biases, err) < 0)
+        run_stage(q, "biases", correct, err) < 0)
         return -1;
     return 0;
 }

@@ -1,10 +1,15 @@
-/* The stage that corrects biases: means of what layers read, by samples. */
+/* Biases are corrected with what statistics tell of the means of channels. */
 #ifndef BY_QUANTIZE_BIASES_H
 #define BY_QUANTIZE_BIASES_H
 
 #include "quantize.h"
 
-/* Behind the rules of hardware, which are asked again where something changed. */
-int by_quantize_biases(struct by_quantization *quantization, struct baryon_error *err);
+/* Asks calibration for all that a plan needs to know: ranges, and means for its biases. What is
+ * added to the options lives in the plan. */
+int by_quantize_want(struct by_quant_plan *plan, struct by_calibrate_options *options,
+                     struct baryon_error *err);
+/* Behind the rules of hardware, which are asked again where something changed. log may be NULL. */
+int by_quantize_correct(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
+                        const struct by_log *log, struct baryon_error *err);
 
 #endif

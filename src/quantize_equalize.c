@@ -8,50 +8,39 @@
 
 /* --- Which way --- */
 
-#define NO_WAYS ((size_t)0)
+/* What is tried at most, as far as it is not the same as another one: the ways that keep the
+ * float model what it is, and where Relu6 gains nothing by its own limits, the others. */
+static const enum by_cle_mode first_ways[] = {BY_CLE_EXACT, BY_CLE_OFF},
+                              later_ways[] = {BY_CLE_REPLACE, BY_CLE_KEEP};
 
-/* The dearest first, so that they stand side by side; off last, it has no look of its own. */
-static size_t ways(const struct by_cle_report *survey, enum by_cle_mode *modes)
+static size_t later_count(const struct by_cle_report *survey)
 {
-    size_t count = 0;
-    modes[count++] = BY_CLE_EXACT;
-    if (survey->relu6)
-        modes[count++] = BY_CLE_REPLACE;
-    modes[count++] = BY_CLE_OFF;
-    return count;
+    if (!survey->relu6)
+        return 0;
+    return survey->relu6 == survey->pairs ? 1 : 2;
 }
 
-/* What is kept as it is has the first say. */
-static enum by_cle_mode best_of(const enum by_cle_mode *modes, const double *sqnr, size_t count,
-                                double *best_sqnr)
-{
-    enum by_cle_mode best = BY_CLE_OFF;
-    *best_sqnr = sqnr[count - 1];
-    for (size_t i = 0; i + 1 < count; i++)
-        if (sqnr[i] > *best_sqnr + GAIN) {
-            best = modes[i];
-            *best_sqnr = sqnr[i];
-        }
-    return best;
-}
-
-/* Leaving out what stands around Relu6 is tried where the ways through it gain nothing. */
 static int choose(struct by_trial *trial, const struct by_cle_report *survey,
                   enum by_cle_mode *best, struct baryon_error *err)
 {
-    static const enum by_cle_mode keep = BY_CLE_KEEP;
-    enum by_cle_mode modes[3];
-    double sqnr[3], best_sqnr, kept;
-    const size_t count = ways(survey, modes);
-    if (by_trial_run(trial, modes, count, sqnr, err) < 0)
+    double first[2], later[2];
+    const size_t more = later_count(survey);
+    *best = BY_CLE_OFF;
+    if (by_trial_run(trial, first_ways, 2, first, err) < 0)
         return -1;
-    *best = best_of(modes, sqnr, count, &best_sqnr);
-    if (*best != BY_CLE_OFF || !survey->relu6 || survey->relu6 == survey->pairs)
+    if (first[0] > first[1] + GAIN) {
+        *best = BY_CLE_EXACT;
         return 0;
-    if (by_trial_run(trial, &keep, 1, &kept, err) < 0)
+    }
+    if (!more)
+        return 0;
+    if (by_trial_run(trial, later_ways, more, later, err) < 0)
         return -1;
-    if (kept > best_sqnr + GAIN)
-        *best = BY_CLE_KEEP;
+    for (size_t i = 0; i < more; i++)
+        if (later[i] > first[1] + GAIN) {
+            *best = later_ways[i];
+            first[1] = later[i];
+        }
     return 0;
 }
 
@@ -84,9 +73,9 @@ static int refuse_once(const struct by_quantization *q, struct baryon_error *err
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
                     struct baryon_error *err)
 {
-    enum by_cle_mode mode = q->options->recipe->cle, modes[3];
+    enum by_cle_mode mode = q->options->recipe->cle;
     struct by_trial *trial;
-    if (by_trial_open(&trial, q, mode == BY_CLE_AUTO ? ways(survey, modes) : NO_WAYS, err) < 0)
+    if (by_trial_open(&trial, q, mode == BY_CLE_AUTO ? 2 + later_count(survey) : 0, err) < 0)
         return -1;
     int status = mode == BY_CLE_AUTO ? choose(trial, survey, &mode, err) : 0;
     if (status == 0 && mode != BY_CLE_OFF) {

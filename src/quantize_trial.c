@@ -9,16 +9,20 @@
 #include "quant/params.h"
 #include "quant/place.h"
 #include "quant/refine.h"
+#include "quantize_biases.h"
 #include "report/judge.h"
 #include "solve/cle.h"
 
-#define LOOK  4 /* samples that ranges come from */
-#define ASIDE 4 /* samples behind those, which judge */
+#include <math.h>
+
+#define LOOK  8 /* samples that ranges come from */
+#define ASIDE 8 /* samples behind those, which judge */
 #define MODES 4 /* at most */
+#define CLEAR 3 /* dB behind the best after half of the samples: out of the question */
 
 /* Copies stand side by side as long as they take no more than this; each takes about so many times
  * its weights, and what a run holds. */
-#define TOGETHER ((uint64_t)128 << 20)
+#define TOGETHER ((uint64_t)512 << 20)
 #define COPIES   4
 
 struct by_trial {
@@ -26,7 +30,6 @@ struct by_trial {
     struct by_judge *judge;
     struct by_stats *seen;
     struct by_str bytes; /* of the model as it is; copies are views of it */
-    unsigned threads;    /* of one copy's look */
     pthread_mutex_t lock;
     struct by_calibrate_progress progress;
     bool stopped;
@@ -40,8 +43,9 @@ struct candidate {
     struct by_origins *origins;
     struct by_quant_plan *plan;
     struct by_stats *stats;
-    struct by_session *session;
+    struct by_session *session;      /* NULL: out of the question */
     struct by_judgement *judgements; /* by sample */
+    double sqnr;
 };
 
 const char *by_cle_mode_name(enum by_cle_mode mode)
@@ -103,7 +107,7 @@ static int look_at(struct by_trial *trial, struct baryon_model *model, struct by
     struct by_judge_reader reader;
     struct by_input_callback samples;
     struct look look = {.trial = trial};
-    if (by_quant_wanted(plan, &options.names, &options.name_count, err) < 0)
+    if (by_quantize_want(plan, &options, err) < 0)
         return -1;
     by_judge_read(trial->judge, &reader, &samples);
     options.samples = &samples;
@@ -112,7 +116,6 @@ static int look_at(struct by_trial *trial, struct baryon_model *model, struct by
     options.checkpoint = NULL;
     options.progress = step_look;
     options.context = &look;
-    options.session.threads = trial->threads;
     options.input.random = false;
     options.input.count = 0;
     options.input.log = NULL; /* calibration says the same of the same samples */
@@ -175,7 +178,8 @@ static int quantize(struct candidate *candidate, struct by_pool *pool, struct ba
         return -1;
     struct by_stats *stats = candidate->mode == BY_CLE_OFF ? trial->seen : candidate->stats;
     if (by_quant_find_params(candidate->plan, stats, pool, err) < 0 ||
-        by_refine(candidate->plan, err) < 0)
+        by_refine(candidate->plan, err) < 0 ||
+        by_quantize_correct(candidate->plan, stats, pool, NULL, err) < 0)
         return -1;
     return by_lower(candidate->plan, pool, err);
 }
@@ -203,7 +207,8 @@ static int prepare(struct candidate *candidate, struct baryon_error *err)
 struct batch {
     struct by_trial *trial;
     struct candidate *candidates;
-    size_t samples;
+    size_t count;
+    size_t begin, end; /* of the samples that judge */
 };
 
 static int prepare_each(void *context, size_t begin, size_t end, unsigned worker,
@@ -217,17 +222,63 @@ static int prepare_each(void *context, size_t begin, size_t end, unsigned worker
     return 0;
 }
 
+/* All that was looked at in a sample: more than is alive at once. */
+static uint64_t seen_bytes(const struct by_stats *seen)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < seen->tensor_count; i++) {
+        const struct by_sketch *sketch = &seen->tensors[i].sketch;
+        bytes += sketch->samples ? sketch->count / sketch->samples * sizeof(float) : 0;
+    }
+    return bytes;
+}
+
+/* How many fit into memory together while they are made. */
+static int together(const struct by_trial *trial, size_t *count, struct baryon_error *err)
+{
+    uint64_t held;
+    if (by_activation_bytes(trial->q->model->graph, &held, err) < 0)
+        return -1;
+    if (held == UINT64_MAX)
+        held = seen_bytes(trial->seen);
+    const unsigned threads = by_pool_threads(trial->q->pool);
+    const uint64_t weights = COPIES * (uint64_t)trial->bytes.size + 1;
+    const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
+    *count = most < threads ? (size_t)most : threads;
+    if (!*count)
+        *count = 1;
+    return 0;
+}
+
+static int prepare_all(struct batch *batch, struct baryon_error *err)
+{
+    struct by_trial *trial = batch->trial;
+    size_t most;
+    if (together(trial, &most, err) < 0)
+        return -1;
+    for (size_t done = 0, some; done < batch->count; done += some) {
+        struct batch part = {.trial = trial, .candidates = batch->candidates + done};
+        some = batch->count - done < most ? batch->count - done : most;
+        if (by_par_for(trial->q->pool, some, 1, prepare_each, &part, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Pieces are samples of one candidate after the other. */
 static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     const struct batch *batch = context;
+    const size_t samples = batch->end - batch->begin;
     (void)worker;
     for (size_t i = begin; i < end; i++) {
-        struct candidate *candidate = &batch->candidates[i / batch->samples];
-        const size_t sample = i % batch->samples;
-        if (by_judge_run(batch->trial->judge, candidate->session, sample,
-                         &candidate->judgements[sample], err) < 0 ||
-            go_on(batch->trial, 1, err) < 0)
+        struct candidate *candidate = &batch->candidates[i / samples];
+        const size_t sample = batch->begin + i % samples;
+        if (candidate->session && by_judge_run(batch->trial->judge, candidate->session, sample,
+                                               &candidate->judgements[sample], err) < 0)
+            return -1;
+        if (go_on(batch->trial, 1, err) < 0)
             return -1;
     }
     return 0;
@@ -241,61 +292,76 @@ static double sqnr_of(const struct candidate *candidate, size_t samples)
     return sum.sqnr;
 }
 
-static int run_batch(struct by_trial *trial, const enum by_cle_mode *modes, size_t count,
-                     double *sqnr, struct baryon_error *err)
+static int judge_part(struct batch *batch, size_t begin, size_t end, struct baryon_error *err)
 {
-    struct candidate candidates[MODES] = {0};
-    struct batch batch = {trial, candidates, by_judge_count(trial->judge)};
-    struct by_pool *pool = trial->q->pool;
-    struct by_judgement *judgements = by_alloc_zero(count * batch.samples, sizeof *judgements, err);
-    const unsigned threads = by_pool_threads(pool);
-    trial->threads = threads > count ? threads / (unsigned)count : 1;
-    for (size_t i = 0; judgements && i < count; i++)
-        candidates[i] = (struct candidate){
-            .trial = trial, .mode = modes[i], .judgements = judgements + i * batch.samples};
-    int status = judgements ? 0 : -1;
-    if (status == 0) /* alone it has the threads for itself */
-        status = count > 1 ? by_par_for(pool, count, 1, prepare_each, &batch, err)
-                           : prepare(&candidates[0], err);
-    if (status == 0)
-        status = by_par_for(pool, count * batch.samples, 1, judge_each, &batch, err);
-    for (size_t i = 0; i < count; i++) {
-        by_session_close(candidates[i].session);
-        sqnr[i] = status == 0 ? sqnr_of(&candidates[i], batch.samples) : 0;
-    }
-    by_free(judgements);
-    return status;
+    struct by_trial *trial = batch->trial;
+    batch->begin = begin;
+    batch->end = end;
+    if (by_par_for(trial->q->pool, batch->count * (end - begin), 1, judge_each, batch, err) < 0)
+        return -1;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->candidates[i].session)
+            batch->candidates[i].sqnr = sqnr_of(&batch->candidates[i], end);
+    return 0;
 }
 
-static int together(const struct by_trial *trial, size_t *count, struct baryon_error *err)
+static void tell(const struct batch *batch, const struct candidate *candidate)
 {
-    uint64_t held;
-    if (by_activation_bytes(trial->q->model->graph, &held, err) < 0)
+    by_log(batch->trial->q->options->log, BY_LOG_INFO, "equalization %s: %.2f dB on %zu samples",
+           by_cle_mode_name(candidate->mode), candidate->sqnr, batch->end);
+}
+
+static void drop_losers(struct batch *batch)
+{
+    double best = -INFINITY;
+    for (size_t i = 0; i < batch->count; i++)
+        best = fmax(best, batch->candidates[i].sqnr);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct candidate *candidate = &batch->candidates[i];
+        if (candidate->sqnr >= best - CLEAR)
+            continue;
+        tell(batch, candidate);
+        by_session_close(candidate->session);
+        candidate->session = NULL;
+        candidate->sqnr = -INFINITY;
+    }
+}
+
+static int judge_all(struct batch *batch, struct baryon_error *err)
+{
+    const size_t samples = by_judge_count(batch->trial->judge), half = samples / 2;
+    if (half) {
+        if (judge_part(batch, 0, half, err) < 0)
+            return -1;
+        drop_losers(batch);
+    }
+    if (judge_part(batch, half, samples, err) < 0)
         return -1;
-    const unsigned threads = by_pool_threads(trial->q->pool);
-    const uint64_t weights = COPIES * (uint64_t)trial->bytes.size + 1;
-    const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
-    *count = most < threads ? (size_t)most : threads;
-    if (!*count)
-        *count = 1;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->candidates[i].session)
+            tell(batch, &batch->candidates[i]);
     return 0;
 }
 
 int by_trial_run(struct by_trial *trial, const enum by_cle_mode *modes, size_t count, double *sqnr,
                  struct baryon_error *err)
 {
-    size_t most;
-    if (together(trial, &most, err) < 0)
-        return -1;
-    for (size_t done = 0, some; done < count; done += some) {
-        some = count - done < most ? count - done : most;
-        if (run_batch(trial, modes + done, some, sqnr + done, err) < 0)
-            return -1;
+    struct candidate candidates[MODES] = {0};
+    struct batch batch = {.trial = trial, .candidates = candidates, .count = count};
+    const size_t samples = by_judge_count(trial->judge);
+    struct by_judgement *judgements = by_alloc_zero(count * samples, sizeof *judgements, err);
+    for (size_t i = 0; judgements && i < count; i++)
+        candidates[i] = (struct candidate){
+            .trial = trial, .mode = modes[i], .judgements = judgements + i * samples};
+    int status = judgements ? prepare_all(&batch, err) : -1;
+    if (status == 0)
+        status = judge_all(&batch, err);
+    for (size_t i = 0; i < count; i++) {
+        by_session_close(candidates[i].session);
+        sqnr[i] = candidates[i].sqnr;
     }
-    for (size_t i = 0; i < count; i++)
-        by_log(trial->q->options->log, BY_LOG_INFO, "equalization %s: %.2f dB on %zu samples",
-               by_cle_mode_name(modes[i]), sqnr[i], by_judge_count(trial->judge));
-    return 0;
+    by_free(judgements);
+    return status;
 }
 
 /* --- The model as it is --- */
@@ -335,9 +401,9 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
 static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
     const size_t runs = judges ? by_judge_count(trial->judge) : 0;
-    trial->threads = 1;
     if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
         return -1;
+    by_judge_end_references(trial->judge);
     (void)by_stats_find(trial->seen, ""); /* from here on it is only read */
     return 0;
 }

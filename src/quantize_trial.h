@@ -16,7 +16,8 @@ int by_trial_open(struct by_trial **trial, struct by_quantization *quantization,
 void by_trial_close(struct by_trial *trial);
 /* What the few samples say of the model as it is, with channels. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
-/* dB of each way. What comes out does not depend on threads. */
+/* dB of each way, -INFINITY of those that half of the samples ruled out. What comes out does not
+ * depend on threads. */
 int by_trial_run(struct by_trial *trial, const enum by_cle_mode *modes, size_t count, double *sqnr,
                  struct baryon_error *err);
 

@@ -5,12 +5,13 @@
 
 struct kept {
     struct by_sample sample;
-    struct by_run *run; /* of the reference */
+    struct by_array *wanted; /* the reference's outputs, of float types with data; in the arena */
+    size_t wanted_count;
 };
 
 struct by_judge {
     struct by_session_options session_options;
-    struct by_session *session; /* of the reference: its runs' outputs lie in it */
+    struct by_session *session; /* of the reference; NULL: it has done its work */
     size_t port_count;
     struct kept *kept;
     size_t count; /* of kept */
@@ -29,10 +30,18 @@ static int keep(struct by_judge *judge, struct by_input *input, size_t index,
         by_sample_release(sample);
         return -1;
     }
-    if (sample->arrays)
-        judge->count++;
-    else
+    if (!sample->arrays) {
         by_sample_release(sample);
+        return 0;
+    }
+    /* Names are the session's, which samples outlive. */
+    for (size_t i = 0; i < judge->port_count; i++)
+        if (!(sample->arrays[i].name = by_arena_text(&sample->arena, sample->arrays[i].name,
+                                                     strlen(sample->arrays[i].name), err))) {
+            by_sample_release(sample);
+            return -1;
+        }
+    judge->count++;
     return 0;
 }
 
@@ -133,7 +142,6 @@ void by_judge_close(struct by_judge *judge)
     if (!judge)
         return;
     for (size_t i = 0; i < judge->count; i++) {
-        by_run_free(judge->kept[i].run);
         by_sample_release(&judge->kept[i].sample);
     }
     by_free(judge->kept);
@@ -141,11 +149,61 @@ void by_judge_close(struct by_judge *judge)
     by_free(judge);
 }
 
+/* --- What the reference gives --- */
+
+static bool is_float(int64_t elem)
+{
+    return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
+           elem == BY_ELEM_DOUBLE;
+}
+
+static int keep_output(struct kept *kept, const struct by_array *from, struct baryon_error *err)
+{
+    struct by_array *to = &kept->wanted[kept->wanted_count];
+    *to = *from;
+    to->data = NULL;
+    to->name = by_arena_text(&kept->sample.arena, from->name, strlen(from->name), err);
+    if (!to->name)
+        return -1;
+    kept->wanted_count++;
+    if (!is_float(from->elem))
+        return 0;
+    void *data = by_arena_alloc(&kept->sample.arena, from->size, 1, err);
+    if (!data)
+        return -1;
+    memcpy(data, from->data, from->size);
+    to->data = data;
+    return 0;
+}
+
+static int keep_outputs(struct kept *kept, const struct by_run *run, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    kept->wanted = by_arena_alloc(&kept->sample.arena, count, sizeof *kept->wanted, err);
+    kept->wanted_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!kept->wanted || keep_output(kept, &outputs[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err)
 {
+    struct by_run *run;
     struct kept *kept = &judge->kept[judge->first + sample];
-    return by_session_run(judge->session, kept->sample.arrays, judge->port_count, NULL, 0,
-                          &kept->run, err);
+    if (by_session_run(judge->session, kept->sample.arrays, judge->port_count, NULL, 0, &run, err) <
+        0)
+        return -1;
+    const int status = keep_outputs(kept, run, err);
+    by_run_free(run);
+    return status;
+}
+
+void by_judge_end_references(struct by_judge *judge)
+{
+    by_session_close(judge->session);
+    judge->session = NULL;
 }
 
 /* --- Comparing --- */
@@ -154,12 +212,6 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
 {
     return one->elem == other->elem && one->rank == other->rank &&
            !memcmp(one->dims, other->dims, one->rank * sizeof *one->dims);
-}
-
-static bool is_float(int64_t elem)
-{
-    return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
-           elem == BY_ELEM_DOUBLE;
 }
 
 #define CHUNK 1024
@@ -216,8 +268,6 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
                      struct by_session **session, struct baryon_error *err)
 {
     struct by_session_options options = judge->session_options;
-    /* Pairs are computed as they stand; and optimizing takes longer than some samples gain. */
-    options.optimization = 0;
     options.as_written = true;
     return by_session_open_model(session, model, 0, &options, err);
 }
@@ -226,14 +276,13 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session, size_
                  struct by_judgement *judgement, struct baryon_error *err)
 {
     struct by_run *run;
-    size_t count, got_count;
+    size_t got_count;
     const struct kept *kept = &judge->kept[judge->first + sample];
-    const struct by_array *want = by_run_outputs(kept->run, &count);
     *judgement = (struct by_judgement){0};
     if (by_session_run(session, kept->sample.arrays, judge->port_count, NULL, 0, &run, err) < 0)
         return -1;
     const struct by_array *got = by_run_outputs(run, &got_count);
-    const int status = compare(judgement, want, count, got, got_count, err);
+    const int status = compare(judgement, kept->wanted, kept->wanted_count, got, got_count, err);
     by_run_free(run);
     return status;
 }

@@ -54,6 +54,8 @@ void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
 
 /* Runs the reference on a sample that judges and keeps its outputs: once, before others. */
 int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err);
+/* The reference's memory is given back, when nothing else is done. */
+void by_judge_end_references(struct by_judge *judge);
 /* A model to be judged, with the reference's inputs and outputs; it may be freed then. */
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
                      struct by_session **session, struct baryon_error *err);

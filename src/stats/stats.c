@@ -24,6 +24,7 @@ void by_stats_close(struct by_stats *stats)
     for (size_t i = 0; i < stats->tensor_count; i++) {
         by_sketch_release(&stats->tensors[i].sketch);
         by_channels_release(&stats->tensors[i].channels);
+        by_channel_means_release(&stats->tensors[i].means);
     }
     for (size_t i = 0; i < stats->layer_count; i++)
         by_moments_release(&stats->layers[i].moments);
@@ -68,6 +69,7 @@ int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets
             return -1;
         tensor->elem = targets[i].elem;
         tensor->channel_axis = targets[i].channel_axis;
+        tensor->has_means = targets[i].feeds;
         tensor->rank = SIZE_MAX;
         by_sketch_init(&tensor->sketch);
         stats->tensor_count++;
@@ -137,8 +139,21 @@ static void join_shape(struct by_tensor_stats *tensor, const int64_t *dims, size
 void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, size_t rank)
 {
     join_shape(tensor, dims, rank);
-    if (!by_tensor_stats_has_channels(tensor))
-        by_channels_release(&tensor->channels);
+    if (by_tensor_stats_has_channels(tensor))
+        return;
+    by_channels_release(&tensor->channels);
+    by_channel_means_release(&tensor->means);
+}
+
+bool by_tensor_stats_means(const struct by_tensor_stats *tensor, double *means)
+{
+    const struct by_sketch *sketch = &tensor->sketch;
+    const size_t count = tensor->means.count;
+    if (!count || sketch->nans || sketch->infinities)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        means[i] = by_channel_mean(&tensor->means, i, sketch->count / count);
+    return true;
 }
 
 /* --- Samples --- */

@@ -18,11 +18,12 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "stats/channel_means.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
 #include "stats/targets.h"
 
-#define BY_STATS_VERSION 1
+#define BY_STATS_VERSION 2
 
 /* What the statistics are of. Equal keys and coverage mean equal bytes. */
 struct by_stats_key {
@@ -47,9 +48,12 @@ struct by_tensor_stats {
     int64_t dims[16];           /* BY_DIM_VARIES where samples differ; all 0 behind the rank */
     bool rank_varies;           /* then rank is 0 */
     int channel_axis;           /* -1: none */
+    bool has_means;             /* asked for */
     const char *nonfinite_name; /* of the sample nonfinite_sample, or NULL */
     struct by_sketch sketch;
-    struct by_channels channels; /* count 0 also when the axis is not in the shape, or varies */
+    /* Their counts are 0 also when the axis is not in the shape, or varies. */
+    struct by_channels channels;
+    struct by_channel_means means;
 };
 #define BY_DIM_VARIES (-1)
 
@@ -100,6 +104,8 @@ int by_stats_set_layers(struct by_stats *stats, const struct by_layer *layers, s
                         struct baryon_error *err);
 /* Notes the shape of one look; channels that no longer have one size are dropped. */
 void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, size_t rank);
+/* Mean of a channel: of all of them, or of none. */
+bool by_tensor_stats_means(const struct by_tensor_stats *tensor, double *means);
 /* True when the channels have one size so far. */
 bool by_tensor_stats_has_channels(const struct by_tensor_stats *tensor);
 /* Samples done are marked once they are in, skipped ones too; ranges join. Those that are

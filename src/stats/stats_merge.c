@@ -171,6 +171,21 @@ static void merge_shape(struct by_tensor_stats *tensor, const struct by_tensor_s
     by_tensor_stats_shape(tensor, other->dims, other->rank);
 }
 
+static int merge_means(struct by_tensor_stats *tensor, const struct by_tensor_stats *other,
+                       bool fresh, struct baryon_error *err)
+{
+    struct by_channel_means *means = &tensor->means;
+    if (other->rank == SIZE_MAX)
+        return 0;
+    if (fresh && by_channel_means_init(means, other->means.count, err))
+        return -1;
+    if (means->count != other->means.count)
+        by_channel_means_release(means);
+    else
+        by_channel_means_merge(means, &other->means);
+    return 0;
+}
+
 /* Those of one that was never looked at do not count; sizes that differ are a size that varies. */
 static int merge_channels(struct by_tensor_stats *tensor, const struct by_tensor_stats *other,
                           bool fresh, struct baryon_error *err)
@@ -199,7 +214,7 @@ int by_tensor_stats_merge(struct by_stats *stats, struct by_tensor_stats *tensor
             return -1;
     }
     merge_shape(tensor, other);
-    return merge_channels(tensor, other, fresh, err) ||
+    return merge_channels(tensor, other, fresh, err) || merge_means(tensor, other, fresh, err) ||
                    by_sketch_merge(&tensor->sketch, &other->sketch, err)
                ? -1
                : 0;

@@ -54,6 +54,7 @@ void by_store_put_exact(struct by_str *out, const struct by_exact *sum);
 void by_store_put_fold(struct by_str *out, const struct by_fold *fold);
 void by_store_put_sketch(struct by_str *out, const struct by_sketch *sketch);
 void by_store_put_channels(struct by_str *out, const struct by_channels *channels);
+void by_store_put_means(struct by_str *out, const struct by_channel_means *means);
 void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tensor);
 /* What a layer is, without its moments: equal bytes mean equal layers. */
 void by_store_put_layer(struct by_str *out, const struct by_layer *layer);
@@ -100,6 +101,7 @@ void by_store_take_exact(struct by_store_in *in, struct by_exact *sum);
 void by_store_take_fold(struct by_store_in *in, struct by_fold *fold);
 void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_channels(struct by_store_in *in, struct by_channels *channels);
+void by_store_take_means(struct by_store_in *in, struct by_channel_means *means);
 void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor);
 void by_store_take_layer(struct by_store_in *in, struct by_layer *layer);
 /* tiles: how many tile records follow. */

@@ -185,3 +185,22 @@ void by_store_take_channels(struct by_store_in *in, struct by_channels *channels
     for (size_t i = 0; i < count && !in->failed; i++)
         take_channel(in, channels, i);
 }
+
+void by_store_put_means(struct by_str *out, const struct by_channel_means *means)
+{
+    by_store_put_varint(out, means->count);
+    for (size_t i = 0; i < means->count; i++)
+        by_store_put_exact(out, &means->sums[i]);
+}
+
+void by_store_take_means(struct by_store_in *in, struct by_channel_means *means)
+{
+    const size_t count = by_store_take_count(in, 1, "the number of channels");
+    *means = (struct by_channel_means){0};
+    if (!count || in->failed || !by_store_allow(in, count, sizeof *means->sums))
+        return;
+    if (by_channel_means_init(means, count, in->err))
+        in->failed = true;
+    for (size_t i = 0; i < count && !in->failed; i++)
+        by_store_take_exact(in, &means->sums[i]);
+}

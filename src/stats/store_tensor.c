@@ -19,6 +19,9 @@ void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tenso
         by_store_put_text(out, tensor->nonfinite_name);
     by_store_put_sketch(out, &tensor->sketch);
     by_store_put_channels(out, &tensor->channels);
+    by_store_put_byte(out, tensor->has_means);
+    if (tensor->has_means)
+        by_store_put_means(out, &tensor->means);
 }
 
 static void take_shape(struct by_store_in *in, struct by_tensor_stats *tensor)
@@ -33,15 +36,23 @@ static void take_shape(struct by_store_in *in, struct by_tensor_stats *tensor)
         tensor->rank = 0;
 }
 
-static void check_tensor(struct by_store_in *in, const struct by_tensor_stats *tensor)
+static void check_channels(struct by_store_in *in, const struct by_tensor_stats *tensor,
+                           size_t count)
 {
-    int axis = tensor->channel_axis;
-    size_t count = tensor->channels.count;
-    if (tensor->rank == SIZE_MAX && (tensor->sketch.samples || count))
+    const int axis = tensor->channel_axis;
+    if (tensor->rank == SIZE_MAX && count)
         by_store_fail(in, "has values, but no shape");
     else if (count &&
              (axis < 0 || (size_t)axis >= tensor->rank || tensor->dims[axis] != (int64_t)count))
         by_store_fail(in, "%zu channels do not fit the shape", count);
+}
+
+static void check_tensor(struct by_store_in *in, const struct by_tensor_stats *tensor)
+{
+    check_channels(in, tensor, tensor->channels.count);
+    check_channels(in, tensor, tensor->means.count);
+    if (tensor->rank == SIZE_MAX && tensor->sketch.samples)
+        by_store_fail(in, "has values, but no shape");
     else if (tensor->nonfinite_name && tensor->sketch.nonfinite_sample == BY_SKETCH_NO_SAMPLE)
         by_store_fail(in, "names a sample with values that are not finite, but has none");
 }
@@ -57,6 +68,9 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
         tensor->nonfinite_name = by_store_take_text(in);
     by_store_take_sketch(in, &tensor->sketch);
     by_store_take_channels(in, &tensor->channels);
+    tensor->has_means = by_store_take_byte(in, 1);
+    if (tensor->has_means)
+        by_store_take_means(in, &tensor->means);
     if (!in->failed)
         check_tensor(in, tensor);
 }

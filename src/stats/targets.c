@@ -12,7 +12,8 @@ struct survey {
     const struct baryon_graph *graph;
     size_t count;
     bool *constant, *swallowed;
-    int *axis; /* where its channels lie */
+    int *axis;   /* where its channels lie */
+    bool *feeds; /* layers */
 };
 
 static int survey_open(struct survey *survey, const struct baryon_graph *graph,
@@ -21,8 +22,9 @@ static int survey_open(struct survey *survey, const struct baryon_graph *graph,
     *survey = (struct survey){.graph = graph, .count = graph->all_values.count};
     survey->constant = by_alloc_zero(survey->count, sizeof *survey->constant, err);
     survey->swallowed = by_alloc_zero(survey->count, sizeof *survey->swallowed, err);
+    survey->feeds = by_alloc_zero(survey->count, sizeof *survey->feeds, err);
     survey->axis = by_alloc(survey->count, sizeof *survey->axis, err);
-    if (!survey->constant || !survey->swallowed || !survey->axis)
+    if (!survey->constant || !survey->swallowed || !survey->feeds || !survey->axis)
         return -1;
     for (size_t i = 0; i < survey->count; i++)
         survey->axis[i] = NO_AXIS;
@@ -33,6 +35,7 @@ static void survey_close(struct survey *survey)
 {
     by_free(survey->constant);
     by_free(survey->swallowed);
+    by_free(survey->feeds);
     by_free(survey->axis);
 }
 
@@ -98,12 +101,21 @@ static void settle_axis(struct survey *survey, const struct baryon_value *value,
         survey->axis[value->index] = place_axis(value, axis);
 }
 
+static void mark_fed(struct survey *survey, const struct baryon_node *node)
+{
+    const struct baryon_value *in = by_node_in(node, 0), *weight = by_node_in(node, 1);
+    if (in && weight && survey->constant[weight->index] && !by_node_int(node, "transA", 0) &&
+        (by_node_is(node, "Conv") || by_node_is(node, "Gemm")))
+        survey->feeds[in->index] = true;
+}
+
 /* A layer says where the channels of what it reads and gives are. */
 static void ask_layer(struct survey *survey, const struct baryon_node *node,
                       const struct by_opinfo *info)
 {
     if (info->data_axis == BY_AXIS_NONE)
         return;
+    mark_fed(survey, node);
     settle_axis(survey, by_node_out(node, 0), info->data_axis);
     for (size_t i = 0; i < node->input.count; i++)
         if (is_data(info, i) && !(i == 0 && by_node_int(node, "transA", 0)))
@@ -165,7 +177,10 @@ static void take(const struct survey *survey, const struct baryon_value *value,
 {
     if (is_wanted(survey, value, choice))
         targets[(*count)++] = (struct by_target){
-            .name = value->name, .elem = value->elem, .channel_axis = survey->axis[value->index]};
+            .name = value->name,
+            .elem = value->elem,
+            .channel_axis = survey->axis[value->index],
+            .feeds = survey->feeds[value->index] && survey->axis[value->index] == 1};
 }
 
 static void take_all(const struct survey *survey, enum by_target_choice choice,

@@ -21,6 +21,7 @@ struct by_target {
     const char *name;
     int64_t elem;
     int channel_axis; /* where its channels lie, -1: not known */
+    bool feeds;       /* a Conv or Gemm with constant weights reads it, channels along axis 1 */
 };
 
 /* In the graph's order: inputs, then outputs of nodes. The model must be linked and inferred.

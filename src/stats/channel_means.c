@@ -1,0 +1,223 @@
+#include "stats/channel_means.h"
+
+#include "stats/sketch_part.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LANES 16u
+#define RUN   32u /* values of a lane */
+#define PIECE 4096u
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+int by_channel_means_init(struct by_channel_means *means, size_t count, struct baryon_error *err)
+{
+    *means = (struct by_channel_means){0};
+    means->sums = count ? by_alloc_zero(count, sizeof *means->sums, err) : NULL;
+    means->count = means->sums ? count : 0;
+    return count && !means->sums ? -1 : 0;
+}
+
+void by_channel_means_release(struct by_channel_means *means)
+{
+    by_free(means->sums);
+    *means = (struct by_channel_means){0};
+}
+
+/* --- Sums of one look --- */
+
+struct look {
+    const struct by_channel_values *values;
+    double *sums;
+};
+
+static void end_run(const lanes *run, double sums[LANES])
+{
+    for (size_t i = 0; i < LANES; i++)
+        sums[i] += (double)(*run)[i];
+}
+
+/* Adds values[i] to the lane i % LANES. */
+static void add_run(const float *values, size_t count, double sums[LANES])
+{
+    lanes run = {0}, next;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        memcpy(&next, values + i, sizeof next);
+        run += next;
+    }
+    for (size_t lane = 0; i < count; i++, lane++)
+        run[lane] += values[i];
+    end_run(&run, sums);
+}
+
+static void add_values(const float *values, size_t count, double sums[LANES])
+{
+    for (size_t begin = 0; begin < count; begin += LANES * RUN)
+        add_run(values + begin, count - begin < LANES * RUN ? count - begin : LANES * RUN, sums);
+}
+
+static double join(double sums[LANES])
+{
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            sums[i] += sums[i + half];
+    return sums[0];
+}
+
+/* Values of a channel, piece by piece. */
+static double sum_channel(const struct by_channel_values *values, size_t channel, bool singles)
+{
+    float buffer[PIECE];
+    double sums[LANES] = {0};
+    for (size_t o = 0; o < values->outer; o++) {
+        const size_t begin = (o * values->channels + channel) * values->inner;
+        for (size_t at = 0, step; at < values->inner; at += step) {
+            step = values->inner - at < PIECE ? values->inner - at : PIECE;
+            const float *floats =
+                by_sketch_floats(values->at, values->elem, begin + at, step, buffer);
+            if (singles)
+                add_values(floats, step, sums);
+            else
+                for (size_t i = 0; i < step; i++)
+                    sums[i % LANES] += (double)floats[i];
+        }
+    }
+    return join(sums);
+}
+
+static int sum_channels(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct look *look = context;
+    (void)worker;
+    (void)err;
+    for (size_t c = begin; c < end; c++) {
+        look->sums[c] = sum_channel(look->values, c, true);
+        if (!isfinite(look->sums[c]))
+            look->sums[c] = sum_channel(look->values, c, false);
+    }
+    return 0;
+}
+
+/* --- In blocks: a place is a value of each of the block's channels --- */
+
+static const float *block_at(const struct by_channel_values *values, size_t item, size_t block)
+{
+    const struct by_blocks *blocks = values->blocks;
+    const size_t all = (blocks->channels + blocks->block - 1) / blocks->block;
+    return (const float *)values->at + (item * all + block) * blocks->places * blocks->block;
+}
+
+/* Blocks of 8 have two places in the lanes. */
+static void sum_block(const struct by_channel_values *values, size_t block, double sums[LANES])
+{
+    const struct by_blocks *blocks = values->blocks;
+    double all[LANES] = {0};
+    for (size_t item = 0; item < values->outer; item++)
+        add_values(block_at(values, item, block), blocks->places * blocks->block, all);
+    for (size_t i = 0; i < LANES; i++)
+        sums[i % blocks->block] += all[i];
+}
+
+static double sum_lane(const struct by_channel_values *values, size_t channel)
+{
+    const struct by_blocks *blocks = values->blocks;
+    double sum = 0;
+    for (size_t item = 0; item < values->outer; item++) {
+        const float *at = block_at(values, item, channel / blocks->block);
+        for (size_t i = channel % blocks->block; i < blocks->places * blocks->block;
+             i += blocks->block)
+            sum += (double)at[i];
+    }
+    return sum;
+}
+
+static int sum_blocks(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct look *look = context;
+    const size_t each = look->values->blocks->block;
+    (void)worker;
+    (void)err;
+    for (size_t block = begin; block < end; block++) {
+        double sums[LANES] = {0};
+        sum_block(look->values, block, sums);
+        for (size_t c = block * each; c < (block + 1) * each && c < look->values->channels; c++)
+            look->sums[c] = isfinite(sums[c % each]) ? sums[c % each] : sum_lane(look->values, c);
+    }
+    return 0;
+}
+
+/* Blocks that do not fill the lanes evenly are summed lane by lane. */
+static int sum_odd_blocks(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
+{
+    const struct look *look = context;
+    (void)worker;
+    (void)err;
+    for (size_t c = begin; c < end; c++)
+        look->sums[c] = sum_lane(look->values, c);
+    return 0;
+}
+
+/* So many that a piece is worth a thread's while. */
+static size_t grain(size_t values)
+{
+    return values && values < BY_SKETCH_PIECE ? BY_SKETCH_PIECE / values : 1;
+}
+
+/* Rows of channels side by side: each place by itself. */
+static void sum_rows(const struct by_channel_values *values, double *sums)
+{
+    float buffer[PIECE];
+    memset(sums, 0, values->channels * sizeof *sums);
+    for (size_t o = 0; o < values->outer; o++)
+        for (size_t at = 0, step; at < values->channels; at += step) {
+            step = values->channels - at < PIECE ? values->channels - at : PIECE;
+            const float *floats = by_sketch_floats(values->at, values->elem,
+                                                   o * values->channels + at, step, buffer);
+            for (size_t i = 0; i < step; i++)
+                sums[at + i] += (double)floats[i];
+        }
+}
+
+int by_channel_sums(const struct by_channel_values *values, const struct by_team *team,
+                    double *sums, struct baryon_error *err)
+{
+    struct look look = {values, sums};
+    const struct by_blocks *blocks = values->blocks;
+    const size_t each = values->outer * values->inner;
+    if (by_sketch_check(values->elem, err))
+        return -1;
+    if (blocks && LANES % blocks->block)
+        return by_team_for(team, values->channels, grain(each), sum_odd_blocks, &look, err);
+    if (blocks)
+        return by_team_for(team, (values->channels + blocks->block - 1) / blocks->block,
+                           grain(each * blocks->block), sum_blocks, &look, err);
+    if (values->inner != 1)
+        return by_team_for(team, values->channels, grain(each), sum_channels, &look, err);
+    sum_rows(values, sums);
+    return 0;
+}
+
+/* --- Many looks --- */
+
+void by_channel_means_add(struct by_channel_means *means, const double *sums)
+{
+    for (size_t i = 0; i < means->count; i++)
+        if (isfinite(sums[i]))
+            by_exact_add(&means->sums[i], sums[i]);
+}
+
+void by_channel_means_merge(struct by_channel_means *means, const struct by_channel_means *other)
+{
+    for (size_t i = 0; i < means->count; i++)
+        by_exact_merge(&means->sums[i], &other->sums[i]);
+}
+
+double by_channel_mean(const struct by_channel_means *means, size_t channel, uint64_t values)
+{
+    return values ? by_exact_value(&means->sums[channel]) / (double)values : 0;
+}
