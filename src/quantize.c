@@ -165,8 +165,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
-        run_stage(q, "refine", refine, err) < 0 ||
-        run_stage(q, "biases", correct, err) < 0)
+        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "biases", correct, err) < 0)
         return -1;
     return 0;
 }

@@ -30,6 +30,7 @@ struct by_trial {
     struct by_judge *judge;
     struct by_stats *seen;
     struct by_str bytes; /* of the model as it is; copies are views of it */
+    unsigned threads;    /* of one look */
     pthread_mutex_t lock;
     struct by_calibrate_progress progress;
     bool stopped;
@@ -116,6 +117,7 @@ static int look_at(struct by_trial *trial, struct baryon_model *model, struct by
     options.checkpoint = NULL;
     options.progress = step_look;
     options.context = &look;
+    options.session.threads = trial->threads;
     options.input.random = false;
     options.input.count = 0;
     options.input.log = NULL; /* calibration says the same of the same samples */
@@ -253,12 +255,15 @@ static int together(const struct by_trial *trial, size_t *count, struct baryon_e
 static int prepare_all(struct batch *batch, struct baryon_error *err)
 {
     struct by_trial *trial = batch->trial;
+    const unsigned threads = by_pool_threads(trial->q->pool);
     size_t most;
     if (together(trial, &most, err) < 0)
         return -1;
     for (size_t done = 0, some; done < batch->count; done += some) {
         struct batch part = {.trial = trial, .candidates = batch->candidates + done};
         some = batch->count - done < most ? batch->count - done : most;
+        /* Each thread holds a sample's values. */
+        trial->threads = threads > some ? threads / (unsigned)some : 1;
         if (by_par_for(trial->q->pool, some, 1, prepare_each, &part, err) < 0)
             return -1;
     }
@@ -401,6 +406,7 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
 static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
     const size_t runs = judges ? by_judge_count(trial->judge) : 0;
+    trial->threads = by_pool_threads(trial->q->pool);
     if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
         return -1;
     by_judge_end_references(trial->judge);

@@ -269,6 +269,7 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 {
     struct by_session_options options = judge->session_options;
     options.as_written = true;
+    options.optimization = 1; /* more takes longer, and more memory, than so few samples gain */
     return by_session_open_model(session, model, 0, &options, err);
 }
 

@@ -176,8 +176,8 @@ static void sum_rows(const struct by_channel_values *values, double *sums)
     for (size_t o = 0; o < values->outer; o++)
         for (size_t at = 0, step; at < values->channels; at += step) {
             step = values->channels - at < PIECE ? values->channels - at : PIECE;
-            const float *floats = by_sketch_floats(values->at, values->elem,
-                                                   o * values->channels + at, step, buffer);
+            const float *floats =
+                by_sketch_floats(values->at, values->elem, o * values->channels + at, step, buffer);
             for (size_t i = 0; i < step; i++)
                 sums[at + i] += (double)floats[i];
         }

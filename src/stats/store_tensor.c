@@ -5,12 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* In one byte. */
+#define RANK_VARIES 1u
+#define HAS_MEANS   2u
+
 void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tensor)
 {
     by_store_put_text(out, tensor->name);
     by_store_put_varint(out, (uint64_t)tensor->elem);
     by_store_put_varint(out, (uint64_t)tensor->channel_axis + 1);
-    by_store_put_byte(out, tensor->rank_varies);
+    by_store_put_byte(out, (tensor->rank_varies ? RANK_VARIES : 0) |
+                               (tensor->has_means ? HAS_MEANS : 0));
     by_store_put_varint(out, (uint64_t)tensor->rank + 1); /* never looked at: 0 */
     for (size_t i = 0; tensor->rank != SIZE_MAX && i < tensor->rank; i++)
         by_store_put_varint(out, (uint64_t)tensor->dims[i] + 1); /* varies: 0 */
@@ -19,14 +24,15 @@ void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tenso
         by_store_put_text(out, tensor->nonfinite_name);
     by_store_put_sketch(out, &tensor->sketch);
     by_store_put_channels(out, &tensor->channels);
-    by_store_put_byte(out, tensor->has_means);
     if (tensor->has_means)
         by_store_put_means(out, &tensor->means);
 }
 
 static void take_shape(struct by_store_in *in, struct by_tensor_stats *tensor)
 {
-    tensor->rank_varies = by_store_take_byte(in, 1);
+    const unsigned flags = by_store_take_byte(in, RANK_VARIES | HAS_MEANS);
+    tensor->rank_varies = flags & RANK_VARIES;
+    tensor->has_means = flags & HAS_MEANS;
     tensor->rank = (size_t)by_store_take_varint(in, BY_RANK_MAX + 1, "the rank plus 1") - 1;
     if (tensor->rank_varies && tensor->rank)
         by_store_fail(in, "a rank that varies must be written as 0");
@@ -68,7 +74,6 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
         tensor->nonfinite_name = by_store_take_text(in);
     by_store_take_sketch(in, &tensor->sketch);
     by_store_take_channels(in, &tensor->channels);
-    tensor->has_means = by_store_take_byte(in, 1);
     if (tensor->has_means)
         by_store_take_means(in, &tensor->means);
     if (!in->failed)

@@ -176,11 +176,11 @@ static void take(const struct survey *survey, const struct baryon_value *value,
                  enum by_target_choice choice, struct by_target *targets, size_t *count)
 {
     if (is_wanted(survey, value, choice))
-        targets[(*count)++] = (struct by_target){
-            .name = value->name,
-            .elem = value->elem,
-            .channel_axis = survey->axis[value->index],
-            .feeds = survey->feeds[value->index] && survey->axis[value->index] == 1};
+        targets[(*count)++] = (struct by_target){.name = value->name,
+                                                 .elem = value->elem,
+                                                 .channel_axis = survey->axis[value->index],
+                                                 .feeds = survey->feeds[value->index] &&
+                                                          survey->axis[value->index] == 1};
 }
 
 static void take_all(const struct survey *survey, enum by_target_choice choice,

@@ -16,12 +16,12 @@
 #define STATS_SAMPLES 30u
 
 static const struct by_target stats_targets[] = {
-    {"input", BY_ELEM_FLOAT, 1},
-    {"zeros", BY_ELEM_FLOAT, -1},
-    {"ragged", BY_ELEM_FLOAT16, 0},
-    {"never", BY_ELEM_FLOAT, 1},
-    {"strange \x1b[31m\xc3\xa9", BY_ELEM_FLOAT, -1}, /* a terminal must not see it */
-    {"ranks", BY_ELEM_FLOAT, 0},
+    {"input", BY_ELEM_FLOAT, 1, true},
+    {"zeros", BY_ELEM_FLOAT, -1, false},
+    {"ragged", BY_ELEM_FLOAT16, 0, true},
+    {"never", BY_ELEM_FLOAT, 1, true},
+    {"strange \x1b[31m\xc3\xa9", BY_ELEM_FLOAT, -1, false}, /* a terminal must not see it */
+    {"ranks", BY_ELEM_FLOAT, 0, true},
 };
 
 static const struct by_layer stats_layers[] = {
@@ -81,6 +81,22 @@ static inline void stats_values(float *values, size_t count, unsigned tensor, ui
         values[3] = sample % 2 ? NAN : -INFINITY;
 }
 
+static inline int stats_sum(struct by_tensor_stats *tensor, const float *values, size_t outer,
+                            size_t inner, bool first, struct baryon_error *error)
+{
+    double sums[64];
+    const struct by_channel_values all = {.at = values,
+                                          .elem = BY_ELEM_FLOAT,
+                                          .outer = outer,
+                                          .channels = (size_t)tensor->dims[tensor->channel_axis],
+                                          .inner = inner};
+    if ((first && by_channel_means_init(&tensor->means, all.channels, error)) ||
+        by_channel_sums(&all, NULL, sums, error))
+        return -1;
+    by_channel_means_add(&tensor->means, sums);
+    return 0;
+}
+
 static inline int stats_look(struct by_stats *stats, unsigned index, uint64_t sample, uint64_t seed,
                              struct baryon_error *error)
 {
@@ -115,9 +131,12 @@ static inline int stats_look(struct by_stats *stats, unsigned index, uint64_t sa
     if (first && by_tensor_stats_has_channels(tensor) &&
         by_channels_init(&tensor->channels, (size_t)dims[tensor->channel_axis], error))
         return -1;
-    return tensor->channels.count ? by_channels_look(&tensor->channels, values, BY_ELEM_FLOAT,
-                                                     outer, inner, NULL, error)
-                                  : 0;
+    if (tensor->channels.count &&
+        by_channels_look(&tensor->channels, values, BY_ELEM_FLOAT, outer, inner, NULL, error))
+        return -1;
+    return tensor->has_means && by_tensor_stats_has_channels(tensor)
+               ? stats_sum(tensor, values, outer, inner, first, error)
+               : 0;
 }
 
 /* Sums of a fold at one sample, the same whatever else is gathered. */

@@ -4,7 +4,7 @@
 #include "ir/infer.h"
 #include "stats/targets.h"
 
-/* "x:1 y:-1": names and channel axes of what is found. */
+/* "x:1* y:-1": names and channel axes of what is found, and what layers with weights read. */
 static const char *targets_of(struct baryon_model *model, enum by_target_choice choice)
 {
     static char text[2048];
@@ -16,8 +16,8 @@ static const char *targets_of(struct baryon_model *model, enum by_target_choice 
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s:%d", i ? " " : "", targets[i].name,
-                 targets[i].channel_axis);
+        snprintf(text + used, sizeof text - used, "%s%s:%d%s", i ? " " : "", targets[i].name,
+                 targets[i].channel_axis, targets[i].feeds ? "*" : "");
     }
     by_free(targets);
     return text;
@@ -66,24 +66,24 @@ static struct baryon_model *conv_then(const char *op_type, const char *inputs)
 static void activations_swallow(void **state)
 {
     (void)state;
-    assert_targets(conv_then("Relu", "c"), BY_TARGETS_SEEN, "x:1 y:1");
-    assert_targets(conv_then("LeakyRelu", "c"), BY_TARGETS_SEEN, "x:1 y:1");
-    assert_targets(conv_then("Clip", "c,k"), BY_TARGETS_SEEN, "x:1 y:1");
-    assert_targets(conv_then("BatchNormalization", "c,v,v,v,v"), BY_TARGETS_SEEN, "x:1 y:1");
-    assert_targets(conv_then("Relu", "c"), BY_TARGETS_ALL, "x:1 c:1 y:1");
+    assert_targets(conv_then("Relu", "c"), BY_TARGETS_SEEN, "x:1* y:1");
+    assert_targets(conv_then("LeakyRelu", "c"), BY_TARGETS_SEEN, "x:1* y:1");
+    assert_targets(conv_then("Clip", "c,k"), BY_TARGETS_SEEN, "x:1* y:1");
+    assert_targets(conv_then("BatchNormalization", "c,v,v,v,v"), BY_TARGETS_SEEN, "x:1* y:1");
+    assert_targets(conv_then("Relu", "c"), BY_TARGETS_ALL, "x:1* c:1 y:1");
 }
 
 static void other_readers_do_not(void **state)
 {
     (void)state;
-    assert_targets(conv_then("Sigmoid", "c"), BY_TARGETS_SEEN, "x:1 c:1 y:1");
-    assert_targets(conv_then("PRelu", "c,k"), BY_TARGETS_SEEN, "x:1 c:1 y:1");
-    assert_targets(conv_then("Mul", "c,k"), BY_TARGETS_SEEN, "x:1 c:1 y:1");
+    assert_targets(conv_then("Sigmoid", "c"), BY_TARGETS_SEEN, "x:1* c:1 y:1");
+    assert_targets(conv_then("PRelu", "c,k"), BY_TARGETS_SEEN, "x:1* c:1 y:1");
+    assert_targets(conv_then("Mul", "c,k"), BY_TARGETS_SEEN, "x:1* c:1 y:1");
     struct baryon_model *model = conv_model();
     takes(model, "high", BY_ELEM_FLOAT, "");
     put_node(model->graph, "clip", "Clip", "c,,high", "y");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 high:-1 c:1 y:1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1* high:-1 c:1 y:1");
 }
 
 static void what_others_read_stays(void **state)
@@ -91,11 +91,11 @@ static void what_others_read_stays(void **state)
     (void)state;
     struct baryon_model *model = conv_then("Relu", "c");
     gives(model, "c", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 c:1 y:1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1* c:1 y:1");
     model = conv_then("Relu", "c");
     put_node(model->graph, "too", "Sigmoid", "c", "z");
     gives(model, "z", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 c:1 y:1 z:1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1* c:1 y:1 z:1");
 }
 
 static void what_inner_graphs_read_stays(void **state)
@@ -110,7 +110,7 @@ static void what_inner_graphs_read_stays(void **state)
         put_output(branch, i ? "b1" : "b0");
     }
     gives(model, "z", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 c:1 y:1 z:-1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1* c:1 y:1 z:-1");
 }
 
 static void normalization_after_normalization(void **state)
@@ -123,7 +123,7 @@ static void normalization_after_normalization(void **state)
     put_node(model->graph, "relu", "Relu", "s", "y");
     takes(model, "x2", BY_ELEM_FLOAT, "N,4,4,4");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 x2:1 b:1 y:1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1* x2:1 b:1 y:1");
 }
 
 static void constants_and_other_types_are_none(void **state)
@@ -274,7 +274,7 @@ static void channels_are_carried(void **state)
     put_node(model->graph, "gemm", "Gemm", "f,w", "g");
     put_node(model->graph, "soft", "Sigmoid", "g", "y");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
-    assert_targets(model, BY_TARGETS_SEEN, "x:1 a:1 p:1 f:1 g:1 y:1");
+    assert_targets(model, BY_TARGETS_SEEN, "x:1 a:1 p:1 f:1* g:1 y:1");
 }
 
 int main(void)
