@@ -43,22 +43,20 @@ static bool has_room(const char *path)
     return by_room_is_there(size + STARTING);
 }
 
-static void *open_library(const char *path, int flags)
+static bool is_loaded(const char *path)
 {
-    return by_fault(BY_FAULT_IO) ? NULL : dlopen(path, RTLD_NOW | RTLD_NODELETE | flags);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    return handle && dlclose(handle) == 0;
 }
 
 static int load(struct search *search, const char *path, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
-    search->handle = open_library(path, RTLD_NOLOAD);
-    if (search->handle)
-        return 0;
-    if (!has_room(path))
+    if (!is_loaded(path) && !has_room(path))
         return by_fail(err, BARYON_ERR_NOMEM, "no room in memory to load the library %.180s",
                        by_quote(quoted, path));
     dlerror();
-    search->handle = open_library(path, 0);
+    search->handle = by_fault(BY_FAULT_IO) ? NULL : dlopen(path, RTLD_NOW | RTLD_NODELETE);
     if (search->handle)
         return 0;
     const char *text = dlerror();

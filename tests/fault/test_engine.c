@@ -133,6 +133,23 @@ static void sweep(enum by_fault_kind kind, enum baryon_code code, int call(void)
         }
 }
 
+/* The library stays loaded afterwards, so that this is asked once. */
+static void loading(void **state)
+{
+    (void)state;
+    const struct by_ort *ort = NULL;
+    uint64_t k = 0;
+    do {
+        by_fault_arm(BY_FAULT_ALLOC, ++k, false);
+        by_err_clear(&err);
+        if (by_ort_open(&ort, NULL, &err))
+            assert_int_equal(err.code, BARYON_ERR_NOMEM);
+    } while (!ort);
+    by_fault_arm(BY_FAULT_ALLOC, 0, false);
+    assert_true(k > 3);
+    by_ort_close(ort);
+}
+
 static void sessions(void **state)
 {
     (void)state;
@@ -194,10 +211,8 @@ static int find_ops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions),
-        cmocka_unit_test(files),
-        cmocka_unit_test(tracing),
-        cmocka_unit_test(taps),
+        cmocka_unit_test(loading), cmocka_unit_test(sessions), cmocka_unit_test(files),
+        cmocka_unit_test(tracing), cmocka_unit_test(taps),
     };
     return cmocka_run_group_tests(tests, find_ops, NULL);
 }
