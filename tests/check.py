@@ -33,6 +33,7 @@ TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika",
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
+SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")
 
@@ -52,6 +53,13 @@ def units(build, *flags, pattern="tests/unit/test_*.c"):
 
 def cases(build, *flags):
     return [CASES, "--program", f"{build}/baryon", *flags]
+
+
+def valgrind_units():
+    """In slices of every fourth program, since all of them take an hour."""
+    programs = names("tests/unit/test_*.c")
+    command = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
+    return {f"valgrind-unit-{i + 1}": [[*command, *programs[i::SLICES]]] for i in range(SLICES)}
 
 
 def cppcheck():
@@ -88,7 +96,7 @@ MORE_PARTS = {
         make("FLAVOUR=tsan", "units"),
         units("build/tsan", "--seconds", "600"),
     ],
-    "valgrind-unit": [units("build", "--valgrind", "--seconds", "1200")],
+    **valgrind_units(),
     # What is left out runs in asan-cases; the code that reads their files, in valgrind-unit.
     "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
     "faults": [
@@ -128,7 +136,7 @@ def do_part(name, commands):
     with open(path, "w", encoding="utf-8") as log, Turns() if name in WHOLE else nullcontext():
         (passed, failed), busy = run_part(commands, log)
     seconds = time.monotonic() - start
-    lines = [f"{name:14} {passed:5} passed, {failed} failed {seconds:8.1f} s, {busy:7.1f} s of CPU"]
+    lines = [f"{name:15} {passed:5} passed, {failed} failed {seconds:8.1f} s, {busy:7.1f} s of CPU"]
     if failed:
         lines += ["    " + line for line in path.read_text("utf-8").splitlines()[-LOG_LINES:]]
     print("\n".join(lines), flush=True)

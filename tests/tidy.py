@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 from pathlib import Path
 
-from run_programs import run
+from run_programs import describe, own_signals, run
 
 SUPPRESSIONS = Path("tests/suppressions/clang-tidy.txt")
 
@@ -32,14 +32,17 @@ def suppressed():
 
 
 def findings(path):
-    """The findings in one file: (file, check, line of text)."""
-    _, text, *_ = run(["clang-tidy", "--quiet", path, "--", *flags()], 600, dict(os.environ))
+    """The findings in one file: (file, check, line of text). One is that it was not looked at."""
+    status, text, *_ = run(["clang-tidy", "--quiet", path, "--", *flags()], 600, dict(os.environ))
+    if status != 0 and " error: " not in text:
+        yield path, "clang-tidy", f"{path}: clang-tidy {describe(status)}: {text[-500:]}"
     here = f"{Path.cwd()}/"
     for match in re.finditer(r"^(\S+):\d+:\d+: (?:warning|error): .* \[([\w.,-]+)\]$", text, re.M):
         yield match[1].removeprefix(here), match[2].split(",")[0], match[0].removeprefix(here)
 
 
 def main():
+    own_signals()
     paths = sys.argv[1:] or sorted(glob("src/**/*.c", recursive=True) + glob("cli/*.c"))
     known, used, bad = suppressed(), set(), set()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
