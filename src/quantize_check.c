@@ -62,6 +62,11 @@ static bool uses_percentiles(const struct by_recipe_settings *s)
     return uses_percentile(s) || uses_method(s, "layerwise-percentile");
 }
 
+static bool uses_plain_percentile(const struct by_recipe_settings *s)
+{
+    return uses_method(s, "percentile");
+}
+
 static bool uses_layerwise(const struct by_recipe_settings *s)
 {
     return uses_method(s, "layerwise-percentile");
@@ -116,6 +121,7 @@ static const struct meaning {
     {" percentile ", uses_percentile, "--activation-method percentile or minmse-pow2-percentile"},
     {" percentile-symmetric ", uses_percentiles,
      "--activation-method percentile, layerwise-percentile or minmse-pow2-percentile"},
+    {" percentile-guard ", uses_plain_percentile, "--activation-method percentile"},
     {" percentile-candidates layerwise-metric ", uses_layerwise,
      "--activation-method layerwise-percentile"},
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
@@ -140,8 +146,8 @@ static const struct meaning {
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
-    {" operators op-types extra-op-types all-op-types matmul-constant-only op-type tensor ",
-     is_not_nbits, "--approach static, weights or dynamic"},
+    {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,
+     "--approach static, weights or dynamic"},
 };
 
 const char *by_recipe_lacks(const struct by_recipe_settings *settings, const char *option)

@@ -85,6 +85,8 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
     if ((settings->approach != BY_APPROACH_STATIC || settings->compat) &&
         is_default(config, "bias-correction"))
         settings->bias_correction = false;
+    if (settings->compat && is_default(config, "percentile-guard"))
+        settings->percentile_guard = false;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
 }
@@ -112,6 +114,7 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
     spec->calib.moving_average = settings->moving_average;
     spec->calib.percentile = settings->percentile;
     spec->calib.percentile_symmetric = settings->percentile_symmetric;
+    spec->calib.percentile_guard = settings->percentile_guard;
     spec->calib.candidates = settings->percentile_candidates.at;
     spec->calib.candidate_count = settings->percentile_candidates.count;
     spec->calib.metric = (enum by_calib_metric)settings->layerwise_metric;

@@ -31,7 +31,7 @@ struct by_recipe_settings {
     int activation, activation_scale, activation_method;
     bool activation_symmetric, activation_reduce_range;
     double percentile;
-    bool percentile_symmetric, moving_average;
+    bool percentile_symmetric, percentile_guard, moving_average;
     struct by_setting_numbers percentile_candidates;
     int layerwise_metric;
     int64_t entropy_bins, entropy_levels;

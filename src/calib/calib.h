@@ -24,6 +24,7 @@ struct by_calib_options {
     bool moving_average;       /* minmax, nonoverflow: means over samples of their min and max */
     double percentile;         /* 99.999 */
     bool percentile_symmetric; /* of magnitudes; false: both tails by themselves */
+    bool percentile_guard;     /* nothing is cut where that costs more than finer steps gain */
     const double *candidates;  /* layerwise percentile; NULL: its three */
     size_t candidate_count;
     enum by_calib_metric metric; /* layerwise percentile */

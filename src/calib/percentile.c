@@ -2,7 +2,7 @@
  * The least range that the given part of all values falls into. Symmetric: of the
  * magnitudes, limited to what was seen. Otherwise each tail loses half of what may be lost.
  */
-#include "calib/bins.h"
+#include "calib/bins_squares.h"
 #include "calib/methods.h"
 
 #include <math.h>
@@ -53,16 +53,51 @@ int by_percentile_range(const struct by_sketch *sketch, double percent, bool is_
     return 0;
 }
 
+static double error_of(const struct by_bins_squares *squares, const struct by_range *range,
+                       const struct by_calib_target *target)
+{
+    struct by_scale scale;
+    return by_scale_of_range(range, target, &scale, NULL) < 0
+               ? INFINITY
+               : by_bins_squares_error(squares, &scale, target, INFINITY);
+}
+
+/* With many levels a few values cut off outweigh all that finer steps gain. */
+static int take_whole_if_better(const struct by_sketch *sketch,
+                                const struct by_calib_target *target, struct by_range *range,
+                                struct baryon_error *err)
+{
+    struct by_bins bins;
+    struct by_bins_squares squares;
+    struct by_range seen;
+    by_range_seen(sketch, &seen);
+    if (range->constant_zero || (range->low <= seen.low && range->high >= seen.high))
+        return 0;
+    if (by_bins_load(&bins, sketch, err) < 0)
+        return -1;
+    const int status = by_bins_squares_load(&squares, &bins, err);
+    by_bins_release(&bins);
+    if (status < 0)
+        return -1;
+    if (error_of(&squares, &seen, target) < error_of(&squares, range, target) * BY_BINS_TIE)
+        *range = seen;
+    by_bins_squares_release(&squares);
+    return 0;
+}
+
 static int percentile(const struct by_sketch *sketch, const struct by_calib_target *target,
                       const struct by_calib_options *options, struct by_range *range,
                       struct baryon_error *err)
 {
-    (void)target;
     if (!(options->percentile > 0 && options->percentile <= 100))
         return by_fail(err, BARYON_ERR_USAGE, "percentile (%g) is not above 0 and at most 100",
                        options->percentile);
-    return by_percentile_range(sketch, options->percentile, options->percentile_symmetric, range,
-                               err);
+    if (by_percentile_range(sketch, options->percentile, options->percentile_symmetric, range,
+                            err) < 0)
+        return -1;
+    return options->percentile_guard && !target->is_float
+               ? take_whole_if_better(sketch, target, range, err)
+               : 0;
 }
 
 const struct by_calibrator by_calib_percentile = {

@@ -131,6 +131,26 @@ static bool is_for_normalization(const struct by_placing *placing, const struct 
     return false;
 }
 
+static bool feeds_quantized(const struct by_placing *placing, const struct baryon_node *node)
+{
+    const struct baryon_value *value = by_node_out(node, 0);
+    for (size_t i = 0; value && i < value->use_count; i++)
+        if (value->uses[i].node && value->uses[i].graph == placing->graph &&
+            placing->quantized[value->uses[i].node->index])
+            return true;
+    return false;
+}
+
+/* It may be float itself where what it gives has a pair. */
+static bool is_fused_activation(const struct by_placing *placing, const struct baryon_node *layer,
+                                const struct baryon_node *reader)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    return is_layer(recipe, layer) && is_asked_activation(recipe, reader) &&
+           (recipe->compat || placing->quantized[reader->index] ||
+            feeds_quantized(placing, reader));
+}
+
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value)
 {
     const struct by_recipe *recipe = placing->recipe;
@@ -140,14 +160,16 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
         return true;
     if (!reader || node->graph != placing->graph)
         return false;
-    if (!recipe->compat && (!placing->quantized[node->index] || !placing->quantized[reader->index]))
+    if (!recipe->compat && !placing->quantized[node->index])
+        return false;
+    if (is_fused_activation(placing, node, reader) && reader == only_reader(placing, value))
+        return true;
+    if (!recipe->compat && !placing->quantized[reader->index])
         return false;
     if (is_asked_between(recipe, node, reader) ||
         (!recipe->compat && is_for_normalization(placing, value)))
         return true;
-    return reader == only_reader(placing, value) &&
-           (pads_for_pool(node, reader) ||
-            (is_layer(recipe, node) && is_asked_activation(recipe, reader)));
+    return reader == only_reader(placing, value) && pads_for_pool(node, reader);
 }
 
 /* --- Activations that a range does the work of --- */

@@ -47,7 +47,7 @@ static const struct by_place_op rows[] = {
     {"GatherElements", "", 0, MOVE, PEER_PLAIN, 0},
     {"GatherND", "", 0, MOVE, PEER_PLAIN, 0},
     {"Gelu", "", CN, PLAIN, 0, 0},
-    {"Gemm", "", CN | T | D | B, PLAIN, 0, 0},
+    {"Gemm", "", CN | T | D, PLAIN, 0, 0},
     {"GlobalAveragePool", "", CN, PLAIN, 0, 0},
     {"GlobalMaxPool", "", 0, MOVE, PEER_PLAIN, 0},
     {"HardSigmoid", "", N, PLAIN, BY_PLACE_HARD_SIGMOID, 0},

@@ -15,16 +15,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const struct by_calib_target s8 = {.qmin = -128, .qmax = 127},
-                                    s8_middle = {.qmin = -127, .qmax = 127, .symmetric = true},
-                                    s8_power = {.qmin = -127,
-                                                .qmax = 127,
-                                                .symmetric = true,
-                                                .power_of_two = true},
-                                    u8_power = {.qmax = 255,
-                                                .symmetric = true,
-                                                .power_of_two = true},
-                                    e4m3 = {.is_float = true, .symmetric = true, .value_max = 448};
+static const struct by_calib_target
+    s8 = {.qmin = -128, .qmax = 127},
+    s16 = {.qmin = -32768, .qmax = 32767}, s4 = {.qmin = -8, .qmax = 7},
+    s8_middle = {.qmin = -127, .qmax = 127, .symmetric = true},
+    s8_power = {.qmin = -127, .qmax = 127, .symmetric = true, .power_of_two = true},
+    u8_power = {.qmax = 255, .symmetric = true, .power_of_two = true},
+    e4m3 = {.is_float = true, .symmetric = true, .value_max = 448};
 
 static struct by_sketch sketch;
 static struct by_calib_options options;
@@ -171,6 +168,28 @@ static void percentile_of_tails(void **state)
     options.percentile = 100;
     find("percentile", &s8);
     assert_range(-300, 699, 0);
+}
+
+/* A great value among many small ones: four bits win by cutting it, sixteen lose. */
+static void percentile_guards_what_it_cuts(void **state)
+{
+    (void)state;
+    static float values[20000];
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = (float)i / COUNT(values);
+    values[77] = 3;
+    look(values, COUNT(values));
+    defaults("percentile");
+    options.percentile = 99.99;
+    find("percentile", &s16);
+    assert_range(0, 1, 0.01);
+    options.percentile_guard = true;
+    find("percentile", &s16);
+    assert_range(0, 3, 0);
+    find("percentile", &s4);
+    assert_range(0, 1, 0.01);
+    find("percentile", &e4m3);
+    assert_range(0, 1, 0.01);
 }
 
 static void percentile_keeps_rare_values(void **state)
@@ -438,6 +457,7 @@ int main(void)
         TEST(minmax_takes_all),
         TEST(percentile_is_the_rank),
         TEST(percentile_of_tails),
+        TEST(percentile_guards_what_it_cuts),
         TEST(percentile_keeps_rare_values),
         TEST(percentile_out_of_range),
         TEST(layerwise_cuts_what_pays),
