@@ -25,7 +25,7 @@ size_t by_tensor_memory(const struct by_tensor_stats *tensor)
 {
     return by_sketch_bytes(&tensor->sketch) +
            tensor->channels.count * (2 * sizeof(float) + sizeof(bool)) +
-           tensor->means.count * sizeof(struct by_exact);
+           tensor->means.sums.count * 2 * sizeof(int64_t);
 }
 
 const char *by_tensor_shape(const struct by_tensor_stats *tensor, char *buf, size_t size)

@@ -46,7 +46,7 @@ static void channel_json(struct by_json *json, const char *key, const struct by_
 
 static void means_json(struct by_json *json, const struct by_tensor_stats *tensor)
 {
-    const size_t count = tensor->means.count;
+    const size_t count = tensor->means.sums.count;
     double *means = count ? by_alloc(count, sizeof *means, NULL) : NULL;
     if (means && by_tensor_stats_means(tensor, means)) {
         by_json_open(json, "channel_mean", '[');
@@ -81,7 +81,7 @@ static void tensor_members(struct by_json *json, const struct by_tensor_stats *t
     by_json_bool(json, "constant", by_tensor_is_constant(tensor));
     by_json_bool(json, "all_zero", by_tensor_is_zero(tensor));
     by_json_int(json, "memory", (int64_t)by_tensor_memory(tensor));
-    if (tensor->channels.count || tensor->means.count)
+    if (tensor->channels.count || tensor->means.sums.count)
         by_json_int(json, "channel_axis", tensor->channel_axis);
     means_json(json, tensor);
     if (!tensor->channels.count)

@@ -70,7 +70,7 @@ int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
     plan->sketch_bytes = plan->target_count * SKETCH_BYTES;
     for (size_t i = 0; i < plan->target_count; i++)
         if (plan->targets[i].feeds)
-            plan->sketch_bytes += sizeof(struct by_exact) * channels_of(graph, &plan->targets[i]);
+            plan->sketch_bytes += 2 * sizeof(int64_t) * channels_of(graph, &plan->targets[i]);
     for (size_t i = 0; plan->per_channel && i < plan->target_count; i++)
         plan->sketch_bytes += CHANNEL_BYTES * channels_of(graph, &plan->targets[i]);
     return 0;

@@ -38,7 +38,7 @@ struct by_watch_lane {
     unsigned workers; /* that the scratches are for */
     struct by_sketch_scratch *sketch_scratch;
     struct by_moments_scratch *moments_scratch;
-    double *sums; /* of channels, room for sum_count */
+    float *sums; /* of channels, room for sum_count */
     size_t sum_count;
 };
 
@@ -86,10 +86,13 @@ static int look_at_channels(struct by_tensor_stats *tensor, const struct by_arra
                             product(values->dims, axis + 1, values->rank), team, err);
 }
 
-static size_t channels_in(const struct by_tensor_stats *tensor, const struct by_array *values)
+/* Whose means are wanted; 0: none. */
+static size_t channels_in(const struct by_tensor_stats *tensor, const struct by_array *values,
+                          uint64_t sample)
 {
     const size_t axis = (size_t)tensor->channel_axis;
-    return tensor->has_means && axis < values->rank ? (size_t)values->dims[axis] : 0;
+    const bool wanted = tensor->has_means && by_channel_means_of(sample) && axis < values->rank;
+    return wanted ? (size_t)values->dims[axis] : 0;
 }
 
 /* Before the lock: this is most of the work. */
@@ -97,7 +100,8 @@ static int sum_channels(struct by_watch_lane *lane, const struct by_tensor_stats
                         const struct by_array *values, const struct by_tap_look *look,
                         struct baryon_error *err)
 {
-    const size_t channels = channels_in(tensor, values), axis = (size_t)tensor->channel_axis;
+    const size_t channels = channels_in(tensor, values, look->sample);
+    const size_t axis = (size_t)tensor->channel_axis;
     if (!channels)
         return 0;
     const struct by_channel_values all = {.at = values->data,
@@ -107,7 +111,7 @@ static int sum_channels(struct by_watch_lane *lane, const struct by_tensor_stats
                                           .inner = product(values->dims, axis + 1, values->rank),
                                           .blocks = look->blocks};
     if (channels > lane->sum_count) {
-        double *sums = by_realloc(lane->sums, channels, sizeof *sums, err);
+        float *sums = by_realloc(lane->sums, channels, sizeof *sums, err);
         if (!sums)
             return -1;
         lane->sums = sums;
@@ -117,14 +121,15 @@ static int sum_channels(struct by_watch_lane *lane, const struct by_tensor_stats
 }
 
 static int add_channels(const struct by_watch_lane *lane, struct by_tensor_stats *tensor,
-                        const struct by_array *values, struct baryon_error *err)
+                        const struct by_array *values, uint64_t sample, struct baryon_error *err)
 {
-    const size_t channels = channels_in(tensor, values);
+    const size_t channels = channels_in(tensor, values, sample);
     if (!channels || !by_tensor_stats_has_channels(tensor))
         return 0;
-    if (!tensor->means.count && by_channel_means_init(&tensor->means, channels, err) < 0)
+    if (!tensor->means.sums.count && by_channel_means_init(&tensor->means, channels, err) < 0)
         return -1;
-    by_channel_means_add(&tensor->means, lane->sums);
+    by_channel_means_add(&tensor->means, lane->sums,
+                         product(values->dims, 0, values->rank) / channels);
     return 0;
 }
 
@@ -135,7 +140,7 @@ static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tenso
 {
     lane->nonfinite |= tensor->sketch.nonfinite_sample == look->sample;
     by_tensor_stats_shape(tensor, values->dims, values->rank);
-    if (add_channels(lane, tensor, values, err) < 0)
+    if (add_channels(lane, tensor, values, look->sample, err) < 0)
         return -1;
     return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
 }

@@ -52,7 +52,7 @@ static size_t take_means(struct by_bias_job *job, struct by_stats *stats)
     for (size_t i = 0; i < job->input_count; i++) {
         struct by_bias_input *input = &job->inputs[i];
         const struct by_tensor_stats *tensor = by_stats_find(stats, input->name);
-        if (!tensor || tensor->means.count != input->channels ||
+        if (!tensor || tensor->means.sums.count != input->channels ||
             !by_tensor_stats_means(tensor, input->means))
             input->means = NULL;
     }

@@ -5,31 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-#define LANES 16u
-#define RUN   32u /* values of a lane */
-#define PIECE 4096u
+#define LANES   16u
+#define RUN     32u /* values of a lane */
+#define PIECE   4096u
+#define COLUMNS 64u
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 int by_channel_means_init(struct by_channel_means *means, size_t count, struct baryon_error *err)
 {
-    *means = (struct by_channel_means){0};
-    means->sums = count ? by_alloc_zero(count, sizeof *means->sums, err) : NULL;
-    means->count = means->sums ? count : 0;
-    return count && !means->sums ? -1 : 0;
+    *means = (struct by_channel_means){.sums.cell = BY_FOLD_NONE};
+    return count ? by_fold_init(&means->sums, count, err) : 0;
 }
 
 void by_channel_means_release(struct by_channel_means *means)
 {
-    by_free(means->sums);
-    *means = (struct by_channel_means){0};
+    by_fold_release(&means->sums);
+    *means = (struct by_channel_means){.sums.cell = BY_FOLD_NONE};
 }
 
 /* --- Sums of one look --- */
 
 struct look {
     const struct by_channel_values *values;
-    double *sums;
+    float *sums;
 };
 
 static void end_run(const lanes *run, double sums[LANES])
@@ -94,9 +93,8 @@ static int sum_channels(void *context, size_t begin, size_t end, unsigned worker
     (void)worker;
     (void)err;
     for (size_t c = begin; c < end; c++) {
-        look->sums[c] = sum_channel(look->values, c, true);
-        if (!isfinite(look->sums[c]))
-            look->sums[c] = sum_channel(look->values, c, false);
+        const double sum = sum_channel(look->values, c, true);
+        look->sums[c] = (float)(isfinite(sum) ? sum : sum_channel(look->values, c, false));
     }
     return 0;
 }
@@ -145,7 +143,8 @@ static int sum_blocks(void *context, size_t begin, size_t end, unsigned worker,
         double sums[LANES] = {0};
         sum_block(look->values, block, sums);
         for (size_t c = block * each; c < (block + 1) * each && c < look->values->channels; c++)
-            look->sums[c] = isfinite(sums[c % each]) ? sums[c % each] : sum_lane(look->values, c);
+            look->sums[c] =
+                (float)(isfinite(sums[c % each]) ? sums[c % each] : sum_lane(look->values, c));
     }
     return 0;
 }
@@ -158,7 +157,7 @@ static int sum_odd_blocks(void *context, size_t begin, size_t end, unsigned work
     (void)worker;
     (void)err;
     for (size_t c = begin; c < end; c++)
-        look->sums[c] = sum_lane(look->values, c);
+        look->sums[c] = (float)sum_lane(look->values, c);
     return 0;
 }
 
@@ -168,23 +167,29 @@ static size_t grain(size_t values)
     return values && values < BY_SKETCH_PIECE ? BY_SKETCH_PIECE / values : 1;
 }
 
-/* Rows of channels side by side: each place by itself. */
-static void sum_rows(const struct by_channel_values *values, double *sums)
+/* Channels that lie side by side, in rows: [begin, end) of each. */
+static int sum_columns(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
 {
-    float buffer[PIECE];
-    memset(sums, 0, values->channels * sizeof *sums);
-    for (size_t o = 0; o < values->outer; o++)
-        for (size_t at = 0, step; at < values->channels; at += step) {
-            step = values->channels - at < PIECE ? values->channels - at : PIECE;
-            const float *floats =
-                by_sketch_floats(values->at, values->elem, o * values->channels + at, step, buffer);
-            for (size_t i = 0; i < step; i++)
-                sums[at + i] += (double)floats[i];
-        }
+    const struct look *look = context;
+    const struct by_channel_values *values = look->values;
+    float buffer[COLUMNS];
+    double sums[COLUMNS] = {0};
+    (void)worker;
+    (void)err;
+    for (size_t o = 0; o < values->outer; o++) {
+        const float *floats = by_sketch_floats(values->at, values->elem,
+                                               o * values->channels + begin, end - begin, buffer);
+        for (size_t i = 0; i < end - begin; i++)
+            sums[i] += (double)floats[i];
+    }
+    for (size_t i = 0; i < end - begin; i++)
+        look->sums[begin + i] = (float)sums[i];
+    return 0;
 }
 
-int by_channel_sums(const struct by_channel_values *values, const struct by_team *team,
-                    double *sums, struct baryon_error *err)
+int by_channel_sums(const struct by_channel_values *values, const struct by_team *team, float *sums,
+                    struct baryon_error *err)
 {
     struct look look = {values, sums};
     const struct by_blocks *blocks = values->blocks;
@@ -196,28 +201,29 @@ int by_channel_sums(const struct by_channel_values *values, const struct by_team
     if (blocks)
         return by_team_for(team, (values->channels + blocks->block - 1) / blocks->block,
                            grain(each * blocks->block), sum_blocks, &look, err);
-    if (values->inner != 1)
-        return by_team_for(team, values->channels, grain(each), sum_channels, &look, err);
-    sum_rows(values, sums);
-    return 0;
+    if (values->inner == 1)
+        return by_team_for(team, values->channels, COLUMNS, sum_columns, &look, err);
+    return by_team_for(team, values->channels, grain(each), sum_channels, &look, err);
 }
 
 /* --- Many looks --- */
 
-void by_channel_means_add(struct by_channel_means *means, const double *sums)
+void by_channel_means_add(struct by_channel_means *means, float *sums, size_t values)
 {
-    for (size_t i = 0; i < means->count; i++)
-        if (isfinite(sums[i]))
-            by_exact_add(&means->sums[i], sums[i]);
+    means->values += values;
+    for (size_t i = 0; i < means->sums.count; i++)
+        if (!isfinite(sums[i]))
+            sums[i] = 0;
+    by_fold_add(&means->sums, sums);
 }
 
 void by_channel_means_merge(struct by_channel_means *means, const struct by_channel_means *other)
 {
-    for (size_t i = 0; i < means->count; i++)
-        by_exact_merge(&means->sums[i], &other->sums[i]);
+    means->values += other->values;
+    by_fold_merge(&means->sums, &other->sums);
 }
 
-double by_channel_mean(const struct by_channel_means *means, size_t channel, uint64_t values)
+double by_channel_mean(const struct by_channel_means *means, size_t channel)
 {
-    return values ? by_exact_value(&means->sums[channel]) / (double)values : 0;
+    return means->values ? by_fold_value(&means->sums, channel) / (double)means->values : 0;
 }

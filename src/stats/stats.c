@@ -72,6 +72,7 @@ int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets
         tensor->has_means = targets[i].feeds;
         tensor->rank = SIZE_MAX;
         by_sketch_init(&tensor->sketch);
+        by_channel_means_release(&tensor->means);
         stats->tensor_count++;
     }
     return 0;
@@ -145,14 +146,18 @@ void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, 
     by_channel_means_release(&tensor->means);
 }
 
+#define TOP_MAX (127 + 80)
+
 bool by_tensor_stats_means(const struct by_tensor_stats *tensor, double *means)
 {
     const struct by_sketch *sketch = &tensor->sketch;
-    const size_t count = tensor->means.count;
-    if (!count || sketch->nans || sketch->infinities)
+    const size_t count = tensor->means.sums.count;
+    /* Sums of greater values may have left the range of floats. */
+    if (!count || !tensor->means.values || sketch->nans || sketch->infinities ||
+        sketch->top > TOP_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
-        means[i] = by_channel_mean(&tensor->means, i, sketch->count / count);
+        means[i] = by_channel_mean(&tensor->means, i);
     return true;
 }
 

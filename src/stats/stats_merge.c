@@ -177,9 +177,9 @@ static int merge_means(struct by_tensor_stats *tensor, const struct by_tensor_st
     struct by_channel_means *means = &tensor->means;
     if (other->rank == SIZE_MAX)
         return 0;
-    if (fresh && by_channel_means_init(means, other->means.count, err))
+    if (fresh && by_channel_means_init(means, other->means.sums.count, err))
         return -1;
-    if (means->count != other->means.count)
+    if (means->sums.count != other->means.sums.count)
         by_channel_means_release(means);
     else
         by_channel_means_merge(means, &other->means);

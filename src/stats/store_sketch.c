@@ -1,4 +1,5 @@
 /* Sketches and channels of a .stats file. */
+#include "ir/tensor.h"
 #include "stats/store.h"
 
 #include <string.h>
@@ -188,19 +189,22 @@ void by_store_take_channels(struct by_store_in *in, struct by_channels *channels
 
 void by_store_put_means(struct by_str *out, const struct by_channel_means *means)
 {
-    by_store_put_varint(out, means->count);
-    for (size_t i = 0; i < means->count; i++)
-        by_store_put_exact(out, &means->sums[i]);
+    by_store_put_varint(out, means->sums.count);
+    if (!means->sums.count)
+        return;
+    by_store_put_varint(out, means->values);
+    by_store_put_fold(out, &means->sums);
 }
 
 void by_store_take_means(struct by_store_in *in, struct by_channel_means *means)
 {
-    const size_t count = by_store_take_count(in, 1, "the number of channels");
-    *means = (struct by_channel_means){0};
-    if (!count || in->failed || !by_store_allow(in, count, sizeof *means->sums))
+    const uint64_t count = by_store_take_varint(in, BY_ELEMENTS_MAX, "the number of channels");
+    if (!count || in->failed || !by_store_allow(in, (size_t)count, 2 * sizeof(int64_t)))
         return;
-    if (by_channel_means_init(means, count, in->err))
+    if (by_channel_means_init(means, (size_t)count, in->err)) {
         in->failed = true;
-    for (size_t i = 0; i < count && !in->failed; i++)
-        by_store_take_exact(in, &means->sums[i]);
+        return;
+    }
+    means->values = by_store_take_varint(in, UINT64_MAX, "the number of values");
+    by_store_take_fold(in, &means->sums);
 }

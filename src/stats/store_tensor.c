@@ -56,7 +56,7 @@ static void check_channels(struct by_store_in *in, const struct by_tensor_stats 
 static void check_tensor(struct by_store_in *in, const struct by_tensor_stats *tensor)
 {
     check_channels(in, tensor, tensor->channels.count);
-    check_channels(in, tensor, tensor->means.count);
+    check_channels(in, tensor, tensor->means.sums.count);
     if (tensor->rank == SIZE_MAX && tensor->sketch.samples)
         by_store_fail(in, "has values, but no shape");
     else if (tensor->nonfinite_name && tensor->sketch.nonfinite_sample == BY_SKETCH_NO_SAMPLE)
@@ -74,6 +74,7 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
         tensor->nonfinite_name = by_store_take_text(in);
     by_store_take_sketch(in, &tensor->sketch);
     by_store_take_channels(in, &tensor->channels);
+    by_channel_means_release(&tensor->means);
     if (tensor->has_means)
         by_store_take_means(in, &tensor->means);
     if (!in->failed)

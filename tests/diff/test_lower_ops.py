@@ -178,7 +178,7 @@ def nbits(quantize, score):
         wanted = run(model, feeds)
         errors = {}
         for settings in ("nbits", "nbits,symmetric", "nbits,minmse", "nbits,hqq", "nbits,b8", "nbits,b2"):
-            made, found = quantize.checked(model, settings + ",gather", feeds, f"{what} {settings}")
+            made, found = quantize.checked(model, settings + ",extra", feeds, f"{what} {settings}")
             if made is None:
                 continue
             for op, wanted_count in ops.items():

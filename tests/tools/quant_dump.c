@@ -4,7 +4,7 @@
  *   quant_dump MODEL SETTINGS [STATS OUT [THREADS]]
  *
  * SETTINGS are words joined by commas: one of xint8, vint8, u8s8, a8w8, a16w8, transformer,
- * weights, dynamic, nbits, and then b2, b8, hqq, symmetric, minmse, u8, spill, gather, compat,
+ * weights, dynamic, nbits, and then b2, b8, hqq, symmetric, minmse, u8, spill, extra, compat,
  * channel, group, dedicated, dq, fold, chains, int4, all, keep, qoperator. Prints a line for each
  * row ("R" role, type, tensor, owner of its parameters, readers, reason) and for each node ("N"
  * state, operator, name, reason), words separated by tabs. With STATS
@@ -168,9 +168,9 @@ static int run(int argc, char **argv, struct baryon_error *err)
     set_preset(&recipe, argv[2]);
     set_flags(&recipe, argv[2]);
     const bool spill = has(argv[2], "spill");
-    struct by_pattern gather = {"Gather", "settings"};
-    if (has(argv[2], "gather"))
-        recipe.extra_op_types.at = &gather, recipe.extra_op_types.count = 1;
+    struct by_pattern extra[] = {{"Gather", "settings"}, {"Gemm", "settings"}};
+    if (has(argv[2], "extra"))
+        recipe.extra_op_types.at = extra, recipe.extra_op_types.count = 2;
     int failed = by_model_load(&model, argv[1], NULL, err) ||
                  (spill && by_model_spill(model, ".", (size_t)1 << 36, err)) ||
                  by_model_link(model, err) || by_model_infer(model, NULL, err) ||

@@ -84,7 +84,7 @@ static inline void stats_values(float *values, size_t count, unsigned tensor, ui
 static inline int stats_sum(struct by_tensor_stats *tensor, const float *values, size_t outer,
                             size_t inner, bool first, struct baryon_error *error)
 {
-    double sums[64];
+    float sums[64];
     const struct by_channel_values all = {.at = values,
                                           .elem = BY_ELEM_FLOAT,
                                           .outer = outer,
@@ -93,7 +93,7 @@ static inline int stats_sum(struct by_tensor_stats *tensor, const float *values,
     if ((first && by_channel_means_init(&tensor->means, all.channels, error)) ||
         by_channel_sums(&all, NULL, sums, error))
         return -1;
-    by_channel_means_add(&tensor->means, sums);
+    by_channel_means_add(&tensor->means, sums, outer * inner);
     return 0;
 }
 
