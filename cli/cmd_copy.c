@@ -110,10 +110,10 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         by_err_file(err, loaded.name);
     if (status == 0)
         status = save(loaded.model, settings, cli->operands[1], &size, err);
-    if (status < 0)
-        status = by_model_judge(loaded.model, status, err);
     if (status == 0)
         tell(cli, cli->operands[1], size.model);
+    else
+        status = by_model_judge(loaded.model, status, err);
     by_loaded_close(&loaded);
     return status;
 }

@@ -33,6 +33,7 @@ TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika",
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
+VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")
@@ -55,11 +56,9 @@ def cases(build, *flags):
     return [CASES, "--program", f"{build}/baryon", *flags]
 
 
-def valgrind_units():
-    """In slices of every fourth program, since all of them take an hour."""
-    programs = names("tests/unit/test_*.c")
-    command = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
-    return {f"valgrind-unit-{i + 1}": [[*command, *programs[i::SLICES]]] for i in range(SLICES)}
+def sliced(name, command, words):
+    """NAME-1 and so on, for what takes half an hour: each does the command with every fourth word."""
+    return {f"{name}-{i + 1}": [[*command, *words[i::SLICES]]] for i in range(SLICES)}
 
 
 def cppcheck():
@@ -96,7 +95,7 @@ MORE_PARTS = {
         make("FLAVOUR=tsan", "units"),
         units("build/tsan", "--seconds", "600"),
     ],
-    **valgrind_units(),
+    **sliced("valgrind-unit", VALGRIND, names("tests/unit/test_*.c")),
     # What is left out runs in asan-cases; the code that reads their files, in valgrind-unit.
     "valgrind-bad": [cases("build", "--valgrind", "--sample", "4", "tests/bad")],
     "faults": [
@@ -111,7 +110,7 @@ MORE_PARTS = {
         units("build/faults", pattern="tests/unit/test_random_edits.c"),
     ],
     "fuzz": [make("fuzz")],
-    "clang-tidy": [["tests/tidy.py"]],
+    **sliced("clang-tidy", ["tests/tidy.py"], sorted(glob("src/**/*.c", recursive=True) + glob("cli/*.c"))),
     "cppcheck": [cppcheck()],
 }
 
