@@ -25,13 +25,13 @@ static const struct by_preset_value values[] = {
     {"fuse-prelu", "false"},
     {"dedicated-pairs", "true"},
     {"all-op-types", "true"},
-    {"cle", "replace"},
     {"pass", "batch-norm-to-conv,split-to-slice,-split-large-pool,-"
              "reduce-mean-to-global-average-pool,-sigmoid-to-hard-sigmoid"},
     {0},
 };
 
 static const struct by_preset_value compat[] = {
+    {"cle", "off"},
     {"keep-unquantized-chains", "true"},
     {0},
 };
