@@ -2,12 +2,23 @@
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "uint16"}, {"weight", "int16"},      {"operators", "npu"},
-    {"domain", "microsoft"},  {"hardware", "extended"}, {0},
+    {"activation", "uint16"},
+    {"weight", "int16"},
+    {"operators", "npu"},
+    {"domain", "microsoft"},
+    {"hardware", "extended"},
+    {"adjust-weight-for-bias", "true"}, /* products of fine scales are too small for biases */
+    {0},
+};
+
+static const struct by_preset_value compat[] = {
+    {"adjust-weight-for-bias", "false"},
+    {0},
 };
 
 const struct by_preset by_preset_int16_cnn = {
     .name = "INT16_CNN_DEFAULT",
     .help = "Convolutional networks: uint16 activations, int16 weights",
     .values = values,
+    .compat = compat,
 };
