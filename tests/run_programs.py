@@ -134,6 +134,8 @@ def main():
         "ORT_DISABLE_TELEMETRY": "1",  # of the Python package
     }
 
+    if options.valgrind:
+        environment["VALGRIND"] = "1"  # a test may do less of what takes long in it
     if options.memory and has_room(IN_MEMORY):
         environment["TMPDIR"] = IN_MEMORY
 
