@@ -2,10 +2,16 @@
 
 #include <string.h>
 
-/* Values of an item in memory, with the padding. */
-static size_t item_size(const struct by_blocks *blocks)
+size_t by_block_size(const struct by_blocks *blocks)
 {
-    return (blocks->channels + blocks->block - 1) / blocks->block * blocks->block * blocks->places;
+    return blocks->places * blocks->block;
+}
+
+const float *by_block_at(const struct by_blocks *blocks, const float *values, size_t item,
+                         size_t block)
+{
+    const size_t each = (blocks->channels + blocks->block - 1) / blocks->block;
+    return values + (item * each + block) * by_block_size(blocks);
 }
 
 const float *by_blocks_floats(const struct by_blocks *blocks, const float *values, size_t begin,
@@ -18,7 +24,7 @@ const float *by_blocks_floats(const struct by_blocks *blocks, const float *value
         return values + begin;
     for (size_t done = 0, step; done < count; done += step) {
         const size_t item = (begin + done) / each, at = (begin + done) % each;
-        const float *from = values + item * item_size(blocks);
+        const float *from = by_block_at(blocks, values, item, 0);
         if (at < full) {
             step = full - at < count - done ? full - at : count - done;
             if (step == count)
@@ -39,9 +45,8 @@ void by_blocks_planes(const struct by_blocks *blocks, const float *values, size_
 {
     for (size_t plane = begin; plane < end; plane++) {
         const size_t item = plane / blocks->channels, channel = plane % blocks->channels;
-        const float *from = values + item * item_size(blocks) +
-                            channel / blocks->block * blocks->block * blocks->places +
-                            channel % blocks->block;
+        const float *from =
+            by_block_at(blocks, values, item, channel / blocks->block) + channel % blocks->block;
         float *to = out + plane * blocks->places;
         for (size_t place = 0; place < blocks->places; place++)
             to[place] = from[place * blocks->block];

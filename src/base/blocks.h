@@ -12,6 +12,10 @@ struct by_blocks {
     size_t channels, block, places; /* channels: without the padding */
 };
 
+/* Values of a block of an item, and where it begins. */
+size_t by_block_size(const struct by_blocks *blocks);
+const float *by_block_at(const struct by_blocks *blocks, const float *values, size_t item,
+                         size_t block);
 /*
  * Values [begin, begin + count) in the order of memory, padding left out: where they lie, or
  * in the buffer.

@@ -95,6 +95,17 @@ int by_bins_squares_load(struct by_bins_squares *squares, const struct by_bins *
     return 0;
 }
 
+int by_bins_squares_of(struct by_bins_squares *squares, const struct by_sketch *sketch,
+                       struct baryon_error *err)
+{
+    struct by_bins bins;
+    if (by_bins_load(&bins, sketch, err) < 0)
+        return -1;
+    const int status = by_bins_squares_load(squares, &bins, err);
+    by_bins_release(&bins);
+    return status;
+}
+
 void by_bins_squares_release(struct by_bins_squares *squares)
 {
     by_free(squares->low);

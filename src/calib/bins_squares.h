@@ -16,6 +16,9 @@ struct by_bins_squares {
 
 int by_bins_squares_load(struct by_bins_squares *squares, const struct by_bins *bins,
                          struct baryon_error *err);
+/* Those of all that was seen. */
+int by_bins_squares_of(struct by_bins_squares *squares, const struct by_sketch *sketch,
+                       struct baryon_error *err);
 void by_bins_squares_release(struct by_bins_squares *squares);
 /* As soon as the error is known to be above `enough`: infinity. */
 double by_bins_squares_error(const struct by_bins_squares *squares, const struct by_scale *scale,

@@ -105,7 +105,6 @@ static void look_for_best(struct search *search)
 static int minmse_float(const struct by_sketch *sketch, const struct by_calib_target *target,
                         struct by_range *range, struct baryon_error *err)
 {
-    struct by_bins bins;
     struct by_bins_squares squares;
     struct search search = {.bins = &squares, .target = target, .best.error = INFINITY};
     by_range_seen(sketch, &search.seen);
@@ -113,11 +112,7 @@ static int minmse_float(const struct by_sketch *sketch, const struct by_calib_ta
         search.seen.high = fmax(-search.seen.low, search.seen.high);
         search.seen.low = -search.seen.high;
     }
-    if (by_bins_load(&bins, sketch, err) < 0)
-        return -1;
-    const int status = by_bins_squares_load(&squares, &bins, err);
-    by_bins_release(&bins);
-    if (status < 0)
+    if (by_bins_squares_of(&squares, sketch, err) < 0)
         return -1;
     try_range(&search, &search.seen);
     if (search.best.error > 0)

@@ -67,17 +67,12 @@ static int take_whole_if_better(const struct by_sketch *sketch,
                                 const struct by_calib_target *target, struct by_range *range,
                                 struct baryon_error *err)
 {
-    struct by_bins bins;
     struct by_bins_squares squares;
     struct by_range seen;
     by_range_seen(sketch, &seen);
     if (range->constant_zero || (range->low <= seen.low && range->high >= seen.high))
         return 0;
-    if (by_bins_load(&bins, sketch, err) < 0)
-        return -1;
-    const int status = by_bins_squares_load(&squares, &bins, err);
-    by_bins_release(&bins);
-    if (status < 0)
+    if (by_bins_squares_of(&squares, sketch, err) < 0)
         return -1;
     if (error_of(&squares, &seen, target) < error_of(&squares, range, target) * BY_BINS_TIE)
         *range = seen;

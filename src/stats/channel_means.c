@@ -101,20 +101,13 @@ static int sum_channels(void *context, size_t begin, size_t end, unsigned worker
 
 /* --- In blocks: a place is a value of each of the block's channels --- */
 
-static const float *block_at(const struct by_channel_values *values, size_t item, size_t block)
-{
-    const struct by_blocks *blocks = values->blocks;
-    const size_t all = (blocks->channels + blocks->block - 1) / blocks->block;
-    return (const float *)values->at + (item * all + block) * blocks->places * blocks->block;
-}
-
 /* Blocks of 8 have two places in the lanes. */
 static void sum_block(const struct by_channel_values *values, size_t block, double sums[LANES])
 {
     const struct by_blocks *blocks = values->blocks;
     double all[LANES] = {0};
     for (size_t item = 0; item < values->outer; item++)
-        add_values(block_at(values, item, block), blocks->places * blocks->block, all);
+        add_values(by_block_at(blocks, values->at, item, block), by_block_size(blocks), all);
     for (size_t i = 0; i < LANES; i++)
         sums[i % blocks->block] += all[i];
 }
@@ -124,9 +117,8 @@ static double sum_lane(const struct by_channel_values *values, size_t channel)
     const struct by_blocks *blocks = values->blocks;
     double sum = 0;
     for (size_t item = 0; item < values->outer; item++) {
-        const float *at = block_at(values, item, channel / blocks->block);
-        for (size_t i = channel % blocks->block; i < blocks->places * blocks->block;
-             i += blocks->block)
+        const float *at = by_block_at(blocks, values->at, item, channel / blocks->block);
+        for (size_t i = channel % blocks->block; i < by_block_size(blocks); i += blocks->block)
             sum += (double)at[i];
     }
     return sum;

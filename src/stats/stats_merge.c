@@ -175,8 +175,6 @@ static int merge_means(struct by_tensor_stats *tensor, const struct by_tensor_st
                        bool fresh, struct baryon_error *err)
 {
     struct by_channel_means *means = &tensor->means;
-    if (other->rank == SIZE_MAX)
-        return 0;
     if (fresh && by_channel_means_init(means, other->means.sums.count, err))
         return -1;
     if (means->sums.count != other->means.sums.count)
@@ -186,13 +184,11 @@ static int merge_means(struct by_tensor_stats *tensor, const struct by_tensor_st
     return 0;
 }
 
-/* Those of one that was never looked at do not count; sizes that differ are a size that varies. */
+/* Sizes that differ are a size that varies. */
 static int merge_channels(struct by_tensor_stats *tensor, const struct by_tensor_stats *other,
                           bool fresh, struct baryon_error *err)
 {
     struct by_channels *channels = &tensor->channels;
-    if (other->rank == SIZE_MAX)
-        return 0;
     if (fresh && other->channels.count && by_channels_init(channels, other->channels.count, err))
         return -1;
     if (channels->count != other->channels.count)
@@ -214,10 +210,10 @@ int by_tensor_stats_merge(struct by_stats *stats, struct by_tensor_stats *tensor
             return -1;
     }
     merge_shape(tensor, other);
-    return merge_channels(tensor, other, fresh, err) || merge_means(tensor, other, fresh, err) ||
-                   by_sketch_merge(&tensor->sketch, &other->sketch, err)
-               ? -1
-               : 0;
+    if (other->rank != SIZE_MAX && /* it was looked at */
+        (merge_channels(tensor, other, fresh, err) || merge_means(tensor, other, fresh, err)))
+        return -1;
+    return by_sketch_merge(&tensor->sketch, &other->sketch, err);
 }
 
 static int add_fold(struct by_fold *to, const struct by_fold *from, struct baryon_error *err)

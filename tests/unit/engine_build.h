@@ -74,18 +74,43 @@ static inline float draw(uint64_t seed)
     return (float)(by_rng_bits(seed, 0, drawn++) >> 40) / (float)(1 << 23) - 1;
 }
 
-static inline void put_random(struct baryon_model *model, const char *name, const char *shape)
+#define PUT_MOST 512 /* values of a weight given by its shape */
+
+static inline size_t count_of(struct baryon_model *model, const char *shape)
 {
-    float values[512];
-    int64_t dims[8], count;
+    int64_t count;
+    assert_true(by_shape_count(shape_of(model, shape), &count) && count <= PUT_MOST);
+    return (size_t)count;
+}
+
+static inline void put_values(struct baryon_model *model, const char *name, const char *shape,
+                              const float *values)
+{
+    int64_t dims[8];
     const struct by_shape *wanted = shape_of(model, shape);
-    assert_true(by_shape_count(wanted, &count) && count <= 512 && wanted->rank <= 8);
+    assert_true(wanted->rank <= 8);
     for (size_t i = 0; i < wanted->rank; i++)
         dims[i] = wanted->dims[i].size;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = draw(5);
     put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
-               (size_t)count * sizeof *values);
+               count_of(model, shape) * sizeof *values);
+}
+
+/* One value everywhere. */
+static inline void put_floats(struct baryon_model *model, const char *name, const char *shape,
+                              float value)
+{
+    float values[PUT_MOST];
+    for (size_t i = 0, count = count_of(model, shape); i < count; i++)
+        values[i] = value;
+    put_values(model, name, shape, values);
+}
+
+static inline void put_random(struct baryon_model *model, const char *name, const char *shape)
+{
+    float values[PUT_MOST];
+    for (size_t i = 0, count = count_of(model, shape); i < count; i++)
+        values[i] = draw(5);
+    put_values(model, name, shape, values);
 }
 
 /* y = x + w; x is float[N,2], w is {10, 20}. */

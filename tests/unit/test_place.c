@@ -11,20 +11,6 @@ static struct by_quant_plan *plan;
 
 /* --- Models --- */
 
-static void put_floats(struct baryon_model *model, const char *name, const char *shape, float value)
-{
-    float values[256];
-    int64_t dims[8], count;
-    const struct by_shape *wanted = shape_of(model, shape);
-    assert_true(by_shape_count(wanted, &count) && count <= 256 && wanted->rank <= 8);
-    for (size_t i = 0; i < wanted->rank; i++)
-        dims[i] = wanted->dims[i].size;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = value;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, values,
-               (size_t)count * sizeof *values);
-}
-
 /* x -> Conv(w, b) -> c; 2 channels become 4. */
 static struct baryon_model *conv_model(void)
 {

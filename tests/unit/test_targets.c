@@ -31,24 +31,12 @@ static void assert_targets(struct baryon_model *model, enum by_target_choice cho
     by_model_free(model);
 }
 
-static void put_floats(struct baryon_model *model, const char *name, const char *shape)
-{
-    static const float zeros[64];
-    const struct by_shape *wanted = shape_of(model, shape);
-    int64_t dims[8], count;
-    assert_true(by_shape_count(wanted, &count) && count <= 64 && wanted->rank <= 8);
-    for (size_t i = 0; i < wanted->rank; i++)
-        dims[i] = wanted->dims[i].size;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, wanted->rank, zeros,
-               (size_t)count * sizeof *zeros);
-}
-
 /* x -> Conv -> c -> more; the weight is 4x2x1x1. */
 static struct baryon_model *conv_model(void)
 {
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "N,2,4,4");
-    put_floats(model, "w", "4,2,1,1");
+    put_floats(model, "w", "4,2,1,1", 0);
     put_node(model->graph, "conv", "Conv", "x,w", "c");
     return model;
 }
@@ -56,8 +44,8 @@ static struct baryon_model *conv_model(void)
 static struct baryon_model *conv_then(const char *op_type, const char *inputs)
 {
     struct baryon_model *model = conv_model();
-    put_floats(model, "k", "");
-    put_floats(model, "v", "4");
+    put_floats(model, "k", "", 0);
+    put_floats(model, "v", "4", 0);
     put_node(model->graph, "then", op_type, inputs, "y");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     return model;
@@ -117,7 +105,7 @@ static void normalization_after_normalization(void **state)
 {
     (void)state;
     struct baryon_model *model = conv_model();
-    put_floats(model, "v", "4");
+    put_floats(model, "v", "4", 0);
     put_node(model->graph, "bn", "BatchNormalization", "c,v,v,v,v", "b");
     put_node(model->graph, "add", "Add", "b,x2", "s");
     put_node(model->graph, "relu", "Relu", "s", "y");
@@ -132,7 +120,7 @@ static void constants_and_other_types_are_none(void **state)
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT16, "2");
     takes(model, "n", BY_ELEM_INT64, "2");
-    put_floats(model, "w", "2");
+    put_floats(model, "w", "2", 0);
     put_node(model->graph, "exp", "Exp", "w", "e");
     put_node(model->graph, "cast", "Cast", "e", "h");
     by_node_set_int(node_at(model->graph, 1), "to", BY_ELEM_FLOAT16, &err);
@@ -152,9 +140,9 @@ static struct baryon_model *pattern_model(void)
 {
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "2,3,8");
-    put_floats(model, "w", "8,8");
-    put_floats(model, "v", "8");
-    put_floats(model, "k", "");
+    put_floats(model, "w", "8,8", 0);
+    put_floats(model, "v", "8", 0);
+    put_floats(model, "k", "", 0);
     put_node(model->graph, "first", "MatMul", "x,w", "h");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     return model;
@@ -266,8 +254,8 @@ static void channels_are_carried(void **state)
     (void)state;
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "N,3,4,4");
-    put_floats(model, "k", "");
-    put_floats(model, "w", "3,1");
+    put_floats(model, "k", "", 0);
+    put_floats(model, "w", "3,1", 0);
     put_node(model->graph, "scale", "Mul", "x,k", "a");
     put_node(model->graph, "pool", "GlobalAveragePool", "a", "p");
     put_node(model->graph, "flat", "Flatten", "p", "f");
