@@ -252,6 +252,15 @@ static int together(const struct by_trial *trial, size_t *count, struct baryon_e
     return 0;
 }
 
+/* Those that others wait for. */
+static unsigned count_looks(const struct batch *part)
+{
+    unsigned looks = 0;
+    for (size_t i = 0; i < part->count; i++)
+        looks += part->candidates[i].mode != BY_CLE_OFF;
+    return looks ? looks : 1;
+}
+
 static int prepare_all(struct batch *batch, struct baryon_error *err)
 {
     struct by_trial *trial = batch->trial;
@@ -260,10 +269,11 @@ static int prepare_all(struct batch *batch, struct baryon_error *err)
     if (together(trial, &most, err) < 0)
         return -1;
     for (size_t done = 0, some; done < batch->count; done += some) {
-        struct batch part = {.trial = trial, .candidates = batch->candidates + done};
         some = batch->count - done < most ? batch->count - done : most;
+        struct batch part = {.trial = trial, .candidates = batch->candidates + done, .count = some};
         /* Each thread holds a sample's values. */
-        trial->threads = threads > some ? threads / (unsigned)some : 1;
+        const unsigned looks = count_looks(&part);
+        trial->threads = threads > looks ? threads / looks : 1;
         if (by_par_for(trial->q->pool, some, 1, prepare_each, &part, err) < 0)
             return -1;
     }
