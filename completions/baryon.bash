@@ -131,6 +131,7 @@ _baryon()
     quantize:--cle) words='off auto exact replace keep' ;;
     quantize:--cle-threshold) return ;;
     quantize:--cle-steps) return ;;
+    quantize:--bias-correction) words='false true auto' ;;
     quantize:--hardware) words='none xint8 extended' ;;
     quantize:--refine) return ;;
     quantize:--refine-rounds) return ;;
@@ -204,6 +205,7 @@ _baryon()
     plan:--cle) words='off auto exact replace keep' ;;
     plan:--cle-threshold) return ;;
     plan:--cle-steps) return ;;
+    plan:--bias-correction) words='false true auto' ;;
     plan:--hardware) words='none xint8 extended' ;;
     plan:--refine) return ;;
     plan:--refine-rounds) return ;;

@@ -123,7 +123,7 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
     struct by_calibrate_options options = q->options->calibrate;
     if (q->options->stats)
         return load_stats(q, err);
-    if (by_quantize_want(q->plan, &options, err) < 0)
+    if (by_quantize_want(q->plan, q->corrects, &options, err) < 0)
         return -1;
     if (!options.name_count)
         return 0;
@@ -145,6 +145,8 @@ static int refine(struct by_quantization *q, struct baryon_error *err)
 
 static int correct(struct by_quantization *q, struct baryon_error *err)
 {
+    if (!q->corrects || !q->stats)
+        return 0;
     return by_quantize_correct(q->plan, q->stats, q->pool, q->options->log, err);
 }
 
@@ -158,7 +160,11 @@ static int lower(struct by_quantization *q, struct baryon_error *err)
 int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
                          const struct by_quantize_options *options, struct baryon_error *err)
 {
-    *q = (struct by_quantization){.model = model, .options = options};
+    *q = (struct by_quantization){
+        .model = model,
+        .options = options,
+        .corrects = options->recipe->bias_correction == BY_BIASES_CORRECTED,
+    };
     if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
         run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||
         run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||

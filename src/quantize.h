@@ -44,6 +44,7 @@ struct by_quantization {
     struct by_quant_plan *plan;
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
     struct by_stats *stats;     /* NULL: none needed */
+    bool corrects;              /* biases, as asked for or as samples said */
     struct by_pool *pool;
     struct by_quantize_report report;
 };

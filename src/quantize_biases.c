@@ -4,11 +4,6 @@
 #include "quant/refine.h"
 #include "solve/bias_correct.h"
 
-static bool corrects(const struct by_quant_plan *plan)
-{
-    return plan->recipe->bias_correction && plan->recipe->approach == BY_APPROACH_STATIC;
-}
-
 /* --- What is to be looked at --- */
 
 /* Names of ranges, and behind them those of what layers read; some are both. */
@@ -28,11 +23,11 @@ static int join_names(struct by_quant_plan *plan, const struct by_bias_job *job,
     return 0;
 }
 
-int by_quantize_want(struct by_quant_plan *plan, struct by_calibrate_options *options,
-                     struct baryon_error *err)
+int by_quantize_want(struct by_quant_plan *plan, bool corrects,
+                     struct by_calibrate_options *options, struct baryon_error *err)
 {
     struct by_bias_job job;
-    options->means = corrects(plan);
+    options->means = corrects;
     if (by_quant_wanted(plan, &options->names, &options->name_count, err) < 0)
         return -1;
     if (!options->means)
@@ -82,8 +77,6 @@ int by_quantize_correct(struct by_quant_plan *plan, struct by_stats *stats, stru
                         const struct by_log *log, struct baryon_error *err)
 {
     struct by_bias_job job;
-    if (!corrects(plan) || !stats)
-        return 0;
     int status = by_bias_survey(plan, &job, err);
     if (status == 0)
         status = correct(plan, &job, stats, pool, log, err);

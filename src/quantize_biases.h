@@ -4,10 +4,10 @@
 
 #include "quantize.h"
 
-/* Asks calibration for all that a plan needs to know: ranges, and means for its biases. What is
- * added to the options lives in the plan. */
-int by_quantize_want(struct by_quant_plan *plan, struct by_calibrate_options *options,
-                     struct baryon_error *err);
+/* Asks calibration for all that a plan needs to know: ranges, and means where its biases are or may
+ * be corrected. What is added to the options lives in the plan. */
+int by_quantize_want(struct by_quant_plan *plan, bool corrects,
+                     struct by_calibrate_options *options, struct baryon_error *err);
 /* Behind the rules of hardware, which are asked again where something changed. log may be NULL. */
 int by_quantize_correct(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                         const struct by_log *log, struct baryon_error *err);

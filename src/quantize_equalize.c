@@ -3,13 +3,17 @@
 #include "quantize_trial.h"
 #include "solve/cle.h"
 
+#include <math.h>
+
 #define GAIN  0.1 /* dB that a change of the model has to bring */
+#define SURE  2.0 /* standard errors of a mean gain */
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
 /* --- Which way --- */
 
-/* What is tried at most, as far as it is not the same as another one: the ways that keep the
- * float model what it is, and where Relu6 gains nothing by its own limits, the others. */
+/* Equalizations tried at most, as far as they are not the same as another one: the ways that keep
+ * the float model what it is, and where Relu6 gains nothing by its own limits, the others. Biases
+ * are corrected or not behind that, with the best. */
 static const enum by_cle_mode first_ways[] = {BY_CLE_EXACT, BY_CLE_OFF},
                               later_ways[] = {BY_CLE_REPLACE, BY_CLE_KEEP};
 
@@ -20,27 +24,73 @@ static size_t later_count(const struct by_cle_report *survey)
     return survey->relu6 == survey->pairs ? 1 : 2;
 }
 
-static int choose(struct by_trial *trial, const struct by_cle_report *survey,
-                  enum by_cle_mode *best, struct baryon_error *err)
+/* What was found so far, of both things that are tried. */
+struct found {
+    struct by_trial_way way;
+    struct by_trial_score score;
+};
+
+static bool judges_biases(const struct by_quantization *q)
 {
-    double first[2], later[2];
+    return q->options->recipe->bias_correction == BY_BIASES_AUTO;
+}
+
+static int try_ways(struct by_trial *trial, const enum by_cle_mode *modes, size_t count,
+                    bool corrects, struct by_trial_score *scores, struct baryon_error *err)
+{
+    struct by_trial_way ways[2];
+    for (size_t i = 0; i < count; i++)
+        ways[i] = (struct by_trial_way){modes[i], corrects};
+    return by_trial_run(trial, ways, count, scores, err);
+}
+
+static int choose(struct by_trial *trial, const struct by_cle_report *survey, struct found *best,
+                  struct baryon_error *err)
+{
+    struct by_trial_score first[2], later[2];
     const size_t more = later_count(survey);
-    *best = BY_CLE_OFF;
-    if (by_trial_run(trial, first_ways, 2, first, err) < 0)
+    if (try_ways(trial, first_ways, 2, best->way.corrects, first, err) < 0)
         return -1;
-    if (first[0] > first[1] + GAIN) {
-        *best = BY_CLE_EXACT;
+    const bool gains = first[0].sqnr > first[1].sqnr + GAIN;
+    best->way.mode = gains ? BY_CLE_EXACT : BY_CLE_OFF;
+    best->score = gains ? first[0] : first[1];
+    if (gains || !more)
         return 0;
-    }
-    if (!more)
-        return 0;
-    if (by_trial_run(trial, later_ways, more, later, err) < 0)
+    if (try_ways(trial, later_ways, more, best->way.corrects, later, err) < 0)
         return -1;
     for (size_t i = 0; i < more; i++)
-        if (later[i] > first[1] + GAIN) {
-            *best = later_ways[i];
-            first[1] = later[i];
+        if (later[i].sqnr > best->score.sqnr + GAIN) {
+            best->way.mode = later_ways[i];
+            best->score = later[i];
         }
+    return 0;
+}
+
+/* More than chance: what a few outputs that saturate say differs from sample to sample. */
+static bool is_sure(const struct by_trial_score *better, const struct by_trial_score *than)
+{
+    double sum = 0, squares = 0;
+    const double count = (double)better->count;
+    if (better->sqnr <= than->sqnr + GAIN || better->count != than->count)
+        return false;
+    for (size_t i = 0; i < better->count; i++) {
+        const double gain = better->each[i] - than->each[i];
+        sum += gain;
+        squares += gain * gain;
+    }
+    const double variance = (squares - sum * sum / count) / fmax(count - 1, 1);
+    return sum / count > fmax(GAIN, SURE * sqrt(fmax(variance, 0) / count));
+}
+
+static int choose_biases(struct by_trial *trial, bool judged, struct found *best,
+                         struct baryon_error *err)
+{
+    struct by_trial_score corrected;
+    if (!judged && try_ways(trial, &best->way.mode, 1, false, &best->score, err) < 0)
+        return -1;
+    if (try_ways(trial, &best->way.mode, 1, true, &corrected, err) < 0)
+        return -1;
+    best->way.corrects = is_sure(&corrected, &best->score);
     return 0;
 }
 
@@ -70,22 +120,51 @@ static int refuse_once(const struct by_quantization *q, struct baryon_error *err
     return by_err_hint(err, "give a function that begins again, or cle off");
 }
 
+/* How many ways there are to try, at most. */
+static size_t count_ways(const struct by_quantization *q, const struct by_cle_report *survey)
+{
+    const bool judged = q->options->recipe->cle == BY_CLE_AUTO;
+    return (judged ? 2 + later_count(survey) : 0) + (judges_biases(q) ? 2 - judged : 0);
+}
+
+static int try_all(const struct by_quantization *q, struct by_trial *trial,
+                   const struct by_cle_report *survey, struct by_trial_way *way,
+                   struct baryon_error *err)
+{
+    struct found best = {.way = *way};
+    const bool judged = way->mode == BY_CLE_AUTO;
+    if (judged && choose(trial, survey, &best, err) < 0)
+        return -1;
+    if (judges_biases(q) && choose_biases(trial, judged, &best, err) < 0)
+        return -1;
+    *way = best.way;
+    return 0;
+}
+
+static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs)
+{
+    by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
+           by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
+    if (judges_biases(q))
+        by_log(q->options->log, BY_LOG_INFO, "biases %s", way->corrects ? "corrected" : "kept");
+}
+
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
                     struct baryon_error *err)
 {
-    enum by_cle_mode mode = q->options->recipe->cle;
+    struct by_trial_way way = {q->options->recipe->cle, q->corrects};
     struct by_trial *trial;
-    if (by_trial_open(&trial, q, mode == BY_CLE_AUTO ? 2 + later_count(survey) : 0, err) < 0)
+    if (by_trial_open(&trial, q, count_ways(q, survey), err) < 0)
         return -1;
-    int status = mode == BY_CLE_AUTO ? choose(trial, survey, &mode, err) : 0;
-    if (status == 0 && mode != BY_CLE_OFF) {
+    int status = try_all(q, trial, survey, &way, err);
+    if (status == 0 && way.mode != BY_CLE_OFF) {
         *changed = true;
-        status = by_trial_equalize(q->plan, by_trial_seen(trial), mode, err);
+        status = by_trial_equalize(q->plan, by_trial_seen(trial), way.mode, err);
     }
     by_trial_close(trial);
+    q->corrects = way.corrects;
     if (status == 0)
-        by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
-               by_cle_mode_name(mode), mode == BY_CLE_OFF ? 0 : survey->pairs);
+        tell(q, &way, survey->pairs);
     return status;
 }
 

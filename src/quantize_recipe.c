@@ -84,7 +84,7 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
         settings->cle = BY_CLE_OFF;
     if ((settings->approach != BY_APPROACH_STATIC || settings->compat) &&
         is_default(config, "bias-correction"))
-        settings->bias_correction = false;
+        settings->bias_correction = BY_BIASES_KEPT;
     if (settings->compat && is_default(config, "percentile-guard"))
         settings->percentile_guard = false;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
@@ -370,7 +370,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;
     recipe->cle_stem = settings->cle_stem;
-    recipe->bias_correction = settings->bias_correction;
+    recipe->bias_correction = (enum by_bias_correction)settings->bias_correction;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;

@@ -69,7 +69,7 @@ struct by_recipe_settings {
     double cle_threshold;
     int64_t cle_steps;
     bool cle_stem;
-    bool bias_correction;
+    int bias_correction;
     int hardware;
     bool simulate_dpu;
     struct by_setting_texts refine;

@@ -221,6 +221,14 @@ static const struct by_choice cle_modes[] = {
     {0},
 };
 
+static const struct by_choice corrections[] = {
+    {"false", BY_BIASES_KEPT, "biases stay as they are"},
+    {"true", BY_BIASES_CORRECTED, "wherever there is something to correct"},
+    {"auto", BY_BIASES_AUTO,
+     "what samples that are kept aside say is best, where equalization is tried on them"},
+    {0},
+};
+
 static const struct by_choice hardware_names[] = {
     {"none", BY_HARDWARE_NONE, "no rules"},
     {"xint8", BY_HARDWARE_XINT8, "NPUs with 8 bits and scales that are powers of two"},
@@ -258,7 +266,9 @@ static const struct by_option hardware_rows[] = {
      AT(cle_stem),
      .help = "Equalize first layers with BatchNormalization behind them, too"},
     {.name = "bias-correction",
-     .type = BY_OPT_FLAG,
+     .type = BY_OPT_CHOICE,
+     .arg = "WHETHER",
+     .choices = corrections,
      .fallback = "true",
      AT(bias_correction),
      .help = "Biases make up for the mean of what rounding the weights does"},

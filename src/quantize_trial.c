@@ -15,9 +15,9 @@
 
 #include <math.h>
 
-#define LOOK  8 /* samples that ranges come from */
-#define ASIDE 8 /* samples behind those, which judge */
-#define MODES 4 /* at most */
+#define LOOK  8 /* samples that ranges come from; those behind them judge */
+#define WAYS  2 /* at most, in a call */
+#define MODES (BY_CLE_KEEP + 1)
 #define CLEAR 3 /* dB behind the best after half of the samples: out of the question */
 
 /* Copies stand side by side as long as they take no more than this; each takes about so many times
@@ -28,9 +28,9 @@
 struct by_trial {
     struct by_quantization *q;
     struct by_judge *judge;
-    struct by_stats *seen;
-    struct by_str bytes; /* of the model as it is; copies are views of it */
-    unsigned threads;    /* of one look */
+    struct by_stats *seen[MODES]; /* by equalization; NULL: not looked at yet */
+    struct by_str bytes;          /* of the model as it is; copies are views of it */
+    unsigned threads;             /* of one look */
     pthread_mutex_t lock;
     struct by_calibrate_progress progress;
     bool stopped;
@@ -39,11 +39,10 @@ struct by_trial {
 /* A copy of the model with its plan. */
 struct candidate {
     struct by_trial *trial;
-    enum by_cle_mode mode;
+    struct by_trial_way way;
     struct baryon_model *model;
     struct by_origins *origins;
     struct by_quant_plan *plan;
-    struct by_stats *stats;
     struct by_session *session;      /* NULL: out of the question */
     struct by_judgement *judgements; /* by sample */
     double sqnr;
@@ -108,7 +107,8 @@ static int look_at(struct by_trial *trial, struct baryon_model *model, struct by
     struct by_judge_reader reader;
     struct by_input_callback samples;
     struct look look = {.trial = trial};
-    if (by_quantize_want(plan, &options, err) < 0)
+    const bool corrects = trial->q->options->recipe->bias_correction != BY_BIASES_KEPT;
+    if (by_quantize_want(plan, corrects, &options, err) < 0)
         return -1;
     by_judge_read(trial->judge, &reader, &samples);
     options.samples = &samples;
@@ -170,18 +170,25 @@ static int copy(struct candidate *candidate, struct baryon_error *err)
     return place(candidate, err);
 }
 
-static int quantize(struct candidate *candidate, struct by_pool *pool, struct baryon_error *err)
+static int equalize(struct candidate *candidate, struct baryon_error *err)
 {
     struct by_trial *trial = candidate->trial;
-    if (candidate->mode != BY_CLE_OFF &&
-        (by_trial_equalize(candidate->plan, trial->seen, candidate->mode, err) < 0 ||
-         place(candidate, err) < 0 ||
-         look_at(trial, candidate->model, candidate->plan, false, &candidate->stats, err) < 0))
+    struct by_stats **seen = &trial->seen[candidate->way.mode];
+    if (by_trial_equalize(candidate->plan, trial->seen[BY_CLE_OFF], candidate->way.mode, err) < 0 ||
+        place(candidate, err) < 0)
         return -1;
-    struct by_stats *stats = candidate->mode == BY_CLE_OFF ? trial->seen : candidate->stats;
+    return *seen ? 0 : look_at(trial, candidate->model, candidate->plan, false, seen, err);
+}
+
+static int quantize(struct candidate *candidate, struct by_pool *pool, struct baryon_error *err)
+{
+    if (candidate->way.mode != BY_CLE_OFF && equalize(candidate, err) < 0)
+        return -1;
+    struct by_stats *stats = candidate->trial->seen[candidate->way.mode];
     if (by_quant_find_params(candidate->plan, stats, pool, err) < 0 ||
         by_refine(candidate->plan, err) < 0 ||
-        by_quantize_correct(candidate->plan, stats, pool, NULL, err) < 0)
+        (candidate->way.corrects &&
+         by_quantize_correct(candidate->plan, stats, pool, NULL, err) < 0))
         return -1;
     return by_lower(candidate->plan, pool, err);
 }
@@ -197,7 +204,6 @@ static int prepare(struct candidate *candidate, struct baryon_error *err)
         status = quantize(candidate, trial->q->pool, err);
     if (status == 0)
         status = by_judge_session(trial->judge, candidate->model, &candidate->session, err);
-    by_stats_close(candidate->stats);
     by_quant_plan_close(candidate->plan);
     by_origins_close(candidate->origins);
     by_model_free(candidate->model);
@@ -242,7 +248,7 @@ static int together(const struct by_trial *trial, size_t *count, struct baryon_e
     if (by_activation_bytes(trial->q->model->graph, &held, err) < 0)
         return -1;
     if (held == UINT64_MAX)
-        held = seen_bytes(trial->seen);
+        held = seen_bytes(trial->seen[BY_CLE_OFF]);
     const unsigned threads = by_pool_threads(trial->q->pool);
     const uint64_t weights = COPIES * (uint64_t)trial->bytes.size + 1;
     const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
@@ -257,7 +263,7 @@ static unsigned count_looks(const struct batch *part)
 {
     unsigned looks = 0;
     for (size_t i = 0; i < part->count; i++)
-        looks += part->candidates[i].mode != BY_CLE_OFF;
+        looks += !part->trial->seen[part->candidates[i].way.mode];
     return looks ? looks : 1;
 }
 
@@ -299,12 +305,20 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static double sqnr_of(const struct candidate *candidate, size_t samples)
+static double sqnr_of(const struct candidate *candidate, size_t begin, size_t end)
 {
     struct by_judgement sum = {0};
-    for (size_t i = 0; i < samples; i++)
+    for (size_t i = begin; i < end; i++)
         by_judgement_add(&sum, &candidate->judgements[i]);
     return sum.sqnr;
+}
+
+static void score(const struct candidate *candidate, size_t samples, struct by_trial_score *score)
+{
+    *score = (struct by_trial_score){.sqnr = candidate->sqnr};
+    if (candidate->sqnr > -INFINITY)
+        for (; score->count < samples; score->count++)
+            score->each[score->count] = sqnr_of(candidate, score->count, score->count + 1);
 }
 
 static int judge_part(struct batch *batch, size_t begin, size_t end, struct baryon_error *err)
@@ -316,14 +330,15 @@ static int judge_part(struct batch *batch, size_t begin, size_t end, struct bary
         return -1;
     for (size_t i = 0; i < batch->count; i++)
         if (batch->candidates[i].session)
-            batch->candidates[i].sqnr = sqnr_of(&batch->candidates[i], end);
+            batch->candidates[i].sqnr = sqnr_of(&batch->candidates[i], 0, end);
     return 0;
 }
 
 static void tell(const struct batch *batch, const struct candidate *candidate)
 {
-    by_log(batch->trial->q->options->log, BY_LOG_INFO, "equalization %s: %.2f dB on %zu samples",
-           by_cle_mode_name(candidate->mode), candidate->sqnr, batch->end);
+    by_log(batch->trial->q->options->log, BY_LOG_INFO, "equalization %s%s: %.2f dB on %zu samples",
+           by_cle_mode_name(candidate->way.mode),
+           candidate->way.corrects ? ", biases corrected" : "", candidate->sqnr, batch->end);
 }
 
 static void drop_losers(struct batch *batch)
@@ -358,22 +373,23 @@ static int judge_all(struct batch *batch, struct baryon_error *err)
     return 0;
 }
 
-int by_trial_run(struct by_trial *trial, const enum by_cle_mode *modes, size_t count, double *sqnr,
-                 struct baryon_error *err)
+int by_trial_run(struct by_trial *trial, const struct by_trial_way *ways, size_t count,
+                 struct by_trial_score *scores, struct baryon_error *err)
 {
-    struct candidate candidates[MODES] = {0};
+    struct candidate candidates[WAYS] = {0};
     struct batch batch = {.trial = trial, .candidates = candidates, .count = count};
     const size_t samples = by_judge_count(trial->judge);
     struct by_judgement *judgements = by_alloc_zero(count * samples, sizeof *judgements, err);
     for (size_t i = 0; judgements && i < count; i++)
         candidates[i] = (struct candidate){
-            .trial = trial, .mode = modes[i], .judgements = judgements + i * samples};
+            .trial = trial, .way = ways[i], .judgements = judgements + i * samples};
     int status = judgements ? prepare_all(&batch, err) : -1;
     if (status == 0)
         status = judge_all(&batch, err);
     for (size_t i = 0; i < count; i++) {
         by_session_close(candidates[i].session);
-        sqnr[i] = candidates[i].sqnr;
+        if (status == 0)
+            score(&candidates[i], samples, &scores[i]);
     }
     by_free(judgements);
     return status;
@@ -390,11 +406,11 @@ static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *
         .input = all->calibrate.input,
         .session = all->calibrate.session,
         .look = LOOK,
-        .aside = judges ? ASIDE : 0,
+        .aside = judges ? BY_TRIAL_ASIDE : 0,
     };
     options.input.log = NULL;
     if (options.input.random)
-        options.input.count = LOOK + ASIDE;
+        options.input.count = LOOK + BY_TRIAL_ASIDE;
     if (by_judge_open(&trial->judge, trial->q->model, &options, err) < 0)
         return -1;
     /* Calibration begins with the first one again. */
@@ -407,7 +423,8 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
     struct by_trial *trial = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (i == 0 ? look_at(trial, trial->q->model, trial->q->plan, true, &trial->seen, err) < 0
+        if (i == 0 ? look_at(trial, trial->q->model, trial->q->plan, true, &trial->seen[BY_CLE_OFF],
+                             err) < 0
                    : by_judge_reference(trial->judge, i - 1, err) < 0 || go_on(trial, 1, err) < 0)
             return -1;
     return 0;
@@ -420,18 +437,19 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
         return -1;
     by_judge_end_references(trial->judge);
-    (void)by_stats_find(trial->seen, ""); /* from here on it is only read */
+    (void)by_stats_find(trial->seen[BY_CLE_OFF], ""); /* from here on it is only read */
     return 0;
 }
 
-static int open_all(struct by_trial *trial, size_t modes, struct baryon_error *err)
+static int open_all(struct by_trial *trial, size_t ways, struct baryon_error *err)
 {
-    trial->progress = (struct by_calibrate_progress){
-        .stage = "equalize", .total = LOOK + modes * (LOOK + ASIDE), .seconds = by_seconds()};
-    if (go_on(trial, 0, err) < 0 || open_judge(trial, modes > 0, err) < 0 ||
-        look_at_all(trial, modes > 0, err) < 0)
+    trial->progress = (struct by_calibrate_progress){.stage = "equalize",
+                                                     .total = LOOK + ways * (LOOK + BY_TRIAL_ASIDE),
+                                                     .seconds = by_seconds()};
+    if (go_on(trial, 0, err) < 0 || open_judge(trial, ways > 0, err) < 0 ||
+        look_at_all(trial, ways > 0, err) < 0)
         return -1;
-    if (!modes)
+    if (!ways)
         return 0;
     return by_model_settle(trial->q->model, err) < 0 ||
                    by_model_save_bytes(trial->q->model, &trial->bytes, err) < 0
@@ -439,7 +457,7 @@ static int open_all(struct by_trial *trial, size_t modes, struct baryon_error *e
                : 0;
 }
 
-int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t modes,
+int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
                   struct baryon_error *err)
 {
     *out = NULL;
@@ -449,7 +467,7 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t modes
     trial->q = q;
     by_str_init(&trial->bytes);
     pthread_mutex_init(&trial->lock, NULL);
-    if (open_all(trial, modes, err) < 0) {
+    if (open_all(trial, ways, err) < 0) {
         by_trial_close(trial);
         return -1;
     }
@@ -461,7 +479,8 @@ void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
         return;
-    by_stats_close(trial->seen);
+    for (size_t i = 0; i < MODES; i++)
+        by_stats_close(trial->seen[i]);
     by_judge_close(trial->judge);
     by_str_release(&trial->bytes);
     pthread_mutex_destroy(&trial->lock);
@@ -470,7 +489,7 @@ void by_trial_close(struct by_trial *trial)
 
 struct by_stats *by_trial_seen(const struct by_trial *trial)
 {
-    return trial->seen;
+    return trial->seen[BY_CLE_OFF];
 }
 
 int by_trial_equalize(struct by_quant_plan *plan, struct by_stats *seen, enum by_cle_mode mode,

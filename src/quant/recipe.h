@@ -90,6 +90,7 @@ enum by_bias_kind {
 };
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
+enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
 enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ };
 
 struct by_recipe {
@@ -147,7 +148,8 @@ struct by_recipe {
     double cle_threshold;
     int64_t cle_steps;
     bool cle_stem;
-    bool bias_correction; /* biases make up for the mean of what rounding weights does */
+    /* Biases make up for the mean of what rounding weights does. */
+    enum by_bias_correction bias_correction;
     enum by_hardware hardware;
     bool simulate_dpu;
     struct by_patterns refine; /* "name" switches a rule on, "-name" off */

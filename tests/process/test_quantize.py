@@ -107,6 +107,48 @@ class Library(process.Case):
         self.assertEqual((self.folder / "l.onnx").read_bytes(), (self.folder / "p.onnx").read_bytes())
 
 
+def layers(error):
+    """Relu and Conv, twice; every weight lies so much of a step beside a level of 8 bits."""
+    nodes, rows, names = [], [], ["x", "a", "b", "c", "y"]
+    for i, name in ((0, "first"), (2, "last")):
+        values = [((k % 5 + 1) * (2 if k < 8 else 16) + error) / 32 for k in range(16)]
+        values[-1] = 127 / 32  # the range, and so the step, of them all
+        rows.append(models.tensor(name, [4, 4, 1, 1], struct.pack("<16f", *values)))
+        rows.append(models.tensor(f"{name}_bias", [4], struct.pack("<4f", 1, 1, 1, 1)))
+        nodes.append(models.node("Relu", [names[i]], [names[i + 1]], f"{name}_relu"))
+        words = [names[i + 1], name, f"{name}_bias"]
+        nodes.append(models.node("Conv", words, [names[i + 2]], name))
+    return models.model(nodes, rows, [models.port("x", [1, 4, 8, 8])], [models.port("y", [1, 4, 8, 8])])
+
+
+class Biases(process.Case):
+    """XINT8 corrects biases where samples that are kept aside are sure that it helps."""
+
+    def quantize(self, name, *words):
+        words = ("--preset", "XINT8", "--random", "16", "-v", *words)
+        done = self.baryon("quantize", "m.onnx", "-o", name, *words)
+        said = [line.split()[-1] for line in done.err.decode().splitlines() if line.startswith("baryon: biases ")]
+        return (self.folder / name).read_bytes(), said
+
+    def compare(self, error, wanted, *words):
+        models.save(self.folder / "m.onnx", layers(error))
+        judged, said = self.quantize("judged.onnx", *words)
+        kept, _ = self.quantize("kept.onnx", "--bias-correction", "false", *words)
+        corrected, _ = self.quantize("corrected.onnx", "--bias-correction", "true", *words)
+        self.assertIn(wanted, said)
+        self.assertEqual(judged, {"kept": kept, "corrected": corrected}[wanted])
+        self.assertEqual(kept == corrected, not error)
+
+    def test_weights_beside_levels(self):
+        self.compare(0.4, "corrected")
+
+    def test_weights_on_levels(self):
+        self.compare(0, "kept")
+
+    def test_equalization_is_given(self):
+        self.compare(0.4, "corrected", "--cle", "keep")
+
+
 class ManyNodes(process.Case):
     def seconds(self, count, words):
         models.save(self.folder / "m.onnx", convolutions(count))
