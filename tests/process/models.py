@@ -5,6 +5,7 @@ on the disk. field() puts a message into another.
 """
 
 import os
+import random
 import struct
 
 
@@ -106,3 +107,18 @@ def chain(length):
         else:
             nodes.append(node(("Relu", "Neg")[i % 3], [before], [after], f"n{i}"))
     return model(nodes, [], [port("x", ["N", 4])], [port("y", ["N", 4])])
+
+
+def convolutions(count):
+    """Conv and Relu in turn, four channels of different size."""
+    draw = random.Random(1)
+    names = ["x", *(f"t{i}" for i in range(1, count)), "y"]
+    nodes, rows = [], []
+    for i in range(count):
+        if i % 2:
+            nodes.append(node("Relu", [names[i]], [names[i + 1]], f"n{i}"))
+            continue
+        values = [draw.uniform(-1, 1) * 2 ** (k // 4) for k in range(16)]
+        rows.append(tensor(f"w{i}", [4, 4, 1, 1], struct.pack("<16f", *values)))
+        nodes.append(node("Conv", [names[i], f"w{i}"], [names[i + 1]], f"n{i}"))
+    return model(nodes, rows, [port("x", [1, 4, 4, 4])], [port("y", [1, 4, 4, 4])])

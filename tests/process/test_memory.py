@@ -16,6 +16,7 @@ MIB = 1 << 20
 BIG_PEAK = 64 * MIB  # for a model of 500 MB
 HOSTILE_PEAK = 50 * MIB
 RUNTIME_PEAK = 128 * MIB  # what ONNX Runtime takes for itself
+WRITE = ("-q", "--force", "-o")
 HUGE = (1 << 31, (1 << 32) - 1, 1 << 40, 1 << 48, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 
 
@@ -187,6 +188,17 @@ class Limited(process.Case):
         words = ("run", "m.onnx", "--random", "2", "-q", "--threads")
         self.sweep(range(least, least + 100 * MIB, steps[0]), *words, "1")
         self.sweep(range(least, least + 160 * MIB, steps[1]), *words, "4")
+
+    def test_calibrate_and_quantize(self):
+        """Sessions one after the other, and two side by side."""
+        least = self.least()
+        models.save(self.folder / "m.onnx", models.convolutions(9))
+        step = MIB // 2 if process.LONG else 24 * MIB
+        samples = ("--random", "20", "--threads", "2")
+        self.sweep(range(least, least + 160 * MIB, step), "calibrate", "m.onnx", *WRITE, "a.stats", *samples)
+        words = ("quantize", "m.onnx", *WRITE, "q.onnx", "--preset")
+        self.sweep(range(least, least + 200 * MIB, step), *words, "XINT8", *samples)
+        self.sweep(range(least, least + 40 * MIB, step // 4), *words, "UINT8_DYNAMIC_QUANT")
 
 
 if __name__ == "__main__":

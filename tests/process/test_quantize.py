@@ -44,21 +44,6 @@ def products(folder, layers):
     models.save(folder / "big.onnx", models.model(nodes, rows, *ports))
 
 
-def convolutions(count):
-    """Conv and Relu in turn, four channels of different size."""
-    draw = random.Random(1)
-    names = ["x", *(f"t{i}" for i in range(1, count)), "y"]
-    nodes, rows = [], []
-    for i in range(count):
-        if i % 2:
-            nodes.append(models.node("Relu", [names[i]], [names[i + 1]], f"n{i}"))
-            continue
-        values = [draw.uniform(-1, 1) * 2 ** (k // 4) for k in range(16)]
-        rows.append(models.tensor(f"w{i}", [4, 4, 1, 1], struct.pack("<16f", *values)))
-        nodes.append(models.node("Conv", [names[i], f"w{i}"], [names[i + 1]], f"n{i}"))
-    return models.model(nodes, rows, [models.port("x", [1, 4, 4, 4])], [models.port("y", [1, 4, 4, 4])])
-
-
 class Memory(process.Case):
     WAYS = (["--approach", "weights", "-w", "int8"], ["--preset", "MATMUL_NBITS"],
             ["--preset", "UINT8_DYNAMIC_QUANT"])
@@ -151,7 +136,7 @@ class Biases(process.Case):
 
 class ManyNodes(process.Case):
     def seconds(self, count, words):
-        models.save(self.folder / "m.onnx", convolutions(count))
+        models.save(self.folder / "m.onnx", models.convolutions(count))
         done = self.baryon("quantize", "m.onnx", "-o", "q.onnx", "--force", "-q", *words)
         return done.cpu
 
@@ -175,7 +160,7 @@ class ManyNodes(process.Case):
 class Stages(process.Case):
     def setUp(self):
         super().setUp()
-        models.save(self.folder / "m.onnx", convolutions(400))
+        models.save(self.folder / "m.onnx", models.convolutions(400))
 
     WORDS = ("quantize", "m.onnx", "-o", "q.onnx", "--preset", "A8W8", "--random", "64")
 
@@ -188,7 +173,7 @@ class Stages(process.Case):
 
     def test_any_number_of_threads(self):
         """The way that is chosen, and so the bytes, do not depend on it."""
-        models.save(self.folder / "m.onnx", convolutions(9))
+        models.save(self.folder / "m.onnx", models.convolutions(9))
         words = ("quantize", "m.onnx", "--preset", "A8W8", "--random", "12", "-q")
         for threads in ("1", "2", "5"):
             self.baryon(*words, "-o", f"q{threads}.onnx", "--threads", threads)
