@@ -163,7 +163,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
     *q = (struct by_quantization){
         .model = model,
         .options = options,
-        .corrects = options->recipe->bias_correction == BY_BIASES_CORRECTED,
+        .corrects = by_quantize_corrects(options->recipe),
     };
     if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
         run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||

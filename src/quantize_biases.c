@@ -4,6 +4,13 @@
 #include "quant/refine.h"
 #include "solve/bias_correct.h"
 
+bool by_quantize_corrects(const struct by_recipe *recipe)
+{
+    if (recipe->bias_correction == BY_BIASES_AUTO)
+        return recipe->bias_kind != BY_BIAS_OWN;
+    return recipe->bias_correction == BY_BIASES_CORRECTED;
+}
+
 /* --- What is to be looked at --- */
 
 /* Names of ranges, and behind them those of what layers read; some are both. */

@@ -85,12 +85,14 @@ static bool is_sure(const struct by_trial_score *better, const struct by_trial_s
 static int choose_biases(struct by_trial *trial, bool judged, struct found *best,
                          struct baryon_error *err)
 {
-    struct by_trial_score corrected;
-    if (!judged && try_ways(trial, &best->way.mode, 1, false, &best->score, err) < 0)
+    struct by_trial_score other;
+    const bool corrects = best->way.corrects;
+    if (!judged && try_ways(trial, &best->way.mode, 1, corrects, &best->score, err) < 0)
         return -1;
-    if (try_ways(trial, &best->way.mode, 1, true, &corrected, err) < 0)
+    if (try_ways(trial, &best->way.mode, 1, !corrects, &other, err) < 0)
         return -1;
-    best->way.corrects = is_sure(&corrected, &best->score);
+    if (is_sure(&other, &best->score))
+        best->way.corrects = !corrects;
     return 0;
 }
 

@@ -225,7 +225,8 @@ static const struct by_choice corrections[] = {
     {"false", BY_BIASES_KEPT, "biases stay as they are"},
     {"true", BY_BIASES_CORRECTED, "wherever there is something to correct"},
     {"auto", BY_BIASES_AUTO,
-     "what samples that are kept aside say is best, where equalization is tried on them"},
+     "what samples kept aside are sure of where equalization is tried on them; else as true, but "
+     "not with scales of their own for biases"},
     {0},
 };
 
@@ -269,7 +270,7 @@ static const struct by_option hardware_rows[] = {
      .type = BY_OPT_CHOICE,
      .arg = "WHETHER",
      .choices = corrections,
-     .fallback = "true",
+     .fallback = "auto",
      AT(bias_correction),
      .help = "Biases make up for the mean of what rounding the weights does"},
     {.name = "hardware",

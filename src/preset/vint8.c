@@ -15,7 +15,6 @@ static const struct by_preset_value values[] = {
     {"weight-scale", "pow2"},
     {"weight-method", "minmse-pow2"},
     {"bias", "as-weight"},
-    {"bias-correction", "auto"}, /* biases of 8 bits may have no room for it */
     {"operators", "npu"},
     {"hardware", "xint8"},
     {"simulate-dpu", "true"},
@@ -32,7 +31,6 @@ static const struct by_preset_value values[] = {
 
 static const struct by_preset_value compat[] = {
     {"cle", "off"},
-    {"bias-correction", "false"},
     {"keep-unquantized-chains", "true"},
     {0},
 };

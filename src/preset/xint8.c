@@ -11,7 +11,6 @@ static const struct by_preset_value values[] = {
     {"weight-scale", "pow2"},
     {"weight-method", "minmse-pow2"},
     {"bias", "as-weight"},
-    {"bias-correction", "auto"}, /* biases of 8 bits may have no room for it */
     {"operators", "npu"},
     {"hardware", "xint8"},
     {"simulate-dpu", "true"},
@@ -20,7 +19,6 @@ static const struct by_preset_value values[] = {
 
 static const struct by_preset_value compat[] = {
     {"activation", "uint8"},
-    {"bias-correction", "false"},
     {0},
 };
 
