@@ -48,6 +48,18 @@ int by_quantize_want(struct by_quant_plan *plan, bool corrects,
 
 /* --- The correction --- */
 
+/* Sizes that the model leaves open. */
+static void take_sizes(struct by_bias_input *input, const struct by_tensor_stats *tensor)
+{
+    if (!input->rank)
+        input->rank = tensor->rank;
+    if (input->rank != tensor->rank)
+        return;
+    for (size_t i = 0; i < input->rank; i++)
+        if (input->dims[i] <= 0)
+            input->dims[i] = tensor->dims[i] == BY_DIM_VARIES ? -1 : tensor->dims[i];
+}
+
 /* Layers of an input that has no means are left as they are. Says how many have. */
 static size_t take_means(struct by_bias_job *job, struct by_stats *stats)
 {
@@ -57,6 +69,8 @@ static size_t take_means(struct by_bias_job *job, struct by_stats *stats)
         if (!tensor || tensor->means.sums.count != input->channels ||
             !by_tensor_stats_means(tensor, input->means))
             input->means = NULL;
+        else
+            take_sizes(input, tensor);
     }
     size_t count = 0;
     for (size_t i = 0; i < job->layer_count; i++)

@@ -1,10 +1,12 @@
 #include "solve/bias_correct.h"
 
 #include "base/mem.h"
+#include "ir/shape.h"
 #include "ir/tensor.h"
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/weights.h"
+#include "solve/bias_reach.h"
 
 #include <math.h>
 
@@ -80,12 +82,18 @@ static size_t input_place(struct by_bias_job *job, const struct baryon_value *va
     for (size_t i = job->input_count; i-- > 0;)
         if (job->inputs[i].name == value->name)
             return i;
-    job->inputs[job->input_count] = (struct by_bias_input){
+    struct by_bias_input *input = &job->inputs[job->input_count];
+    *input = (struct by_bias_input){
         .name = value->name,
         .channels = channels,
         .means = by_arena_alloc(&job->arena, channels, sizeof(double), err),
+        .rank = value->shape && value->shape->rank <= BY_RANK_MAX ? value->shape->rank : 0,
     };
-    return job->inputs[job->input_count].means ? job->input_count++ : SIZE_MAX;
+    for (size_t i = 0; i < input->rank; i++) {
+        const struct by_extent extent = value->shape->dims[i];
+        input->dims[i] = by_extent_is_number(extent) ? extent.size : -1;
+    }
+    return input->means ? job->input_count++ : SIZE_MAX;
 }
 
 static int add_layer(struct by_quant_plan *plan, struct by_bias_job *job, struct baryon_node *node,
@@ -154,16 +162,23 @@ static float *rounded_weights(struct by_quant_plan *plan, size_t row,
     return NULL;
 }
 
-static double lost(const struct shape *shape, const double *means, const float *exact,
-                   const float *rounded)
+/* One layer, and what its weights are multiplied with. */
+struct rounding {
+    const double *means, *reach; /* of input channels; of elements of the kernel */
+    const float *exact, *rounded;
+};
+
+static double lost(const struct shape *shape, const struct rounding *rounding, size_t first_in,
+                   size_t first)
 {
     double sum = 0;
     for (size_t in = 0; in < shape->ins; in++) {
-        const size_t at = in * shape->in_stride;
+        const float *exact = rounding->exact + first + in * shape->in_stride;
+        const float *rounded = rounding->rounded + first + in * shape->in_stride;
         double error = 0;
         for (size_t k = 0; k < shape->inside; k++)
-            error += (double)exact[at + k] - (double)rounded[at + k];
-        sum += error * means[in];
+            error += rounding->reach[k] * ((double)exact[k] - (double)rounded[k]);
+        sum += error * rounding->means[first_in + in];
     }
     return sum;
 }
@@ -177,21 +192,20 @@ static double factor(const struct baryon_node *node)
 }
 
 static void add_lost(const struct by_bias_layer *layer, const struct shape *shape,
-                     const double *means, const float *exact, const float *rounded, float *bias)
+                     const struct rounding *rounding, float *bias)
 {
     const double unit = factor(layer->node);
     for (size_t out = 0; out < shape->groups * shape->outs; out++) {
-        const size_t at = out * shape->out_stride;
-        const double *of_group = means + out / shape->outs * shape->ins;
-        const double more = unit * lost(shape, of_group, exact + at, rounded + at);
+        const size_t first_in = out / shape->outs * shape->ins;
+        const double more = unit * lost(shape, rounding, first_in, out * shape->out_stride);
         if (isfinite((float)(bias[out] + more)))
             bias[out] = (float)(bias[out] + more);
     }
 }
 
 static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
-                     const struct shape *shape, const double *means, const float *exact,
-                     const float *rounded, struct baryon_error *err)
+                     const struct shape *shape, const struct rounding *rounding,
+                     struct baryon_error *err)
 {
     struct baryon_value *bias = by_node_in(layer->node, 2);
     const size_t count = shape->groups * shape->outs;
@@ -203,7 +217,7 @@ static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *lay
         values[i] = old.values[i];
     by_floats_close(&old);
     if (values)
-        add_lost(layer, shape, means, exact, rounded, values);
+        add_lost(layer, shape, rounding, values);
     const int status =
         values ? by_floats_write(plan->model, bias->initializer, values, count, err) : -1;
     by_free(values);
@@ -229,7 +243,6 @@ static int correct(struct by_quant_plan *plan, const struct by_bias_job *job,
     const struct by_quant_row *row = &plan->rows.at[layer->weight];
     const struct by_params *params = by_quant_params(plan, layer->weight);
     const struct baryon_tensor *tensor = row->value->initializer;
-    const double *means = job->inputs[layer->input].means;
     struct by_floats_view exact;
     struct shape shape;
     if (!shape_of(layer->node, &shape) || by_floats_open(&exact, tensor, err) < 0)
@@ -241,9 +254,12 @@ static int correct(struct by_quant_plan *plan, const struct by_bias_job *job,
                                         .group_axis = params->group_axis,
                                         .name = row->value->name};
     float *rounded = rounded_weights(plan, layer->weight, &view, exact.count, pool, err);
-    int status = rounded ? 0 : -1;
-    if (status == 0)
-        status = edit_bias(plan, layer, &shape, means, exact.values, rounded, err);
+    const struct by_bias_input *input = &job->inputs[layer->input];
+    double *reach =
+        rounded ? by_bias_reach(layer->node, input->dims, input->rank, shape.inside, err) : NULL;
+    const struct rounding rounding = {input->means, reach, exact.values, rounded};
+    const int status = reach ? edit_bias(plan, layer, &shape, &rounding, err) : -1;
+    by_free(reach);
     by_free(rounded);
     by_floats_close(&exact);
     return status == 0 ? settle_bias(plan, layer, pool, err) : -1;

@@ -7,13 +7,17 @@
 #define BY_BIAS_CORRECT_H
 
 #include "base/par.h"
+#include "ir/tensor.h"
 #include "quant/plan.h"
 
-/* A value that layers read. Means of its channels (axis 1) are the caller's to fill in. */
+/* A value that layers read. Means of its channels (axis 1) are the caller's to fill in, and sizes
+ * that the model leaves open as far as samples tell them. */
 struct by_bias_input {
     const char *name;
     size_t channels;
     double *means;
+    size_t rank;               /* 0: unknown */
+    int64_t dims[BY_RANK_MAX]; /* -1: open */
 };
 
 struct by_bias_layer {

@@ -54,6 +54,10 @@ struct by_layer {
 /* False when the node is no layer with constant weights, or one that has no moments. */
 bool by_layer_of_node(const struct baryon_graph *graph, const struct baryon_node *node,
                       struct by_layer *layer);
+/* Windows of a Conv along a spatial axis of so many elements: padding before the first, and how
+ * many there are. */
+void by_layer_windows(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
+                      int64_t *out);
 /* All of the main graph, in its order; by_free() *layers. */
 int by_layers_find(const struct baryon_graph *graph, struct by_layer **layers, size_t *count,
                    struct baryon_error *err);

@@ -27,8 +27,8 @@ static int64_t before(int64_t total, bool upper)
     return upper ? total / 2 : total - total / 2;
 }
 
-static void place_windows(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
-                          int64_t *out)
+void by_layer_windows(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
+                      int64_t *out)
 {
     const int64_t stride = layer->stride[axis];
     const int64_t span = (layer->kernel[axis] - 1) * layer->dilation[axis] + 1;
@@ -44,7 +44,7 @@ static void place_windows(const struct by_layer *layer, size_t axis, int64_t in,
 }
 
 /*
- * As place_windows() for ConvTranspose, where pads are cut from the output. SAME cuts it down
+ * As by_layer_windows() for ConvTranspose, where pads are cut from the output. SAME cuts it down
  * to in * stride; where it is smaller already, runtimes leave it at that.
  */
 static void place_spread(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
@@ -94,8 +94,8 @@ static int init_windows(struct by_columns *columns, const struct by_array *input
         columns->kernel[i] = layer->kernel[i];
         columns->stride[i] = layer->stride[i];
         columns->dilation[i] = layer->dilation[i];
-        (columns->spread ? place_spread : place_windows)(layer, i, in, &columns->pad[i],
-                                                         &columns->out[i]);
+        (columns->spread ? place_spread : by_layer_windows)(layer, i, in, &columns->pad[i],
+                                                            &columns->out[i]);
         if (!in)
             columns->out[i] = 0;
         columns->plane *= (size_t)in;

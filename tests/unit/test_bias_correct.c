@@ -148,6 +148,49 @@ static void gemm_either_way(void **state)
     }
 }
 
+/* How many places of a window of 1x2 lie with element k inside a row of 5: counted one by one. */
+static double share(int64_t k, int64_t pad, int64_t behind, int64_t stride, int64_t dilation)
+{
+    int64_t inside = 0, all = 0;
+    for (int64_t at = -pad; at + dilation <= 4 + behind; at += stride, all++)
+        inside += at + k * dilation >= 0 && at + k * dilation < 5;
+    return (double)inside / (double)all;
+}
+
+/* Padding is no input: what meets it loses nothing. */
+static void padding_counts_as_zero(void **state)
+{
+    (void)state;
+    static const int64_t cases[][4] = {/* pads, stride, dilation */
+                                       {1, 1, 1, 1},
+                                       {0, 1, 2, 1},
+                                       {3, 0, 1, 2},
+                                       {2, 3, 2, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int64_t pad = cases[i][0], behind = cases[i][1], stride = cases[i][2],
+                      dilation = cases[i][3];
+        float weights[24], before[6], after[6];
+        struct baryon_model *model = conv_model();
+        struct baryon_node *conv = model->graph->node.at[0];
+        assert_ok(by_node_set_ints(conv, "pads", (const int64_t[]){0, pad, 0, behind}, 4, &err));
+        assert_ok(by_node_set_ints(conv, "strides", (const int64_t[]){1, stride}, 2, &err));
+        assert_ok(by_node_set_ints(conv, "dilations", (const int64_t[]){1, dilation}, 2, &err));
+        floats_of(model, "w", weights, 24);
+        floats_of(model, "b", before, 6);
+        correct(model);
+        floats_of(model, "b", after, 6);
+        for (size_t out = 0; out < 6; out++) {
+            double want = (double)before[out];
+            for (size_t in = 0; in < 2; in++)
+                for (size_t k = 0; k < 2; k++)
+                    want += share((int64_t)k, pad, behind, stride, dilation) *
+                            error_of(weights, out * 4 + in * 2 + k) * means[out / 3 * 2 + in];
+            assert_true(fabs((double)after[out] - want) < 1e-6);
+        }
+        close_plan(model);
+    }
+}
+
 /* A bias with a scale of its own has the one that its new values want. */
 static void scales_follow(void **state)
 {
@@ -209,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(conv_with_groups, prepare),
         cmocka_unit_test_setup(gemm_either_way, prepare),
+        cmocka_unit_test_setup(padding_counts_as_zero, prepare),
         cmocka_unit_test_setup(scales_follow, prepare),
         cmocka_unit_test_setup(left_alone, prepare),
         cmocka_unit_test_setup(no_means, prepare),
