@@ -1,6 +1,7 @@
 """Quantizing: big models in little memory, graphs of many nodes, signals, progress."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -141,7 +142,13 @@ class ManyNodes(process.Case):
         return done.cpu
 
     def compare(self, *words):
-        small, large = (self.seconds(count, words) for count in (SMALL, LARGE))
+        """What else the machine does is in every measurement: the least of three counts."""
+        small = large = math.inf
+        for _ in range(3):
+            small = min(small, self.seconds(SMALL, words))
+            large = min(large, self.seconds(LARGE, words))
+            if large < 3 * max(small, 0.1):
+                break
         print(f"{' '.join(words)}: {SMALL} nodes {small:.2f} s, {LARGE} nodes {large:.2f} s", flush=True)
         self.assertLess(large, 3 * max(small, 0.1))
         self.assertLess(large, 30)
