@@ -18,7 +18,7 @@ from models import field, number
 MIB = 1 << 20
 SIDE = 4096  # of a weight: 64 MiB
 PEAK = 1024 * MIB
-SMALL, LARGE = 10_000, 20_000
+SMALL, LARGE = 20000, 40000
 
 
 def external(name, dims, offset, size):
