@@ -76,6 +76,17 @@ static bool shape_of(const struct baryon_node *node, struct shape *shape)
     return by_node_is(node, "Gemm") && gemm_shape(node, dims, shape);
 }
 
+static void take_shape(struct by_bias_input *input, const struct by_shape *shape)
+{
+    if (!shape || shape->rank > BY_RANK_MAX)
+        return;
+    input->rank = shape->rank;
+    for (size_t i = 0; i < shape->rank; i++) {
+        const struct by_extent extent = shape->dims[i];
+        input->dims[i] = by_extent_is_number(extent) ? extent.size : -1;
+    }
+}
+
 static size_t input_place(struct by_bias_job *job, const struct baryon_value *value,
                           size_t channels, struct baryon_error *err)
 {
@@ -87,12 +98,8 @@ static size_t input_place(struct by_bias_job *job, const struct baryon_value *va
         .name = value->name,
         .channels = channels,
         .means = by_arena_alloc(&job->arena, channels, sizeof(double), err),
-        .rank = value->shape && value->shape->rank <= BY_RANK_MAX ? value->shape->rank : 0,
     };
-    for (size_t i = 0; i < input->rank; i++) {
-        const struct by_extent extent = value->shape->dims[i];
-        input->dims[i] = by_extent_is_number(extent) ? extent.size : -1;
-    }
+    take_shape(input, value->shape);
     return input->means ? job->input_count++ : SIZE_MAX;
 }
 

@@ -63,17 +63,21 @@ static bool needs_row(const struct by_sketch *sketch, int sign, int e, int top, 
     return by_sketch_bits(sketch->top - e) != by_sketch_bits(top - e);
 }
 
+static bool has_rows(uint64_t *const rows[BY_SKETCH_EXPONENTS],
+                     const bool touched[BY_SKETCH_EXPONENTS])
+{
+    const bool *at = touched, *const end = touched + BY_SKETCH_EXPONENTS;
+    while ((at = memchr(at, 1, (size_t)(end - at))))
+        if (!rows[at++ - touched])
+            return false;
+    return true;
+}
+
 /* Most looks find all rows there, as fine as they need to be. */
 static bool has_all(const struct by_sketch *sketch, int top, by_sketch_touched touched)
 {
-    const bool *const end = touched[0] + 2 * BY_SKETCH_EXPONENTS;
-    const bool *at = touched[0];
-    while (top <= sketch->top && (at = memchr(at, 1, (size_t)(end - at)))) {
-        const ptrdiff_t i = at++ - touched[0];
-        if (!sketch->rows[i / BY_SKETCH_EXPONENTS][i % BY_SKETCH_EXPONENTS])
-            return false;
-    }
-    return top <= sketch->top;
+    return top <= sketch->top && has_rows(sketch->rows[0], touched[0]) &&
+           has_rows(sketch->rows[1], touched[1]);
 }
 
 int by_sketch_prepare(struct by_sketch *sketch, int top, by_sketch_touched touched,
