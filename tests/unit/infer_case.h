@@ -89,7 +89,7 @@ static inline void put_constant(struct baryon_graph *graph, const char *name, in
     float floats[80];
     const size_t count = read_numbers(text, numbers, 80);
     for (size_t i = 0; i < count; i++) {
-        ints[i] = (int64_t)numbers[i];
+        ints[i] = elem == BY_ELEM_INT64 ? (int64_t)numbers[i] : 0;
         floats[i] = (float)numbers[i];
     }
     dims[0] = (int64_t)count;
