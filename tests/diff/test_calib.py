@@ -144,24 +144,30 @@ class Tensor:
         found = self.ours.ask("distribution-p3", "float,448")
         roots = np.cbrt(self.values.astype("f8"))
         deviation, reach = float(np.std(roots)), float(np.abs(roots).max())
-        if deviation > 1e-3 * reach and self.values.size >= 12:  # fewer do not lie evenly in their bins
+        if deviation > 1e-3 * reach:
             wanted = deviation / deviation_of_float8()
-            self.check(near(found["scale"], wanted, 1e-3 * wanted), f"distribution-p3 {found}, wanted {wanted}")
+            # A few do not lie evenly in their bins: each root is off by up to half a bin, a third of the value's.
+            tolerance = 1e-3 if self.values.size >= 12 else max(1e-3, reach / (3 * 4096) / deviation)
+            self.check(near(found["scale"], wanted, tolerance * wanted), f"distribution-p3 {found}, wanted {wanted}")
 
     def power_of_two_of_most(self):
-        """The values above the percentile are dropped, the rest is as without."""
+        """
+        The values above the percentile are dropped, the rest is as without. It may lie between two values
+        (numpy) or on one, and in a bin with both: ours is the best without the last one or with it.
+        """
         for symmetric, percent in ((1, 99.9), (1, 90), (0, 99)):
             sizes = np.abs(self.values) if symmetric else self.values
             high = np.percentile(sizes, percent if symmetric else 50 + percent / 2)
             low = -high if symmetric else np.percentile(sizes, 50 - percent / 2)
-            rest = self.values[(self.values >= low) & (self.values <= high)]
-            if low == high or rest.size < 1000:  # of few, numpy goes between two where we take one
+            ends = ((low, high), percentile(self.values, percent, symmetric))
+            rests = [self.values[(self.values >= low) & (self.values <= high)] for low, high in ends]
+            if low == high or rests[0].size < 100:
                 continue
             found = self.ours.ask("minmse-pow2-percentile", S8_POW2, f"percentile={percent},symmetric={symmetric}")
-            best, _ = pow2_by_values(rest, S8_POW2)
-            ours = error(rest, found["scale"], found["zero_point"], S8_POW2)
-            self.check(ours <= best * 1.02 + 1e-12 * self.reach**2,
-                       f"pow2 of {percent} %: error {ours} at {found['position']}, best {best}")
+            errors = [(error(rest, found["scale"], found["zero_point"], S8_POW2), pow2_by_values(rest, S8_POW2)[0])
+                      for rest in rests]
+            self.check(any(ours <= best * 1.02 + 1e-12 * self.reach**2 for ours, best in errors),
+                       f"pow2 of {percent} %: at {found['position']} errors and best {errors}")
 
     def any_order(self):
         files = list(range(len(self.samples)))
