@@ -108,11 +108,10 @@ static void correct(struct baryon_model *model)
     assert_ok(by_bias_correct(plan, &job, NULL, &err));
 }
 
-static void conv_with_groups(void **state)
+/* Corrects a conv_model(), whose elements of the kernel count by these shares, and frees it. */
+static void assert_conv_corrected(struct baryon_model *model, const double shares[2])
 {
-    (void)state;
     float weights[24], before[6], after[6];
-    struct baryon_model *model = conv_model();
     floats_of(model, "w", weights, 24);
     floats_of(model, "b", before, 6);
     correct(model);
@@ -121,11 +120,18 @@ static void conv_with_groups(void **state)
         double want = (double)before[out];
         for (size_t in = 0; in < 2; in++)
             for (size_t k = 0; k < 2; k++)
-                want += error_of(weights, out * 4 + in * 2 + k) * means[out / 3 * 2 + in];
+                want +=
+                    shares[k] * error_of(weights, out * 4 + in * 2 + k) * means[out / 3 * 2 + in];
         assert_true(fabs((double)after[out] - want) < 1e-6);
         assert_true(after[out] != before[out]);
     }
     close_plan(model);
+}
+
+static void conv_with_groups(void **state)
+{
+    (void)state;
+    assert_conv_corrected(conv_model(), (const double[]){1, 1});
 }
 
 static void gemm_either_way(void **state)
@@ -169,25 +175,13 @@ static void padding_counts_as_zero(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t pad = cases[i][0], behind = cases[i][1], stride = cases[i][2],
                       dilation = cases[i][3];
-        float weights[24], before[6], after[6];
         struct baryon_model *model = conv_model();
         struct baryon_node *conv = model->graph->node.at[0];
         assert_ok(by_node_set_ints(conv, "pads", (const int64_t[]){0, pad, 0, behind}, 4, &err));
         assert_ok(by_node_set_ints(conv, "strides", (const int64_t[]){1, stride}, 2, &err));
         assert_ok(by_node_set_ints(conv, "dilations", (const int64_t[]){1, dilation}, 2, &err));
-        floats_of(model, "w", weights, 24);
-        floats_of(model, "b", before, 6);
-        correct(model);
-        floats_of(model, "b", after, 6);
-        for (size_t out = 0; out < 6; out++) {
-            double want = (double)before[out];
-            for (size_t in = 0; in < 2; in++)
-                for (size_t k = 0; k < 2; k++)
-                    want += share((int64_t)k, pad, behind, stride, dilation) *
-                            error_of(weights, out * 4 + in * 2 + k) * means[out / 3 * 2 + in];
-            assert_true(fabs((double)after[out] - want) < 1e-6);
-        }
-        close_plan(model);
+        assert_conv_corrected(model, (const double[]){share(0, pad, behind, stride, dilation),
+                                                      share(1, pad, behind, stride, dilation)});
     }
 }
 
