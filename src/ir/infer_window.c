@@ -1,5 +1,7 @@
 #include "ir/infer_window.h"
 
+#include "base/divide.h"
+
 #include <string.h>
 
 /* Keeps the arithmetic on sizes, kernels and pads far from overflow. */
@@ -75,16 +77,6 @@ static bool window_span(const struct by_window *window, size_t axis, int64_t *sp
            *span < SIZE_LIMIT && ++*span > 0;
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return a / b + (a % b > 0);
-}
-
-static int64_t divide_down(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /* A window that does not fit by less than a stride leaves an output of size 0, as in the
  * runtimes. */
 static int count_positions(const struct baryon_node *node, const struct by_window *window,
@@ -94,7 +86,7 @@ static int count_positions(const struct baryon_node *node, const struct by_windo
     const int64_t stride = window->stride[axis];
     const int64_t padded = in + window->begin[axis] + window->end[axis], room = padded - span;
     int64_t positions =
-        (window->ceil_mode ? divide_up(room, stride) : divide_down(room, stride)) + 1;
+        (window->ceil_mode ? by_divide_up(room, stride) : by_divide_down(room, stride)) + 1;
     if (positions < 0)
         return by_infer_fail(node, err,
                              "the window spans %lld elements of axis %zu, which with its padding "
@@ -115,7 +107,7 @@ int by_window_positions(const struct baryon_node *node, const struct by_window *
     *out = by_extent_unknown();
     if (window->pad == BY_PAD_SAME) {
         if (by_extent_is_number(in))
-            *out = by_extent_of(divide_up(in.size, stride));
+            *out = by_extent_of(by_divide_up(in.size, stride));
         else if (stride == 1)
             *out = in;
         return 0;

@@ -1,11 +1,7 @@
 #include "solve/bias_reach.h"
 
+#include "base/divide.h"
 #include "stats/moments.h"
-
-static int64_t divide_down(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
 
 /* Of the places 0 .. out - 1 along an axis, those where this element of the kernel is inside. */
 static double share_along(const struct by_layer *layer, size_t axis, int64_t in, int64_t at)
@@ -13,7 +9,7 @@ static double share_along(const struct by_layer *layer, size_t axis, int64_t in,
     int64_t pad, out;
     by_layer_windows(layer, axis, in, &pad, &out);
     const int64_t stride = layer->stride[axis], ahead = pad - at * layer->dilation[axis];
-    int64_t first = -divide_down(-ahead, stride), last = divide_down(in - 1 + ahead, stride);
+    int64_t first = by_divide_up(ahead, stride), last = by_divide_down(in - 1 + ahead, stride);
     if (first < 0)
         first = 0;
     if (last > out - 1)

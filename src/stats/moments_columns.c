@@ -1,5 +1,7 @@
 #include "stats/moments_internal.h"
 
+#include "base/divide.h"
+
 #include <string.h>
 
 /* What one column of a chunk is put together from; the same for all channels. */
@@ -22,11 +24,6 @@ static void push(struct stretches *list, size_t to, size_t from, size_t count, b
         list->at[list->count++] = (struct by_stretch){to, from, count, zeros};
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return a / b + (a % b > 0);
-}
-
 /*
  * Places [begin, end) along the last axis where a window's element falls into the input:
  * the first of them, how many, and the input's index there.
@@ -43,12 +40,13 @@ static struct reach reach_of(const struct by_columns *columns, int64_t at, int64
     const int64_t shift = at * columns->dilation[axis] - columns->pad[axis];
     struct reach reach = {0};
     if (columns->spread) { /* place = index * stride + shift */
-        const int64_t low = divide_up(begin - shift, stride), high = divide_up(end - shift, stride);
+        const int64_t low = by_divide_up(begin - shift, stride),
+                      high = by_divide_up(end - shift, stride);
         reach.index = low > 0 ? low : 0;
         reach.count = (high < size ? high : size) - reach.index;
         reach.first = reach.index * stride + shift;
     } else { /* index = place * stride + shift */
-        const int64_t low = divide_up(-shift, stride), high = divide_up(size - shift, stride);
+        const int64_t low = by_divide_up(-shift, stride), high = by_divide_up(size - shift, stride);
         reach.first = low > begin ? low : begin;
         reach.count = (high < end ? high : end) - reach.first;
         reach.index = reach.first * stride + shift;
