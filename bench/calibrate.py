@@ -5,9 +5,9 @@
 Everything runs on the same samples, in processes of its own. Ours is the whole program
 `baryon calibrate`: process start, opening the model, reading the samples, running them, writing
 the statistics that serve every method; it runs in turns with bare inference, which is
-`baryon run`, of which only the time inside the runtime counts. Of the peers only the call
-that calibrates is timed, for each method by itself, since each needs a run of its own; that a
-peer is not done in --timeout seconds is told.
+`baryon run`: the time inside the runtime, and the whole program. Of the peers the call that
+calibrates is told, and the whole process with what it imports, for each method by itself, since
+each needs a run of its own; that a peer is not done in --timeout seconds is told.
 
 Ranges are compared on the tensors that both sides have, with 0 in them: MinMax equal within 1e-4 of the reach
 (the peers run the model without optimizations), positions of powers of two equal, and where
@@ -25,6 +25,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -84,8 +85,8 @@ def measure_ours(args, path, data, stats):
     for command in (ours, bare):
         command += ["--threads", str(args.threads)] if args.threads else []
     turns = in_turns({"bare": bare, "ours": ours}, args.rounds)
-    return {"bare": [{"seconds": r["model_seconds"], "peak": r["peak"]} for r in turns["bare"]],
-            "ours": [{"seconds": r["wall"], "peak": r["peak"]} for r in turns["ours"]]}
+    return {"bare": [{"seconds": r["model_seconds"], "whole": r["wall"], "peak": r["peak"]} for r in turns["bare"]],
+            "ours": [{"whole": r["wall"], "peak": r["peak"]} for r in turns["ours"]]}
 
 
 def measure_peer(args, name, path, data, count):
@@ -97,8 +98,8 @@ def measure_peer(args, name, path, data, count):
         failed = next((r["failed"] for r in results if "failed" in r), None)
         if failed:
             return {"failed": failed}
-        return {"seconds": [r["seconds"] for r in results], "peak": [r["peak"] for r in results],
-                "ranges": json.loads(pathlib.Path(ranges).read_text())}
+        return {"seconds": [r["seconds"] for r in results], "whole": [r["wall"] for r in results],
+                "peak": [r["peak"] for r in results], "ranges": json.loads(pathlib.Path(ranges).read_text())}
 
 
 def measure_agreement(args, name, path, data, stats, ranges):
@@ -122,27 +123,30 @@ def agreement_text(found):
 
 def rows_of(model, count, own, peers):
     bare, ours = own["bare"], own["ours"]
-    whole = [o["seconds"] / b["seconds"] for o, b in zip(ours, bare)]
+    inside = [o["whole"] / b["seconds"] for o, b in zip(ours, bare)]
+    whole = [o["whole"] / b["whole"] for o, b in zip(ours, bare)]
     more = [o["peak"] - b["peak"] for o, b in zip(ours, bare)]
     yield (f"| {model}, {count} | bare inference | {spread([r['seconds'] for r in bare])} | "
-           f"{spread([r['peak'] for r in bare], 0)} | | |")
-    yield (f"| | `baryon calibrate`, all methods | {spread([r['seconds'] for r in ours])} | "
-           f"{spread([r['peak'] for r in ours], 0)} | {spread(whole)} times bare; {spread(more, 0)} MiB more | |")
-    middle = sorted(o["seconds"] for o in ours)[len(ours) // 2]
+           f"{spread([r['whole'] for r in bare])} | {spread([r['peak'] for r in bare], 0)} | | |")
+    yield (f"| | `baryon calibrate`, all methods | | {spread([r['whole'] for r in ours])} | "
+           f"{spread([r['peak'] for r in ours], 0)} | {spread(inside)} times bare inside the runtime, "
+           f"{spread(whole)} times bare as a whole; {spread(more, 0)} MiB more | |")
+    middle = statistics.median(o["whole"] for o in ours)
     for name, (result, agreement) in peers.items():
         title = f"| | {name.replace(':', ' ')} |"
         if "failed" in result:
-            yield f"{title} {result['failed']} | | | |"
+            yield f"{title} {result['failed']} | | | | |"
         else:
-            yield (f"{title} {spread(result['seconds'])} | {spread(result['peak'], 0)} | "
-                   f"{spread([s / middle for s in result['seconds']], 1)} times ours | {agreement_text(agreement)} |")
+            times = [f"{statistics.median(result[key]) / middle:.1f}" for key in ("seconds", "whole")]
+            yield (f"{title} {spread(result['seconds'])} | {spread(result['whole'])} | {spread(result['peak'], 0)} | "
+                   f"{times[0]} times ours, {times[1]} as a whole | {agreement_text(agreement)} |")
 
 
 def measure(args, kept):
     for model in args.models:
         path, samples = sources(args, model)
         if not path.exists() or not samples:
-            yield f"| {model} | not there: {path} | | | | |"
+            yield f"| {model} | not there: {path} | | | | | |"
             continue
         for count in args.samples:
             with tempfile.TemporaryDirectory(dir=args.folder) as folder:
@@ -196,7 +200,8 @@ def main():
     head = ["# Calibration", "",
             f"{datetime.date.today()}, {machine()}; {args.rounds} rounds in turns (peers {args.peer_rounds}); median "
             f"(least to most). Peers: amd-quark {quark or 'absent'}, onnxruntime {version(args.peers, 'onnxruntime') or 'absent'}.",
-            "", "| model, samples | what | seconds | peak MiB | | ranges |", "|---|---|---|---|---|---|"]
+            "", "| model, samples | what | seconds of the call | of the whole process | peak MiB | | ranges |",
+            "|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     rows = []
     for row in measure(args, Kept(args.keep, machine())):
