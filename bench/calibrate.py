@@ -24,13 +24,12 @@ import datetime
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from measure import in_turns, machine, run, spread, version
+from measure import in_turns, lay_out, machine, run, spread, version
 
 HERE = pathlib.Path(__file__).parent
 MODELS = ["resnet50", "mobilenet_v2", "minilm_l6", "yolov8n_320", "ppocrv4_det", "centerface"]
@@ -65,18 +64,6 @@ def sources(args, model):
         return folder / f"{model}.onnx", sorted((folder / model).glob("*.npz"))
     zoo = pathlib.Path(args.zoo)
     return zoo / "models" / f"{model}.onnx", sorted((zoo / "data" / model / "calib").glob("*.npz"))
-
-
-def lay_out(samples, count, folder):
-    """So many samples in a folder, from the first on again where there are fewer."""
-    os.mkdir(folder)
-    for number in range(count):
-        source, place = samples[number % len(samples)], os.path.join(folder, f"{number:05}.npz")
-        try:
-            os.link(source, place)
-        except OSError:
-            shutil.copy(source, place)
-    return folder
 
 
 def measure_ours(args, path, data, stats):

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -54,6 +55,18 @@ def in_turns(jobs, rounds, warm=True):
             if number >= warm:
                 results[name].append(result)
     return results
+
+
+def lay_out(samples, count, folder):
+    """So many samples in a folder, from the first on again where there are fewer."""
+    os.makedirs(folder)
+    for number in range(count):
+        source, place = os.path.realpath(samples[number % len(samples)]), os.path.join(folder, f"{number:05}.npz")
+        try:
+            os.link(source, place)
+        except OSError:
+            shutil.copy(source, place)
+    return folder
 
 
 def spread(values, digits=2):

@@ -4,10 +4,11 @@
                 [--keep FILE] [--again] [--write]
 
 Ours is `baryon quantize` from the start of the process to the written file: opening, equalization,
-calibration, weights, saving. Bare inference is `baryon run` on the same samples, of which only the time
-inside the runtime counts. Both in turns, round by round; the ratio is that of a round. Of Quark the
-call that quantizes is timed, without its imports. Presets without samples stand beside the inference
-of the first number of samples.
+calibration, weights, saving. Bare inference is `baryon run` on the same samples: the time inside the
+runtime, and that of the whole program. Both in turns, round by round; ratios are those of rounds. Of
+Quark the call that quantizes is told, and the whole process with what it imports. Presets without
+samples stand beside the inference of the first number of samples. Where a model has fewer samples than
+that, they come again from the first one on.
 
 --keep FILE has every row that was measured, so that a run that was interrupted goes on where it was; --again
 measures ours anew and takes Quark's rows from it.
@@ -23,8 +24,8 @@ import subprocess
 import sys
 import tempfile
 
-from accuracy import NO_DATA, last_json
-from measure import machine, run, spread, version
+from accuracy import NO_DATA
+from measure import lay_out, machine, run, spread, version
 
 HERE = pathlib.Path(__file__).parent
 MODELS = ["resnet50", "ppocrv4_det", "ppocrv4_rec", "centerface"]  # of models.py
@@ -39,16 +40,15 @@ def one(command):
         return {"failed": str(failure).strip().splitlines()[-1].split("baryon: ")[-1]}
 
 
-def commands(args, model, preset, count, out):
-    path, data = f"{args.folder}/{model}.onnx", f"{args.folder}/{model}"
-    samples = ["--data", data, "--limit", str(count)]
-    return {"bare": [args.program, "run", path, *samples, "--quiet", "--json"],
+def commands(args, model, preset, data, out):
+    path = f"{args.folder}/{model}.onnx"
+    return {"bare": [args.program, "run", path, "--data", data, "--quiet", "--json"],
             "ours": [args.program, "quantize", path, "--out", out, "--preset", preset, "--force", "--quiet",
-                     *args.options, *([] if preset in NO_DATA else samples)]}
+                     *args.options, *([] if preset in NO_DATA else ["--data", data])]}
 
 
-def measure_ours(args, model, preset, count, folder):
-    turn = commands(args, model, preset, count, f"{folder}/ours.onnx")
+def measure_ours(args, model, preset, data, out):
+    turn = commands(args, model, preset, data, out)
     found = {name: [] for name in turn}
     for number in range(args.rounds + 1):  # the first one warms up
         for name, command in turn.items():
@@ -56,22 +56,17 @@ def measure_ours(args, model, preset, count, folder):
             if "failed" in result:
                 return result
             if number:
-                found[name].append({"peak": result["peak"], "seconds": result["model_seconds" if name == "bare" else "wall"]})
+                found[name].append({"peak": result["peak"], "inside": result.get("model_seconds"), "whole": result["wall"]})
     return found
 
 
-def measure_quark(args, model, preset, count, folder):
-    """The folder that the peer's driver expects has its samples in calib."""
-    data = pathlib.Path(folder, model)
-    data.mkdir(exist_ok=True)
-    if not (data / "calib").exists():
-        (data / "calib").symlink_to(pathlib.Path(args.folder, model).resolve())
-    # Quark leaves a table in the folder that it is started in.
+def measure_quark(args, model, preset, data, count, folder):
+    """Quark leaves a table in the folder that it is started in."""
     command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
-               os.path.abspath(f"{args.folder}/{model}.onnx"), str(data), preset, f"{folder}/quark.onnx",
+               os.path.abspath(f"{args.folder}/{model}.onnx"), os.path.dirname(data), preset, f"{folder}/quark.onnx",
                "--limit", str(count), "--judge", "0"]
-    answer = last_json(command, args.timeout, folder)
-    return answer if "failed" in answer else {"seconds": answer["seconds"], "peak": answer["peak_mb"]}
+    answer = run(command, args.timeout, folder)
+    return answer if "failed" in answer else {"call": answer["seconds"], "whole": answer["wall"], "peak": answer["peak"]}
 
 
 class Kept:
@@ -91,36 +86,54 @@ class Kept:
             self.path.with_suffix(".new").replace(self.path)
 
 
+def both(inside, whole, digits=1):
+    return f"{inside:.{digits}f} / {whole:.{digits}f}"
+
+
+def quark_cells(quark, wall, most):
+    """Quark | Quark / ours | its peak | remark"""
+    if "failed" in quark:
+        return ["-", "-", "-", f"Quark: {quark['failed']}"]
+    remark = f"{most / quark['peak'] * 100:.0f} % of its memory" if wall else ""
+    times = both(quark["call"] / wall, quark["whole"] / wall) if wall else "-"
+    return [both(quark["call"], quark["whole"]), times, f"{quark['peak']:.0f}", remark]
+
+
 def cells(row):
-    """ours | bare | ratio | Quark | Quark / ours | peaks | remark"""
+    """ours | bare | ours / bare | Quark | Quark / ours | peaks | remark"""
     ours, quark = row["ours"], row.get("quark", {"failed": "absent"})
-    seconds = quark.get("seconds")
-    quark_cells = [f"{seconds:.1f}" if seconds else "-"]
-    peak = f"{quark['peak']:.0f}" if seconds else "-"
     if "failed" in ours:
-        return ["-", "-", "-", *quark_cells, "-", f"- / {peak}", ours["failed"]]
-    wall, bare = ([r["seconds"] for r in ours[name]] for name in ("ours", "bare"))
+        seconds, times, peak, _ = quark_cells(quark, None, None)
+        return ["-", "-", "-", seconds, times, f"- / {peak}", ours["failed"]]
+    wall = [r["whole"] for r in ours["ours"]]
     most = max(r["peak"] for r in ours["ours"])
-    times = f"{seconds / statistics.median(wall):.1f}" if seconds else "-"
-    part = f"{most / quark['peak'] * 100:.0f} % of its memory" if seconds else f"Quark: {quark['failed']}"
-    return [spread(wall), spread(bare), spread([o / b for o, b in zip(wall, bare)]), *quark_cells, times,
-            f"{most:.0f} / {peak}", part]
+    bare = {part: [r[part] for r in ours["bare"]] for part in ("inside", "whole")}
+    ratio = [spread([o / b for o, b in zip(wall, bare[part])], 1) for part in bare]
+    seconds, times, peak, remark = quark_cells(quark, statistics.median(wall), most)
+    return [spread(wall), both(*(statistics.median(bare[part]) for part in bare), 2), " / ".join(ratio), seconds, times,
+            f"{most:.0f} / {peak}", remark]
+
+
+def row_of(args, kept, model, preset, count, folder):
+    row = kept.of(f"{model} {preset} {count}")
+    data = os.path.join(folder, f"{model}.{count}", "calib")
+    if not os.path.exists(data):
+        lay_out(sorted(pathlib.Path(args.folder, model).glob("*.npz")), count, data)
+    if "ours" not in row or args.again:
+        row["ours"] = measure_ours(args, model, preset, data, f"{folder}/ours.onnx")
+        kept.save()
+    if args.peers and "call" not in row.get("quark", {}):
+        row["quark"] = measure_quark(args, model, preset, data, count, folder)
+        kept.save()
+    return f"| {' | '.join([model, preset, 'none' if preset in NO_DATA else str(count), *cells(row)])} |"
 
 
 def rows(args, kept):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         for model in args.models:
             for preset in args.presets:
                 for count in args.samples[:1] if preset in NO_DATA else args.samples:
-                    row = kept.of(f"{model} {preset} {count}")
-                    if "ours" not in row or args.again:
-                        row["ours"] = measure_ours(args, model, preset, count, folder)
-                        kept.save()
-                    if args.peers and "seconds" not in row.get("quark", {}):
-                        row["quark"] = measure_quark(args, model, preset, count, folder)
-                        kept.save()
-                    samples = "none" if preset in NO_DATA else count
-                    line = f"| {' | '.join([model, preset, str(samples), *cells(row)])} |"
+                    line = row_of(args, kept, model, preset, count, os.path.abspath(folder))
                     print(line, flush=True)
                     yield line
 
@@ -145,7 +158,7 @@ def parse():
     return parser.parse_args()
 
 
-def lay_out(args):
+def gather(args):
     """Models and samples in one folder: those of models.py, others out of the zoo."""
     made = [model for model in args.models if model in MODELS]
     if made:
@@ -160,7 +173,7 @@ def lay_out(args):
 
 def main():
     args = parse()
-    lay_out(args)
+    gather(args)
     quark = None if args.no_peers else version(args.peers, "amd-quark")
     if not quark:
         args.peers = None
@@ -168,7 +181,8 @@ def main():
     head = ["# Quantizing", "",
             f"{datetime.date.today()}, {machine()}; {args.rounds} rounds in turns, Quark once; median (least to most). "
             f"Peer: amd-quark {quark or 'absent'}.", "",
-            "| model | preset | samples | ours s | bare inference s | ratio | Quark s | Quark / ours | peak MiB, ours / Quark | |",
+            "| model | preset | samples | ours s | bare inference s, inside / whole | ours / bare, inside / whole | "
+            "Quark s, call / process | Quark / ours, call / process | peak MiB, ours / Quark | |",
             "|---|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     lines = [*head, *rows(args, Kept(args.keep)), "", __doc__.split("\n\n")[2], ""]

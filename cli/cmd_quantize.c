@@ -106,9 +106,10 @@ static int show_text(struct job *job, struct baryon_error *err)
     by_str_puts(&out->text, "\n");
     if (by_plan_view_coverage(&q->view, out, err) < 0)
         return -1;
-    if (q->quantization.report.calibration.samples) {
+    const uint64_t samples = by_quantization_samples(&q->quantization);
+    if (samples) {
         by_str_puts(&out->text, "  calibrated on ");
-        by_plural(&out->text, q->quantization.report.calibration.samples, "sample");
+        by_plural(&out->text, samples, "sample");
         by_str_puts(&out->text, "\n");
     }
     show_times(job, out);
@@ -131,7 +132,7 @@ static void write_json(const struct job *job, struct by_str *text)
     by_json_text(&json, "file", job->settings->out);
     by_json_int(&json, "bytes_before", (int64_t)q->view.bytes_before);
     by_json_int(&json, "bytes", (int64_t)job->bytes_after);
-    by_json_int(&json, "samples", (int64_t)report->calibration.samples);
+    by_json_int(&json, "samples", (int64_t)by_quantization_samples(&q->quantization));
     by_json_open(&json, "seconds", '{');
     for (size_t i = 0; i < report->stage_count; i++)
         by_json_double(&json, report->stages[i].stage, report->stages[i].seconds);

@@ -50,7 +50,7 @@ static void summarize(const struct by_quantization *quantization,
         summary->multiply_adds += node->macs;
         summary->quantized_multiply_adds += quantized ? node->macs : 0;
     }
-    summary->samples = quantization->report.calibration.samples;
+    summary->samples = by_quantization_samples(quantization);
     for (size_t i = 0; i < quantization->report.stage_count; i++)
         summary->seconds += quantization->report.stages[i].seconds;
 }

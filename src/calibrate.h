@@ -44,6 +44,10 @@ struct by_calibrate_options {
     const char *checkpoint;
     double checkpoint_seconds;
     bool restart; /* an old checkpoint is removed, not taken up */
+    /* Statistics of the first samples, gathered elsewhere: where they are of the same model and
+     * settings they are taken, *begun becomes NULL, and calibration goes on behind them. That
+     * those are the samples is for the caller to know. NULL: none. */
+    struct by_stats **begun;
     /* Called when a stage begins and after every sample, in their order, and asked whether to stop:
      * true ends with BARYON_ERR_CANCELLED after the samples in hand were finished and the
      * checkpoint was written. May be NULL. */
@@ -55,7 +59,7 @@ struct by_calibrate_options {
 /* What a calibration took, for reports. */
 struct by_calibrate_report {
     uint64_t samples;  /* run by us, in the first pass */
-    uint64_t taken_up; /* of the first pass, from a checkpoint */
+    uint64_t taken_up; /* of the first pass, from a checkpoint or what was begun */
     size_t passes;
     double seconds, model_seconds;
     uint64_t memory; /* most that statistics took, bytes */

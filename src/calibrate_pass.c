@@ -40,6 +40,29 @@ static int start_pass(struct by_calibration *calibration, size_t pass, struct by
     return -1;
 }
 
+static bool is_begun(const struct by_calibration *calibration, const struct by_stats *begun)
+{
+    const struct by_stats_key *key = &calibration->key;
+    const struct by_sample_range range = calibration->range;
+    return begun && by_hash128_equal(begun->key.model, key->model) &&
+           by_hash128_equal(begun->key.settings, key->settings) && !begun->layer_count &&
+           !begun->skipped.count && begun->covered.count == 1 && !begun->covered.at[0].begin &&
+           !range.begin && begun->covered.at[0].end <= range.end;
+}
+
+static int take_begun(struct by_calibration *calibration, struct by_stats **stats,
+                      struct baryon_error *err)
+{
+    char settings[128];
+    const struct by_calibrate_options *options = calibration->options;
+    *stats = *options->begun;
+    *options->begun = NULL;
+    (*stats)->key = calibration->key;
+    (*stats)->total = by_input_count(calibration->input);
+    return by_stats_describe(*stats, options->model, options->data,
+                             by_calibrate_describe(options, settings, sizeof settings), err);
+}
+
 /* Tiles of a pass that was taken up, numbered through; they may be others than we planned. */
 static struct by_pass tiles_of(const struct by_plan *plan, const struct by_stats *stats)
 {
@@ -99,6 +122,8 @@ static int take_up_pass(struct by_calibration *calibration, size_t pass, struct 
     }
     if (by_keep_remove(calibration->options->checkpoint, pass, err) < 0)
         return -1;
+    if (!pass && calibration->options->begun && is_begun(calibration, *calibration->options->begun))
+        return take_begun(calibration, stats, err);
     return start_pass(calibration, pass, stats, err);
 }
 

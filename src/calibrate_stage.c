@@ -289,7 +289,7 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
     stage->before = stage->done = by_stats_covered(stage->stats);
     if (stage->pass == 0)
         calibration->report.taken_up = stage->before;
-    if (stage->before)
+    if (stage->before && calibration->keep.path)
         by_log(calibration->options->log, BY_LOG_NOTICE,
                "%s: goes on after %" PRIu64 " of %" PRIu64 " samples", stage->name, stage->before,
                calibration->range.end - calibration->range.begin);

@@ -123,11 +123,15 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
     struct by_calibrate_options options = q->options->calibrate;
     if (q->options->stats)
         return load_stats(q, err);
-    if (by_quantize_want(q->plan, q->corrects, &options, err) < 0)
+    /* What was begun has means where samples were to judge corrected biases. */
+    if (by_quantize_want(q->plan,
+                         q->begun ? by_quantize_needs_means(q->options->recipe) : q->corrects,
+                         &options, err) < 0)
         return -1;
     if (!options.name_count)
         return 0;
     options.model = options.data = "";
+    options.begun = &q->begun;
     return by_calibrate(&q->stats, q->model, q->options->data, &options, &q->report.calibration,
                         err);
 }
@@ -192,11 +196,17 @@ int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
 
 void by_quantization_close(struct by_quantization *q)
 {
+    by_stats_close(q->begun);
     by_stats_close(q->stats);
     by_quant_plan_close(q->plan);
     by_origins_close(q->origins);
     by_pool_close(q->pool);
     *q = (struct by_quantization){0};
+}
+
+uint64_t by_quantization_samples(const struct by_quantization *q)
+{
+    return q->report.calibration.samples + q->report.calibration.taken_up;
 }
 
 bool by_recipe_needs_data(const struct by_recipe *recipe)

@@ -43,6 +43,7 @@ struct by_quantization {
     struct by_origins *origins;
     struct by_quant_plan *plan;
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
+    struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     struct by_stats *stats;     /* NULL: none needed */
     bool corrects;              /* biases, as asked for or as samples said */
     struct by_pool *pool;
@@ -62,6 +63,9 @@ int by_quantization_lower(struct by_quantization *quantization, struct baryon_er
  * in memory. */
 void by_quantization_spill(struct by_quantization *quantization, const char *out, uint64_t bytes);
 void by_quantization_close(struct by_quantization *quantization);
+
+/* Samples that ranges come from. */
+uint64_t by_quantization_samples(const struct by_quantization *quantization);
 
 /* True when the recipe needs samples or statistics. */
 bool by_recipe_needs_data(const struct by_recipe *recipe);

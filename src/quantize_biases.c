@@ -11,6 +11,11 @@ bool by_quantize_corrects(const struct by_recipe *recipe)
     return recipe->bias_correction == BY_BIASES_CORRECTED;
 }
 
+bool by_quantize_needs_means(const struct by_recipe *recipe)
+{
+    return recipe->bias_correction != BY_BIASES_KEPT;
+}
+
 /* --- What is to be looked at --- */
 
 /* Names of ranges, and behind them those of what layers read; some are both. */

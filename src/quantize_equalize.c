@@ -3,20 +3,14 @@
 #include "quantize_trial.h"
 #include "solve/cle.h"
 
-#include <math.h>
-
 #define GAIN  0.1 /* dB that a change of the model has to bring */
-#define SURE  2.0 /* standard errors of a mean gain */
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
 /* --- Which way --- */
 
-/* Equalizations tried at most, as far as they are not the same as another one: the ways that keep
- * the float model what it is, and where Relu6 gains nothing by its own limits, the others. Biases
- * are corrected or not behind that, with the best. */
-static const enum by_cle_mode first_ways[] = {BY_CLE_EXACT, BY_CLE_OFF},
-                              later_ways[] = {BY_CLE_REPLACE, BY_CLE_KEEP};
-
+/* Equalizations are tried as far as they are not the same as another one: the ways that keep the
+ * float model what it is, and where Relu6 gains nothing by its own limits, the others. Biases are
+ * corrected or not behind that, with the best. */
 static size_t later_count(const struct by_cle_report *survey)
 {
     if (!survey->relu6)
@@ -24,75 +18,60 @@ static size_t later_count(const struct by_cle_report *survey)
     return survey->relu6 == survey->pairs ? 1 : 2;
 }
 
-/* What was found so far, of both things that are tried. */
-struct found {
-    struct by_trial_way way;
-    struct by_trial_score score;
-};
-
 static bool judges_biases(const struct by_quantization *q)
 {
     return q->options->recipe->bias_correction == BY_BIASES_AUTO;
 }
 
-static int try_ways(struct by_trial *trial, const enum by_cle_mode *modes, size_t count,
-                    bool corrects, struct by_trial_score *scores, struct baryon_error *err)
+/* By more than chance, in so many standard errors. */
+static bool is_better(const struct by_trial_score *one, const struct by_trial_score *other,
+                      double errors)
 {
-    struct by_trial_way ways[2];
-    for (size_t i = 0; i < count; i++)
-        ways[i] = (struct by_trial_way){modes[i], corrects};
-    return by_trial_run(trial, ways, count, scores, err);
+    if (one->lost || other->lost)
+        return other->lost && !one->lost;
+    const size_t count = one->count < other->count ? one->count : other->count;
+    const struct by_gain gain = by_judge_gain(one->each, other->each, count);
+    return gain.decibels > GAIN && gain.decibels > errors * gain.error;
 }
 
-static int choose(struct by_trial *trial, const struct by_cle_report *survey, struct found *best,
-                  struct baryon_error *err)
+static int choose_later(struct by_trial *trial, size_t more, struct by_trial_way *best,
+                        struct baryon_error *err)
 {
-    struct by_trial_score first[2], later[2];
-    const size_t more = later_count(survey);
-    if (try_ways(trial, first_ways, 2, best->way.corrects, first, err) < 0)
+    const bool corrects = best->corrects;
+    const struct by_trial_way ways[] = {*best, {BY_CLE_REPLACE, corrects}, {BY_CLE_KEEP, corrects}};
+    struct by_trial_score scores[3];
+    size_t place = 0;
+    if (by_trial_contest(trial, ways, 1 + more, scores, err) < 0)
         return -1;
-    const bool gains = first[0].sqnr > first[1].sqnr + GAIN;
-    best->way.mode = gains ? BY_CLE_EXACT : BY_CLE_OFF;
-    best->score = gains ? first[0] : first[1];
-    if (gains || !more)
-        return 0;
-    if (try_ways(trial, later_ways, more, best->way.corrects, later, err) < 0)
-        return -1;
-    for (size_t i = 0; i < more; i++)
-        if (later[i].sqnr > best->score.sqnr + GAIN) {
-            best->way.mode = later_ways[i];
-            best->score = later[i];
-        }
+    for (size_t i = 1; i <= more; i++)
+        if (is_better(&scores[i], &scores[place], 1))
+            place = i;
+    *best = ways[place];
     return 0;
 }
 
-/* More than chance: what a few outputs that saturate say differs from sample to sample. */
-static bool is_sure(const struct by_trial_score *better, const struct by_trial_score *than)
+/* An equalization that keeps the float model what it is mostly helps. */
+static int choose(struct by_trial *trial, const struct by_cle_report *survey,
+                  struct by_trial_way *best, struct baryon_error *err)
 {
-    double sum = 0, squares = 0;
-    const double count = (double)better->count;
-    if (better->sqnr <= than->sqnr + GAIN || better->count != than->count)
-        return false;
-    for (size_t i = 0; i < better->count; i++) {
-        const double gain = better->each[i] - than->each[i];
-        sum += gain;
-        squares += gain * gain;
-    }
-    const double variance = (squares - sum * sum / count) / fmax(count - 1, 1);
-    return sum / count > fmax(GAIN, SURE * sqrt(fmax(variance, 0) / count));
+    const size_t more = later_count(survey);
+    const struct by_trial_way ways[] = {{BY_CLE_EXACT, best->corrects},
+                                        {BY_CLE_OFF, best->corrects}};
+    struct by_trial_score scores[2];
+    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
+        return -1;
+    *best = ways[is_better(&scores[1], &scores[0], 1)];
+    return more && !is_better(&scores[0], &scores[1], 0) ? choose_later(trial, more, best, err) : 0;
 }
 
-static int choose_biases(struct by_trial *trial, bool judged, struct found *best,
+static int choose_biases(struct by_trial *trial, struct by_trial_way *best,
                          struct baryon_error *err)
 {
-    struct by_trial_score other;
-    const bool corrects = best->way.corrects;
-    if (!judged && try_ways(trial, &best->way.mode, 1, corrects, &best->score, err) < 0)
+    const struct by_trial_way ways[] = {*best, {best->mode, !best->corrects}};
+    struct by_trial_score scores[2];
+    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    if (try_ways(trial, &best->way.mode, 1, !corrects, &other, err) < 0)
-        return -1;
-    if (is_sure(&other, &best->score))
-        best->way.corrects = !corrects;
+    *best = ways[is_better(&scores[1], &scores[0], 0.5)];
     return 0;
 }
 
@@ -133,14 +112,9 @@ static int try_all(const struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, struct by_trial_way *way,
                    struct baryon_error *err)
 {
-    struct found best = {.way = *way};
-    const bool judged = way->mode == BY_CLE_AUTO;
-    if (judged && choose(trial, survey, &best, err) < 0)
+    if (way->mode == BY_CLE_AUTO && choose(trial, survey, way, err) < 0)
         return -1;
-    if (judges_biases(q) && choose_biases(trial, judged, &best, err) < 0)
-        return -1;
-    *way = best.way;
-    return 0;
+    return judges_biases(q) ? choose_biases(trial, way, err) : 0;
 }
 
 static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs)
@@ -162,6 +136,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     if (status == 0 && way.mode != BY_CLE_OFF) {
         *changed = true;
         status = by_trial_equalize(q->plan, by_trial_seen(trial), way.mode, err);
+        q->begun = by_trial_take_seen(trial, way.mode);
     }
     by_trial_close(trial);
     q->corrects = way.corrects;

@@ -225,7 +225,7 @@ static const struct by_choice corrections[] = {
     {"false", BY_BIASES_KEPT, "biases stay as they are"},
     {"true", BY_BIASES_CORRECTED, "wherever there is something to correct"},
     {"auto", BY_BIASES_AUTO,
-     "what samples kept aside are sure of where equalization is tried on them; else as true, but "
+     "what samples kept aside say where equalization is tried on them; else as true, but "
      "not with scales of their own for biases"},
     {0},
 };

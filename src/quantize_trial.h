@@ -7,6 +7,7 @@
 #define BY_QUANTIZE_TRIAL_H
 
 #include "quantize.h"
+#include "report/judge.h"
 
 struct by_trial;
 
@@ -15,14 +16,13 @@ struct by_trial_way {
     bool corrects; /* biases */
 };
 
-#define BY_TRIAL_ASIDE 8 /* samples that judge, at most */
-
-/* What they say, in dB: all together, -INFINITY where half of them ruled the way out, and each by
- * itself. */
+/* What the samples say, in dB: all together, and each by itself; those live as long as the trial.
+ */
 struct by_trial_score {
     double sqnr;
-    double each[BY_TRIAL_ASIDE];
-    size_t count; /* of each; 0 where the way was ruled out */
+    const struct by_judgement *each;
+    size_t count; /* of each */
+    bool lost;    /* half of them ruled it out */
 };
 
 /* Reads the samples, looks at the model as it is, and runs it on those that judge, if anything is
@@ -32,10 +32,14 @@ int by_trial_open(struct by_trial **trial, struct by_quantization *quantization,
 void by_trial_close(struct by_trial *trial);
 /* What the few samples say of the model as it is, with channels. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
-/* What comes out does not depend on threads. Of one call no two ways equalize alike; a later one
- * has what was looked at. */
-int by_trial_run(struct by_trial *trial, const struct by_trial_way *ways, size_t count,
-                 struct by_trial_score *scores, struct baryon_error *err);
+/* What they say of the model equalized in that way, for calibration to go on with; NULL where they
+ * are not the first ones of the data. At the end. */
+struct by_stats *by_trial_take_seen(struct by_trial *trial, enum by_cle_mode mode);
+/* Ways beside each other: those that earlier contests had too go on with what is known of them,
+ * unless they lost or were not in the last one. Where half of the samples decide, the others are
+ * not run. What comes out does not depend on threads. */
+int by_trial_contest(struct by_trial *trial, const struct by_trial_way *ways, size_t count,
+                     struct by_trial_score *scores, struct baryon_error *err);
 
 /* What equalization is asked for, in that way. */
 int by_trial_equalize(struct by_quant_plan *plan, struct by_stats *seen, enum by_cle_mode mode,

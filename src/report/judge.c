@@ -12,21 +12,24 @@ struct kept {
 struct by_judge {
     struct by_session_options session_options;
     struct by_session *session; /* of the reference; NULL: it has done its work */
+    struct by_input *input;     /* as long as it has not */
+    uint64_t next;              /* sample to read */
     size_t port_count;
     struct kept *kept;
-    size_t count; /* of kept */
-    size_t looks; /* the first ones */
-    size_t first; /* those from here on judge */
+    size_t count;  /* of kept */
+    size_t looks;  /* the first ones */
+    size_t firsts; /* so many of them are the first ones of the data, too */
+    size_t first;  /* those from here on judge */
+    size_t most;   /* that there is room for */
 };
 
 /* --- Samples --- */
 
-static int keep(struct by_judge *judge, struct by_input *input, size_t index,
-                struct baryon_error *err)
+static int keep(struct by_judge *judge, struct baryon_error *err)
 {
     struct by_sample *sample = &judge->kept[judge->count].sample;
     by_sample_init(sample);
-    if (by_input_get_into(input, index, sample, err) < 0) {
+    if (by_input_get_into(judge->input, judge->next++, sample, err) < 0) {
         by_sample_release(sample);
         return -1;
     }
@@ -42,14 +45,15 @@ static int keep(struct by_judge *judge, struct by_input *input, size_t index,
             return -1;
         }
     judge->count++;
+    if (judge->count == judge->next)
+        judge->firsts = judge->count;
     return 0;
 }
 
-static int keep_all(struct by_judge *judge, struct by_input *input, size_t most,
-                    struct baryon_error *err)
+static int keep_until(struct by_judge *judge, size_t count, struct baryon_error *err)
 {
-    for (size_t i = 0; judge->count < most && i < by_input_count(input); i++)
-        if (keep(judge, input, i, err) < 0)
+    while (judge->count < count && judge->next < by_input_count(judge->input))
+        if (keep(judge, err) < 0)
             return -1;
     return 0;
 }
@@ -57,17 +61,33 @@ static int keep_all(struct by_judge *judge, struct by_input *input, size_t most,
 static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
                         struct baryon_error *err)
 {
-    struct by_input *input = NULL;
-    const size_t most = options->look + options->aside;
-    judge->kept = by_alloc_zero(most ? most : 1, sizeof *judge->kept, err);
-    if (!judge->kept || by_input_open_for(&input, judge->session, options->samples, options->data,
-                                          &options->input, err) < 0)
+    const size_t judging = options->most > options->aside ? options->most : options->aside;
+    judge->kept = by_alloc_zero(options->look + judging + 1, sizeof *judge->kept, err);
+    if (!judge->kept ||
+        by_input_open_for(&judge->input, judge->session, options->samples, options->data,
+                          &options->input, err) < 0 ||
+        keep_until(judge, options->look + options->aside, err) < 0)
         return -1;
-    const int status = keep_all(judge, input, most, err);
-    by_input_close(input);
     judge->looks = judge->count < options->look ? judge->count : options->look;
     judge->first = judge->count > judge->looks ? judge->looks : 0;
-    return status;
+    judge->most = options->look + judging;
+    return 0;
+}
+
+int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err)
+{
+    if (!judge->first) /* those to look at judge: there are no others */
+        return 0;
+    const size_t wanted = judge->first + count;
+    return keep_until(judge, wanted < judge->most ? wanted : judge->most, err);
+}
+
+uint64_t by_judge_sample_bytes(const struct by_judge *judge)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; judge->count && i < judge->port_count; i++)
+        bytes += judge->kept[0].sample.arrays[i].size;
+    return bytes;
 }
 
 /* Arrays go by name to whoever looks. */
@@ -105,6 +125,11 @@ void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
 size_t by_judge_looks(const struct by_judge *judge)
 {
     return judge->looks;
+}
+
+bool by_judge_looks_are_first(const struct by_judge *judge)
+{
+    return judge->firsts >= judge->looks;
 }
 
 size_t by_judge_count(const struct by_judge *judge)
@@ -145,7 +170,7 @@ void by_judge_close(struct by_judge *judge)
         by_sample_release(&judge->kept[i].sample);
     }
     by_free(judge->kept);
-    by_session_close(judge->session);
+    by_judge_end_references(judge);
     by_free(judge);
 }
 
@@ -202,6 +227,8 @@ int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_erro
 
 void by_judge_end_references(struct by_judge *judge)
 {
+    by_input_close(judge->input);
+    judge->input = NULL;
     by_session_close(judge->session);
     judge->session = NULL;
 }
@@ -300,4 +327,32 @@ void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sampl
         output->sqnr = sqnr_of(output);
         sum->sqnr += output->sqnr / (double)sum->count;
     }
+}
+
+static double sqnr_without(const struct by_judgement *judgements, size_t samples, size_t left_out)
+{
+    struct by_judgement sum = {0};
+    for (size_t i = 0; i < samples; i++)
+        if (i != left_out)
+            by_judgement_add(&sum, &judgements[i]);
+    return sum.sqnr;
+}
+
+struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
+                             size_t samples)
+{
+    double sum = 0, squares = 0;
+    const double count = (double)samples;
+    struct by_gain gain = {
+        sqnr_without(one, samples, samples) - sqnr_without(other, samples, samples), INFINITY};
+    if (samples < 2)
+        return gain;
+    for (size_t i = 0; i < samples; i++) {
+        const double rest = sqnr_without(one, samples, i) - sqnr_without(other, samples, i);
+        sum += rest;
+        squares += (rest - gain.decibels) * (rest - gain.decibels);
+    }
+    const double mean = sum / count - gain.decibels;
+    gain.error = sqrt((count - 1) * fmax(squares / count - mean * mean, 0));
+    return gain;
 }

@@ -29,6 +29,7 @@ struct by_judge_options {
     struct by_input_options input;
     struct by_session_options session;
     size_t look, aside; /* so many samples are for looking at, so many behind them judge */
+    size_t most;        /* that judge, when more are taken later */
 };
 
 struct by_judge;
@@ -39,8 +40,10 @@ struct by_judge;
 int by_judge_open(struct by_judge **judge, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err);
 void by_judge_close(struct by_judge *judge);
-size_t by_judge_looks(const struct by_judge *judge); /* samples to look at */
-size_t by_judge_count(const struct by_judge *judge); /* samples that judge */
+size_t by_judge_looks(const struct by_judge *judge);          /* samples to look at */
+bool by_judge_looks_are_first(const struct by_judge *judge);  /* none was left out before them */
+size_t by_judge_count(const struct by_judge *judge);          /* samples that judge */
+uint64_t by_judge_sample_bytes(const struct by_judge *judge); /* of the first one's inputs */
 
 /* Samples to look at as a source; one for each reader. */
 struct by_judge_reader {
@@ -49,6 +52,9 @@ struct by_judge_reader {
 };
 void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
                    struct by_input_callback *callback);
+
+/* Reads further samples until so many judge, as far as there are; before the references end. */
+int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err);
 
 /* What follows may be done for several samples at once. */
 
@@ -64,5 +70,14 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session, size_
                  struct by_judgement *judgement, struct baryon_error *err);
 /* Several samples together; begins with all zero. */
 void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sample);
+
+/* How much better one model is than another, on all samples together, and the standard error of
+ * that: what it becomes without one sample or another tells how much hangs on single ones. */
+struct by_gain {
+    double decibels, error;
+};
+
+struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
+                             size_t samples);
 
 #endif

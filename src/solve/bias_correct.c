@@ -210,25 +210,93 @@ static void add_lost(const struct by_bias_layer *layer, const struct shape *shap
     }
 }
 
-static int edit_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
-                     const struct shape *shape, const struct rounding *rounding,
-                     struct baryon_error *err)
+static float *copy_of(const struct baryon_tensor *tensor, struct baryon_error *err)
 {
-    struct baryon_value *bias = by_node_in(layer->node, 2);
-    const size_t count = shape->groups * shape->outs;
-    struct by_floats_view old;
-    if (by_floats_open(&old, bias->initializer, err) < 0)
-        return -1;
-    float *values = by_alloc(count, sizeof *values, err);
-    for (size_t i = 0; values && i < count; i++)
-        values[i] = old.values[i];
-    by_floats_close(&old);
-    if (values)
-        add_lost(layer, shape, rounding, values);
-    const int status =
-        values ? by_floats_write(plan->model, bias->initializer, values, count, err) : -1;
-    by_free(values);
-    return status;
+    struct by_floats_view view;
+    if (by_floats_open(&view, tensor, err) < 0)
+        return NULL;
+    float *values = by_alloc(view.count, sizeof *values, err);
+    for (size_t i = 0; values && i < view.count; i++)
+        values[i] = view.values[i];
+    by_floats_close(&view);
+    return values;
+}
+
+/* The layer's new biases; by_free() them. */
+static float *corrected(struct by_quant_plan *plan, const struct by_bias_job *job,
+                        const struct by_bias_layer *layer, struct by_pool *pool,
+                        struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[layer->weight];
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    const struct baryon_tensor *tensor = row->value->initializer;
+    struct by_floats_view exact;
+    struct shape shape;
+    if (!shape_of(layer->node, &shape) || by_floats_open(&exact, tensor, err) < 0)
+        return NULL;
+    const struct by_weight_view view = {.values = exact.values,
+                                        .rank = tensor->dims.count,
+                                        .dims = tensor->dims.at,
+                                        .axis = params->axis,
+                                        .group_axis = params->group_axis,
+                                        .name = row->value->name};
+    float *rounded = rounded_weights(plan, layer->weight, &view, exact.count, pool, err);
+    const struct by_bias_input *input = &job->inputs[layer->input];
+    double *reach =
+        rounded ? by_bias_reach(layer->node, input->dims, input->rank, shape.inside, err) : NULL;
+    const struct rounding rounding = {input->means, reach, exact.values, rounded};
+    float *biases = reach ? copy_of(by_node_in(layer->node, 2)->initializer, err) : NULL;
+    if (biases)
+        add_lost(layer, &shape, &rounding, biases);
+    by_free(reach);
+    by_free(rounded);
+    by_floats_close(&exact);
+    return biases;
+}
+
+/* --- All layers --- */
+
+/* Of so many elements on, weights are rounded by all threads together, one after the other. */
+#define BIG_ELEMENTS ((size_t)1 << 20)
+
+struct work {
+    struct by_quant_plan *plan;
+    const struct by_bias_job *job;
+    float **biases; /* by layer; NULL: nothing is known of its input */
+};
+
+static bool is_big(const struct work *work, const struct by_bias_layer *layer)
+{
+    return elements(work->plan->rows.at[layer->weight].value) >= BIG_ELEMENTS;
+}
+
+static int find(const struct work *work, size_t place, struct by_pool *pool,
+                struct baryon_error *err)
+{
+    const struct by_bias_layer *layer = &work->job->layers[place];
+    if (!work->job->inputs[layer->input].means)
+        return 0;
+    work->biases[place] = corrected(work->plan, work->job, layer, pool, err);
+    return work->biases[place] ? 0 : -1;
+}
+
+static int find_small(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct work *work = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (!is_big(work, &work->job->layers[i]) && find(work, i, NULL, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int find_all(struct work *work, struct by_pool *pool, struct baryon_error *err)
+{
+    for (size_t i = 0; i < work->job->layer_count; i++)
+        if (is_big(work, &work->job->layers[i]) && find(work, i, pool, err) < 0)
+            return -1;
+    return by_par_for(pool, work->job->layer_count, 1, find_small, work, err);
 }
 
 static int settle_bias(struct by_quant_plan *plan, const struct by_bias_layer *layer,
@@ -243,41 +311,29 @@ static int settle_bias(struct by_quant_plan *plan, const struct by_bias_layer *l
                            plan->rows.at[layer->weight].value->name);
 }
 
-static int correct(struct by_quant_plan *plan, const struct by_bias_job *job,
-                   const struct by_bias_layer *layer, struct by_pool *pool,
-                   struct baryon_error *err)
+static int settle(const struct work *work, size_t place, struct by_pool *pool,
+                  struct baryon_error *err)
 {
-    const struct by_quant_row *row = &plan->rows.at[layer->weight];
-    const struct by_params *params = by_quant_params(plan, layer->weight);
-    const struct baryon_tensor *tensor = row->value->initializer;
-    struct by_floats_view exact;
-    struct shape shape;
-    if (!shape_of(layer->node, &shape) || by_floats_open(&exact, tensor, err) < 0)
+    const struct by_bias_layer *layer = &work->job->layers[place];
+    const struct baryon_value *bias = by_node_in(layer->node, 2);
+    if (!work->biases[place])
+        return 0;
+    if (by_floats_write(work->plan->model, bias->initializer, work->biases[place], elements(bias),
+                        err) < 0)
         return -1;
-    const struct by_weight_view view = {.values = exact.values,
-                                        .rank = tensor->dims.count,
-                                        .dims = tensor->dims.at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis,
-                                        .name = row->value->name};
-    float *rounded = rounded_weights(plan, layer->weight, &view, exact.count, pool, err);
-    const struct by_bias_input *input = &job->inputs[layer->input];
-    double *reach =
-        rounded ? by_bias_reach(layer->node, input->dims, input->rank, shape.inside, err) : NULL;
-    const struct rounding rounding = {input->means, reach, exact.values, rounded};
-    const int status = reach ? edit_bias(plan, layer, &shape, &rounding, err) : -1;
-    by_free(reach);
-    by_free(rounded);
-    by_floats_close(&exact);
-    return status == 0 ? settle_bias(plan, layer, pool, err) : -1;
+    return settle_bias(work->plan, layer, pool, err);
 }
 
 int by_bias_correct(struct by_quant_plan *plan, const struct by_bias_job *job, struct by_pool *pool,
                     struct baryon_error *err)
 {
-    for (size_t i = 0; i < job->layer_count; i++)
-        if (job->inputs[job->layers[i].input].means &&
-            correct(plan, job, &job->layers[i], pool, err) < 0)
-            return -1;
-    return 0;
+    struct work work = {plan, job, by_alloc_zero(job->layer_count, sizeof *work.biases, err)};
+    int status = work.biases ? find_all(&work, pool, err) : -1;
+    for (size_t i = 0; work.biases && i < job->layer_count; i++) {
+        if (status == 0)
+            status = settle(&work, i, pool, err);
+        by_free(work.biases[i]);
+    }
+    by_free(work.biases);
+    return status;
 }

@@ -449,11 +449,76 @@ static void test_matches(void **state)
     by_model_free(model);
 }
 
+/* Statistics of the first `count` samples, going on behind what *begun has. */
+static struct by_stats *stats_behind(struct by_stats **begun, size_t count, bool per_channel,
+                                     struct by_calibrate_report *report)
+{
+    struct baryon_model *model = layers(1);
+    struct maker maker = {0};
+    struct by_input_callback callback = callback_of(&maker);
+    const struct by_calibrate_options options = {.samples = &callback,
+                                                 .per_channel = per_channel,
+                                                 .means = true,
+                                                 .model = "m",
+                                                 .data = "d",
+                                                 .begun = begun,
+                                                 .log = &logger};
+    struct by_stats *stats;
+    callback.count = count;
+    notices[0] = '\0';
+    assert_ok(by_calibrate(&stats, model, NULL, &options, report, &err));
+    assert_string_equal(notices, "");
+    by_model_free(model);
+    return stats;
+}
+
+static void assert_same_bytes(const struct by_stats *one, const struct by_stats *other)
+{
+    struct by_str bytes[2];
+    by_str_init(&bytes[0]);
+    by_str_init(&bytes[1]);
+    assert_ok(by_stats_save_bytes(one, &bytes[0], &err));
+    assert_ok(by_stats_save_bytes(other, &bytes[1], &err));
+    assert_int_equal(bytes[0].size, bytes[1].size);
+    assert_memory_equal(bytes[0].text, bytes[1].text, bytes[0].size);
+    by_str_release(&bytes[0]);
+    by_str_release(&bytes[1]);
+}
+
+/* What was begun elsewhere is gone on with, unless it has other settings. */
+static void test_begun(void **state)
+{
+    (void)state;
+    struct by_calibrate_report report;
+    struct by_stats *begun = stats_behind(NULL, 2, false, &report);
+    assert_int_equal(report.samples, 2);
+    struct by_stats *fresh = stats_behind(NULL, SAMPLES, false, &report);
+    struct by_stats *behind = stats_behind(&begun, SAMPLES, false, &report);
+    assert_null(begun);
+    assert_int_equal(report.samples, SAMPLES - 2);
+    assert_int_equal(report.taken_up, 2);
+    assert_same_bytes(behind, fresh);
+    by_stats_close(behind);
+    by_stats_close(fresh);
+
+    begun = stats_behind(NULL, 2, true, &report);
+    fresh = stats_behind(NULL, SAMPLES, false, &report);
+    behind = stats_behind(&begun, SAMPLES, false, &report);
+    assert_non_null(begun);
+    assert_int_equal(report.samples, SAMPLES);
+    assert_int_equal(report.taken_up, 0);
+    assert_same_bytes(behind, fresh);
+    by_stats_close(begun);
+    by_stats_close(behind);
+    by_stats_close(fresh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan),   cmocka_unit_test(test_key),  cmocka_unit_test(test_keep),
         cmocka_unit_test(test_shards), cmocka_unit_test(test_skip), cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_begun),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -1,0 +1,235 @@
+/* Judging on samples kept aside: which samples, what is told, and how sure a gain is. */
+#include "engine_build.h"
+
+#include "ir/infer.h"
+#include "report/judge.h"
+
+#include <math.h>
+
+#define SAMPLES 12
+
+static void assert_near(double found, double wanted, double far)
+{
+    if (!(fabs(found - wanted) <= far))
+        fail_msg("%.9g is not %.9g", found, wanted);
+}
+
+/* --- A source of samples: number k is {k + 1, -k} --- */
+
+struct source {
+    uint64_t next;
+    float values[2];
+    struct by_array array;
+};
+
+static int next_sample(void *context, const struct by_array **arrays, size_t *count,
+                       const char **name, struct baryon_error *error)
+{
+    struct source *source = context;
+    (void)error;
+    if (source->next == SAMPLES)
+        return 0;
+    source->values[0] = (float)source->next + 1;
+    source->values[1] = -(float)source->next;
+    source->array = (struct by_array){.name = "x",
+                                      .elem = BY_ELEM_FLOAT,
+                                      .rank = 1,
+                                      .dims = {2},
+                                      .data = source->values,
+                                      .size = sizeof source->values};
+    source->next++;
+    *arrays = &source->array;
+    *count = 1;
+    *name = "made";
+    return 1;
+}
+
+static int begin_again(void *context, struct baryon_error *error)
+{
+    (void)error;
+    ((struct source *)context)->next = 0;
+    return 0;
+}
+
+/* y = x + addend */
+static struct baryon_model *adder(float addend)
+{
+    const int64_t one = 1;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2");
+    gives(model, "y", BY_ELEM_FLOAT, "2");
+    put_weight(model, "a", BY_ELEM_FLOAT, &one, 1, &addend, sizeof addend);
+    put_node(model->graph, "add", "Add", "x,a", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    return model;
+}
+
+static struct by_judge *open_judge(struct source *source, struct baryon_model *model, size_t look,
+                                   size_t aside, size_t most)
+{
+    static struct by_input_callback samples;
+    struct by_judge *judge;
+    samples = (struct by_input_callback){
+        .next = next_sample, .rewind = begin_again, .context = source, .count = SAMPLES};
+    const struct by_judge_options options = {.samples = &samples,
+                                             .session = {.optimization = -1},
+                                             .look = look,
+                                             .aside = aside,
+                                             .most = most};
+    source->next = 0;
+    assert_ok(by_judge_open(&judge, model, &options, &err));
+    return judge;
+}
+
+static void run_references(struct by_judge *judge, size_t begin)
+{
+    for (size_t i = begin; i < by_judge_count(judge); i++)
+        assert_ok(by_judge_reference(judge, i, &err));
+}
+
+/* --- Samples --- */
+
+static void test_more(void **state)
+{
+    (void)state;
+    struct source source;
+    struct baryon_model *model = adder(0);
+    struct by_judge *judge = open_judge(&source, model, 4, 2, 7);
+    assert_int_equal(by_judge_looks(judge), 4);
+    assert_int_equal(by_judge_count(judge), 2);
+    assert_int_equal(by_judge_sample_bytes(judge), 8);
+    assert_ok(by_judge_more(judge, 1, &err)); /* has more already */
+    assert_int_equal(by_judge_count(judge), 2);
+    assert_ok(by_judge_more(judge, 5, &err));
+    assert_int_equal(by_judge_count(judge), 5);
+    assert_ok(by_judge_more(judge, 100, &err));
+    assert_int_equal(by_judge_count(judge), 7);
+    assert_int_equal(by_judge_looks(judge), 4);
+    by_judge_close(judge);
+
+    judge = open_judge(&source, model, 4, 2, 100);
+    assert_ok(by_judge_more(judge, 100, &err)); /* as many as there are */
+    assert_int_equal(by_judge_count(judge), SAMPLES - 4);
+    by_judge_close(judge);
+
+    judge = open_judge(&source, model, SAMPLES, 2, 100); /* none is left: those looked at judge */
+    assert_int_equal(by_judge_count(judge), SAMPLES);
+    assert_ok(by_judge_more(judge, 100, &err));
+    assert_int_equal(by_judge_count(judge), SAMPLES);
+    by_judge_close(judge);
+    by_model_free(model);
+}
+
+/* The samples behind those to look at, in their order; y is off by 1/2 everywhere. */
+static void test_sqnr(void **state)
+{
+    (void)state;
+    struct source source;
+    struct by_session *session;
+    struct by_judgement sum = {0};
+    struct baryon_model *reference = adder(0), *other = adder(0.5F);
+    struct by_judge *judge = open_judge(&source, reference, 3, 2, 5);
+    double signal = 0, noise = 0;
+    run_references(judge, 0);
+    assert_ok(by_judge_more(judge, 5, &err));
+    run_references(judge, 2);
+    by_judge_end_references(judge);
+    assert_ok(by_judge_session(judge, other, &session, &err));
+    for (size_t i = 0; i < 5; i++) {
+        struct by_judgement one;
+        const double k = (double)(3 + i), energy = (k + 1) * (k + 1) + k * k;
+        assert_ok(by_judge_run(judge, session, i, &one, &err));
+        assert_int_equal(one.count, 1);
+        assert_string_equal(one.outputs[0].name, "y");
+        assert_near(one.outputs[0].signal, energy, 1e-9);
+        assert_near(one.outputs[0].noise, 0.5, 1e-9);
+        signal += energy;
+        noise += 0.5;
+        by_judgement_add(&sum, &one);
+        assert_near(sum.sqnr, 10 * log10(signal / noise), 1e-9);
+    }
+    by_session_close(session);
+    by_judge_close(judge);
+    by_model_free(reference);
+    by_model_free(other);
+}
+
+/* --- Gains --- */
+
+static struct by_judgement judgement_of(double signal, double noise)
+{
+    return (struct by_judgement){.count = 1, .outputs = {{.signal = signal, .noise = noise}}};
+}
+
+static double pooled(const double *signals, const double *noises, size_t count, size_t without)
+{
+    double signal = 0, noise = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i != without) {
+            signal += signals[i];
+            noise += noises[i];
+        }
+    return 10 * log10(signal / noise);
+}
+
+static struct by_gain gain_of(const double *signals, const double *ours, const double *theirs,
+                              size_t count)
+{
+    struct by_judgement one[8], other[8];
+    for (size_t i = 0; i < count; i++) {
+        one[i] = judgement_of(signals[i], ours[i]);
+        other[i] = judgement_of(signals[i], theirs[i]);
+    }
+    return by_judge_gain(one, other, count);
+}
+
+static void test_gain(void **state)
+{
+    (void)state;
+    const double signals[5] = {10, 12, 9, 30, 11}, ours[5] = {1, 0.5, 0.25, 2, 1},
+                 theirs[5] = {2, 0.25, 0.5, 8, 1};
+    const double whole = pooled(signals, ours, 5, 5) - pooled(signals, theirs, 5, 5);
+    double rest[5], mean = 0, squares = 0;
+    for (size_t i = 0; i < 5; i++) {
+        rest[i] = pooled(signals, ours, 5, i) - pooled(signals, theirs, 5, i);
+        mean += rest[i] / 5;
+    }
+    for (size_t i = 0; i < 5; i++)
+        squares += (rest[i] - mean) * (rest[i] - mean);
+    const struct by_gain gain = gain_of(signals, ours, theirs, 5);
+    assert_near(gain.decibels, whole, 1e-9);
+    assert_near(gain.error, sqrt(squares * 4 / 5), 1e-9);
+    const struct by_gain back = gain_of(signals, theirs, ours, 5);
+    assert_near(back.decibels, -whole, 1e-9);
+    assert_near(back.error, gain.error, 1e-9);
+}
+
+/* All samples say the same: sure. One says it all: not sure. One alone: never. */
+static void test_certainty(void **state)
+{
+    (void)state;
+    const double signals[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const double half[8] = {.1, .2, .3, .1, .2, .3, .1, .2};
+    const double same[8] = {.2, .4, .6, .2, .4, .6, .2, .4};
+    const double one[8] = {.1, .2, .3, .1, .2, .3, .1, 1.9};
+    struct by_gain gain = gain_of(signals, half, same, 8);
+    assert_near(gain.decibels, 10 * log10(2), 1e-9);
+    assert_near(gain.error, 0, 1e-6);
+    gain = gain_of(signals, half, one, 8);
+    assert_true(gain.decibels > 3 && gain.error > 0.9 * gain.decibels);
+    gain = gain_of(signals, half, same, 1);
+    assert_true(isinf(gain.error));
+    assert_near(gain.decibels, 10 * log10(2), 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_more),
+        cmocka_unit_test(test_sqnr),
+        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_certainty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
