@@ -2,6 +2,7 @@
 #include "solve/cle_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 #define STILL  1e-3 /* a round that moves no scale by more is the last */
 #define ROUNDS 50
@@ -14,27 +15,58 @@ static double greater(double one, double other)
     return one > other ? one : other;
 }
 
-#define LANES 4 /* of independent maxima: one alone would wait for itself */
+#define LANES 4
 
-static double greatest_of(const float *peaks, const double *scales, size_t count)
+typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t masks __attribute__((vector_size(LANES * sizeof(int32_t))));
+
+static floats load(const float *from)
 {
-    double lanes[LANES] = {0};
+    floats values;
+    memcpy(&values, from, sizeof values);
+    return values;
+}
+
+static floats greater_lanes(floats one, floats other)
+{
+    const masks which = one > other;
+    return (floats)(((masks)one & which) | ((masks)other & ~which));
+}
+
+static float greatest_of(const float *peaks, const float *scales, size_t count)
+{
+    floats lanes = {0};
+    float greatest = 0;
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
-        for (size_t lane = 0; lane < LANES; lane++)
-            lanes[lane] =
-                greater(lanes[lane], (double)peaks[i + lane] * (scales ? scales[i + lane] : 1));
+        lanes = greater_lanes(lanes, load(peaks + i) * load(scales + i));
+    for (size_t lane = 0; lane < LANES; lane++)
+        greatest = lanes[lane] > greatest ? lanes[lane] : greatest;
     for (; i < count; i++)
-        lanes[0] = greater(lanes[0], (double)peaks[i] * (scales ? scales[i] : 1));
-    return greater(greater(lanes[0], lanes[1]), greater(lanes[2], lanes[3]));
+        greatest = peaks[i] * scales[i] > greatest ? peaks[i] * scales[i] : greatest;
+    return greatest;
+}
+
+/* greatest[i] becomes values[i] * scale where that is greater. */
+static void raise_by(float *greatest, const float *values, float scale, size_t count)
+{
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const floats raised = greater_lanes(load(values + i) * scale, load(greatest + i));
+        memcpy(greatest + i, &raised, sizeof raised);
+    }
+    for (; i < count; i++)
+        greatest[i] = values[i] * scale > greatest[i] ? values[i] * scale : greatest[i];
 }
 
 void by_cle_out_peaks(const struct by_cle_layer *layer, double *peaks)
 {
     const size_t ins = layer->group_ins, group_outs = layer->outs / layer->groups;
+    for (size_t in = 0; in < ins * layer->groups; in++)
+        layer->work[in] = layer->in_scale ? (float)layer->in_scale[in] : 1;
     for (size_t out = 0; out < layer->outs; out++) {
-        const double *scales = layer->in_scale ? layer->in_scale + out / group_outs * ins : NULL;
-        peaks[out] = greatest_of(layer->peak + out * ins, scales, ins);
+        const float *scales = layer->work + out / group_outs * ins;
+        peaks[out] = (double)greatest_of(layer->peak + out * ins, scales, ins);
         if (layer->out_scale)
             peaks[out] /= layer->out_scale[out];
     }
@@ -44,16 +76,13 @@ void by_cle_in_peaks(const struct by_cle_layer *layer, double *peaks)
 {
     const size_t ins = layer->group_ins, group_outs = layer->outs / layer->groups;
     for (size_t in = 0; in < ins * layer->groups; in++)
-        peaks[in] = 0;
+        layer->work[in] = 0;
     for (size_t out = 0; out < layer->outs; out++) {
         const double scale = layer->out_scale ? 1 / layer->out_scale[out] : 1;
-        const float *row = layer->peak + out * ins;
-        double *group = peaks + out / group_outs * ins;
-        for (size_t in = 0; in < ins; in++)
-            group[in] = greater(group[in], (double)row[in] * scale);
+        raise_by(layer->work + out / group_outs * ins, layer->peak + out * ins, (float)scale, ins);
     }
-    for (size_t in = 0; layer->in_scale && in < ins * layer->groups; in++)
-        peaks[in] *= layer->in_scale[in];
+    for (size_t in = 0; in < ins * layer->groups; in++)
+        peaks[in] = (double)layer->work[in] * (layer->in_scale ? layer->in_scale[in] : 1);
 }
 
 /* --- Balancing --- */

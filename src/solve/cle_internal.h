@@ -18,6 +18,7 @@ struct by_cle_layer {
     size_t group_outs, stride_group, stride_out, stride_in, stride_inside;
     float *peak;           /* [out][in of the group], greatest magnitude inside */
     float greatest;        /* of the peaks */
+    float *work;           /* room for a figure of each input channel */
     double *out_scale;     /* weights are divided by it, NULL: nothing behind to equalize with */
     double *in_scale;      /* weights are multiplied by it, NULL: nothing before */
     size_t before, behind; /* links that those belong to, BY_CLE_NONE: none */

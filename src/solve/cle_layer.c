@@ -109,17 +109,24 @@ static float greater(float one, float other)
     return one > other ? one : other;
 }
 
+static float peak_at(const struct by_cle_layer *layer, const float *at)
+{
+    float peak = fabsf(at[0]);
+    for (size_t k = 1; k < layer->inside; k++)
+        peak = greater(peak, fabsf(at[k * layer->stride_inside]));
+    return peak;
+}
+
 static void find_peaks(struct by_cle_layer *layer, const float *weights)
 {
-    for (size_t out = 0; out < layer->outs; out++)
+    for (size_t out = 0; out < layer->outs; out++) {
+        const float *at = weights + place_of(layer, out, 0);
+        float *peaks = layer->peak + out * layer->group_ins;
         for (size_t in = 0; in < layer->group_ins; in++) {
-            const float *at = weights + place_of(layer, out, in);
-            float peak = 0;
-            for (size_t k = 0; k < layer->inside; k++)
-                peak = greater(peak, fabsf(at[k * layer->stride_inside]));
-            layer->peak[out * layer->group_ins + in] = peak;
-            layer->greatest = greater(layer->greatest, peak);
+            peaks[in] = peak_at(layer, at + in * layer->stride_in);
+            layer->greatest = greater(layer->greatest, peaks[in]);
         }
+    }
 }
 
 static int read_peaks(struct by_cle *cle, struct by_cle_layer *layer, struct baryon_error *err)
@@ -128,7 +135,10 @@ static int read_peaks(struct by_cle *cle, struct by_cle_layer *layer, struct bar
     size_t count;
     layer->peak =
         by_arena_alloc(&cle->arena, layer->outs * layer->group_ins, sizeof *layer->peak, err);
-    if (!layer->peak || by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
+    layer->work =
+        by_arena_alloc(&cle->arena, layer->group_ins * layer->groups, sizeof *layer->work, err);
+    if (!layer->peak || !layer->work ||
+        by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
         return -1;
     find_peaks(layer, weights);
     by_free(weights);
@@ -174,6 +184,12 @@ static double factor(const struct by_cle_layer *layer, size_t out, size_t in)
            (layer->out_scale ? layer->out_scale[out] : 1);
 }
 
+static void scale_at(const struct by_cle_layer *layer, float *at, double scale)
+{
+    for (size_t k = 0; k < layer->inside; k++)
+        at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
+}
+
 static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
                          struct baryon_error *err)
 {
@@ -182,12 +198,8 @@ static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
     if (by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
         return -1;
     for (size_t out = 0; out < layer->outs; out++)
-        for (size_t in = 0; in < layer->group_ins; in++) {
-            float *at = weights + place_of(layer, out, in);
-            const double scale = factor(layer, out, in);
-            for (size_t k = 0; k < layer->inside; k++)
-                at[k * layer->stride_inside] = (float)(at[k * layer->stride_inside] * scale);
-        }
+        for (size_t in = 0; in < layer->group_ins; in++)
+            scale_at(layer, weights + place_of(layer, out, in), factor(layer, out, in));
     const int status =
         by_floats_write(cle->graph->model, layer->weight->initializer, weights, count, err);
     by_free(weights);
