@@ -9,6 +9,9 @@ LIB_OBJ   := $(addsuffix .o,$(call built,$(call sources,src) $(call sources,src/
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
 CLI       := $(BUILD)/libcli.a
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
+VECTORS   := $(addprefix tests/unit/test_,bins_squares fold half paths sketch sketch_property weights)
+AVX512    := $(BUILD)/avx512
+AVX512_OBJ := $(patsubst %.c,$(AVX512)/%.o,$(wildcard src/*/*_avx512.c) src/stats/fold.c)
 FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
 TOOLS     := $(call built,$(call sources,tests/tools))
 STUBS     := $(patsubst %,$(BUILD)/%.so,$(basename $(wildcard tests/stub/*.c)))
@@ -70,6 +73,8 @@ zoo: ## eleven real models with samples into build/zoo-all, for benches (600 MB,
 
 objects: $(LIB_OBJ) $(CLI_OBJ)
 units: $(UNITS)
+vectors: $(addprefix $(BUILD)/,$(VECTORS))
+avx512: $(addprefix $(AVX512)/,$(VECTORS))
 faults: $(FAULTS)
 tools: $(TOOLS)
 torture: $(TORTURE)
@@ -154,6 +159,15 @@ $(BUILD)/tests/fault/test_ranks: $(CLI)
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
 
+# AVX-512 in plain C, for processors without: these come before what the archive has.
+$(AVX512)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -Wno-psabi -Itests/avx512 -include immintrin.h -MMD -MP -c -o $@ $<
+
+$(addprefix $(AVX512)/,$(VECTORS)): $(AVX512)/%: $(BUILD)/%.o $(AVX512_OBJ) $(ARCHIVE)
+	@mkdir -p $(@D)
+	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
+
 # Libraries that tests load: operators, and an ONNX Runtime that fails on demand.
 $(STUBS): $(BUILD)/%.so: $(BUILD)/%.o
 	$(CC) $(CFLAGS) -shared -o $@ $< $(LDFLAGS) $(SANITIZE) -ldl
@@ -210,9 +224,9 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench zoo peers objects units faults tools torture replays fuzzers \
+.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
--include $(shell find $(addprefix $(BUILD)/,src cli tests examples) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,src cli tests examples avx512) -name '*.d' 2>/dev/null)

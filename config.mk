@@ -32,7 +32,10 @@ CC       := clang
 SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 else ifeq ($(FLAVOUR),aarch64)
 CC       := aarch64-linux-gnu-gcc
+AR       := aarch64-linux-gnu-ar
 EXTRA_CFLAGS ?= -idirafter /usr/include
+LDFLAGS  ?= -L$(DEPS)/aarch64 -Wl,-rpath,$(abspath $(DEPS)/aarch64)
+FAST_LINK :=
 else ifneq ($(FLAVOUR),)
 $(error FLAVOUR=$(FLAVOUR): there are only $(FLAVOURS))
 endif
@@ -59,7 +62,8 @@ ORT_LIBRARY := $(firstword $(wildcard $(ONNXRUNTIME_ROOT)/lib/libonnxruntime.so*
 # Where the library looks for ONNX Runtime when nobody says: here, then beside itself.
 ORT_FOLDERS  = $(abspath $(ONNXRUNTIME_ROOT)/lib):$(LIBDIR)/baryon
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PKG_LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+# For another machine there are none; the tests that run there need none.
+PKG_LIBS    := $(if $(filter aarch64,$(FLAVOUR)),,$(shell pkg-config --libs $(PACKAGES) 2>/dev/null))
 
 BY_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC -ffp-contract=off \
             -Iinclude -Isrc -I. -isystem $(dir $(ORT_HEADER)) $(PKG_CFLAGS) \

@@ -9,7 +9,8 @@
 # Debian packages come by apt (as root, or with sudo). ONNX Runtime goes to
 # build/deps/onnxruntime: its library out of the Python wheel, its C header out of
 # the package of Debian 13. Versions and checksums are pinned, here and in
-# tests/requirements.txt. ONNXRUNTIME_ROOT=DIR takes it from DIR instead.
+# tests/requirements.txt. ONNXRUNTIME_ROOT=DIR takes it from DIR instead. cmocka for another
+# machine goes to build/deps/aarch64, out of this Debian's own package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,6 +37,8 @@ analyse | clang                 | command -v clang                           | s
 analyse | llvm                  | command -v llvm-symbolizer                 | readable reports of sanitizers
 analyse | gcc-aarch64-linux-gnu | command -v aarch64-linux-gnu-gcc           | compiles for another machine
 analyse | libc6-dev-arm64-cross | test -d /usr/aarch64-linux-gnu/include     | headers for it
+analyse | qemu-user             | command -v qemu-aarch64                    | runs tests for it
+analyse | libsimde-dev          | header simde/x86/avx512.h                  | AVX-512 in plain C, for its tests
 analyse | clang-tidy            | command -v clang-tidy                      | static analysis
 analyse | cppcheck              | command -v cppcheck                        | static analysis
 analyse | valgrind              | command -v valgrind                        | memory errors and leaks
@@ -165,29 +168,37 @@ debian_mirror() {
     awk '$1 == "main" && $2 !~ /-|updates/ && $3 !~ /security/ && !found++ {print $3}'
 }
 
-# apt with lists and a cache of its own: the system's stay as they are.
+# apt with lists and a cache of its own, for the machine $machine: the system's stay as they are.
 own_apt() {
-  apt-get --quiet=2 -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
+  apt-get --quiet=2 -o APT::Architecture="$machine" -o APT::Architectures="$machine" \
+    -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
     -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Acquire::Languages=none \
     -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
+# Downloads PACKAGE of SUITE for $machine into the folder $apt; its file is $deb.
+download_package() {
+  local suite=$1 package=$2 mirror
+  mirror=$(debian_mirror)
+  [[ -n $mirror ]] || die "no source of Debian's main packages is configured for apt"
+  apt=$(realpath -m "$DEPS/apt")
+  rm -rf "$apt"
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  say "deb [signed-by=$keyring] $mirror $suite main" >"$apt/sources.list"
+  own_apt update
+  (cd "$apt" && own_apt download "$package")
+  deb=$(compgen -G "$apt/${package}_*.deb")
+}
+
 install_runtime_header() {
-  local apt deb machine mirror sum
+  local apt deb machine sum
   [[ ! -e $1/include/onnxruntime_c_api.h ]] || return 0
   [[ -x /usr/bin/apt-get && -e $keyring ]] ||
     die "the C header of ONNX Runtime comes from Debian; elsewhere unpack a release of ONNX Runtime" \
       "and say ONNXRUNTIME_ROOT=its-folder"
-  mirror=$(debian_mirror)
-  [[ -n $mirror ]] || die "no source of Debian's main packages is configured for apt"
   say "ONNX Runtime $header_version: the C header, from Debian's libonnxruntime-dev ($header_suite)"
-  apt=$(realpath -m "$DEPS/apt")
-  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$1/include" "$1/share"
-  say "deb [signed-by=$keyring] $mirror $header_suite main" >"$apt/sources.list"
-  own_apt update
-  (cd "$apt" && own_apt download libonnxruntime-dev)
-  deb=$(compgen -G "$apt/libonnxruntime-dev_*.deb")
   machine=$(dpkg --print-architecture)
+  download_package "$header_suite" libonnxruntime-dev
   sum=$(sha256sum "$deb")
   if [[ ${deb##*/} != "libonnxruntime-dev_${header_version}_$machine.deb" ]]; then
     say "note: Debian has ${deb##*/} now, newer than the pinned $header_version;" \
@@ -196,8 +207,25 @@ install_runtime_header() {
     die "${deb##*/} has the sha256 ${sum%% *}, expected ${header_sha256[$machine]:-none for $machine}"
   fi
   dpkg-deb -x "$deb" "$apt/unpacked"
+  mkdir -p "$1/include" "$1/share"
   cp "$apt/unpacked/usr/share/doc/libonnxruntime-dev/copyright" "$1/share/copyright"
   cp -r "$apt/unpacked/usr/include/onnxruntime/." "$1/include"
+  rm -rf "$apt"
+}
+
+# ---- cmocka for the machine that tests are also compiled for
+
+install_cross_cmocka() {
+  local apt deb machine=arm64
+  [[ ! -e $1/libcmocka.so ]] || return 0
+  [[ -x /usr/bin/apt-get && -e $keyring ]] ||
+    die "cmocka for aarch64 comes from Debian; elsewhere put libcmocka.so and libcmocka.so.0 into $1"
+  say "cmocka for aarch64, from Debian's libcmocka0"
+  download_package "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" libcmocka0
+  dpkg-deb -x "$deb" "$apt/unpacked"
+  mkdir -p "$1"
+  cp -L "$apt/unpacked/usr/lib/aarch64-linux-gnu/libcmocka.so.0" "$1"
+  ln -sf libcmocka.so.0 "$1/libcmocka.so"
   rm -rf "$apt"
 }
 
@@ -213,4 +241,7 @@ fi
 if [[ " $* " == *" test "* ]]; then
   make_venv
   install_test_packages
+fi
+if [[ " $* " == *" analyse "* ]]; then
+  install_cross_cmocka "$DEPS/aarch64"
 fi

@@ -34,6 +34,7 @@ TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
+VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares fold half paths sketch sketch_property weights".split()]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")
@@ -50,6 +51,11 @@ def names(pattern, build="build"):
 
 def units(build, *flags, pattern="tests/unit/test_*.c"):
     return [PROGRAMS, "--build", build, *flags, *names(pattern, build)]
+
+
+def vectors(build, *flags):
+    """The tests of vector paths, built for another processor."""
+    return [PROGRAMS, "--build", build, "--seconds", "600", *flags, *(f"{build}/{name}" for name in VECTORS)]
 
 
 def cases(build, *flags):
@@ -85,7 +91,11 @@ WHOLE = {"corpus", "install", "docs", "lint"}  # short ones; they take a turn as
 AT_ONCE = {"unit", "cases", "diff", "process", *WHOLE}  # each program of the others takes one
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
-    "aarch64": [make("FLAVOUR=aarch64", "objects")],
+    "aarch64": [
+        make("FLAVOUR=aarch64", "objects", "vectors"),
+        vectors("build/aarch64", "--under", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
+    ],
+    "avx512": [make("avx512"), ["env", "PATHS=avx512 avx512 avx512 avx512 avx512", *vectors("build/avx512")]],
     "asan-build": [make("FLAVOUR=asan", "cli", "units", "replays")],
     "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
     "asan-unit": [units("build/asan", "--seconds", "600")],

@@ -11,6 +11,7 @@ program without any counts as one test.
 import argparse
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -111,6 +112,7 @@ def main():
     build = Path(os.environ.get("BUILD", "build"))
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     parser.add_argument("--valgrind", action="store_true", help="run executables in valgrind")
+    parser.add_argument("--under", metavar="COMMAND", help="what executables are run by, such as an emulator")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=120, help="limit for one program")
     parser.add_argument("--build", type=Path, default=build, help="where things were built")
@@ -134,6 +136,7 @@ def main():
         "ORT_DISABLE_TELEMETRY": "1",  # of the Python package
     }
 
+    wrapper = VALGRIND if options.valgrind else shlex.split(options.under or "")
     if options.valgrind:
         environment["VALGRIND"] = "1"  # a test may do less of what takes long in it
     if options.memory and has_room(IN_MEMORY):
@@ -141,8 +144,8 @@ def main():
 
     def run_one(program):
         command = [options.python, program] if program.endswith(".py") else [program]
-        if options.valgrind and not program.endswith(".py"):
-            command = VALGRIND + command
+        if not program.endswith(".py"):
+            command = wrapper + command
         with turns:
             return run(command, options.seconds, environment)
 

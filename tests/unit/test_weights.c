@@ -300,9 +300,28 @@ static void minmse_is_best(void **state)
 
 /* --- Paths and threads --- */
 
+enum { MOST = 100 };
+
+static void compare_grids(const struct by_weight_path *path, const struct by_weight_path *plain,
+                          const float *values, size_t count)
+{
+    static const struct by_weight_grid grids[] = {{1.0f, -130, 125, 3},
+                                                  {0.37f, -128, 127, 0},
+                                                  {0x1p-7f, -32768, 32767, 0},
+                                                  {20.7f, 0, 15, 0}};
+    int32_t out[MOST], ref[MOST];
+    for (size_t g = 0; g < COUNT(grids); g++) {
+        const double a = path->error(values, count, &grids[g]);
+        const double b = plain->error(values, count, &grids[g]);
+        assert_memory_equal(&a, &b, sizeof a);
+        path->round(values, count, &grids[g], out);
+        plain->round(values, count, &grids[g], ref);
+        assert_memory_equal(out, ref, count * sizeof *out);
+    }
+}
+
 static void paths_agree(void **state)
 {
-    enum { MOST = 100 };
     static float values[MOST], scales[MOST], zeros[MOST];
     int32_t out[MOST], ref[MOST];
     size_t paths;
@@ -320,15 +339,10 @@ static void paths_agree(void **state)
                 scales[i] = 0.3f + (float)(i % 5);
                 zeros[i] = (float)(i % 7);
             }
-            const struct by_weight_grid grid = {1.0f, -130, 125, 3};
             assert_true(path[p]->extremes(values, count, &min[0], &max[0]));
             assert_true(plain->extremes(values, count, &min[1], &max[1]));
             assert_true(min[0] == min[1] && max[0] == max[1]);
-            double a = path[p]->error(values, count, &grid), b = plain->error(values, count, &grid);
-            assert_memory_equal(&a, &b, sizeof a);
-            path[p]->round(values, count, &grid, out);
-            plain->round(values, count, &grid, ref);
-            assert_memory_equal(out, ref, count * sizeof *out);
+            compare_grids(path[p], plain, values, count);
             path[p]->round_each(values, count, scales, zeros, -127, 127, out);
             plain->round_each(values, count, scales, zeros, -127, 127, ref);
             assert_memory_equal(out, ref, count * sizeof *out);
