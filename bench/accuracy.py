@@ -1,6 +1,6 @@
 """Accuracy: ours beside AMD Quark and onnxruntime.quantization, preset by preset.
 
-    accuracy.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 32] [--no-peers] [--write]
+    accuracy.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 96] [--no-peers] [--write]
                 [--keep FOLDER] [--peer-answers FOLDER]
 
 The eleven real models of bench/zoo (`make zoo`): calibrated on its `calib` samples, judged on
@@ -30,6 +30,7 @@ PRESETS = ["XINT8", "VINT8", "A8W8", "A16W8", "S8S8_AAWS", "U8S8_AAWS", "U8U8_AA
 BY_CHANNEL = ["--weight-granularity", "channel"]
 BESIDE_ORT = {"ORT_MinMax": ["INT8_CNN_DEFAULT", *BY_CHANNEL], "ORT_Percentile": ["U8S8_AAWS", *BY_CHANNEL],
               "ORT_Entropy": ["INT8_CNN_DEFAULT", *BY_CHANNEL]}
+LARGE = {"ppocrv4_rec", "ppocrv4_det", "centerface", "yolov8n_320"}  # judged on 32 samples at most, which take minutes
 NO_DATA = {"UINT8_DYNAMIC_QUANT", "MATMUL_NBITS"}
 
 
@@ -56,9 +57,13 @@ def kept(args, name, make):
     return answer
 
 
+def to_judge(args, model):
+    return str(min(args.judge, 32) if model in LARGE else args.judge)
+
+
 def judged(args, model, quantized):
     found = last_json([args.python, str(HERE / "judge.py"), f"{args.zoo}/models/{model}.onnx", quantized,
-                       f"{args.zoo}/data/{model}", str(args.judge)], 900)
+                       f"{args.zoo}/data/{model}", to_judge(args, model)], 900)
     return found if "failed" in found else {"outputs": found}
 
 
@@ -81,7 +86,7 @@ def theirs(args, model, preset, out):
     if not args.peers or args.peer_answers:
         return {"failed": "not run"}
     command = [args.peers, str(HERE / "peer_quantize.py"), f"{args.zoo}/models/{model}.onnx", f"{args.zoo}/data/{model}",
-               preset, out, "--limit", str(args.samples), "--judge", str(args.judge)]
+               preset, out, "--limit", str(args.samples), "--judge", to_judge(args, model)]
     return last_json(command, args.timeout)
 
 
@@ -137,7 +142,7 @@ def main():
     parser.add_argument("--models", type=lambda t: t.split(","), default=MODELS)
     parser.add_argument("--presets", type=lambda t: t.split(","), default=PRESETS)
     parser.add_argument("--samples", type=int, default=32)
-    parser.add_argument("--judge", type=int, default=32)
+    parser.add_argument("--judge", type=int, default=96)
     parser.add_argument("--zoo", default="build/zoo-all")
     parser.add_argument("--program", default="build/baryon")
     parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones for ours")
@@ -156,7 +161,7 @@ def main():
         args.peers = None
         print("no peers in build/peers: ours alone (`make peers` installs them, 3 GB)")
     head = ["# Accuracy", "",
-            f"{datetime.date.today()}, {machine()}; {args.samples} samples to calibrate, {args.judge} others to judge. "
+            f"{datetime.date.today()}, {machine()}; {args.samples} samples to calibrate, {args.judge} others to judge (of the four large models 32 at most). "
             + (f"Answers of amd-quark 0.13 and onnxruntime.quantization to the same samples were recorded before." if
                args.peer_answers else f"Peer: amd-quark {quark or 'absent'}."), "",
             *__doc__.split("\n\n")[2].splitlines(), "",

@@ -96,6 +96,13 @@ static const struct by_alias_word metrics[] = {
     {0},
 };
 
+/* MostCommon is none: each sample chooses there, which statistics of all do not tell. */
+static const struct by_alias_word minmse_modes[] = {
+    {"All", NULL},
+    {"Percentile", "activation-method=minmse-pow2-percentile"},
+    {0},
+};
+
 #define NPU     "hardware=xint8;?operators=npu;?simulate-dpu=true"
 #define NOT_NPU "hardware=none;?operators=cnn;?simulate-dpu=false"
 
@@ -242,7 +249,7 @@ static const struct by_alias rows[] = {
     WORDS("LWPMetric", metrics),
     NEVER("LWPUseHistogram", "statistics are fine enough to choose by"),
     LATER("Scenario"),
-    FIXED("MinMSEModePof2Scale", "All"),
+    WORDS("MinMSEModePof2Scale", minmse_modes),
     VALUE("CalibDataSize", "limit"),
     NEVER("CalibOptimizeMem", "calibration keeps no activations"),
     NEVER("CalibWorkerNum", "--threads says how many threads work"),

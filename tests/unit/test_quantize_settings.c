@@ -574,6 +574,13 @@ static void options_by_quarks_names(void **state)
     assert_int_equal(world.running.data.limit, 8);
     end(&world);
 
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=All"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2"));
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=Percentile"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-percentile"));
+    end(&world);
+
     loads(&world, "TensorQuantOverrides:\n"
                   "  x: [{quant_type: QuantType.QInt16, symmetric: True, rmin: -1, rmax: 2}]\n"
                   "  w: [{quant_type: Int8, axis: 0, scale: 0.5, zero_point: 0}, {scale: 0.25, "
@@ -616,7 +623,7 @@ static void quarks_names_that_are_refused(void **state)
             "--extra calibrate_method: 'Entropie' is no value of it that is available; did you "
             "mean 'Entropy'?");
     refuses(WORDS("--extra=MinMSEModePof2Scale=MostCommon"),
-            "--extra MinMSEModePof2Scale: only All is available");
+            "--extra MinMSEModePof2Scale: 'MostCommon' is no value of it that is available");
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
