@@ -6,6 +6,10 @@
 #define GAIN  0.1 /* dB that a change of the model has to bring */
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
+/* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
+ * more than this, for every way. */
+#define NODES_MOST 3000
+
 /* --- Which way --- */
 
 /* Equalizations are tried as far as they are not the same as another one: the ways that keep the
@@ -20,7 +24,8 @@ static size_t later_count(const struct by_cle_report *survey)
 
 static bool judges_biases(const struct by_quantization *q)
 {
-    return q->options->recipe->bias_correction == BY_BIASES_AUTO;
+    return q->options->recipe->bias_correction == BY_BIASES_AUTO &&
+           q->plan->node_count <= NODES_MOST;
 }
 
 /* By more than chance, in so many standard errors. */
@@ -60,7 +65,7 @@ static int choose(struct by_trial *trial, const struct by_cle_report *survey,
     struct by_trial_score scores[2];
     if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    *best = ways[is_better(&scores[1], &scores[0], 1)];
+    *best = ways[is_better(&scores[1], &scores[0], 0.5)];
     return more && !is_better(&scores[0], &scores[1], 0) ? choose_later(trial, more, best, err) : 0;
 }
 
@@ -161,6 +166,14 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
         by_log(q->options->log, BY_LOG_INFO,
                "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
                survey.spread, survey.pairs + survey.stems);
+        return 0;
+    }
+    if (mode == BY_CLE_AUTO && q->plan->node_count > NODES_MOST) {
+        by_log(
+            q->options->log, BY_LOG_NOTICE,
+            "equalization is not tried, since ONNX Runtime takes minutes to open a quantized model "
+            "of %zu nodes; --cle exact equalizes without trying",
+            q->plan->node_count);
         return 0;
     }
     if (q->options->stats)

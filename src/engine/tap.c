@@ -66,12 +66,17 @@ static int open_session(struct by_tapped *tapped, struct baryon_model *model,
     return failed || tapped->failed ? own_error(tapped, err) : 0;
 }
 
+/* The runtime takes time in the square of the nodes to optimize, and that many do little each. */
+#define NODES_MOST 8000
+
 static int open_inside_or_not(struct by_tapped *tapped, struct baryon_model *model,
                               const struct by_session_options *options, struct baryon_error *err)
 {
     struct by_session_options as_it_is = options ? *options : (struct by_session_options){0};
     struct by_tap_inside inside;
     as_it_is.optimization = 0;
+    if (model->graph->node.count > NODES_MOST)
+        return open_session(tapped, model, &as_it_is, err);
     if (by_tap_inside_open(&inside, tapped, model, options, err))
         return -1;
     int failed = inside.model ? open_session(tapped, inside.model, &as_it_is, err)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MANY_NODES 4000
+
 struct kept {
     struct by_sample sample;
     struct by_array *wanted; /* the reference's outputs, of float types with data; in the arena */
@@ -296,7 +298,8 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 {
     struct by_session_options options = judge->session_options;
     options.as_written = true;
-    options.optimization = 1; /* more takes longer, and more memory, than so few samples gain */
+    /* More takes longer, and more memory, than so few samples gain; with many nodes any does. */
+    options.optimization = model->graph->node.count < MANY_NODES;
     return by_session_open_model(session, model, 0, &options, err);
 }
 

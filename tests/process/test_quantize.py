@@ -164,6 +164,15 @@ class ManyNodes(process.Case):
         self.compare("--approach", "weights", "-w", "int8", "--cle", "exact")
 
 
+    def test_samples(self):
+        """The runtime neither optimizes so many nodes nor opens the quantized model: that is n squared."""
+        models.save(self.folder / "m.onnx", models.convolutions(SMALL))
+        done = self.baryon("quantize", "m.onnx", "-o", "q.onnx", "--preset", "A8W8", "--random", "1")
+        self.assertIn(b"equalization is not tried", done.err)
+        print(f"A8W8: {SMALL} nodes {done.cpu:.2f} s", flush=True)
+        self.assertLess(done.cpu, 60)
+
+
 class Stages(process.Case):
     def setUp(self):
         super().setUp()
