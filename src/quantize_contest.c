@@ -134,6 +134,9 @@ static int judge_until(struct contest *contest, size_t end, struct baryon_error 
     for (size_t i = 0; i < contest->count; i++)
         if (contest->entries[i]->session && contest->entries[i]->judged < end)
             add_up(contest->entries[i], end);
+    for (size_t i = 0; i < contest->count; i++)
+        if (contest->entries[i]->judged == by_judge_count(contest->trial->judge))
+            leave(contest->entries[i]);
     return 0;
 }
 
@@ -155,9 +158,11 @@ static size_t drop_losers(struct contest *contest)
         struct by_trial_entry *entry = contest->entries[i];
         const struct by_gain behind =
             by_judge_gain(best->judgements, entry->judgements, contest->end);
-        if (behind.decibels > CLEAR && behind.decibels > CERTAINTY * behind.error)
+        if (behind.decibels > CLEAR && behind.decibels > CERTAINTY * behind.error) {
+            entry->lost = true;
             leave(entry);
-        left += entry->session != NULL;
+        }
+        left += !entry->lost;
     }
     return left;
 }
@@ -189,8 +194,8 @@ int by_trial_contest(struct by_trial *trial, const struct by_trial_way *ways, si
         const struct by_trial_entry *entry = contest.entries[i];
         if (entry->judged > contest.known[i])
             tell(trial, entry);
-        scores[i] = (struct by_trial_score){entry->sqnr, entry->judgements, entry->judged,
-                                            entry->session == NULL};
+        scores[i] =
+            (struct by_trial_score){entry->sqnr, entry->judgements, entry->judged, entry->lost};
     }
     return 0;
 }

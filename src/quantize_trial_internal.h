@@ -14,7 +14,8 @@
 /* A way that was tried, or is. */
 struct by_trial_entry {
     struct by_trial_way way;
-    struct by_session *session;      /* NULL: closed */
+    struct by_session *session;      /* NULL: closed, there is nothing more to run */
+    bool lost;                       /* half of the samples were enough to rule it out */
     struct by_judgement *judgements; /* by sample */
     size_t judged;                   /* of them */
     double sqnr;                     /* over those */
