@@ -1,8 +1,6 @@
 /* Ways beside each other on the samples that judge. */
 #include "quantize_trial_internal.h"
 
-#include <math.h>
-
 #define WAYS 4 /* at most, in a contest */
 
 /* Behind the best after half of the samples by so many dB and so many standard errors: out of
@@ -194,8 +192,7 @@ int by_trial_contest(struct by_trial *trial, const struct by_trial_way *ways, si
         const struct by_trial_entry *entry = contest.entries[i];
         if (entry->judged > contest.known[i])
             tell(trial, entry);
-        scores[i] =
-            (struct by_trial_score){entry->sqnr, entry->judgements, entry->judged, entry->lost};
+        scores[i] = (struct by_trial_score){entry->judgements, entry->judged, entry->lost};
     }
     return 0;
 }

@@ -16,13 +16,11 @@ struct by_trial_way {
     bool corrects; /* biases */
 };
 
-/* What the samples say, in dB: all together, and each by itself; those live as long as the trial.
- */
+/* What the samples say, each by itself; they live as long as the trial. */
 struct by_trial_score {
-    double sqnr;
     const struct by_judgement *each;
-    size_t count; /* of each */
-    bool lost;    /* half of them ruled it out */
+    size_t count;
+    bool lost; /* half of them ruled it out */
 };
 
 /* Reads the samples, looks at the model as it is, and runs it on those that judge, if anything is
