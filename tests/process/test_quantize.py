@@ -206,10 +206,13 @@ class Stages(process.Case):
             running.communicate()
             self.assertIn(status, (0, 130))
             self.assertLess(time.monotonic() - begin, 3)
-            if status:
-                self.assertEqual(os.listdir(self.folder), ["m.onnx"])
-            else:
+            files = {*os.listdir(self.folder)} - {"m.onnx"}
+            self.assertLessEqual(files, {"q.onnx"})
+            if files:  # a signal that comes behind the last byte finds it whole
+                self.baryon("check", "q.onnx")
                 (self.folder / "q.onnx").unlink()
+            else:
+                self.assertEqual(status, 130)
 
 
 if __name__ == "__main__":
