@@ -19,19 +19,26 @@ static int start_layers(const struct by_plan *plan, size_t pass, struct by_stats
     return 0;
 }
 
+/* What the statistics are of. */
+static int label(const struct by_calibration *calibration, struct by_stats *stats,
+                 struct baryon_error *err)
+{
+    char settings[128];
+    const struct by_calibrate_options *options = calibration->options;
+    stats->key = calibration->key;
+    stats->total = by_input_count(calibration->input);
+    return by_stats_describe(stats, options->model, options->data,
+                             by_calibrate_describe(options, settings, sizeof settings), err);
+}
+
 /* Empty statistics for a pass. */
 static int start_pass(struct by_calibration *calibration, size_t pass, struct by_stats **stats,
                       struct baryon_error *err)
 {
-    char settings[128];
-    const struct by_calibrate_options *options = calibration->options;
     const struct by_plan *plan = &calibration->plan;
     if (by_stats_open(stats, err) < 0)
         return -1;
-    (*stats)->key = calibration->key;
-    (*stats)->total = by_input_count(calibration->input);
-    if (by_stats_describe(*stats, options->model, options->data,
-                          by_calibrate_describe(options, settings, sizeof settings), err) == 0 &&
+    if (label(calibration, *stats, err) == 0 &&
         (pass > 0 || by_stats_set_targets(*stats, plan->targets, plan->target_count, err) == 0) &&
         start_layers(plan, pass, *stats, err) == 0)
         return 0;
@@ -53,14 +60,9 @@ static bool is_begun(const struct by_calibration *calibration, const struct by_s
 static int take_begun(struct by_calibration *calibration, struct by_stats **stats,
                       struct baryon_error *err)
 {
-    char settings[128];
-    const struct by_calibrate_options *options = calibration->options;
-    *stats = *options->begun;
-    *options->begun = NULL;
-    (*stats)->key = calibration->key;
-    (*stats)->total = by_input_count(calibration->input);
-    return by_stats_describe(*stats, options->model, options->data,
-                             by_calibrate_describe(options, settings, sizeof settings), err);
+    *stats = *calibration->options->begun;
+    *calibration->options->begun = NULL;
+    return label(calibration, *stats, err);
 }
 
 /* Tiles of a pass that was taken up, numbered through; they may be others than we planned. */

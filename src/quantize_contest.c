@@ -108,13 +108,15 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static void add_up(struct by_trial_entry *entry, size_t judged)
+/* Whoever has been on all samples has nothing more to run. */
+static void add_up(struct by_trial_entry *entry, size_t judged, size_t samples)
 {
-    struct by_judgement sum = {0};
+    if (!entry->session || entry->judged >= judged)
+        return;
     entry->judged = judged;
-    for (size_t i = 0; i < judged; i++)
-        by_judgement_add(&sum, &entry->judgements[i]);
-    entry->sqnr = sum.sqnr;
+    entry->sqnr = by_judge_sqnr(entry->judgements, judged);
+    if (judged == samples)
+        leave(entry);
 }
 
 static void tell(const struct by_trial *trial, const struct by_trial_entry *entry)
@@ -130,11 +132,7 @@ static int judge_until(struct contest *contest, size_t end, struct baryon_error 
     if (by_par_for(contest->trial->q->pool, contest->count * end, 1, judge_each, contest, err) < 0)
         return -1;
     for (size_t i = 0; i < contest->count; i++)
-        if (contest->entries[i]->session && contest->entries[i]->judged < end)
-            add_up(contest->entries[i], end);
-    for (size_t i = 0; i < contest->count; i++)
-        if (contest->entries[i]->judged == by_judge_count(contest->trial->judge))
-            leave(contest->entries[i]);
+        add_up(contest->entries[i], end, by_judge_count(contest->trial->judge));
     return 0;
 }
 

@@ -120,6 +120,11 @@ static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *
     return by_judge_open(&trial->judge, trial->q->model, &options, err);
 }
 
+static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
+{
+    return by_judge_reference(trial->judge, sample, err) < 0 ? -1 : by_trial_go_on(trial, 1, err);
+}
+
 static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
@@ -128,8 +133,7 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
     for (size_t i = begin; i < end; i++)
         if (i == 0 ? by_trial_look(trial, trial->q->model, trial->q->plan, true,
                                    &trial->seen[BY_CLE_OFF], err) < 0
-                   : by_judge_reference(trial->judge, i - 1, err) < 0 ||
-                         by_trial_go_on(trial, 1, err) < 0)
+                   : run_reference(trial, i - 1, err) < 0)
             return -1;
     return 0;
 }
@@ -149,14 +153,13 @@ struct references {
     size_t first;
 };
 
-static int run_reference(void *context, size_t begin, size_t end, unsigned worker,
-                         struct baryon_error *err)
+static int run_references(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
 {
     const struct references *references = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (by_judge_reference(references->trial->judge, references->first + i, err) < 0 ||
-            by_trial_go_on(references->trial, 1, err) < 0)
+        if (run_reference(references->trial, references->first + i, err) < 0)
             return -1;
     return 0;
 }
@@ -168,13 +171,13 @@ static int take_more(struct by_trial *trial, struct baryon_error *err)
                    kept = KEPT / (by_judge_sample_bytes(trial->judge) + 1);
     const uint64_t worth = JUDGED / values < kept ? JUDGED / values : kept;
     const size_t most = worth < ASIDE_MOST ? (size_t)worth : ASIDE_MOST;
-    const struct references references = {trial, by_judge_count(trial->judge)};
+    struct references references = {trial, by_judge_count(trial->judge)};
     if (most <= references.first)
         return 0;
     if (by_judge_more(trial->judge, most, err) < 0)
         return -1;
     return by_par_for(trial->q->pool, by_judge_count(trial->judge) - references.first, 1,
-                      run_reference, (void *)&references, err);
+                      run_references, &references, err);
 }
 
 static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)

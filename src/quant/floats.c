@@ -1,5 +1,7 @@
 #include "quant/floats.h"
 
+#include <string.h>
+
 static bool is_ready(const struct baryon_tensor *tensor, const struct by_span *bytes)
 {
     return tensor->data_type == BY_ELEM_FLOAT && (uintptr_t)bytes->data % alignof(float) == 0;
@@ -35,6 +37,20 @@ void by_floats_close(struct by_floats_view *view)
     by_free(view->copy);
     by_arena_release(&view->arena);
     view->copy = NULL;
+}
+
+float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err)
+{
+    struct by_floats_view view;
+    if (by_floats_open(&view, tensor, err) < 0)
+        return NULL;
+    float *values = by_alloc(view.count, sizeof *values, err);
+    if (values && view.count)
+        memcpy(values, view.values, view.count * sizeof *values);
+    if (count)
+        *count = view.count;
+    by_floats_close(&view);
+    return values;
 }
 
 int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,

@@ -318,7 +318,8 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session, size_
     return status;
 }
 
-void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sample)
+/* Begins with all zero. */
+static void add(struct by_judgement *sum, const struct by_judgement *sample)
 {
     sum->count = sample->count;
     sum->sqnr = 0;
@@ -337,8 +338,13 @@ static double sqnr_without(const struct by_judgement *judgements, size_t samples
     struct by_judgement sum = {0};
     for (size_t i = 0; i < samples; i++)
         if (i != left_out)
-            by_judgement_add(&sum, &judgements[i]);
+            add(&sum, &judgements[i]);
     return sum.sqnr;
+}
+
+double by_judge_sqnr(const struct by_judgement *judgements, size_t samples)
+{
+    return sqnr_without(judgements, samples, samples);
 }
 
 struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
@@ -346,8 +352,7 @@ struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_jud
 {
     double sum = 0, squares = 0;
     const double count = (double)samples;
-    struct by_gain gain = {
-        sqnr_without(one, samples, samples) - sqnr_without(other, samples, samples), INFINITY};
+    struct by_gain gain = {by_judge_sqnr(one, samples) - by_judge_sqnr(other, samples), INFINITY};
     if (samples < 2)
         return gain;
     for (size_t i = 0; i < samples; i++) {

@@ -68,8 +68,8 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 /* What one sample says. */
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
                  struct by_judgement *judgement, struct baryon_error *err);
-/* Several samples together; begins with all zero. */
-void by_judgement_add(struct by_judgement *sum, const struct by_judgement *sample);
+/* What several samples say together, dB. */
+double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
 
 /* How much better one model is than another, on all samples together, and the standard error of
  * that: what it becomes without one sample or another tells how much hangs on single ones. */

@@ -210,18 +210,6 @@ static void add_lost(const struct by_bias_layer *layer, const struct shape *shap
     }
 }
 
-static float *copy_of(const struct baryon_tensor *tensor, struct baryon_error *err)
-{
-    struct by_floats_view view;
-    if (by_floats_open(&view, tensor, err) < 0)
-        return NULL;
-    float *values = by_alloc(view.count, sizeof *values, err);
-    for (size_t i = 0; values && i < view.count; i++)
-        values[i] = view.values[i];
-    by_floats_close(&view);
-    return values;
-}
-
 /* The layer's new biases; by_free() them. */
 static float *corrected(struct by_quant_plan *plan, const struct by_bias_job *job,
                         const struct by_bias_layer *layer, struct by_pool *pool,
@@ -245,7 +233,8 @@ static float *corrected(struct by_quant_plan *plan, const struct by_bias_job *jo
     double *reach =
         rounded ? by_bias_reach(layer->node, input->dims, input->rank, shape.inside, err) : NULL;
     const struct rounding rounding = {input->means, reach, exact.values, rounded};
-    float *biases = reach ? copy_of(by_node_in(layer->node, 2)->initializer, err) : NULL;
+    float *biases =
+        reach ? by_floats_copy(by_node_in(layer->node, 2)->initializer, NULL, err) : NULL;
     if (biases)
         add_lost(layer, &shape, &rounding, biases);
     by_free(reach);

@@ -68,9 +68,6 @@ int by_cle_layer_apply(struct by_cle *cle, const struct by_cle_layer *layer,
 
 /* A float initializer that nobody else gives. */
 bool by_cle_is_constant(const struct baryon_value *value);
-/* by_free() *out. */
-int by_cle_read(const struct baryon_value *value, struct by_arena *arena, float **out,
-                size_t *count, struct baryon_error *err);
 /* f(s * x) is s * f(x) for s > 0, channel by channel. */
 bool by_cle_scales_along(const struct baryon_node *node, struct by_arena *arena);
 /* How many bits a list of peaks loses, in the mean, to the greatest one. */

@@ -86,17 +86,6 @@ static bool bias_fits(const struct by_cle_layer *layer)
            (rank(bias) == 1 || (rank(bias) == 2 && dim(bias, 0) == 1));
 }
 
-int by_cle_read(const struct baryon_value *value, struct by_arena *arena, float **out,
-                size_t *count, struct baryon_error *err)
-{
-    struct by_span bytes;
-    if (by_tensor_count(value->initializer, count, err) < 0 ||
-        by_tensor_bytes(value->initializer, arena, &bytes, err) < 0 ||
-        !(*out = by_alloc(*count, sizeof **out, err)))
-        return -1;
-    return by_elem_to_floats(BY_ELEM_FLOAT, bytes.data, 0, *count, *out, err);
-}
-
 static size_t place_of(const struct by_cle_layer *layer, size_t out, size_t in)
 {
     return out / layer->group_outs * layer->stride_group +
@@ -131,17 +120,16 @@ static void find_peaks(struct by_cle_layer *layer, const float *weights)
 
 static int read_peaks(struct by_cle *cle, struct by_cle_layer *layer, struct baryon_error *err)
 {
-    float *weights = NULL;
-    size_t count;
+    struct by_floats_view weights;
     layer->peak =
         by_arena_alloc(&cle->arena, layer->outs * layer->group_ins, sizeof *layer->peak, err);
     layer->work =
         by_arena_alloc(&cle->arena, layer->group_ins * layer->groups, sizeof *layer->work, err);
     if (!layer->peak || !layer->work ||
-        by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
+        by_floats_open(&weights, layer->weight->initializer, err) < 0)
         return -1;
-    find_peaks(layer, weights);
-    by_free(weights);
+    find_peaks(layer, weights.values);
+    by_floats_close(&weights);
     return 0;
 }
 
@@ -193,9 +181,9 @@ static void scale_at(const struct by_cle_layer *layer, float *at, double scale)
 static int apply_weights(struct by_cle *cle, const struct by_cle_layer *layer,
                          struct baryon_error *err)
 {
-    float *weights = NULL;
     size_t count;
-    if (by_cle_read(layer->weight, &cle->arena, &weights, &count, err) < 0)
+    float *weights = by_floats_copy(layer->weight->initializer, &count, err);
+    if (!weights)
         return -1;
     for (size_t out = 0; out < layer->outs; out++)
         for (size_t in = 0; in < layer->group_ins; in++)
@@ -211,14 +199,14 @@ static int apply_bias(struct by_cle *cle, const struct by_cle_layer *layer,
                       struct baryon_error *err)
 {
     struct baryon_value *bias = layer->bias;
-    float *values = NULL;
     size_t count;
     if (bias->use_count > 1) {
         bias = by_graph_duplicate_initializer(bias, err);
         if (!bias || by_node_set_input(layer->node, 2, bias, err) < 0)
             return -1;
     }
-    if (by_cle_read(bias, &cle->arena, &values, &count, err) < 0)
+    float *values = by_floats_copy(bias->initializer, &count, err);
+    if (!values)
         return -1;
     for (size_t i = 0; i < count; i++)
         values[i] = (float)(values[i] / layer->out_scale[i]);

@@ -215,14 +215,14 @@ static int scale_norm(struct stem *stem, const struct end *end, size_t slot, boo
                       struct baryon_error *err)
 {
     struct baryon_value *value = by_node_in(end->node, slot);
-    float *values = NULL;
     size_t count;
     if (value->use_count > 1) {
         value = by_graph_duplicate_initializer(value, err);
         if (!value || by_node_set_input(end->node, slot, value, err) < 0)
             return -1;
     }
-    if (by_cle_read(value, &stem->cle->arena, &values, &count, err) < 0)
+    float *values = by_floats_copy(value->initializer, &count, err);
+    if (!values)
         return -1;
     for (size_t i = 0; i < stem->layer.outs; i++) {
         float *at = &values[end->offset + i];

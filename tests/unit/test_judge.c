@@ -127,7 +127,7 @@ static void test_sqnr(void **state)
     (void)state;
     struct source source;
     struct by_session *session;
-    struct by_judgement sum = {0};
+    struct by_judgement found[5];
     struct baryon_model *reference = adder(0), *other = adder(0.5F);
     struct by_judge *judge = open_judge(&source, reference, 3, 2, 5);
     double signal = 0, noise = 0;
@@ -137,17 +137,15 @@ static void test_sqnr(void **state)
     by_judge_end_references(judge);
     assert_ok(by_judge_session(judge, other, &session, &err));
     for (size_t i = 0; i < 5; i++) {
-        struct by_judgement one;
         const double k = (double)(3 + i), energy = (k + 1) * (k + 1) + k * k;
-        assert_ok(by_judge_run(judge, session, i, &one, &err));
-        assert_int_equal(one.count, 1);
-        assert_string_equal(one.outputs[0].name, "y");
-        assert_near(one.outputs[0].signal, energy, 1e-9);
-        assert_near(one.outputs[0].noise, 0.5, 1e-9);
+        assert_ok(by_judge_run(judge, session, i, &found[i], &err));
+        assert_int_equal(found[i].count, 1);
+        assert_string_equal(found[i].outputs[0].name, "y");
+        assert_near(found[i].outputs[0].signal, energy, 1e-9);
+        assert_near(found[i].outputs[0].noise, 0.5, 1e-9);
         signal += energy;
         noise += 0.5;
-        by_judgement_add(&sum, &one);
-        assert_near(sum.sqnr, 10 * log10(signal / noise), 1e-9);
+        assert_near(by_judge_sqnr(found, i + 1), 10 * log10(signal / noise), 1e-9);
     }
     by_session_close(session);
     by_judge_close(judge);
