@@ -39,7 +39,8 @@ static void show_time(struct by_out *out, const struct by_calibrate_report *took
     if (took->seconds > 0 && took->samples) {
         by_str_puts(text, ": ");
         by_out_printf(out, BY_BOLD, "%.1f samples/s", (double)took->samples / took->seconds);
-        by_str_printf(text, ", %.2f s of it in the model", took->model_seconds);
+        if (took->model_seconds > 0) /* not by the first rank, where only others had to run */
+            by_str_printf(text, ", %.2f s of it in the model", took->model_seconds);
     }
     if (took->passes > 1)
         by_str_printf(text, ", %zu passes", took->passes);
@@ -125,7 +126,7 @@ static void show_statistics(struct by_out *out, const struct by_calibrate_summar
         by_str_puts(text, ", moments of ");
         by_plural(text, stats->layer_count, "layer");
     }
-    if (summary->took)
+    if (summary->took && summary->took->memory)
         by_str_printf(text, "; statistics took %s of memory",
                       by_bytes_text(summary->took->memory, size, sizeof size));
     by_str_puts(text, "\n");

@@ -188,7 +188,9 @@ static int run_part(struct job *job, struct baryon_error *err)
 {
     const struct by_sample_range range = by_calibration_range(job->calibration);
     const bool has_part = range.begin < range.end;
-    if (has_part && !part_is_there(job) && calibrate(job, err) < 0)
+    if (has_part && part_is_there(job))
+        job->took.taken_up = range.end - range.begin;
+    else if (has_part && calibrate(job, err) < 0)
         return -1;
     by_stats_close(job->stats);
     job->stats = NULL;
@@ -198,7 +200,8 @@ static int run_part(struct job *job, struct baryon_error *err)
         return status;
     if (job->stage[0])
         job->took.seconds = by_progress_end(&job->progress);
-    job->took.samples = by_stats_covered(job->stats);
+    job->took.samples = by_stats_covered(job->stats) - job->took.taken_up;
+    job->ran = true;
     return 0;
 }
 
@@ -257,6 +260,8 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     struct job job = {.cli = cli, .settings = data};
     if (by_ranks_open(&job.ranks, &cli->log, err) < 0)
         return -1;
+    if (!job.ranks && !job.settings->shard)
+        by_ranks_warn_alone(&cli->log);
     int status = -1;
     if (read_options(&job, err) == 0 && check_out(&job, err) == 0 && open_model(&job, err) == 0)
         status = run_job(&job, err);

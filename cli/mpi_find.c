@@ -52,6 +52,17 @@ const char *const *by_mpi_wanted(void)
     return open ? only_open : pmi ? pmi_first : flavours;
 }
 
+int by_mpi_strangers(void)
+{
+    static const char *const starters[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+    const char *given = getenv("BARYON_MPI"), *process = getenv("SLURM_PROCID");
+    for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
+        if (getenv(starters[i]))
+            return 0;
+    const bool first = process && !strcmp(process, "0"), meant = given && !strcmp(given, "none");
+    return first && !meant ? (int)number_of("SLURM_STEP_NUM_TASKS") : 0;
+}
+
 static bool folder_of_program(char *buf, size_t size)
 {
     char path[PATH_MAX];

@@ -17,6 +17,9 @@
 const char *const *by_mpi_wanted(void);
 /* How many ranks there are, as the environment says; 0: it does not. */
 int by_mpi_expected(void);
+/* For the first of the processes that srun has started without an MPI: how many they are. 0 for
+ * the others, where there is an MPI, or where $BARYON_MPI says that it is meant so. */
+int by_mpi_strangers(void);
 /* All flavours, NULL behind the last. */
 const char *const *by_mpi_flavours(void);
 /* Never closed again. */

@@ -282,6 +282,16 @@ int by_ranks_open(struct by_ranks **out, const struct by_log *log, struct baryon
     return 0;
 }
 
+void by_ranks_warn_alone(const struct by_log *log)
+{
+    const int together = by_mpi_strangers();
+    if (together > 1)
+        by_log(log, BY_LOG_WARNING,
+               "srun has started %d of this without MPI, and each does all of the samples: "
+               "--mpi=pmix or --mpi=pmi2 makes them ranks; BARYON_MPI=none: it is meant so",
+               together);
+}
+
 size_t by_ranks_rank(const struct by_ranks *ranks)
 {
     return (size_t)ranks->rank;

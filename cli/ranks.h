@@ -17,6 +17,8 @@ struct by_ranks;
 
 /* *ranks NULL: the program runs alone. */
 int by_ranks_open(struct by_ranks **ranks, const struct by_log *log, struct baryon_error *err);
+/* For a program that runs alone: srun without an MPI has started several, each for itself. */
+void by_ranks_warn_alone(const struct by_log *log);
 /*
  * The end of the run, for better or worse: when one rank has failed, the others stop, and
  * rank 0 says its error, named, with json also on standard output. After that, errors have no

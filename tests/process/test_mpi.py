@@ -186,6 +186,7 @@ class Mpi(Case):
                         text = self.run_ranks(flavour, 3, calibrate("x.stats"))
                         for name in before:
                             self.assertIn(f"{name}: finished before", text)
+                        self.assertNotIn("nothing was run", text)
                         self.assertEqual((self.folder / "x.stats").read_bytes(), wanted)
                         self.assert_no_parts()
                         os.remove(self.folder / "x.stats")
