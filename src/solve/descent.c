@@ -1,0 +1,336 @@
+/*
+ * Outputs are worked on in pieces of fixed size, side by side. For each output the residual
+ * gram w - cross is kept: half of the gradient, which says for every integer at once which way is
+ * down and whether a whole step pays. A step changes the residual of all columns by a row of gram;
+ * within a block of columns at once, for the others when the block is done. Then a matrix product
+ * does it for the whole piece, or, where few integers stepped, a sum of the rows that did.
+ */
+#include "solve/descent.h"
+
+#include "base/blas.h"
+#include "solve/descent_internal.h"
+#include "solve/descent_path.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLOCK BY_DESCENT_BLOCK
+/* Outputs of a piece: few enough for the cache and for all threads to have some, enough for a
+ * matrix product to be worth it. */
+#define PIECE      64
+#define PIECE_FEW  32
+#define PIECE_MANY 256 /* outputs from which there are enough for large pieces */
+/* A row added by itself costs as much as this many within a product. */
+#define ROW_COST 4
+/* A step has to gain this share of what it costs by itself: less is noise of the residual. */
+#define MARGIN 0x1p-10f
+/* Outputs that a row of gram is used for while it is in the cache. */
+#define FEW 16
+
+struct descent {
+    const struct by_descent *problem;
+    const struct by_descent_path *path;
+    const struct by_blas *blas; /* NULL: the columns are one block */
+    size_t stride;              /* floats of a line, with room behind */
+    float *reach;               /* as by_descent_line has it */
+    int32_t *integers;
+    double *errors;
+};
+
+struct piece {
+    size_t first, outs;
+    float *residual, *down, *up; /* [outs][stride] */
+    float *steps;                /* [outs][BLOCK] */
+    uint32_t *stepped;           /* [outs][BLOCK] */
+    size_t *stepped_count;       /* [outs] */
+    bool *busy;                  /* [outs]: stepped in the last sweep */
+    int32_t *start;              /* [outs][columns] */
+};
+
+/* --- Where it starts --- */
+
+/* Residuals of all outputs. `up` is not needed yet and holds the values. */
+static void find_residuals(const struct descent *d, struct piece *piece)
+{
+    const struct by_descent *p = d->problem;
+    uint32_t all[BLOCK];
+    for (uint32_t i = 0; i < BLOCK; i++)
+        all[i] = i;
+    for (size_t k = 0; k < piece->outs; k++) {
+        const size_t out = piece->first + k;
+        float *residual = piece->residual + k * d->stride, *values = piece->up + k * d->stride;
+        for (size_t i = 0; i < p->columns; i++) {
+            const size_t at = by_descent_scale_index(p, out, i);
+            const int32_t level = d->integers[out * p->columns + i] - by_descent_zero(p, at);
+            values[i] = (float)level * p->scales[at];
+            residual[i] = -p->cross[out * p->columns + i];
+        }
+        if (!d->blas)
+            d->path->add(residual, p->columns, p->gram, p->columns, all, p->columns, values);
+    }
+    if (d->blas)
+        d->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
+                       (int)p->columns, (int)p->columns, 1, piece->up, (int)d->stride, p->gram,
+                       (int)p->columns, 1, piece->residual, (int)d->stride);
+}
+
+/* How far each integer may go. */
+static void find_room(const struct descent *d, struct piece *piece)
+{
+    const struct by_descent *p = d->problem;
+    for (size_t k = 0; k < piece->outs; k++) {
+        const size_t out = piece->first + k;
+        for (size_t i = 0; i < p->columns; i++) {
+            const size_t at = by_descent_scale_index(p, out, i), place = k * d->stride + i;
+            const int64_t zero = by_descent_zero(p, at);
+            const float now = (float)(d->integers[out * p->columns + i] - zero);
+            float low = (float)(p->low - zero), high = (float)(p->high - zero);
+            if (!p->free) {
+                const float level = by_descent_level(p, p->weights[out * p->columns + i], at);
+                low = floorf(level);
+                high = ceilf(level);
+            }
+            piece->down[place] = now - low;
+            piece->up[place] = high - now;
+        }
+    }
+}
+
+/* --- Sweeps --- */
+
+/* A block of an output, group after group. */
+static size_t sweep_block(const struct descent *d, struct piece *piece, size_t k, size_t begin,
+                          size_t end)
+{
+    const struct by_descent *p = d->problem;
+    const size_t out = piece->first + k, at = k * d->stride + begin;
+    struct by_descent_line line = {.gram = p->gram + begin * p->columns + begin,
+                                   .stride = p->columns,
+                                   .count = end - begin,
+                                   .reach = d->reach + begin,
+                                   .residual = piece->residual + at,
+                                   .down = piece->down + at,
+                                   .up = piece->up + at,
+                                   .steps = piece->steps + k * BLOCK,
+                                   .stepped = piece->stepped + k * BLOCK};
+    for (size_t from = begin, to; from < end; from = to) {
+        to = by_descent_min(end, (from / p->group + 1) * p->group);
+        d->path->sweep(&line, from - begin, to - begin,
+                       p->scales[by_descent_scale_index(p, out, from)]);
+    }
+    int32_t *integers = d->integers + out * p->columns + begin;
+    for (size_t i = 0; i < line.stepped_count; i++)
+        integers[line.stepped[i]] += line.steps[line.stepped[i]] > 0 ? 1 : -1;
+    piece->stepped_count[k] = line.stepped_count;
+    return line.stepped_count;
+}
+
+/* Tells columns [begin, end) what the block that starts at `block` did. */
+static void spread(const struct descent *d, struct piece *piece, size_t block, size_t count,
+                   bool product, size_t begin, size_t end)
+{
+    const size_t columns = d->problem->columns;
+    const float *rows = d->problem->gram + block * columns + begin;
+    if (begin == end)
+        return;
+    if (product) {
+        d->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
+                       (int)(end - begin), (int)count, 1, piece->steps, BLOCK, rows, (int)columns,
+                       1, piece->residual + begin, (int)d->stride);
+        return;
+    }
+    for (size_t k = 0; k < piece->outs; k++)
+        d->path->add(piece->residual + k * d->stride + begin, end - begin, rows, columns,
+                     piece->stepped + k * BLOCK, piece->stepped_count[k], piece->steps + k * BLOCK);
+}
+
+static void clear_steps(struct piece *piece)
+{
+    for (size_t k = 0; k < piece->outs; k++) {
+        for (size_t i = 0; i < piece->stepped_count[k]; i++)
+            piece->steps[k * BLOCK + piece->stepped[k * BLOCK + i]] = 0;
+        piece->stepped_count[k] = 0;
+    }
+}
+
+/* False when nothing stepped. */
+static bool sweep_all(const struct descent *d, struct piece *piece, bool *moved)
+{
+    const size_t columns = d->problem->columns;
+    memset(moved, 0, piece->outs * sizeof *moved);
+    bool any = false;
+    for (size_t begin = 0; begin < columns; begin += BLOCK) {
+        const size_t end = by_descent_min(begin + BLOCK, columns);
+        size_t steps = 0;
+        for (size_t k = 0; k < piece->outs; k++) {
+            const size_t count = piece->busy[k] ? sweep_block(d, piece, k, begin, end) : 0;
+            moved[k] = moved[k] || count;
+            steps += count;
+        }
+        const bool product = d->blas && steps * ROW_COST > piece->outs * (end - begin);
+        if (steps) {
+            spread(d, piece, begin, end - begin, product, 0, begin);
+            spread(d, piece, begin, end - begin, product, end, columns);
+            clear_steps(piece);
+        }
+        any = any || steps;
+    }
+    memcpy(piece->busy, moved, piece->outs * sizeof *moved);
+    return any;
+}
+
+/* --- What came of it --- */
+
+/* Change of error from the start to now, for each of a few outputs: with w the sum of both and d
+ * their difference it is d' (gram w - 2 cross). `values` is room for two for each. */
+static void find_changes(const struct descent *d, const struct piece *piece, size_t first,
+                         size_t count, double *values, double *changes)
+{
+    const struct by_descent *p = d->problem;
+    double *sums = values, *differences = values + count * p->columns;
+    for (size_t k = 0; k < count; k++) {
+        const size_t out = piece->first + first + k;
+        double *sum = sums + k * p->columns, *difference = differences + k * p->columns;
+        by_descent_values(p, out, d->integers + out * p->columns, sum);
+        by_descent_values(p, out, piece->start + (first + k) * p->columns, difference);
+        for (size_t i = 0; i < p->columns; i++) {
+            const double now = sum[i], before = difference[i];
+            sum[i] = now + before;
+            difference[i] = now - before;
+        }
+        changes[k] = 0;
+    }
+    for (size_t i = 0; i < p->columns; i++)
+        for (size_t k = 0; k < count; k++) {
+            const double difference = differences[k * p->columns + i];
+            const double cross = (double)p->cross[(piece->first + first + k) * p->columns + i];
+            if (difference != 0)
+                changes[k] += difference * (d->path->dot(p->gram + i * p->columns,
+                                                         sums + k * p->columns, p->columns) -
+                                            2 * cross);
+        }
+}
+
+/* Outputs that did not get better go back to where they started. */
+static int settle(const struct descent *d, const struct piece *piece, struct baryon_error *err)
+{
+    const size_t columns = d->problem->columns;
+    double changes[FEW];
+    double *values = by_alloc(2 * by_descent_min(FEW, piece->outs) * columns, sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t first = 0; first < piece->outs; first += FEW) {
+        const size_t count = by_descent_min(FEW, piece->outs - first);
+        find_changes(d, piece, first, count, values, changes);
+        for (size_t k = 0; k < count; k++) {
+            const size_t out = piece->first + first + k;
+            const bool better = changes[k] < 0 && isfinite(changes[k]);
+            if (!better)
+                memcpy(d->integers + out * columns, piece->start + (first + k) * columns,
+                       columns * sizeof *d->integers);
+            if (d->errors)
+                d->errors[out] = better ? -changes[k] : 0;
+        }
+    }
+    by_free(values);
+    return 0;
+}
+
+/* --- Pieces --- */
+
+static int open_piece(const struct descent *d, struct piece *piece, struct baryon_error *err)
+{
+    const size_t n = piece->outs, lines = n * d->stride;
+    piece->residual = by_alloc_zero(3 * lines + n * BLOCK, sizeof *piece->residual, err);
+    piece->stepped = by_alloc(n * BLOCK, sizeof *piece->stepped, err);
+    piece->stepped_count = by_alloc_zero(n, sizeof *piece->stepped_count, err);
+    piece->busy = by_alloc(2 * n, sizeof *piece->busy, err);
+    piece->start = by_alloc(n * d->problem->columns, sizeof *piece->start, err);
+    if (!piece->residual || !piece->stepped || !piece->stepped_count || !piece->busy ||
+        !piece->start)
+        return -1;
+    piece->down = piece->residual + lines;
+    piece->up = piece->down + lines;
+    piece->steps = piece->up + lines;
+    memset(piece->busy, 1, n * sizeof *piece->busy);
+    return 0;
+}
+
+static void close_piece(struct piece *piece)
+{
+    by_free(piece->residual);
+    by_free(piece->stepped);
+    by_free(piece->stepped_count);
+    by_free(piece->busy);
+    by_free(piece->start);
+}
+
+static int descend(const struct descent *d, struct piece *piece, struct baryon_error *err)
+{
+    const struct by_descent *p = d->problem;
+    const unsigned sweeps = p->sweeps ? p->sweeps : BY_DESCENT_SWEEPS;
+    memcpy(piece->start, d->integers + piece->first * p->columns,
+           piece->outs * p->columns * sizeof *piece->start);
+    find_residuals(d, piece);
+    find_room(d, piece);
+    for (unsigned i = 0; i < sweeps; i++)
+        if (!sweep_all(d, piece, piece->busy + piece->outs))
+            break;
+    return settle(d, piece, err);
+}
+
+static int run_piece(void *context, size_t begin, size_t end, unsigned worker,
+                     struct baryon_error *err)
+{
+    struct piece piece = {.first = begin, .outs = end - begin};
+    (void)worker;
+    int status = open_piece(context, &piece, err);
+    if (!status)
+        status = descend(context, &piece, err);
+    close_piece(&piece);
+    return status;
+}
+
+static int check_start(const struct by_descent *p, const int32_t *integers,
+                       struct baryon_error *err)
+{
+    for (size_t i = 0; i < p->outs * p->columns; i++)
+        if (integers[i] < p->low || integers[i] > p->high)
+            return by_fail(err, BARYON_ERR_USAGE, "start %d is not in the levels %d to %d",
+                           integers[i], p->low, p->high);
+    return 0;
+}
+
+/* Half of what a step costs by itself, for a scale of 1. Columns without a diagonal never step. */
+static int find_reach(struct descent *d, struct baryon_error *err)
+{
+    const struct by_descent *p = d->problem;
+    d->stride = (p->columns / BY_DESCENT_LANES + 2) * BY_DESCENT_LANES;
+    d->reach = by_alloc(d->stride, sizeof *d->reach, err);
+    if (!d->reach)
+        return -1;
+    for (size_t i = 0; i < d->stride; i++) {
+        const float diagonal = i < p->columns ? p->gram[i * p->columns + i] : 0;
+        d->reach[i] = diagonal > 0 ? diagonal / 2 * (1 + MARGIN) : INFINITY;
+    }
+    return 0;
+}
+
+int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
+                   double *errors, struct baryon_error *err)
+{
+    struct descent d = {.problem = problem,
+                        .path = by_descent_path_chosen(),
+                        .integers = integers,
+                        .errors = errors};
+    if (by_descent_check(problem, err) || check_start(problem, integers, err))
+        return -1;
+    if (problem->columns > BLOCK && by_blas_open(&d.blas, err))
+        return -1;
+    if (find_reach(&d, err))
+        return -1;
+    const size_t grain = problem->outs < PIECE_MANY ? PIECE_FEW : PIECE;
+    int status = by_par_for(pool, problem->outs, grain, run_piece, &d, err);
+    by_free(d.reach);
+    return status;
+}

@@ -1,0 +1,58 @@
+/*
+ * Rounding that looks at what the layer reads. The squared error that an output of a layer has
+ * on the samples is a quadratic form of its weights,
+ *
+ *     error(w) = w' gram w - 2 cross' w   (+ what does not depend on w)
+ *
+ * with gram = E[x x'] of the inputs and cross = E[y x'] of the wanted output y; where a bias takes
+ * the mean, both of them centred. Descent steps through the integers of an output, one level at a
+ * time, as long as a step makes that error less. Inputs that hang together let errors of rounding
+ * cancel each other, which nearest integers leave to chance.
+ *
+ * The caller damps gram (adds to its diagonal what keeps few samples from being over-fitted, and
+ * the same times the weights to cross). Any gram is fine, singular ones and those with columns of
+ * zeros too: a column without a positive diagonal element keeps its integers.
+ */
+#ifndef BY_DESCENT_H
+#define BY_DESCENT_H
+
+#include "base/par.h"
+
+#define BY_DESCENT_SWEEPS 12
+
+/* The value of integer q is (q - zero) * scale. What is not finite is refused, and scales that are
+ * not positive. */
+struct by_descent {
+    size_t columns, outs;
+    const float *gram;    /* [columns][columns], both triangles */
+    const float *cross;   /* [outs][columns] */
+    const float *weights; /* [outs][columns]: integers come to be one of the two next to these */
+    const float *scales;  /* [outs][groups] */
+    const int32_t *zeros; /* as scales; NULL: none */
+    size_t groups;        /* of columns with one scale each; the last may be shorter */
+    size_t group;         /* columns in a group; with one group: columns */
+    int32_t low, high;    /* levels, less than 2^22 from each other and from the zeros */
+    unsigned sweeps;      /* at most; 0: BY_DESCENT_SWEEPS, which nearly all is gained by */
+    bool free;            /* integers may leave the two next to the weights */
+};
+
+/*
+ * integers: [outs][columns], where to start from, any within the levels; then the best found.
+ * Unless the problem is free, an integer that starts beyond the two next to its weight may stay,
+ * or step towards them; none ever steps away. A weight outside the levels counts as the last level.
+ * errors: [outs] by how much the quadratic form is less than at the start, NULL when nobody asks.
+ * It is summed in double and no output ever gets worse. Same integers for any number of threads.
+ * Up to BY_DESCENT_BLOCK columns (descent_path.h) no BLAS is needed. Pool NULL: the caller alone.
+ */
+int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
+                   double *errors, struct baryon_error *err);
+/* Nearest integers of the weights, ties to even, within the levels. The problem may be without
+ * gram and cross. Those of a weight that is no number or of no proper scale are the zero's. */
+void by_descent_nearest(const struct by_descent *problem, int32_t *integers);
+/* error(w) of integers for each output, in double. One thread, columns^2 * outs / 2 products. */
+int by_descent_error(const struct by_descent *problem, const int32_t *integers, double *errors,
+                     struct baryon_error *err);
+/* Everything that by_descent_run() and by_gptq_run() refuse. */
+int by_descent_check(const struct by_descent *problem, struct baryon_error *err);
+
+#endif

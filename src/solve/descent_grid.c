@@ -1,0 +1,144 @@
+/* The grid that integers lie on: what is refused, the nearest ones, their error. */
+#include "solve/descent_internal.h"
+#include "solve/descent_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPAN_MAX (1 << 22)
+
+/* --- What is refused --- */
+
+static bool all_finite(const float *values, size_t count)
+{
+    uint32_t odd = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        odd |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+    }
+    return !odd;
+}
+
+static int check_finite(const char *name, const float *values, size_t count,
+                        struct baryon_error *err)
+{
+    return all_finite(values, count)
+               ? 0
+               : by_fail(err, BARYON_ERR_INPUT, "%s has numbers that are not finite", name);
+}
+
+static int check_sizes(const struct by_descent *p, struct baryon_error *err)
+{
+    if (!p->columns || !p->outs)
+        return by_fail(err, BARYON_ERR_USAGE, "%zu columns and %zu outputs, none may be 0",
+                       p->columns, p->outs);
+    if (p->columns > INT32_MAX)
+        return by_fail(err, BARYON_ERR_USAGE, "%zu columns, at most %d", p->columns, INT32_MAX);
+    if (!p->group || !p->groups || p->groups != (p->columns - 1) / p->group + 1)
+        return by_fail(err, BARYON_ERR_USAGE, "%zu groups of %zu do not make %zu columns",
+                       p->groups, p->group, p->columns);
+    return 0;
+}
+
+static int check_levels(const struct by_descent *p, struct baryon_error *err)
+{
+    if (p->low > p->high)
+        return by_fail(err, BARYON_ERR_USAGE, "levels from %d to %d", p->low, p->high);
+    for (size_t i = 0; i < p->outs * p->groups; i++) {
+        const int64_t zero = by_descent_zero(p, i);
+        const int64_t down = zero - p->low, up = p->high - zero;
+        if (!(p->scales[i] > 0) || !isfinite(p->scales[i]))
+            return by_fail(err, BARYON_ERR_INPUT, "scale %g is not positive and finite",
+                           (double)p->scales[i]);
+        if (llabs(down) >= SPAN_MAX || llabs(up) >= SPAN_MAX)
+            return by_fail(err, BARYON_ERR_USAGE,
+                           "levels from %d to %d with zero point %d, less than %d apart", p->low,
+                           p->high, (int)zero, SPAN_MAX);
+    }
+    return 0;
+}
+
+int by_descent_check(const struct by_descent *p, struct baryon_error *err)
+{
+    if (check_sizes(p, err) || check_levels(p, err) ||
+        check_finite("gram", p->gram, p->columns * p->columns, err) ||
+        check_finite("cross", p->cross, p->outs * p->columns, err) ||
+        check_finite("weights", p->weights, p->outs * p->columns, err))
+        return -1;
+    return 0;
+}
+
+/* --- Levels --- */
+
+float by_descent_level(const struct by_descent *p, float weight, size_t at)
+{
+    const int64_t zero = by_descent_zero(p, at);
+    const float low = (float)(p->low - zero), high = (float)(p->high - zero);
+    float level = weight / p->scales[at];
+    level = isnan(level) ? 0 : level;
+    level = level < low ? low : level;
+    return level > high ? high : level;
+}
+
+void by_descent_nearest(const struct by_descent *p, int32_t *integers)
+{
+    for (size_t out = 0; out < p->outs; out++)
+        for (size_t i = 0; i < p->columns; i++) {
+            const size_t at = by_descent_scale_index(p, out, i);
+            const float level = by_descent_level(p, p->weights[out * p->columns + i], at);
+            integers[out * p->columns + i] = (int32_t)nearbyintf(level) + by_descent_zero(p, at);
+        }
+}
+
+void by_descent_values(const struct by_descent *p, size_t out, const int32_t *integers,
+                       double *values)
+{
+    for (size_t i = 0; i < p->columns; i++) {
+        const size_t at = by_descent_scale_index(p, out, i);
+        values[i] = ((double)integers[i] - by_descent_zero(p, at)) * (double)p->scales[at];
+    }
+}
+
+/* --- Error --- */
+
+/* Outputs that a row of gram is used for while it is in the cache. */
+#define FEW 16
+
+/* gram is symmetric: each row from its diagonal on will do. */
+static void few_errors(const struct by_descent *p, const double *values, size_t first, size_t count,
+                       double *errors)
+{
+    const struct by_descent_path *path = by_descent_path_chosen();
+    for (size_t k = 0; k < count; k++)
+        errors[k] = 0;
+    for (size_t i = 0; i < p->columns; i++) {
+        const float *row = p->gram + i * p->columns;
+        for (size_t k = 0; k < count; k++) {
+            const double *w = values + k * p->columns;
+            const double beyond = path->dot(row + i + 1, w + i + 1, p->columns - i - 1);
+            const double cross = (double)p->cross[(first + k) * p->columns + i];
+            errors[k] += w[i] * ((double)row[i] * w[i] + 2 * (beyond - cross));
+        }
+    }
+}
+
+int by_descent_error(const struct by_descent *p, const int32_t *integers, double *errors,
+                     struct baryon_error *err)
+{
+    if (by_descent_check(p, err))
+        return -1;
+    double *values = by_alloc(by_descent_min(FEW, p->outs) * p->columns, sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t first = 0; first < p->outs; first += FEW) {
+        const size_t count = by_descent_min(FEW, p->outs - first);
+        for (size_t k = 0; k < count; k++)
+            by_descent_values(p, first + k, integers + (first + k) * p->columns,
+                              values + k * p->columns);
+        few_errors(p, values, first, count, errors + first);
+    }
+    by_free(values);
+    return 0;
+}

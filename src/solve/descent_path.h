@@ -1,0 +1,56 @@
+/*
+ * The loops of descent, for the chooser and for the test that compares them. To add a way: a row
+ * here and in descent_plain.c, and a file of its own that compiles to nothing where the processor
+ * has another architecture. All of them give the same bits: steps are taken in the order of
+ * columns whatever the width of vectors, each element is added to in the order of rows, and a dot
+ * product has 16 lanes, element i in lane i mod 16, joined as a tree.
+ */
+#ifndef BY_DESCENT_PATH_H
+#define BY_DESCENT_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Columns that are gone through before what they did is told to all the others. */
+#define BY_DESCENT_BLOCK 128
+#define BY_DESCENT_LANES 16
+
+/* A block of columns of one output. */
+struct by_descent_line {
+    const float *gram; /* rows of the block, from its first column on */
+    size_t stride;     /* floats from one row to the next */
+    size_t count;      /* columns, at most BY_DESCENT_BLOCK */
+    /* A step pays when |residual| is more than scale * reach. Behind these there are
+     * BY_DESCENT_LANES more that can be read, as behind the next three. */
+    const float *reach;
+    float *residual;  /* gram w - cross */
+    float *down, *up; /* levels that are left in each direction; below zero: none */
+    /* What was done. */
+    float *steps;      /* by column: how far the value went; 0 elsewhere */
+    uint32_t *stepped; /* columns, ascending */
+    size_t stepped_count;
+};
+
+struct by_descent_path {
+    const char *name;
+    bool (*supported)(void); /* by the processor that runs */
+    /* Columns [begin, end) of the line, one step each at most; all have the scale. */
+    void (*sweep)(struct by_descent_line *line, size_t begin, size_t end, float scale);
+    /* to += factors[which[i]] * row which[i], for each of them. */
+    void (*add)(float *to, size_t count, const float *rows, size_t stride, const uint32_t *which,
+                size_t which_count, const float *factors);
+    double (*dot)(const float *row, const double *with, size_t count);
+};
+
+/* Best first; the last one is the reference, which every processor supports. */
+const struct by_descent_path *const *by_descent_paths(size_t *count);
+const struct by_descent_path *by_descent_path_chosen(void);
+double by_descent_join(const double lanes[BY_DESCENT_LANES]);
+
+extern const struct by_descent_path by_descent_vector;
+#if defined(__x86_64__)
+extern const struct by_descent_path by_descent_avx512, by_descent_avx2;
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+/* Which way to go through columns, and the plain one. */
+#include "solve/descent_path.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+double by_descent_join(const double lanes[BY_DESCENT_LANES])
+{
+    double sums[BY_DESCENT_LANES / 2];
+    for (size_t i = 0; i < BY_DESCENT_LANES / 2; i++)
+        sums[i] = lanes[i] + lanes[i + BY_DESCENT_LANES / 2];
+    for (size_t width = BY_DESCENT_LANES / 4; width; width /= 2)
+        for (size_t i = 0; i < width; i++)
+            sums[i] += sums[i + width];
+    return sums[0];
+}
+
+static void step(struct by_descent_line *line, size_t column, float scale)
+{
+    const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
+    const float *row = line->gram + column * line->stride;
+    line->down[column] += way;
+    line->up[column] -= way;
+    line->steps[column] = delta;
+    line->stepped[line->stepped_count++] = (uint32_t)column;
+    for (size_t i = 0; i < line->count; i++)
+        line->residual[i] += delta * row[i];
+}
+
+static void sweep(struct by_descent_line *line, size_t begin, size_t end, float scale)
+{
+    for (size_t i = begin; i < end; i++) {
+        const float residual = line->residual[i];
+        const float room = residual > 0 ? line->down[i] : line->up[i];
+        if (room > 0 && fabsf(residual) > scale * line->reach[i])
+            step(line, i, scale);
+    }
+}
+
+static void add(float *to, size_t count, const float *rows, size_t stride, const uint32_t *which,
+                size_t which_count, const float *factors)
+{
+    for (size_t k = 0; k < which_count; k++) {
+        const float *row = rows + which[k] * stride, factor = factors[which[k]];
+        for (size_t i = 0; i < count; i++)
+            to[i] += factor * row[i];
+    }
+}
+
+static double dot(const float *row, const double *with, size_t count)
+{
+    double lanes[BY_DESCENT_LANES] = {0};
+    for (size_t i = 0; i < count; i++)
+        lanes[i % BY_DESCENT_LANES] += (double)row[i] * with[i];
+    return by_descent_join(lanes);
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static const struct by_descent_path plain = {"plain", always, sweep, add, dot};
+
+const struct by_descent_path *const *by_descent_paths(size_t *count)
+{
+    static const struct by_descent_path *const paths[] = {
+#if defined(__x86_64__)
+        &by_descent_avx512,
+        &by_descent_avx2,
+#endif
+        &by_descent_vector,
+        &plain,
+    };
+    *count = sizeof paths / sizeof *paths;
+    return paths;
+}
+
+const struct by_descent_path *by_descent_path_chosen(void)
+{
+    static const struct by_descent_path *_Atomic choice;
+    const struct by_descent_path *path = atomic_load_explicit(&choice, memory_order_relaxed);
+    if (path)
+        return path;
+    size_t count;
+    const struct by_descent_path *const *paths = by_descent_paths(&count);
+    while (!(*paths)->supported())
+        paths++;
+    atomic_store_explicit(&choice, *paths, memory_order_relaxed);
+    return *paths;
+}
