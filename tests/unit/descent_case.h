@@ -25,7 +25,7 @@ struct descent_shape {
 
 static struct baryon_error err;
 
-static void *descent_room(size_t count, size_t size)
+static inline void *descent_room(size_t count, size_t size)
 {
     void *block = by_alloc_zero(count, size, &err);
     assert_non_null(block);
@@ -33,7 +33,7 @@ static void *descent_room(size_t count, size_t size)
 }
 
 /* Inputs that hang together: each is a mix of the one before it and something new. */
-static void fill_gram(float *gram, const struct descent_shape *shape)
+static inline void fill_gram(float *gram, const struct descent_shape *shape)
 {
     const size_t columns = shape->columns;
     double *x = descent_room(columns, sizeof *x),
@@ -52,7 +52,7 @@ static void fill_gram(float *gram, const struct descent_shape *shape)
 }
 
 /* What is wanted is not quite what the weights give, as where inputs are quantized. */
-static void fill_cross(struct descent_case *c, const struct descent_shape *shape)
+static inline void fill_cross(struct descent_case *c, const struct descent_shape *shape)
 {
     for (size_t out = 0; out < shape->outs; out++)
         for (size_t i = 0; i < shape->columns; i++) {
@@ -64,7 +64,7 @@ static void fill_cross(struct descent_case *c, const struct descent_shape *shape
         }
 }
 
-static void descent_open(struct descent_case *c, const struct descent_shape *shape)
+static inline void descent_open(struct descent_case *c, const struct descent_shape *shape)
 {
     const size_t count = shape->columns * shape->outs;
     const size_t group = shape->group ? shape->group : shape->columns;
@@ -102,7 +102,7 @@ static void descent_open(struct descent_case *c, const struct descent_shape *sha
     memcpy(c->integers, c->start, count * sizeof *c->start);
 }
 
-static void descent_close(struct descent_case *c)
+static inline void descent_close(struct descent_case *c)
 {
     by_free(c->gram);
     by_free(c->cross);
@@ -114,14 +114,14 @@ static void descent_close(struct descent_case *c)
     by_free(c->errors);
 }
 
-static double value_of(const struct by_descent *p, size_t out, size_t i, int32_t integer)
+static inline double value_of(const struct by_descent *p, size_t out, size_t i, int32_t integer)
 {
     const size_t at = out * p->groups + i / p->group;
     return ((double)integer - (p->zeros ? p->zeros[at] : 0)) * (double)p->scales[at];
 }
 
 /* w' gram w - 2 cross' w, as it is written. */
-static double plain_error(const struct by_descent *p, size_t out, const int32_t *integers)
+static inline double plain_error(const struct by_descent *p, size_t out, const int32_t *integers)
 {
     double sum = 0;
     for (size_t i = 0; i < p->columns; i++) {
@@ -135,8 +135,8 @@ static double plain_error(const struct by_descent *p, size_t out, const int32_t 
 }
 
 /* The integers next to the weight, within the levels. */
-static void neighbours(const struct by_descent *p, size_t out, size_t i, int32_t *low,
-                       int32_t *high)
+static inline void neighbours(const struct by_descent *p, size_t out, size_t i, int32_t *low,
+                              int32_t *high)
 {
     const size_t at = out * p->groups + i / p->group;
     const int32_t zero = p->zeros ? p->zeros[at] : 0;
