@@ -152,6 +152,20 @@ static int bins_json(struct by_json *json, const struct by_sketch *sketch, struc
     return 0;
 }
 
+static void votes_json(struct by_json *json, const struct by_votes *votes)
+{
+    by_json_open(json, "votes", '[');
+    for (size_t i = 0; i < votes->count; i++) {
+        by_json_open(json, NULL, '{');
+        by_json_int(json, "qmin", votes->at[i].levels.least);
+        by_json_int(json, "qmax", votes->at[i].levels.most);
+        by_json_int(json, "position", votes->at[i].position);
+        by_json_int(json, "samples", (int64_t)votes->at[i].samples);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
 static int choices_json(struct by_json *json, const struct by_sketch *sketch,
                         const struct by_calib_type *type, struct baryon_error *err)
 {
@@ -187,6 +201,7 @@ int by_stats_tensor_json(struct by_json *json, const struct by_tensor_stats *ten
     tensor_members(json, tensor);
     if (bins_json(json, &tensor->sketch, err) < 0)
         return -1;
+    votes_json(json, &tensor->sketch.votes);
     by_json_open(json, "choices", '[');
     for (int i = 0; i < 2 && by_sketch_finite(&tensor->sketch); i++)
         if (choices_json(json, &tensor->sketch, &types[i], err) < 0)

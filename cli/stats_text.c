@@ -1,4 +1,5 @@
 /* 'baryon stats' as text. */
+#include "calib/votes.h"
 #include "cli/coverage.h"
 #include "cli/histogram.h"
 #include "cli/running.h"
@@ -171,7 +172,34 @@ static int show_choices(struct by_out *out, const struct by_sketch *sketch,
         share_cell(&table, made[i].clipped);
     }
     by_free(made);
-    return by_table_print(&table, 2, err);
+    if (by_table_print(&table, 2, err) < 0)
+        return -1;
+    const char *left_out = by_choice_left_out(sketch, type);
+    if (left_out)
+        by_str_printf(&out->text, "  %s: no votes, 'baryon calibrate --votes' gathers them\n",
+                      left_out);
+    return 0;
+}
+
+/* Of the samples, each by itself: "2^-5 in 3 samples, 2^-6 in 1". */
+static void votes_line(struct by_out *out, const struct by_sketch *sketch,
+                       const struct by_calib_type *type)
+{
+    struct by_vote_levels levels;
+    struct by_str text;
+    size_t count;
+    by_vote_levels_of(&type->target, &levels);
+    const struct by_vote *votes = by_votes_of(&sketch->votes, &levels, &count);
+    if (!count || !type->target.symmetric || type->target.is_float)
+        return;
+    by_str_init(&text);
+    for (size_t i = 0; i < count; i++) {
+        by_str_printf(&text, "%s2^%d in ", i ? ", " : "", -votes[i].position);
+        by_plural(&text, votes[i].samples, "sample");
+    }
+    by_running_line(out, "votes", by_str_text(&text), NULL);
+    out->text.failed |= text.failed;
+    by_str_release(&text);
 }
 
 static void tensor_lines(struct by_out *out, const struct by_tensor_stats *tensor)
@@ -213,6 +241,7 @@ int by_stats_tensor_text(struct by_out *out, const struct by_tensor_stats *tenso
 {
     struct by_histogram histogram;
     tensor_lines(out, tensor);
+    votes_line(out, &tensor->sketch, &types[1]);
     if (!by_sketch_finite(&tensor->sketch))
         return 0;
     if (by_histogram_make(&histogram, &tensor->sketch, BY_HISTOGRAM_STEPS, err) < 0)

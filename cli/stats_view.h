@@ -18,9 +18,11 @@ struct by_stats_view {
     const char *checked; /* a model that the statistics are of, NULL: nobody asked */
 };
 
-/* All methods that suit the type; by_free() *made. */
+/* All methods that suit the type and have what they need; by_free() *made. */
 int by_choices_make(const struct by_sketch *sketch, const struct by_calib_type *type,
                     struct by_calib_choice **made, size_t *count, struct baryon_error *err);
+/* The method that suits, but lacks votes; NULL: there is none. */
+const char *by_choice_left_out(const struct by_sketch *sketch, const struct by_calib_type *type);
 
 int by_stats_text(struct by_out *out, const struct by_stats_view *view, struct baryon_error *err);
 void by_stats_json(struct by_json *json, const struct by_stats_view *view);

@@ -95,7 +95,7 @@ _baryon()
     quantize:--domain) words='auto onnx microsoft' ;;
     quantize:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
     quantize:--activation-scale) words='float32 float16 pow2 int16' ;;
-    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile' ;;
+    quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
     quantize:--percentile) return ;;
     quantize:--percentile-candidates) return ;;
     quantize:--layerwise-metric) words='mae mse' ;;
@@ -169,7 +169,7 @@ _baryon()
     plan:--domain) words='auto onnx microsoft' ;;
     plan:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
     plan:--activation-scale) words='float32 float16 pow2 int16' ;;
-    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile' ;;
+    plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
     plan:--percentile) return ;;
     plan:--percentile-candidates) return ;;
     plan:--layerwise-metric) words='mae mse' ;;
@@ -224,7 +224,7 @@ _baryon()
         check) words=' --custom-ops --rules --target --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --votes --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         quantize) words=' -o --out --report --dump-passes --external -f --force -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

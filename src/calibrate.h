@@ -32,6 +32,8 @@ struct by_calibrate_options {
     bool per_channel;
     bool means; /* of channels of what layers with weights read, which corrects their biases */
     bool moments;
+    const struct by_vote_levels *votes; /* what each sample votes for: calib/votes.h */
+    size_t vote_count;
     uint64_t max_memory;    /* for statistics while they are gathered; 0: the default */
     uint64_t shard, shards; /* this part of the samples, from 0; shards 0: all */
     bool spare_shards;      /* there may be more than samples: the last ones have none */

@@ -26,6 +26,10 @@ static void add_settings(struct by_hasher *hasher, const struct by_plan *plan,
     by_hasher_number(hasher, plan->layer_count);
     for (size_t i = 0; i < plan->layer_count; i++)
         by_hasher_text(hasher, plan->layers[i].name);
+    for (size_t i = 0; i < options->vote_count; i++) {
+        by_hasher_number(hasher, (uint64_t)options->votes[i].least);
+        by_hasher_number(hasher, (uint64_t)options->votes[i].most);
+    }
 }
 
 int by_calibrate_key(struct by_stats_key *key, struct baryon_model *model,
@@ -62,6 +66,8 @@ const char *by_calibrate_describe(const struct by_calibrate_options *options, ch
         add_word(&text, "per channel");
     if (options->moments)
         add_word(&text, "moments");
+    if (options->vote_count)
+        add_word(&text, "votes");
     return buf;
 }
 

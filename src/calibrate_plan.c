@@ -7,6 +7,7 @@
 
 #define SKETCH_BYTES  (UINT64_C(64) << 10) /* of usual values: some 30 powers of two, both signs */
 #define CHANNEL_BYTES 9
+#define VOTED         4 /* positions that samples vote for, usually */
 #define FOLD_BYTES    16
 #define COUNT_BYTES   8
 
@@ -60,14 +61,17 @@ static int find_targets(struct by_plan *plan, const struct baryon_graph *graph,
 int by_plan_make(struct by_plan *plan, const struct baryon_graph *graph,
                  const struct by_calibrate_options *options, struct baryon_error *err)
 {
-    *plan = (struct by_plan){.per_channel = options->per_channel};
+    *plan = (struct by_plan){.per_channel = options->per_channel,
+                             .votes = options->votes,
+                             .vote_count = options->vote_count};
     if (find_targets(plan, graph, options, err) < 0 ||
         (options->moments && by_layers_find(graph, &plan->layers, &plan->layer_count, err) < 0) ||
         number_tiles(plan, err) < 0)
         return -1;
     for (size_t i = 0; !options->means && i < plan->target_count; i++)
         plan->targets[i].feeds = false;
-    plan->sketch_bytes = plan->target_count * SKETCH_BYTES;
+    plan->sketch_bytes =
+        plan->target_count * (SKETCH_BYTES + plan->vote_count * VOTED * sizeof(struct by_vote));
     for (size_t i = 0; i < plan->target_count; i++)
         if (plan->targets[i].feeds)
             plan->sketch_bytes += 2 * sizeof(int64_t) * channels_of(graph, &plan->targets[i]);

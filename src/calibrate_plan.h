@@ -21,6 +21,8 @@ struct by_plan {
     size_t layer_count;
     size_t *first_tile; /* of each layer, and behind the last */
     bool per_channel;
+    const struct by_vote_levels *votes; /* of the options */
+    size_t vote_count;
     uint64_t sketch_bytes; /* about what sketches and channels come to */
     struct by_pass *passes;
     size_t pass_count;

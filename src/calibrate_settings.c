@@ -1,6 +1,7 @@
 #include "calibrate_settings.h"
 
 #include "base/str.h"
+#include "calib/votes.h"
 
 #include <string.h>
 
@@ -35,6 +36,11 @@ static const struct by_option rows[] = {
      .offset = MEMBER(moments),
      .help = "Also the moments of what each layer with weights reads, for methods that solve for "
              "weights"},
+    {.name = "votes",
+     .type = BY_OPT_FLAG,
+     .offset = MEMBER(votes),
+     .help = "Also which power of two each sample by itself would choose, for the method "
+             "minmse-pow2-common"},
     {.name = "max-memory",
      .type = BY_OPT_BYTES,
      .arg = "BYTES",
@@ -106,6 +112,8 @@ int by_calibrate_take(struct by_config *config, const struct by_calibrate_settin
     if (settings->shard && read_shard(settings->shard, options, err) < 0)
         return -1;
     by_engine_options(&running->engine, &running->runtime, &options->session);
+    if (settings->votes)
+        options->votes = by_vote_all_levels(&options->vote_count);
     options->session.log = log;
     options->input.log = log;
     by_prep_options(config, &running->prep, &options->input.prep);

@@ -12,7 +12,7 @@ struct by_calibrate_settings {
     struct by_running_settings running;
     const char *out, *shard;
     int tensors;
-    bool per_channel, moments, restart, force;
+    bool per_channel, moments, votes, restart, force;
     uint64_t max_memory;
     double checkpoint_seconds;
 };

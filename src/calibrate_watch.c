@@ -1,6 +1,7 @@
 #include "calibrate_watch.h"
 
 #include "base/map.h"
+#include "calib/votes.h"
 #include "engine/tap.h"
 
 #include <string.h>
@@ -40,6 +41,7 @@ struct by_watch_lane {
     struct by_moments_scratch *moments_scratch;
     float *sums; /* of channels, room for sum_count */
     size_t sum_count;
+    struct by_sketch alone; /* of a tensor of this sample, where samples vote */
 };
 
 /* --- What a tap does --- */
@@ -145,6 +147,42 @@ static int look_around(struct by_watch_lane *lane, struct by_tensor_stats *tenso
     return lane->watch->plan->per_channel ? look_at_channels(tensor, values, look->team, err) : 0;
 }
 
+static int look_alone(struct by_watch_lane *lane, const struct by_sketch_values *all,
+                      const struct by_tap_look *look, struct baryon_error *err)
+{
+    const struct by_plan *plan = lane->watch->plan;
+    struct by_sketch_values own = *all;
+    own.lock = NULL;
+    by_sketch_release(&lane->alone);
+    return by_sketch_look_at(&lane->alone, lane->sketch_scratch, &own, look->sample, look->team,
+                             err) < 0 ||
+                   by_votes_cast(&lane->alone, plan->votes, plan->vote_count, err) < 0
+               ? -1
+               : 0;
+}
+
+/* A sketch of the sample alone is what it votes by; added, it is as good as the look itself. */
+static int look_and_vote(struct by_sketch *sketch, struct by_watch_lane *lane,
+                         const struct by_sketch_values *all, const struct by_tap_look *look,
+                         struct baryon_error *err)
+{
+    if (look_alone(lane, all, look, err) < 0)
+        return -1;
+    pthread_mutex_lock(all->lock);
+    const int status = by_sketch_merge(sketch, &lane->alone, err);
+    pthread_mutex_unlock(all->lock);
+    return status;
+}
+
+static int look_at_sketch(struct by_sketch *sketch, struct by_watch_lane *lane,
+                          const struct by_sketch_values *all, const struct by_tap_look *look,
+                          struct baryon_error *err)
+{
+    if (lane->watch->plan->vote_count)
+        return look_and_vote(sketch, lane, all, look, err);
+    return by_sketch_look_at(sketch, lane->sketch_scratch, all, look->sample, look->team, err);
+}
+
 static int look_at_tensor(struct watched *watched, struct by_watch_lane *lane,
                           const struct by_array *values, const struct by_tap_look *look,
                           struct baryon_error *err)
@@ -157,8 +195,7 @@ static int look_at_tensor(struct watched *watched, struct by_watch_lane *lane,
                                          .lock = &watched->tensor_lock};
     if (sum_channels(lane, tensor, values, look, err) < 0)
         return -1;
-    if (by_sketch_look_at(&tensor->sketch, lane->sketch_scratch, &all, look->sample, look->team,
-                          err) < 0)
+    if (look_at_sketch(&tensor->sketch, lane, &all, look, err) < 0)
         return -1;
     pthread_mutex_lock(&watched->tensor_lock);
     const int status = look_around(lane, tensor, values, look, err);
@@ -325,6 +362,7 @@ int by_watch_lane_open(struct by_watch_lane **out, struct by_watch *watch, struc
     if (!lane)
         return -1;
     lane->watch = watch;
+    by_sketch_init(&lane->alone);
     if (by_tap_lane_open(&lane->taps, watch->tapped, lane, err) < 0) {
         by_watch_lane_close(lane);
         return -1;
@@ -340,6 +378,7 @@ void by_watch_lane_close(struct by_watch_lane *lane)
     by_tap_lane_close(lane->taps);
     by_sketch_scratch_close(lane->sketch_scratch);
     by_moments_scratch_close(lane->moments_scratch);
+    by_sketch_release(&lane->alone);
     by_free(lane->sums);
     by_free(lane);
 }

@@ -96,10 +96,10 @@ static const struct by_alias_word metrics[] = {
     {0},
 };
 
-/* MostCommon is none: each sample chooses there, which statistics of all do not tell. */
 static const struct by_alias_word minmse_modes[] = {
     {"All", NULL},
     {"Percentile", "activation-method=minmse-pow2-percentile"},
+    {"MostCommon", "activation-method=minmse-pow2-common"},
     {0},
 };
 

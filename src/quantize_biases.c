@@ -40,7 +40,8 @@ int by_quantize_want(struct by_quant_plan *plan, bool corrects,
 {
     struct by_bias_job job;
     options->means = corrects;
-    if (by_quant_wanted(plan, &options->names, &options->name_count, err) < 0)
+    if (by_quant_wanted(plan, &options->names, &options->name_count, err) < 0 ||
+        by_quant_votes(plan, &options->votes, &options->vote_count, err) < 0)
         return -1;
     if (!options->means)
         return 0;

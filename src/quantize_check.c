@@ -256,6 +256,11 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     by_spec_target(spec, &target);
     if (!spec->elem || !spec->method || !spec->method->suits || spec->method->suits(&target))
         return 0;
+    if (target.power_of_two) { /* so it is votes around one zero point */
+        snprintf(message, sizeof message, "%s %s and --activation-symmetric=false", option,
+                 spec->method->name);
+        return refuse(check, message, "minmse-pow2 takes zero points anywhere");
+    }
     snprintf(message, sizeof message, "%s %s and %s other than pow2", option, spec->method->name,
              scale);
     return refuse(check, message, NULL);
@@ -460,7 +465,10 @@ static int check_change(const struct by_rule *rule, const struct by_change *chan
         return 0;
     by_spec_target(&spec, &target);
     if (spec.method && spec.method->suits && !spec.method->suits(&target))
-        return fail_rule(rule, "method and scale: the method needs scale pow2", err);
+        return fail_rule(rule,
+                         target.power_of_two ? "method and symmetric: the method needs symmetric"
+                                             : "method and scale: the method needs scale pow2",
+                         err);
     return 0;
 }
 

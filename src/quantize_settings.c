@@ -147,6 +147,7 @@ static const struct by_choice methods[] = {
     {"minmse-pow2", 5, NULL},
     {"entropy", 6, NULL},
     {"minmse-pow2-percentile", 8, NULL},
+    {"minmse-pow2-common", 10, NULL},
     {0},
 };
 

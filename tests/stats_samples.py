@@ -7,7 +7,8 @@ SEEDS = Path(__file__).resolve().parent / "fuzz/corpus/stats"
 
 
 def seed(name):
-    """The bytes of one: part-BEGIN-END are samples [BEGIN, END) of 30, other-20-30 other data."""
+    """The bytes of one: part-BEGIN-END are samples [BEGIN, END) of 30, other-20-30 other data,
+    votes-0-6 with votes of samples."""
     return (SEEDS / name).read_bytes()
 
 

@@ -46,6 +46,7 @@ struct by_calibrator {
                  const struct by_calib_options *options, struct by_range *range,
                  struct baryon_error *err);
     bool (*suits)(const struct by_calib_target *target); /* NULL: any */
+    bool votes; /* asks for votes of single samples, for symmetric targets: calib/votes.h */
 };
 
 const struct by_calibrator *const *by_calibrators(size_t *count);
@@ -90,5 +91,8 @@ int by_calib_choose(const struct by_sketch *sketch, const struct by_calib_type *
                     const struct by_calibrator *method, const struct by_calib_options *options,
                     struct by_calib_choice *choice, struct baryon_error *err);
 bool by_calib_suits(const struct by_calibrator *method, const struct by_calib_type *type);
+/* True when the method needs votes that nobody cast: it would fail. */
+bool by_calib_lacks_votes(const struct by_sketch *sketch, const struct by_calib_target *target,
+                          const struct by_calibrator *method);
 
 #endif

@@ -14,6 +14,7 @@ static const struct by_calibrator *const methods[] = {&by_calib_minmax,
                                                       &by_calib_distribution,
                                                       &by_calib_minmse_pow2_percentile,
                                                       &by_calib_distribution_p3,
+                                                      &by_calib_minmse_pow2_common,
                                                       NULL};
 
 static const double layerwise_candidates[] = {99.99, 99.999, 99.99999};

@@ -6,7 +6,8 @@
 
 extern const struct by_calibrator by_calib_minmax, by_calib_nonoverflow, by_calib_percentile,
     by_calib_layerwise_percentile, by_calib_minmse, by_calib_minmse_pow2, by_calib_entropy,
-    by_calib_distribution, by_calib_distribution_p3, by_calib_minmse_pow2_percentile;
+    by_calib_distribution, by_calib_distribution_p3, by_calib_minmse_pow2_percentile,
+    by_calib_minmse_pow2_common;
 
 /* Also for other methods. */
 void by_range_minmax(const struct by_sketch *sketch, bool moving_average, struct by_range *range);
@@ -14,6 +15,12 @@ void by_range_minmax(const struct by_sketch *sketch, bool moving_average, struct
 int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_target *target,
                          const struct by_range *within, struct by_range *range,
                          struct baryon_error *err);
+/* No scale is small enough for these values: they stay at scale 1. */
+bool by_range_is_tiny(const struct by_range *range, const struct by_calib_target *target);
+/* The best power of two around this scale, of values that are not tiny. */
+struct by_bins_squares;
+void by_range_best_pow2(const struct by_bins_squares *bins, const struct by_calib_target *target,
+                        struct by_scale scale, struct by_range *range);
 /* The range that `percent` of the values fall into. 0 < percent <= 100. */
 int by_percentile_range(const struct by_sketch *sketch, double percent, bool symmetric,
                         struct by_range *range, struct baryon_error *err);

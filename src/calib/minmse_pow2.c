@@ -11,8 +11,7 @@
 #define COARSER 1
 #define FINER   3
 
-/* No scale is small enough for these values: they stay at scale 1. */
-static bool is_tiny(const struct by_range *range, const struct by_calib_target *target)
+bool by_range_is_tiny(const struct by_range *range, const struct by_calib_target *target)
 {
     const double least = (double)FLT_MIN * (double)(target->qmax - target->qmin) / 2;
     return fmax(-range->low, range->high) < least;
@@ -27,8 +26,8 @@ static bool comes_back(const struct by_range *range, const struct by_calib_targe
            again.position == scale->position && again.zero_point == scale->zero_point;
 }
 
-static void choose(const struct by_bins_squares *bins, const struct by_calib_target *target,
-                   struct by_scale scale, struct by_range *range)
+void by_range_best_pow2(const struct by_bins_squares *bins, const struct by_calib_target *target,
+                        struct by_scale scale, struct by_range *range)
 {
     const int base = scale.position;
     double least = INFINITY;
@@ -66,10 +65,10 @@ int by_range_minmse_pow2(const struct by_sketch *sketch, const struct by_calib_t
     by_bins_release(&bins);
     if (status < 0)
         return -1;
-    if (is_tiny(range, target))
+    if (by_range_is_tiny(range, target))
         range->error = by_bins_squares_error(&squares, &scale, target, INFINITY);
     else
-        choose(&squares, target, scale, range);
+        by_range_best_pow2(&squares, target, scale, range);
     by_bins_squares_release(&squares);
     return 0;
 }

@@ -17,6 +17,7 @@ void by_sketch_release(struct by_sketch *sketch)
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
             by_free(sketch->rows[sign][e]);
+    by_votes_release(&sketch->votes);
     by_sketch_init(sketch);
 }
 
@@ -27,7 +28,7 @@ unsigned by_sketch_bits(int distance)
 
 size_t by_sketch_bytes(const struct by_sketch *sketch)
 {
-    size_t bytes = sizeof *sketch;
+    size_t bytes = sizeof *sketch + sketch->votes.count * sizeof *sketch->votes.at;
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
             if (sketch->rows[sign][e])
@@ -171,12 +172,19 @@ int by_sketch_merge(struct by_sketch *sketch, const struct by_sketch *other,
                     struct baryon_error *err)
 {
     by_sketch_touched touched;
+    struct by_votes votes;
     for (int sign = 0; sign < 2; sign++)
         for (int e = 0; e < BY_SKETCH_EXPONENTS; e++)
             touched[sign][e] = other->rows[sign][e] != NULL;
-    if (by_sketch_prepare(sketch, other->top, touched, err))
+    if (by_votes_join(&votes, &sketch->votes, &other->votes, err))
         return -1;
+    if (by_sketch_prepare(sketch, other->top, touched, err)) {
+        by_votes_release(&votes);
+        return -1;
+    }
     merge_rows(sketch, other);
     merge_rest(sketch, other);
+    by_votes_release(&sketch->votes);
+    sketch->votes = votes;
     return 0;
 }

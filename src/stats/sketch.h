@@ -23,6 +23,7 @@
 #include "base/blocks.h"
 #include "base/exact.h"
 #include "base/team.h"
+#include "stats/votes.h"
 
 #include <pthread.h>
 
@@ -41,6 +42,7 @@ struct by_sketch {
     int top; /* greatest biased exponent of a non-zero value, -1: none */
     /* [sign][exponent], NULL: nothing there; 1 << by_sketch_bits(top - exponent) counts. */
     uint64_t *rows[2][BY_SKETCH_EXPONENTS];
+    struct by_votes votes; /* of samples that were asked: calib/votes.h */
 };
 
 /* Working memory for looks, for any number of sketches one after the other. */

@@ -30,11 +30,19 @@ static size_t most_bins(const struct by_sketch *sketch)
     return count;
 }
 
-/* Where bin `index` of a row begins: the row of subnormals begins at 0, not at a power of two. */
-static double edge(int exponent, unsigned bits, size_t index)
+/* Where the bins of a row lie: the row of subnormals begins at 0, not at a power of two. */
+struct edges {
+    double first, width;
+    size_t count;
+};
+
+static struct edges edges_of(const struct by_sketch *sketch, int exponent)
 {
-    double steps = (double)index + (exponent ? (double)((size_t)1 << bits) : 0);
-    return ldexp(steps, (exponent ? exponent : 1) - 127 - (int)bits);
+    const unsigned bits = by_sketch_bits(sketch->top - exponent);
+    struct edges edges = {.count = (size_t)1 << bits};
+    edges.width = ldexp(1, (exponent ? exponent : 1) - 127 - (int)bits);
+    edges.first = exponent ? (double)edges.count * edges.width : 0;
+    return edges;
 }
 
 struct writing {
@@ -48,18 +56,14 @@ static void put(struct writing *out, double low, double high, uint64_t count)
         out->at[out->count++] = (struct by_sketch_bin){low, high, count};
 }
 
-static uint64_t count_at(const struct by_sketch *sketch, int sign, int e, size_t bin)
-{
-    return sketch->rows[sign][e] ? sketch->rows[sign][e][bin] : 0;
-}
-
 static void put_negative(struct writing *out, const struct by_sketch *sketch)
 {
     for (int e = sketch->top; e >= 0; e--) {
-        unsigned bits = by_sketch_bits(sketch->top - e);
-        if (sketch->rows[1][e])
-            for (size_t bin = (size_t)1 << bits; bin-- > 0;)
-                put(out, -edge(e, bits, bin + 1), -edge(e, bits, bin), sketch->rows[1][e][bin]);
+        const struct edges edges = edges_of(sketch, e);
+        const uint64_t *row = sketch->rows[1][e];
+        for (size_t bin = row ? edges.count : 0; bin-- > 0;)
+            put(out, -(edges.first + (double)(bin + 1) * edges.width),
+                -(edges.first + (double)bin * edges.width), row[bin]);
     }
 }
 
@@ -67,12 +71,12 @@ static void put_negative(struct writing *out, const struct by_sketch *sketch)
 static void put_positive(struct writing *out, const struct by_sketch *sketch, bool both)
 {
     for (int e = 0; e <= sketch->top; e++) {
-        unsigned bits = by_sketch_bits(sketch->top - e);
-        if (!sketch->rows[0][e] && !(both && sketch->rows[1][e]))
-            continue;
-        for (size_t bin = 0; bin < (size_t)1 << bits; bin++)
-            put(out, edge(e, bits, bin), edge(e, bits, bin + 1),
-                count_at(sketch, 0, e, bin) + (both ? count_at(sketch, 1, e, bin) : 0));
+        const struct edges edges = edges_of(sketch, e);
+        const uint64_t *row = sketch->rows[0][e], *other = both ? sketch->rows[1][e] : NULL;
+        for (size_t bin = 0; (row || other) && bin < edges.count; bin++)
+            put(out, edges.first + (double)bin * edges.width,
+                edges.first + (double)(bin + 1) * edges.width,
+                (row ? row[bin] : 0) + (other ? other[bin] : 0));
     }
 }
 

@@ -16,6 +16,7 @@
  *   plane   blocks of 64 int64: width u8, shift u8 unless width is 0, the numbers' bits
  *           [shift, shift + width) from the lowest on, without padding but at the end
  *   fold    0: nothing in it; else zigzag(cell) + 1, plane high, plane low
+ *   votes   how many; each its levels, position, samples; ascending. Left out where none is
  */
 #ifndef BY_STORE_H
 #define BY_STORE_H
@@ -55,6 +56,7 @@ void by_store_put_fold(struct by_str *out, const struct by_fold *fold);
 void by_store_put_sketch(struct by_str *out, const struct by_sketch *sketch);
 void by_store_put_channels(struct by_str *out, const struct by_channels *channels);
 void by_store_put_means(struct by_str *out, const struct by_channel_means *means);
+void by_store_put_votes(struct by_str *out, const struct by_votes *votes);
 void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tensor);
 /* What a layer is, without its moments: equal bytes mean equal layers. */
 void by_store_put_layer(struct by_str *out, const struct by_layer *layer);
@@ -102,6 +104,8 @@ void by_store_take_fold(struct by_store_in *in, struct by_fold *fold);
 void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_channels(struct by_store_in *in, struct by_channels *channels);
 void by_store_take_means(struct by_store_in *in, struct by_channel_means *means);
+/* Behind the rest of the sketch. */
+void by_store_take_votes(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor);
 void by_store_take_layer(struct by_store_in *in, struct by_layer *layer);
 /* tiles: how many tile records follow. */

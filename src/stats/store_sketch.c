@@ -2,6 +2,7 @@
 #include "ir/tensor.h"
 #include "stats/store.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* How many, then each from the top down: exponents left out since the one before, counts. */
@@ -207,4 +208,75 @@ void by_store_take_means(struct by_store_in *in, struct by_channel_means *means)
     }
     means->values = by_store_take_varint(in, UINT64_MAX, "the number of values");
     by_store_take_fold(in, &means->sums);
+}
+
+/* --- Votes --- */
+
+void by_store_put_votes(struct by_str *out, const struct by_votes *votes)
+{
+    by_store_put_varint(out, votes->count);
+    for (size_t i = 0; i < votes->count; i++) {
+        by_store_put_signed(out, votes->at[i].levels.least);
+        by_store_put_signed(out, votes->at[i].levels.most);
+        by_store_put_signed(out, votes->at[i].position);
+        by_store_put_varint(out, votes->at[i].samples);
+    }
+}
+
+#define VOTE_LEAST 4u /* bytes */
+
+static void take_vote(struct by_store_in *in, struct by_vote *vote)
+{
+    vote->levels.least = by_store_take_signed(in);
+    vote->levels.most = by_store_take_signed(in);
+    const int64_t position = by_store_take_signed(in);
+    vote->samples = by_store_take_varint(in, UINT64_MAX, "the number of samples that vote for it");
+    if (in->failed)
+        return;
+    if (vote->levels.least >= 0 || vote->levels.most <= 0)
+        by_store_fail(in, "levels of votes must reach to both sides of 0");
+    else if (position < -BY_VOTE_POSITIONS || position > BY_VOTE_POSITIONS)
+        by_store_fail(in, "votes for position %" PRId64 ", it must be from %d to %d", position,
+                      -BY_VOTE_POSITIONS, BY_VOTE_POSITIONS);
+    else if (!vote->samples)
+        by_store_fail(in, "a position that no sample votes for");
+    else
+        vote->position = (int)position;
+}
+
+static bool same_levels(const struct by_vote *a, const struct by_vote *b)
+{
+    return a->levels.least == b->levels.least && a->levels.most == b->levels.most;
+}
+
+/* Each sample with a value votes once for the same levels, or not at all. */
+static void check_votes(struct by_store_in *in, const struct by_sketch *sketch)
+{
+    const struct by_vote *at = sketch->votes.at;
+    uint64_t left = 0;
+    for (size_t i = 0; i < sketch->votes.count && !in->failed; i++) {
+        if (!i || !same_levels(&at[i - 1], &at[i]))
+            left = sketch->finite_samples;
+        if (i && by_vote_compare(&at[i - 1], &at[i]) >= 0)
+            by_store_fail(in, "votes are not in order");
+        else if (at[i].samples > left)
+            by_store_fail(in, "there are more votes than samples");
+        left -= at[i].samples;
+    }
+}
+
+void by_store_take_votes(struct by_store_in *in, struct by_sketch *sketch)
+{
+    struct by_votes *votes = &sketch->votes;
+    const size_t count = by_store_take_count(in, VOTE_LEAST, "the number of votes");
+    if (!count)
+        by_store_fail(in, "votes are announced, but there are none");
+    if (in->failed || !by_store_allow(in, count, sizeof *votes->at))
+        return;
+    votes->at = by_alloc(count, sizeof *votes->at, in->err);
+    in->failed |= !votes->at;
+    while (votes->count < count && !in->failed)
+        take_vote(in, &votes->at[votes->count++]);
+    if (!in->failed)
+        check_votes(in, sketch);
 }

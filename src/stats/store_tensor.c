@@ -8,6 +8,7 @@
 /* In one byte. */
 #define RANK_VARIES 1u
 #define HAS_MEANS   2u
+#define HAS_VOTES   4u
 
 void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tensor)
 {
@@ -15,7 +16,8 @@ void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tenso
     by_store_put_varint(out, (uint64_t)tensor->elem);
     by_store_put_varint(out, (uint64_t)tensor->channel_axis + 1);
     by_store_put_byte(out, (tensor->rank_varies ? RANK_VARIES : 0) |
-                               (tensor->has_means ? HAS_MEANS : 0));
+                               (tensor->has_means ? HAS_MEANS : 0) |
+                               (tensor->sketch.votes.count ? HAS_VOTES : 0));
     by_store_put_varint(out, (uint64_t)tensor->rank + 1); /* never looked at: 0 */
     for (size_t i = 0; tensor->rank != SIZE_MAX && i < tensor->rank; i++)
         by_store_put_varint(out, (uint64_t)tensor->dims[i] + 1); /* varies: 0 */
@@ -26,11 +28,12 @@ void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tenso
     by_store_put_channels(out, &tensor->channels);
     if (tensor->has_means)
         by_store_put_means(out, &tensor->means);
+    if (tensor->sketch.votes.count)
+        by_store_put_votes(out, &tensor->sketch.votes);
 }
 
-static void take_shape(struct by_store_in *in, struct by_tensor_stats *tensor)
+static void take_shape(struct by_store_in *in, struct by_tensor_stats *tensor, unsigned flags)
 {
-    const unsigned flags = by_store_take_byte(in, RANK_VARIES | HAS_MEANS);
     tensor->rank_varies = flags & RANK_VARIES;
     tensor->has_means = flags & HAS_MEANS;
     tensor->rank = (size_t)by_store_take_varint(in, BY_RANK_MAX + 1, "the rank plus 1") - 1;
@@ -69,7 +72,8 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
     tensor->name = by_store_take_text(in);
     tensor->elem = (int64_t)by_store_take_varint(in, BY_ELEM_COUNT - 1, "the element type");
     tensor->channel_axis = (int)by_store_take_varint(in, BY_RANK_MAX, "the channels' axis") - 1;
-    take_shape(in, tensor);
+    const unsigned flags = by_store_take_byte(in, RANK_VARIES | HAS_MEANS | HAS_VOTES);
+    take_shape(in, tensor, flags);
     if (by_store_take_byte(in, 1))
         tensor->nonfinite_name = by_store_take_text(in);
     by_store_take_sketch(in, &tensor->sketch);
@@ -77,6 +81,8 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
     by_channel_means_release(&tensor->means);
     if (tensor->has_means)
         by_store_take_means(in, &tensor->means);
+    if (flags & HAS_VOTES)
+        by_store_take_votes(in, &tensor->sketch);
     if (!in->failed)
         check_tensor(in, tensor);
 }

@@ -1,10 +1,10 @@
 """Calibration methods on the raw values, with NumPy, and onnxruntime's own collectors."""
 
+import collections
 import contextlib
 import io
 import json
 import math
-from collections import namedtuple
 
 import numpy as np
 from onnxruntime.quantization.calibrate import HistogramCollector
@@ -12,7 +12,7 @@ from onnxruntime.quantization.calibrate import HistogramCollector
 FLT_MIN, FLT_MAX = (float(x) for x in (np.finfo("f4").tiny, np.finfo("f4").max))
 
 
-class Target(namedtuple("Target", "qmin qmax symmetric pow2")):
+class Target(collections.namedtuple("Target", "qmin qmax symmetric pow2")):
     def word(self):
         return f"{self.qmin},{self.qmax},{int(self.symmetric)},{int(self.pow2)}"
 
@@ -112,6 +112,20 @@ def pow2_by_values(values, target):
     found = [(error(values, s, z, target), p)
              for p, s, z in pow2_positions(target, values.min(), values.max())]
     return min(found, key=lambda pair: pair[0])
+
+
+def pow2_by_most(samples, target):
+    """The position that is best for most samples, and how many samples find each nearly as good as their best."""
+    votes, nearly = collections.Counter(), collections.Counter()
+    for sample in samples:
+        if not sample.any():
+            continue
+        found = [(error(sample, s, z, target), p) for p, s, z in pow2_positions(target, sample.min(), sample.max())]
+        best = min(found, key=lambda pair: pair[0])
+        votes[best[1]] += 1
+        nearly.update(p for e, p in found if e <= best[0] * 1.02)
+    most = max(votes.values())
+    return max(p for p, count in votes.items() if count == most), most, nearly
 
 
 def best_range(values, target, steps=40):

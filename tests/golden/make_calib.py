@@ -39,8 +39,8 @@ def histogram(samples, method, symmetric, bins=BINS, percentile=99.9):
     return collector.compute_collection_result()["x"]
 
 
-def position(samples, kind):
-    collector = PowOfTwoCollector(activation_type=TYPES[kind])
+def position(samples, kind, mode="All"):
+    collector = PowOfTwoCollector(activation_type=TYPES[kind], minmse_mode=mode)
     for sample in samples:
         collector.collect({"x": [sample]})
     high = float(collector.compute_collection_result()["x"][1])
@@ -58,6 +58,7 @@ def main():
             "entropy": [float(x) for x in histogram(samples, "entropy", False, 128)[:2]],
             "deviation": float(histogram(samples, "distribution", False).std),
             "positions": {kind: position(samples, kind) for kind in TYPES},
+            "common": {kind: position(samples, kind, "MostCommon") for kind in TYPES},
         }
     FOLDER.mkdir(exist_ok=True)
     np.savez_compressed(FOLDER / "samples.npz", **arrays)

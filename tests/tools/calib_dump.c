@@ -11,7 +11,7 @@
  * in the line before are not read again.
  */
 #include "base/file.h"
-#include "calib/calib.h"
+#include "calib/votes.h"
 #include "input/npy.h"
 
 #include <inttypes.h>
@@ -77,6 +77,21 @@ static bool read_options(const char *word, struct by_calib_options *options)
     return false;
 }
 
+/* A sample, which votes. */
+static int look(struct by_sketch *sketch, const void *values, const struct by_npy_header *header,
+                uint64_t sample, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_vote_levels *levels = by_vote_all_levels(&count);
+    struct by_sketch alone;
+    by_sketch_init(&alone);
+    const int failed =
+        by_sketch_look_ref(&alone, values, header->elem, header->count, sample, err) < 0 ||
+        by_votes_cast(&alone, levels, count, err) < 0 || by_sketch_merge(sketch, &alone, err) < 0;
+    by_sketch_release(&alone);
+    return failed ? -1 : 0;
+}
+
 static int look_at(struct by_sketch *sketch, const char *path, uint64_t sample,
                    struct baryon_error *err)
 {
@@ -89,7 +104,7 @@ static int look_at(struct by_sketch *sketch, const char *path, uint64_t sample,
                  !(values = by_alloc(header.bytes, 1, err));
     if (!failed) {
         by_npy_copy(&header, file.bytes, values);
-        failed = by_sketch_look_ref(sketch, values, header.elem, header.count, sample, err);
+        failed = look(sketch, values, &header, sample, err);
     }
     by_free(values);
     by_mapped_close(&file);

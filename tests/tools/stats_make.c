@@ -1,7 +1,7 @@
 /*
  * Writes small statistics made from numbers, for tests:
  *
- *   stats_make FILE BEGIN END [SEED]     samples [BEGIN, END) of 30; seeds are other data
+ *   stats_make FILE BEGIN END [SEED [votes]]     samples [BEGIN, END) of 30; seeds are other data
  */
 #include "tests/unit/stats_make.h"
 
@@ -21,6 +21,7 @@ int main(int argc, char **argv)
         (argc > 4 && number(argv[4], &seed)))
         return 2;
     by_err_clear(&error);
+    stats_without_votes = argc < 6;
     struct by_stats *stats = stats_small((uint64_t)begin, (uint64_t)end, (uint64_t)seed);
     if (stats)
         stats->key.data.high += (uint64_t)seed - 1;

@@ -6,6 +6,7 @@
 #define BY_TEST_STATS_MAKE_H
 
 #include "base/rng.h"
+#include "calib/votes.h"
 #include "ir/tensor.h"
 #include "stats/store.h"
 
@@ -97,6 +98,25 @@ static inline int stats_sum(struct by_tensor_stats *tensor, const float *values,
     return 0;
 }
 
+/* A look; samples of two of the tensors vote, unless that is switched off. */
+static bool stats_without_votes;
+
+static inline int stats_sketch(struct by_sketch *sketch, const float *values, size_t count,
+                               unsigned index, uint64_t sample, struct baryon_error *error)
+{
+    size_t levels;
+    const struct by_vote_levels *all = by_vote_all_levels(&levels);
+    struct by_sketch alone;
+    if (stats_without_votes || (index && index != 4))
+        return by_sketch_look_ref(sketch, values, BY_ELEM_FLOAT, count, sample, error);
+    by_sketch_init(&alone);
+    const int failed = by_sketch_look_ref(&alone, values, BY_ELEM_FLOAT, count, sample, error) ||
+                       by_votes_cast(&alone, all, levels, error) ||
+                       by_sketch_merge(sketch, &alone, error);
+    by_sketch_release(&alone);
+    return failed ? -1 : 0;
+}
+
 static inline int stats_look(struct by_stats *stats, unsigned index, uint64_t sample, uint64_t seed,
                              struct baryon_error *error)
 {
@@ -120,7 +140,7 @@ static inline int stats_look(struct by_stats *stats, unsigned index, uint64_t sa
     bool first = tensor->rank == SIZE_MAX;
     by_tensor_stats_shape(tensor, dims, rank);
     uint64_t bad = tensor->sketch.nonfinite_sample;
-    if (by_sketch_look_ref(&tensor->sketch, values, BY_ELEM_FLOAT, count, sample, error))
+    if (stats_sketch(&tensor->sketch, values, count, index, sample, error))
         return -1;
     if (tensor->sketch.nonfinite_sample < bad) {
         snprintf(name, sizeof name, "sample-%u.npy", (unsigned)sample);

@@ -670,6 +670,42 @@ static void test_ranges(void **state)
     baryon_statistics_free(statistics);
 }
 
+/* What each sample by itself would choose, as a part of its own. */
+static void position_of_sample(const struct baryon_range_options *options, size_t sample,
+                               int *position)
+{
+    char shard[32];
+    snprintf(shard, sizeof shard, "%zu/%d", sample + 1, SAMPLES);
+    struct baryon_statistics *alone = part(shard);
+    *position = range_of(alone, "minmse-pow2", "int8", options).position;
+    baryon_statistics_free(alone);
+}
+
+static void test_votes(void **state)
+{
+    (void)state;
+    const struct baryon_setting settings[] = {{"votes", "true"}, {0}};
+    const struct baryon_range_options options = {.size = sizeof options, .power_of_two = true};
+    struct baryon_statistics *statistics = calibrated(settings);
+    int positions[SAMPLES], best = 0;
+    size_t most = 0;
+    for (size_t s = 0; s < SAMPLES; s++)
+        position_of_sample(&options, s, &positions[s]);
+    for (size_t s = 0; s < SAMPLES; s++) {
+        size_t votes = 0;
+        for (size_t k = 0; k < SAMPLES; k++)
+            votes += positions[k] == positions[s];
+        if (votes > most || (votes == most && positions[s] > best)) {
+            most = votes;
+            best = positions[s];
+        }
+    }
+    const struct baryon_range range = range_of(statistics, "minmse-pow2-common", "int8", &options);
+    assert_int_equal(range.position, best);
+    assert_true(range.low == -128 * range.scale && isnan(range.error));
+    baryon_statistics_free(statistics);
+}
+
 static void test_refused_ranges(void **state)
 {
     (void)state;
@@ -690,6 +726,14 @@ static void test_refused_ranges(void **state)
     options.symmetry = (enum baryon_symmetry)3;
     REFUSED("x", "minmax", "int8", "symmetry 3, there are 0 to 2");
     options.symmetry = BARYON_SYMMETRY_OF_TYPE;
+    options.power_of_two = true;
+    REFUSED("x", "minmse-pow2-common", "uint8",
+            "minmse-pow2-common does not choose ranges for uint8, asymmetric, with powers of two");
+    REFUSED("x", "minmse-pow2-common", "int8",
+            "minmse-pow2-common: the statistics have no votes of single samples, which "
+            "minmse-pow2-common counts; 'baryon calibrate --votes' gathers them; 'baryon quantize' "
+            "does by itself where it is given samples");
+    options.power_of_two = false;
     range.size = 2;
     REFUSED("x", "minmax", "int8", "a range with a size of 2, its own is expected");
 #undef REFUSED
@@ -724,6 +768,7 @@ int main(void)
         cmocka_unit_test(test_check_model),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_votes),
         cmocka_unit_test(test_refused_ranges),
     };
     return cmocka_run_group_tests(tests, enter, api_leave);

@@ -1,6 +1,7 @@
 /* Calibration methods on small tensors whose answers are known. */
 #include "calib/bins.h"
 #include "calib/methods.h"
+#include "calib/votes.h"
 #include "ir/tensor.h"
 
 #include <float.h>
@@ -41,9 +42,22 @@ static int leave(void **state)
     return 0;
 }
 
+/* A sample, which votes. */
+static void look_into(struct by_sketch *into, const float *values, size_t count)
+{
+    size_t levels;
+    const struct by_vote_levels *all = by_vote_all_levels(&levels);
+    struct by_sketch alone;
+    by_sketch_init(&alone);
+    assert_ok(by_sketch_look_ref(&alone, values, BY_ELEM_FLOAT, count, into->samples, &err));
+    assert_ok(by_votes_cast(&alone, all, levels, &err));
+    assert_ok(by_sketch_merge(into, &alone, &err));
+    by_sketch_release(&alone);
+}
+
 static void look(const float *values, size_t count)
 {
-    assert_ok(by_sketch_look_ref(&sketch, values, BY_ELEM_FLOAT, count, sketch.samples, &err));
+    look_into(&sketch, values, count);
 }
 
 static void look_at_line(size_t count, double from, double step)
@@ -99,7 +113,8 @@ static void names(void **state)
                  {"entropy", "ENTROPY"},
                  {"minmse-pow2-percentile", "PowerOfTwoMethod.MinMSE.Percentile"},
                  {"distribution", "Distribution"},
-                 {"distribution-p3", "Distribution.p3"}};
+                 {"distribution-p3", "Distribution.p3"},
+                 {"minmse-pow2-common", "PowerOfTwoMethod.MinMSE.MostCommon"}};
     for (size_t i = 0; i < COUNT(known); i++)
         assert_ptr_equal(by_calibrator_find(known[i].alias), by_calibrator_find(known[i].name));
     assert_null(by_calibrator_find("min"));
@@ -107,7 +122,7 @@ static void names(void **state)
     assert_null(by_calibrator_find("CalibMethod."));
     size_t count;
     const struct by_calibrator *const *methods = by_calibrators(&count);
-    assert_int_equal(count, 10);
+    assert_int_equal(count, 11);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(by_calibrator_find(methods[i]->name), methods[i]);
         assert_ptr_equal(by_calibrator_find(methods[i]->alias), methods[i]);
@@ -428,7 +443,7 @@ static void order_does_not_matter(void **state)
     by_sketch_init(&parts[1]);
     for (size_t i = 0; i < 3; i++) {
         look(values[i], 500);
-        assert_ok(by_sketch_look_ref(&parts[i != 1], values[2 - i], BY_ELEM_FLOAT, 500, i, &err));
+        look_into(&parts[i != 1], values[2 - i], 500);
     }
     assert_ok(by_sketch_merge(&parts[0], &parts[1], &err));
     size_t count;

@@ -201,6 +201,7 @@ static void test_key(void **state)
 {
     (void)state;
     static const char *const cpu[] = {"cpu"};
+    static const struct by_vote_levels int8 = {-128, 127};
     struct maker maker = {0};
     struct by_input_callback other = callback_of(&maker);
     other.what = "others";
@@ -215,6 +216,7 @@ static void test_key(void **state)
     assert_key("d", 1, OPTIONS(.input.random = true, .input.count = SAMPLES));
     assert_key("s", 1, OPTIONS(.per_channel = true));
     assert_key("s", 1, OPTIONS(.moments = true));
+    assert_key("s", 1, OPTIONS(.votes = &int8, .vote_count = 1));
     assert_key("s", 1, OPTIONS(.targets = BY_TARGETS_ALL));
     assert_key("s", 1, OPTIONS(.session.deterministic = true));
     assert_key("s", 1, OPTIONS(.session.optimization = 1));

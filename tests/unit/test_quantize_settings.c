@@ -580,6 +580,12 @@ static void options_by_quarks_names(void **state)
     makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=Percentile"));
     assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-percentile"));
     end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=MostCommon"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-common"));
+    end(&world);
+    loads(&world, "preset: XINT8\nextra_options:\n  MinMSEModePof2Scale: MostCommon\n");
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-common"));
+    end(&world);
 
     loads(&world, "TensorQuantOverrides:\n"
                   "  x: [{quant_type: QuantType.QInt16, symmetric: True, rmin: -1, rmax: 2}]\n"
@@ -622,8 +628,14 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=calibrate_method=Entropie"),
             "--extra calibrate_method: 'Entropie' is no value of it that is available; did you "
             "mean 'Entropy'?");
-    refuses(WORDS("--extra=MinMSEModePof2Scale=MostCommon"),
-            "--extra MinMSEModePof2Scale: 'MostCommon' is no value of it that is available");
+    refuses(WORDS("--extra=MinMSEModePof2Scale=Most"),
+            "--extra MinMSEModePof2Scale: 'Most' is no value of it that is available");
+    refuses(WORDS("--activation-method=minmse-pow2-common"),
+            "--activation-method minmse-pow2-common and --activation-scale other than pow2");
+    refuses(WORDS("--activation-method=minmse-pow2-common", "--activation-scale=pow2",
+                  "--activation-symmetric=false"),
+            "--activation-method minmse-pow2-common and --activation-symmetric=false; minmse-pow2 "
+            "takes zero points anywhere");
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");

@@ -53,6 +53,12 @@ static void assert_same_sketch(const struct by_sketch *a, const struct by_sketch
                                     sizeof(uint64_t) << by_sketch_bits(x.top - e));
             x.rows[sign][e] = y.rows[sign][e] = NULL;
         }
+    assert_int_equal(x.votes.count, y.votes.count);
+    for (size_t i = 0; i < x.votes.count; i++) {
+        assert_int_equal(by_vote_compare(&x.votes.at[i], &y.votes.at[i]), 0);
+        assert_int_equal(x.votes.at[i].samples, y.votes.at[i].samples);
+    }
+    x.votes = y.votes = (struct by_votes){.count = 0};
     assert_memory_equal(&x, &y, sizeof x);
 }
 
@@ -523,6 +529,51 @@ static void seal(struct by_str *bytes)
         end[i] = (uint8_t)((i < 8 ? hash.low : hash.high) >> (8 * (i % 8)));
 }
 
+static void refuses_votes(struct by_stats *stats, const struct by_vote *votes, size_t count,
+                          const char *why)
+{
+    struct by_str bytes;
+    struct by_stats *loaded;
+    struct by_votes *into = &stats->tensors[1].sketch.votes;
+    struct by_vote *was = into->at;
+    by_str_init(&bytes);
+    into->at = (struct by_vote *)votes;
+    into->count = count;
+    assert_ok(by_stats_save_bytes(stats, &bytes, &err));
+    into->at = was;
+    into->count = 0;
+    by_err_clear(&err);
+    assert_int_equal(by_stats_load_bytes(&loaded, bytes.text, bytes.size, "f", &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_INPUT);
+    assert_string_equal(err.message, why);
+    by_str_release(&bytes);
+}
+
+/* With a checksum that is right, as whoever makes such a file would write it. */
+static void test_votes_that_cannot_be(void **state)
+{
+    (void)state;
+    struct by_stats *stats = stats_small(0, 6, 1);
+    const struct by_vote twice[] = {{{-8, 7}, 1, 1}, {{-8, 7}, 1, 1}};
+    const struct by_vote levels[] = {{{-7, 7}, 1, 1}, {{-8, 7}, 1, 1}};
+    const struct by_vote many[] = {{{-8, 7}, 1, 4}, {{-8, 7}, 2, 3}};
+    refuses_votes(stats, twice, 2, "votes are not in order");
+    refuses_votes(stats, levels, 2, "votes are not in order");
+    refuses_votes(stats, many, 2, "there are more votes than samples");
+    refuses_votes(stats, &(struct by_vote){{-8, 7}, 1, 7}, 1, "there are more votes than samples");
+    refuses_votes(stats, &(struct by_vote){{0, 7}, 1, 1}, 1,
+                  "levels of votes must reach to both sides of 0");
+    refuses_votes(stats, &(struct by_vote){{-1, 0}, 1, 1}, 1,
+                  "levels of votes must reach to both sides of 0");
+    refuses_votes(stats, &(struct by_vote){{-1, 1}, 128, 1}, 1,
+                  "votes for position 128, it must be from -127 to 127");
+    refuses_votes(stats, &(struct by_vote){{-1, 1}, -128, 1}, 1,
+                  "votes for position -128, it must be from -127 to 127");
+    refuses_votes(stats, &(struct by_vote){{-1, 1}, 1, 0}, 1,
+                  "a position that no sample votes for");
+    by_stats_close(stats);
+}
+
 /*
  * Whoever forges a file gets it refused, or it says what it says in the only way there is:
  * what was read writes the same bytes.
@@ -579,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_flipped_anywhere),
         cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_votes_that_cannot_be),
         cmocka_unit_test(test_forged_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
