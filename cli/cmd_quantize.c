@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/places.h"
 #include "cli/quantizing.h"
+#include "cli/solved_view.h"
 #include "cli/term.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
@@ -104,7 +105,8 @@ static int show_text(struct job *job, struct baryon_error *err)
     if (by_plan_view_ops(&q->view, out, err) < 0)
         return -1;
     by_str_puts(&out->text, "\n");
-    if (by_plan_view_coverage(&q->view, out, err) < 0)
+    if (by_solved_text(&q->quantization.report.solved, out, err) < 0 ||
+        by_plan_view_coverage(&q->view, out, err) < 0)
         return -1;
     const uint64_t samples = by_quantization_samples(&q->quantization);
     if (samples) {
@@ -138,6 +140,7 @@ static void write_json(const struct job *job, struct by_str *text)
         by_json_double(&json, report->stages[i].stage, report->stages[i].seconds);
     by_json_double(&json, "save", job->save_seconds);
     by_json_close(&json, '}');
+    by_solved_json(&report->solved, &json);
     by_plan_view_json(&q->view, &json);
     by_json_close(&json, '}');
     by_str_puts(text, "\n");

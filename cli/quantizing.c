@@ -17,7 +17,8 @@ static bool progress(void *context, const struct by_calibrate_progress *now)
         if (q->stage[0])
             by_progress_end(&q->progress);
         snprintf(q->stage, sizeof q->stage, "%s", now->stage);
-        by_progress_begin(&q->progress, q->stage, "samples", now->before, now->total, &style);
+        by_progress_begin(&q->progress, q->stage, now->unit ? now->unit : "samples", now->before,
+                          now->total, &style);
     }
     q->progress.total = now->total;
     by_progress_step(&q->progress, now->done);

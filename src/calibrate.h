@@ -18,6 +18,7 @@
 
 struct by_calibrate_progress {
     const char *stage;    /* "calibrate", "calibrate, pass 2 of 3" */
+    const char *unit;     /* of what is counted; NULL: samples */
     uint64_t done, total; /* samples of this stage, taken up ones too */
     uint64_t before;      /* of them, those that were taken up from a checkpoint */
     const char *sample;   /* the last one's name, NULL at the beginning of a stage */

@@ -12,6 +12,7 @@
 #include "quantize_equalize.h"
 #include "quantize_refuse.h"
 #include "quantize_sizes.h"
+#include "quantize_solve.h"
 
 #include <string.h>
 
@@ -175,7 +176,8 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
-        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "biases", correct, err) < 0)
+        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "biases", correct, err) < 0 ||
+        run_stage(q, "round", by_quantize_solve, err) < 0)
         return -1;
     return 0;
 }
@@ -196,6 +198,7 @@ int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
 
 void by_quantization_close(struct by_quantization *q)
 {
+    by_free(q->report.solved.layers);
     by_stats_close(q->begun);
     by_stats_close(q->stats);
     by_quant_plan_close(q->plan);

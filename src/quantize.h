@@ -24,7 +24,22 @@ struct by_quantize_options {
     const struct by_log *log; /* may be NULL */
 };
 
-#define BY_STAGES_MAX 12
+#define BY_STAGES_MAX 16
+
+/* One layer whose rounding was solved: SQNR of what it gives, on samples kept aside. */
+struct by_solved_layer {
+    const char *name;
+    double nearest, solved; /* dB */
+    bool kept;
+};
+
+struct by_solved {
+    struct by_solved_layer *layers;
+    size_t count;          /* 0: nothing was to be solved */
+    size_t train, judging; /* samples */
+    double before, after;  /* SQNR of the model's outputs on those that judge */
+    bool kept;             /* else all was taken back */
+};
 
 /* Seconds by stage, and figures for the report. */
 struct by_quantize_report {
@@ -34,6 +49,7 @@ struct by_quantize_report {
     } stages[BY_STAGES_MAX];
     size_t stage_count;
     struct by_calibrate_report calibration; /* all zero when there was none */
+    struct by_solved solved;
 };
 
 /* A model on its way; it is edited from the beginning. */

@@ -113,6 +113,11 @@ static bool equalizes(const struct by_recipe_settings *s)
     return s->cle != BY_CLE_OFF;
 }
 
+static bool solves(const struct by_recipe_settings *s)
+{
+    return s->rounding != BY_ROUNDING_NEAREST;
+}
+
 static const struct meaning {
     const char *options; /* names between blanks, "prefix*" for all that begin with it */
     condition *holds;
@@ -127,7 +132,7 @@ static const struct meaning {
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
     {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method format bias-correction ",
+     "activation-method format bias-correction rounding ",
      is_static, "--approach static"},
     {" bias ", is_static, "--approach static"},
     {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},
@@ -144,6 +149,7 @@ static const struct meaning {
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
+    {" rounding-damping ", solves, "--rounding descent"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,
@@ -369,6 +375,14 @@ static int check_cle(const struct check *check)
     return 0;
 }
 
+static int check_rounding(const struct check *check)
+{
+    if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights)
+        return refuse(check, "--rounding descent and --keep-float-weights",
+                      "the model itself would round its weights, to the nearest");
+    return 0;
+}
+
 static int check_group(const struct check *check)
 {
     if (check->recipe->weight.granularity == BY_PER_GROUP &&
@@ -430,8 +444,9 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
                     const struct by_recipe *recipe, struct baryon_error *err)
 {
     static int (*const checks[])(const struct check *) = {
-        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods, check_opset,
-        check_nbits, check_nodes,    check_cle,     check_group,     check_passes,  check_refine,
+        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods,
+        check_opset, check_nbits,    check_nodes,   check_cle,       check_rounding,
+        check_group, check_passes,   check_refine,
     };
     const struct check check = {config, settings, recipe, err};
     if (check_meanings(config, settings, err) < 0)

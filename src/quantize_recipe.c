@@ -45,14 +45,25 @@ static int set_preset_value(struct by_config *config, struct by_recipe_settings 
     return by_config_set(config, option, row->value, NULL, BY_SOURCE_PRESET, err);
 }
 
-static int set_preset_values(struct by_config *config, struct by_recipe_settings *settings,
-                             const struct by_preset *preset, const struct by_preset_value *row,
-                             struct baryon_error *err)
+static int set_rows(struct by_config *config, struct by_recipe_settings *settings,
+                    const struct by_preset *preset, const struct by_preset_value *row,
+                    struct baryon_error *err)
 {
     for (; row && row->option; row++)
         if (set_preset_value(config, settings, row, err) < 0)
             return by_err_in(err, "preset %s", preset->name);
     return 0;
+}
+
+/* Each on top of what it is based on. */
+static int set_preset_values(struct by_config *config, struct by_recipe_settings *settings,
+                             const struct by_preset *preset, struct baryon_error *err)
+{
+    if (preset->base && set_preset_values(config, settings, preset->base, err) < 0)
+        return -1;
+    if (set_rows(config, settings, preset, preset->values, err) < 0)
+        return -1;
+    return settings->compat ? set_rows(config, settings, preset, preset->compat, err) : 0;
 }
 
 static int take_preset(struct by_config *config, struct by_recipe_settings *settings,
@@ -64,9 +75,7 @@ static int take_preset(struct by_config *config, struct by_recipe_settings *sett
     if (!preset)
         return by_err_in(err, "--preset");
     settings->preset = preset->name;
-    if (set_preset_values(config, settings, preset, preset->values, err) < 0)
-        return -1;
-    return settings->compat ? set_preset_values(config, settings, preset, preset->compat, err) : 0;
+    return set_preset_values(config, settings, preset, err);
 }
 
 /* --- Defaults that depend on other values --- */
@@ -84,6 +93,11 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
         settings->cle = BY_CLE_OFF;
     if ((settings->approach != BY_APPROACH_STATIC || settings->compat) &&
         is_default(config, "bias-correction"))
+        settings->bias_correction = BY_BIASES_KEPT;
+    /* What those do for nearest rounding, solving does better; the two together are no better. */
+    if (settings->rounding != BY_ROUNDING_NEAREST && is_default(config, "cle"))
+        settings->cle = BY_CLE_OFF;
+    if (settings->rounding != BY_ROUNDING_NEAREST && is_default(config, "bias-correction"))
         settings->bias_correction = BY_BIASES_KEPT;
     if (settings->compat && is_default(config, "percentile-guard"))
         settings->percentile_guard = false;
@@ -371,6 +385,8 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->cle_steps = settings->cle_steps;
     recipe->cle_stem = settings->cle_stem;
     recipe->bias_correction = (enum by_bias_correction)settings->bias_correction;
+    recipe->rounding = (enum by_rounding)settings->rounding;
+    recipe->rounding_damping = settings->rounding_damping;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;

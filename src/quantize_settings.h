@@ -70,6 +70,8 @@ struct by_recipe_settings {
     int64_t cle_steps;
     bool cle_stem;
     int bias_correction;
+    int rounding;
+    double rounding_damping;
     int hardware;
     bool simulate_dpu;
     struct by_setting_texts refine;

@@ -230,6 +230,13 @@ static const struct by_choice corrections[] = {
     {0},
 };
 
+static const struct by_choice roundings[] = {
+    {"nearest", BY_ROUNDING_NEAREST, "each weight by itself"},
+    {"descent", BY_ROUNDING_DESCENT,
+     "layer by layer, so that each gives on samples what the float one does"},
+    {0},
+};
+
 static const struct by_choice hardware_names[] = {
     {"none", BY_HARDWARE_NONE, "no rules"},
     {"xint8", BY_HARDWARE_XINT8, "NPUs with 8 bits and scales that are powers of two"},
@@ -273,6 +280,21 @@ static const struct by_option hardware_rows[] = {
      .fallback = "auto",
      AT(bias_correction),
      .help = "Biases make up for the mean of what rounding the weights does"},
+    {.name = "rounding",
+     .type = BY_OPT_CHOICE,
+     .arg = "HOW",
+     .choices = roundings,
+     .fallback = "nearest",
+     AT(rounding),
+     .help = "How weights are rounded"},
+    {.name = "rounding-damping",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 10,
+     .fallback = "0.05",
+     AT(rounding_damping),
+     .help = "How much solved weights are held back where samples say little"},
     {.name = "hardware",
      .type = BY_OPT_CHOICE,
      .arg = "WHICH",

@@ -17,7 +17,8 @@ static const struct by_option rows[] = {
      .max = 9.2e18,
      .fallback = "1GiB",
      AT(max_memory),
-     .help = "Memory for statistics while they are gathered"},
+     .help = "Memory for statistics while they are gathered, and for what waits while rounding is "
+             "solved"},
 };
 
 const struct by_option_group by_quantize_statistics_group = BY_OPTION_GROUP("Statistics", rows);
@@ -68,6 +69,11 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return refuse_samples(config, settings, callback, recipe, err);
     if (settings->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");
+    if (settings->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
+        by_fail(err, BARYON_ERR_USAGE,
+                "rounding is solved on samples, which --stats does not have");
+        return by_err_hint(err, "give samples (--data) instead of --stats, or --rounding nearest");
+    }
     if (settings->stats)
         return refuse_groups(config, "--stats", err);
     if (callback)

@@ -23,6 +23,17 @@ static const struct by_preset *const presets[] = {
     &by_preset_uint8_dynamic,
     &by_preset_matmul_nbits,
     &by_preset_s16s16_mixed,
+    &by_preset_xint8_adaround,
+    &by_preset_a8w8_adaround,
+    &by_preset_a16w8_adaround,
+    &by_preset_s8s8_aaws_adaround,
+    &by_preset_u8s8_aaws_adaround,
+    &by_preset_s16s8_asws_adaround,
+    &by_preset_u16s8_aaws_adaround,
+    &by_preset_int8_cnn_accurate,
+    &by_preset_int16_cnn_accurate,
+    &by_preset_int8_transformer_accurate,
+    &by_preset_int16_transformer_accurate,
 };
 
 #define COUNT    (sizeof presets / sizeof *presets)
@@ -56,8 +67,7 @@ static const char *why_not(const char *name)
 {
     static const char *const floats[] = {"FP16", "BF16", "BFP16", "MX4",
                                          "MX6",  "MX9",  "MXFP",  "MXINT8"};
-    if (ends_with(name, "_ADAROUND") || ends_with(name, "_ADAQUANT") ||
-        ends_with(name, "_ACCURATE"))
+    if (ends_with(name, "_ADAQUANT"))
         return "fine-tuning, which is";
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         if (!strncmp(name, floats[i], strlen(floats[i])))

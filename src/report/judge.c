@@ -124,6 +124,17 @@ void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
         .next = next_look, .rewind = look_again, .context = reader, .count = judge->looks};
 }
 
+size_t by_judge_kept(const struct by_judge *judge)
+{
+    return judge->count;
+}
+
+const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count)
+{
+    *count = judge->port_count;
+    return judge->kept[sample].sample.arrays;
+}
+
 size_t by_judge_looks(const struct by_judge *judge)
 {
     return judge->looks;

@@ -52,6 +52,9 @@ struct by_judge_reader {
 };
 void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
                    struct by_input_callback *callback);
+/* Inputs of any sample that is kept: those to look at, and behind them those that judge. */
+size_t by_judge_kept(const struct by_judge *judge);
+const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count);
 
 /* Reads further samples until so many judge, as far as there are; before the references end. */
 int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err);

@@ -1,0 +1,244 @@
+#include "engine/stages_internal.h"
+
+#include <string.h>
+
+/* --- What waits --- */
+
+static void release(struct by_stages *stages, struct by_held *held)
+{
+    for (size_t i = 0; held->arrays && !held->given && i < stages->samples; i++) {
+        stages->bytes -= held->arrays[i].size;
+        by_free((void *)(uintptr_t)held->arrays[i].data);
+    }
+    by_free(held->arrays);
+    *held = (struct by_held){0};
+}
+
+static void release_idle(struct by_stages *stages)
+{
+    const struct by_ptrs *values = &stages->model->graph->all_values;
+    for (size_t i = 0; i < stages->value_count; i++)
+        if (stages->held[i].arrays && !stages->held[i].wanted &&
+            !by_stage_is_awaited(stages, NULL, values->at[i]))
+            release(stages, &stages->held[i]);
+}
+
+static int hold_input(struct by_stages *stages, const struct by_array *const *inputs, size_t place,
+                      struct baryon_error *err)
+{
+    const char *name = inputs[0][place].name;
+    const struct baryon_value *value = by_map_get(&stages->model->graph->values, name);
+    if (!value || !value->is_input)
+        return by_fail(err, BARYON_ERR_INTERNAL, "the model has no input '%s'", name);
+    struct by_held *held = &stages->held[value->index];
+    held->given = true;
+    held->arrays = by_alloc(stages->samples, sizeof *held->arrays, err);
+    for (size_t i = 0; held->arrays && i < stages->samples; i++)
+        held->arrays[i] = inputs[i][place];
+    return held->arrays ? 0 : -1;
+}
+
+/* --- Opening --- */
+
+static int open_all(struct by_stages *stages, const struct by_array *const *inputs,
+                    size_t input_count, struct baryon_error *err)
+{
+    const struct baryon_graph *graph = stages->model->graph;
+    stages->value_count = graph->all_values.count;
+    stages->node_count = graph->node.count;
+    stages->held = by_alloc_zero(stages->value_count, sizeof *stages->held, err);
+    stages->done = by_alloc_zero(stages->node_count, sizeof *stages->done, err);
+    if (!stages->held || !stages->done)
+        return -1;
+    for (size_t i = 0; i < input_count; i++)
+        if (hold_input(stages, inputs, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_stages_open(struct by_stages **out, struct baryon_model *model,
+                   const struct by_array *const *inputs, size_t input_count, size_t samples,
+                   const struct by_stages_options *options, struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_stages *stages = by_alloc_zero(1, sizeof *stages, err);
+    if (!stages)
+        return -1;
+    stages->options = *options;
+    stages->options.session.threads = 1;
+    stages->options.session.branches = stages->options.session.cuts = 0;
+    stages->model = model;
+    stages->samples = samples;
+    if (open_all(stages, inputs, samples ? input_count : 0, err) < 0) {
+        by_stages_close(stages);
+        return -1;
+    }
+    *out = stages;
+    return 0;
+}
+
+void by_stages_close(struct by_stages *stages)
+{
+    if (!stages)
+        return;
+    for (size_t i = 0; stages->held && i < stages->value_count; i++)
+        release(stages, &stages->held[i]);
+    by_free(stages->held);
+    by_free(stages->done);
+    by_free(stages);
+}
+
+/* --- Running a piece --- */
+
+struct piece {
+    struct by_stages *stages;
+    const struct by_stage *stage;
+    struct by_session *session;
+    const char **names;      /* of the outputs */
+    struct by_array *inputs; /* by worker */
+};
+
+static int keep(struct by_held *held, size_t sample, const struct by_array *from,
+                struct baryon_error *err)
+{
+    struct by_array *to = &held->arrays[sample];
+    void *data = by_alloc(from->size, 1, err);
+    if (!data)
+        return -1;
+    if (from->size)
+        memcpy(data, from->data, from->size);
+    *to = *from;
+    to->data = data;
+    return 0;
+}
+
+static int keep_all(const struct piece *piece, size_t sample, const struct by_run *run,
+                    struct baryon_error *err)
+{
+    size_t count;
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct baryon_value *value = piece->stage->outputs.at[i];
+        if (keep(&piece->stages->held[value->index], sample, &outputs[i], err) < 0)
+            return -1;
+        piece->stages->held[value->index].arrays[sample].name = value->name;
+    }
+    return 0;
+}
+
+static int run_sample(const struct piece *piece, size_t sample, struct by_array *inputs,
+                      struct baryon_error *err)
+{
+    const struct by_value_list *reads = &piece->stage->inputs;
+    struct by_run *run;
+    for (size_t i = 0; i < reads->count; i++)
+        inputs[i] = piece->stages->held[reads->at[i]->index].arrays[sample];
+    if (by_session_run(piece->session, inputs, reads->count, piece->names,
+                       piece->stage->outputs.count, &run, err) < 0)
+        return -1;
+    const int status = keep_all(piece, sample, run, err);
+    by_run_free(run);
+    return status;
+}
+
+static int run_each(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    const struct piece *piece = context;
+    for (size_t i = begin; i < end; i++)
+        if (run_sample(piece, i, piece->inputs + worker * (piece->stage->inputs.count + 1), err) <
+            0)
+            return -1;
+    return 0;
+}
+
+static unsigned threads(const struct by_stages *stages)
+{
+    return stages->options.pool ? by_pool_threads(stages->options.pool) : 1;
+}
+
+static int make_room(struct piece *piece, struct by_arena *arena, struct baryon_error *err)
+{
+    struct by_stages *stages = piece->stages;
+    const struct by_value_list *outputs = &piece->stage->outputs;
+    piece->names = by_arena_alloc(arena, outputs->count + 1, sizeof *piece->names, err);
+    piece->inputs = by_arena_alloc(arena, threads(stages) * (piece->stage->inputs.count + 1),
+                                   sizeof *piece->inputs, err);
+    if (!piece->names || !piece->inputs)
+        return -1;
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct by_held *held = &stages->held[outputs->at[i]->index];
+        piece->names[i] = outputs->at[i]->name;
+        held->arrays = by_alloc_zero(stages->samples, sizeof *held->arrays, err);
+        if (!held->arrays)
+            return -1;
+    }
+    return 0;
+}
+
+static void count_bytes(struct by_stages *stages, const struct by_stage *stage)
+{
+    for (size_t i = 0; i < stage->outputs.count; i++) {
+        const struct by_held *held = &stages->held[stage->outputs.at[i]->index];
+        for (size_t k = 0; held->arrays && k < stages->samples; k++)
+            stages->bytes += held->arrays[k].size;
+    }
+}
+
+static int run_piece(struct by_stages *stages, struct by_stage *stage, struct baryon_error *err)
+{
+    struct piece piece = {.stages = stages, .stage = stage};
+    if (by_stage_open(&piece.session, stage, stages, err) < 0)
+        return -1;
+    int status = make_room(&piece, &stage->arena, err);
+    if (status == 0)
+        status = by_par_for(stages->options.pool, stages->samples, 1, run_each, &piece, err);
+    count_bytes(stages, stage);
+    by_session_close(piece.session);
+    return status;
+}
+
+static void settle(struct by_stages *stages, const struct by_stage *stage)
+{
+    const struct by_ptrs *nodes = &stages->model->graph->node;
+    for (size_t i = 0; i < stages->node_count; i++)
+        if (stage->needed[i] && !by_stage_is_free(nodes->at[i]))
+            stages->done[i] = true;
+    release_idle(stages);
+}
+
+int by_stages_reach(struct by_stages *stages, struct baryon_value *const *values, size_t count,
+                    struct baryon_error *err)
+{
+    struct by_stage stage = {0};
+    if (by_model_settle(stages->model, err) < 0)
+        return -1;
+    int status = by_stage_find(&stage, stages, values, count, err);
+    if (status == 0 && stage.outputs.count && stages->samples)
+        status = run_piece(stages, &stage, err);
+    for (size_t i = 0; status == 0 && i < count; i++)
+        stages->held[values[i]->index].wanted = true;
+    if (status == 0)
+        settle(stages, &stage);
+    by_arena_release(&stage.arena);
+    return status;
+}
+
+const struct by_array *by_stages_value(const struct by_stages *stages,
+                                       const struct baryon_value *value, size_t sample)
+{
+    return by_stages_has(stages, value) ? &stages->held[value->index].arrays[sample] : NULL;
+}
+
+void by_stages_let_go(struct by_stages *stages, const struct baryon_value *value)
+{
+    struct by_held *held = &stages->held[value->index];
+    held->wanted = false;
+    if (held->arrays && !by_stage_is_awaited(stages, NULL, value))
+        release(stages, held);
+}
+
+uint64_t by_stages_bytes(const struct by_stages *stages)
+{
+    return stages->bytes;
+}

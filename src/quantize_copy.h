@@ -1,0 +1,27 @@
+/*
+ * A copy of the model that is being quantized, with a plan of its own, to be tried out: its nodes
+ * stand where the original's do, and stay float where those do.
+ */
+#ifndef BY_QUANTIZE_COPY_H
+#define BY_QUANTIZE_COPY_H
+
+#include "base/str.h"
+#include "quantize.h"
+
+struct by_quantize_copy {
+    struct baryon_model *model;
+    struct by_origins *origins;
+    struct by_quant_plan *plan; /* placed */
+};
+
+/* bytes: of the model as it is, settled; they live as long as the copy, which is a view of them.
+ * Whatever comes out, by_quantize_copy_close() goes with it. */
+int by_quantize_copy_open(struct by_quantize_copy *copy, const struct by_quantization *q,
+                          const struct by_str *bytes, const struct by_recipe *recipe,
+                          struct baryon_error *err);
+/* Anew, after the model was edited. */
+int by_quantize_copy_place(struct by_quantize_copy *copy, const struct by_recipe *recipe,
+                           struct baryon_error *err);
+void by_quantize_copy_close(struct by_quantize_copy *copy);
+
+#endif

@@ -1,0 +1,297 @@
+#include "quantize_solve_internal.h"
+
+#include "base/thread.h"
+#include "calibrate_size.h"
+#include "onnx/save.h"
+#include "quant/floats.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/refine.h"
+
+/* Samples that are solved on and that judge, a quarter of them, as far as there are so many and as
+ * what waits between two layers has room. */
+#define SAMPLES_MOST  128
+#define SAMPLES_LEAST 8
+#define JUDGING_MOST  24
+#define WAITING       ((uint64_t)320 << 20)
+
+/* --- Samples --- */
+
+static uint64_t room_for(const struct by_solving *solving, uint64_t held)
+{
+    const uint64_t asked = solving->q->options->calibrate.max_memory;
+    const uint64_t room = asked && asked < WAITING ? asked : WAITING;
+    if (held == UINT64_MAX || !held)
+        return SAMPLES_MOST;
+    return room / held > SAMPLES_LEAST ? room / held : SAMPLES_LEAST;
+}
+
+/* Statistics of an earlier run do not say how many samples there are to take. */
+static int count_samples(struct by_solving *solving, struct baryon_error *err)
+{
+    uint64_t held, all = by_quantization_samples(solving->q);
+    if (by_activation_bytes(solving->q->model->graph, &held, err) < 0)
+        return -1;
+    const uint64_t most = room_for(solving, held);
+    all = !all || all > SAMPLES_MOST ? SAMPLES_MOST : all;
+    all = all > most ? most : all;
+    solving->judging = (size_t)(all / 4 < JUDGING_MOST ? all / 4 : JUDGING_MOST);
+    solving->train = (size_t)all - solving->judging;
+    return 0;
+}
+
+static int run_reference(void *context, size_t begin, size_t end, unsigned worker,
+                         struct baryon_error *err)
+{
+    const struct by_solving *solving = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_reference(solving->judge, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int open_judge(struct by_solving *solving, struct baryon_error *err)
+{
+    const struct by_quantize_options *all = solving->q->options;
+    struct by_judge_options options = {
+        .data = all->data,
+        .samples = all->calibrate.samples,
+        .input = all->calibrate.input,
+        .session = all->calibrate.session,
+        .look = solving->train,
+        .aside = solving->judging,
+        .most = solving->judging,
+    };
+    options.input.log = NULL;
+    if (options.input.random)
+        options.input.count = solving->train + solving->judging;
+    return by_judge_open(&solving->judge, solving->q->model, &options, err);
+}
+
+/* Where there is a single sample, it judges what was solved on it. */
+static int read_samples(struct by_solving *solving, struct baryon_error *err)
+{
+    size_t inputs;
+    if (count_samples(solving, err) < 0 || open_judge(solving, err) < 0)
+        return -1;
+    solving->train = by_judge_looks(solving->judge);
+    solving->judging = by_judge_count(solving->judge);
+    const size_t count = solving->train + solving->judging;
+    solving->inputs = by_alloc(count, sizeof *solving->inputs, err);
+    if (!solving->inputs)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        solving->inputs[i] = by_judge_inputs(
+            solving->judge, i < by_judge_kept(solving->judge) ? i : i - solving->train, &inputs);
+    if (by_par_for(solving->q->pool, solving->judging, 1, run_reference, solving, err) < 0)
+        return -1;
+    by_judge_end_references(solving->judge);
+    return 0;
+}
+
+/* --- The quantized model --- */
+
+static int open_copy(struct by_solving *solving, struct baryon_error *err)
+{
+    struct by_quantization *q = solving->q;
+    struct by_quantize_copy *copy = &solving->copy;
+    solving->recipe = *q->options->recipe;
+    solving->recipe.format = BY_FORMAT_QDQ;
+    if (by_model_settle(q->model, err) < 0 ||
+        by_model_save_bytes(q->model, &solving->bytes, err) < 0 ||
+        by_quantize_copy_open(copy, q, &solving->bytes, &solving->recipe, err) < 0 ||
+        by_quant_find_params(copy->plan, q->stats, q->pool, err) < 0 ||
+        by_refine(copy->plan, err) < 0)
+        return -1;
+    return by_lower(copy->plan, q->pool, err);
+}
+
+/* Pairs are computed as they stand, for which more optimization would take longer than it gains. */
+static int open_stages(struct by_solving *solving, struct baryon_error *err)
+{
+    const struct by_quantization *q = solving->q;
+    struct by_stages_options options = {.session = q->options->calibrate.session, .pool = q->pool};
+    const size_t samples = solving->train + solving->judging;
+    size_t inputs;
+    (void)by_judge_inputs(solving->judge, 0, &inputs);
+    if (by_stages_open(&solving->exact, q->model, solving->inputs, inputs, samples, &options, err) <
+        0)
+        return -1;
+    options.session.as_written = true;
+    options.session.optimization = 1;
+    return by_stages_open(&solving->rounded, solving->copy.model, solving->inputs, inputs, samples,
+                          &options, err);
+}
+
+/* --- Judging --- */
+
+struct judging {
+    const struct by_solving *solving;
+    struct by_session *session;
+    struct by_judgement *each;
+};
+
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct judging *judging = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_run(judging->solving->judge, judging->session, i, &judging->each[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* The copy as it is now. */
+static int judge(const struct by_solving *solving, double *sqnr, struct baryon_error *err)
+{
+    struct judging judging = {.solving = solving};
+    judging.each = by_alloc_zero(solving->judging + 1, sizeof *judging.each, err);
+    if (!judging.each ||
+        by_judge_session(solving->judge, solving->copy.model, &judging.session, err) < 0) {
+        by_free(judging.each);
+        return -1;
+    }
+    const int status = by_par_for(solving->q->pool, solving->judging, 1, judge_each, &judging, err);
+    *sqnr = by_judge_sqnr(judging.each, solving->judging);
+    by_session_close(judging.session);
+    by_free(judging.each);
+    return status;
+}
+
+/* --- All layers --- */
+
+static int find_layers(struct by_solving *solving, struct baryon_error *err)
+{
+    const struct by_quant_plan *plan = solving->q->plan;
+    struct by_solved *solved = &solving->q->report.solved;
+    size_t count, kept = 0;
+    if (by_round_layers(plan, &solving->layers, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (by_round_can(plan, &solving->layers[i]))
+            solving->layers[kept++] = solving->layers[i];
+    solving->layer_count = solved->count = kept;
+    solving->old_biases = by_alloc_zero(kept, sizeof *solving->old_biases, err);
+    solved->layers = by_alloc_zero(kept, sizeof *solved->layers, err);
+    if (!solving->old_biases || !solved->layers)
+        return -1;
+    for (size_t i = 0; i < kept; i++) {
+        const struct by_round_layer *layer = &solving->layers[i];
+        solved->layers[i].name = layer->node->name ? layer->node->name : layer->rows.name;
+    }
+    return 0;
+}
+
+static int go_on(const struct by_solving *solving, size_t done, struct baryon_error *err)
+{
+    const struct by_calibrate_options *options = &solving->q->options->calibrate;
+    const struct by_calibrate_progress now = {.stage = "round",
+                                              .unit = "layers",
+                                              .done = done,
+                                              .total = solving->layer_count,
+                                              .seconds = by_seconds() - solving->begun};
+    if (options->progress && options->progress(options->context, &now))
+        return by_fail(err, BARYON_ERR_CANCELLED, "round: stopped");
+    return 0;
+}
+
+static int solve_all(struct by_solving *solving, struct baryon_error *err)
+{
+    for (size_t i = 0; i < solving->layer_count; i++)
+        if (go_on(solving, i, err) < 0 || by_solve_layer(solving, i, err) < 0)
+            return -1;
+    return go_on(solving, solving->layer_count, err);
+}
+
+static int take_back(struct by_solving *solving, struct baryon_error *err)
+{
+    struct by_quantization *q = solving->q;
+    for (size_t i = 0; i < solving->layer_count; i++) {
+        const struct by_round_layer *layer = &solving->layers[i];
+        q->plan->rows.at[layer->weight].rounded = NULL;
+        if (!solving->old_biases[i])
+            continue;
+        const size_t row = by_quant_find(q->plan, layer->bias);
+        if (by_floats_write(q->model, layer->bias->initializer, solving->old_biases[i],
+                            layer->groups * layer->outs, err) < 0 ||
+            (row != BY_NO_ROW && by_quant_find_constant(q->plan, row, q->pool, err) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int remark(struct by_solving *solving, struct baryon_error *err)
+{
+    const struct by_solved *solved = &solving->q->report.solved;
+    for (size_t i = 0; i < solving->layer_count; i++)
+        if (solved->layers[i].kept &&
+            by_quant_remark(solving->q->plan, solving->layers[i].weight, "rounding", err,
+                            "solved on samples: %.1f dB in what the layer gives, nearest %.1f",
+                            solved->layers[i].solved, solved->layers[i].nearest) < 0)
+            return -1;
+    return 0;
+}
+
+static int solve(struct by_solving *solving, struct baryon_error *err)
+{
+    struct by_solved *solved = &solving->q->report.solved;
+    solved->train = solving->train;
+    solved->judging = solving->judging;
+    if (judge(solving, &solved->before, err) < 0 || solve_all(solving, err) < 0 ||
+        judge(solving, &solved->after, err) < 0)
+        return -1;
+    solved->kept = solved->after > solved->before;
+    by_log(solving->q->options->log, BY_LOG_INFO,
+           "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
+           solving->judging, solved->before, solved->kept ? "" : ", left as it was");
+    if ((solved->kept ? remark : take_back)(solving, err) < 0)
+        return -1;
+    return by_refine(solving->q->plan, err);
+}
+
+static void release(struct by_solving *solving)
+{
+    by_stages_close(solving->exact);
+    by_stages_close(solving->rounded);
+    by_round_scratch_close(solving->scratch);
+    by_judge_close(solving->judge);
+    by_quantize_copy_close(&solving->copy);
+    by_str_release(&solving->bytes);
+    for (size_t i = 0; solving->old_biases && i < solving->layer_count; i++)
+        by_free(solving->old_biases[i]);
+    by_free(solving->old_biases);
+    by_free(solving->layers);
+    by_free(solving->inputs);
+    by_free(solving->values);
+}
+
+/* From the first one again. */
+static int rewind_samples(const struct by_quantization *q, struct baryon_error *err)
+{
+    const struct by_input_callback *samples = q->options->calibrate.samples;
+    if (!samples)
+        return 0;
+    if (samples->rewind)
+        return samples->rewind(samples->context, err);
+    by_fail(err, BARYON_ERR_USAGE,
+            "rounding is solved on samples after calibration, and these come only once");
+    return by_err_hint(err, "give a function that begins again, or rounding nearest");
+}
+
+int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_solving solving = {.q = q, .begun = by_seconds()};
+    if (q->options->recipe->rounding == BY_ROUNDING_NEAREST)
+        return 0;
+    by_str_init(&solving.bytes);
+    int status = find_layers(&solving, err);
+    if (status == 0 && solving.layer_count &&
+        (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||
+         open_copy(&solving, err) < 0 || open_stages(&solving, err) < 0 ||
+         by_round_scratch_open(&solving.scratch, q->pool, err) < 0 || solve(&solving, err) < 0))
+        status = -1;
+    release(&solving);
+    return status;
+}

@@ -1,0 +1,95 @@
+#include "quantize_solve_internal.h"
+
+static int scalar(const struct baryon_value *value, double *out, struct baryon_error *err)
+{
+    struct by_arena arena;
+    struct by_span bytes;
+    *out = 0;
+    if (!value)
+        return 0;
+    by_arena_init(&arena, 0);
+    int status = by_tensor_bytes(value->initializer, &arena, &bytes, err);
+    if (status == 0)
+        status = by_elem_to_doubles(value->initializer->data_type, bytes.data, 0, 1, out, err);
+    by_arena_release(&arena);
+    return status;
+}
+
+static bool is_scalar(const struct baryon_value *value)
+{
+    size_t count;
+    return !value || (value->initializer &&
+                      by_tensor_count(value->initializer, &count, NULL) == 0 && count == 1);
+}
+
+int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
+                       struct baryon_error *err)
+{
+    struct baryon_value *value = by_node_in(node, 0);
+    const struct baryon_node *producer = value->producer;
+    double scale, zero;
+    *source = (struct by_solve_source){.value = value};
+    if (!producer || !by_node_is(producer, "DequantizeLinear") ||
+        !is_scalar(by_node_in(producer, 1)) || !is_scalar(by_node_in(producer, 2)))
+        return 0;
+    if (scalar(by_node_in(producer, 1), &scale, err) < 0 ||
+        scalar(by_node_in(producer, 2), &zero, err) < 0)
+        return -1;
+    *source = (struct by_solve_source){by_node_in(producer, 0), true, (float)scale, (float)zero};
+    return 0;
+}
+
+static void from_bytes(const struct by_array *from, const struct by_solve_source *source,
+                       size_t count, float *out)
+{
+    const int8_t *with_sign = from->data;
+    const uint8_t *without = from->data;
+    if (from->elem == BY_ELEM_INT8)
+        for (size_t i = 0; i < count; i++)
+            out[i] = ((float)with_sign[i] - source->zero) * source->scale;
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = ((float)without[i] - source->zero) * source->scale;
+}
+
+static int to_values(const struct by_array *from, const struct by_solve_source *source,
+                     size_t count, float *out, struct baryon_error *err)
+{
+    if (from->elem == BY_ELEM_INT8 || from->elem == BY_ELEM_UINT8) {
+        from_bytes(from, source, count, out);
+        return 0;
+    }
+    if (by_elem_to_floats(from->elem, from->data, 0, count, out, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (out[i] - source->zero) * source->scale;
+    return 0;
+}
+
+static int dequantize(struct by_solving *solving, const struct by_solve_source *source,
+                      const struct by_array *from, struct baryon_error *err)
+{
+    size_t count;
+    if (by_dims_count(from->dims, from->rank, &count, err) < 0)
+        return -1;
+    if (count > solving->values_room) {
+        by_free(solving->values);
+        solving->values = by_alloc(count, sizeof(float), err);
+        solving->values_room = solving->values ? count : 0;
+        if (!solving->values)
+            return -1;
+    }
+    solving->read = *from;
+    solving->read.elem = BY_ELEM_FLOAT;
+    solving->read.data = solving->values;
+    solving->read.size = count * sizeof(float);
+    return to_values(from, source, count, solving->values, err);
+}
+
+int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
+                   const struct by_array **x, struct baryon_error *err)
+{
+    const struct by_array *array = by_stages_value(solving->rounded, source->value, sample);
+    *x = source->dequantize ? &solving->read : array;
+    return source->dequantize ? dequantize(solving, source, array, err) : 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * What the files quantize_solve*.c share.
+ *
+ *   quantize_solve.c          the samples, the copy, all layers, what the samples kept aside say
+ *   quantize_solve_layer.c    one layer
+ *   quantize_solve_input.c    what it reads in the quantized model
+ */
+#ifndef BY_QUANTIZE_SOLVE_INTERNAL_H
+#define BY_QUANTIZE_SOLVE_INTERNAL_H
+
+#include "engine/stages.h"
+#include "quantize_copy.h"
+#include "quantize_solve.h"
+#include "report/judge.h"
+#include "solve/round.h"
+
+/* What a layer reads, integers where they wait as such. */
+struct by_solve_source {
+    struct baryon_value *value;
+    bool dequantize;
+    float scale, zero;
+};
+
+struct by_solving {
+    struct by_quantization *q;
+    struct by_judge *judge;
+    size_t train, judging; /* samples: the first ones, and those behind them */
+    const struct by_array **inputs;
+    struct by_recipe recipe;
+    struct by_str bytes;
+    struct by_quantize_copy copy;      /* lowered, with layers solved so far */
+    struct by_stages *exact, *rounded; /* the model, and the copy */
+    struct by_round_scratch *scratch;
+    struct by_round_layer *layers;
+    float **old_biases; /* by layer; NULL: it was not touched */
+    size_t layer_count;
+    struct by_array read; /* one sample of what a layer reads, as floats */
+    float *values;
+    size_t values_room;
+    double begun;
+};
+
+int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
+
+int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
+                       struct baryon_error *err);
+/* Good until the next call. */
+int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
+                   const struct by_array **x, struct baryon_error *err);
+
+#endif

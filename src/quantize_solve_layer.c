@@ -1,0 +1,164 @@
+#include "quant/floats.h"
+#include "quantize_solve_internal.h"
+
+#include <math.h>
+
+/* Where the copy has it. */
+static struct baryon_node *node_in_copy(const struct by_solving *solving,
+                                        const struct by_round_layer *layer)
+{
+    return solving->copy.plan->rows.at[layer->weight].readers.at[0].node;
+}
+
+/* --- Looking at samples --- */
+
+static int gather(struct by_solving *solving, const struct by_round_layer *layer,
+                  const struct by_solve_source *source, struct by_round_moments *moments,
+                  struct baryon_error *err)
+{
+    const struct baryon_value *out = by_node_out(layer->node, 0);
+    for (size_t i = 0; i < solving->train; i++) {
+        const struct by_array *x;
+        if (by_solve_input(solving, source, i, &x, err) < 0 ||
+            by_round_moments_look(moments, solving->scratch, layer, x,
+                                  by_stages_value(solving->exact, out, i), i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int measure(struct by_solving *solving, const struct by_round_layer *layer,
+                   const struct by_solve_source *source, struct by_round_errors *errors,
+                   struct baryon_error *err)
+{
+    const struct baryon_value *out = by_node_out(layer->node, 0);
+    for (size_t i = solving->train; i < solving->train + solving->judging; i++) {
+        const struct by_array *x;
+        if (by_solve_input(solving, source, i, &x, err) < 0 ||
+            by_round_errors_look(errors, solving->scratch, layer, x,
+                                 by_stages_value(solving->exact, out, i), i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- Taking what was found --- */
+
+/* A constant of floats in place of what the copy's node reads. */
+static int patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
+                 const struct baryon_tensor *like, const float *values, struct baryon_error *err)
+{
+    struct baryon_model *model = solving->copy.model;
+    size_t count;
+    const char *name = by_model_fresh_name(model, "solved", err);
+    if (!name || by_tensor_count(like, &count, err) < 0)
+        return -1;
+    struct baryon_tensor *tensor =
+        by_tensor_new(model, name, BY_ELEM_FLOAT, like->dims.at, like->dims.count, values,
+                      count * sizeof *values, err);
+    struct baryon_value *value =
+        tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL;
+    return value ? by_node_set_input(node, slot, value, err) : -1;
+}
+
+static int patch_copy(struct by_solving *solving, const struct by_round_layer *layer,
+                      const struct by_round_choice *choice, struct baryon_error *err)
+{
+    struct baryon_node *node = node_in_copy(solving, layer);
+    const struct baryon_tensor *like = by_node_in(layer->node, 1)->initializer;
+    const size_t count = layer->groups * layer->outs * layer->columns;
+    float *ordered = by_alloc(count, sizeof *ordered, err);
+    if (!ordered)
+        return -1;
+    const float *from = choice->weights;
+    for (size_t g = 0; g < layer->groups; g++)
+        for (size_t o = 0; o < layer->outs; o++)
+            for (size_t c = 0; c < layer->columns; c++)
+                ordered[by_round_element(layer, g, o, c)] = *from++;
+    int status = patch(solving, node, 1, like, ordered, err);
+    if (status == 0 && layer->bias)
+        status = patch(solving, node, 2, layer->bias->initializer, choice->biases, err);
+    by_free(ordered);
+    return status;
+}
+
+static int take(struct by_solving *solving, size_t place, const struct by_round_choice *choice,
+                struct baryon_error *err)
+{
+    const struct by_round_layer *layer = &solving->layers[place];
+    struct by_quantization *q = solving->q;
+    if (layer->bias) {
+        solving->old_biases[place] = by_floats_copy(layer->bias->initializer, NULL, err);
+        if (!solving->old_biases[place])
+            return -1;
+    }
+    if (by_round_take(q->plan, layer, choice, q->pool, err) < 0)
+        return -1;
+    return patch_copy(solving, layer, choice, err);
+}
+
+/* --- Deciding --- */
+
+static double decibels(double signal, double noise)
+{
+    if (noise <= 0)
+        return BY_SQNR_MAX;
+    return signal > 0 ? fmin(10 * log10(signal / noise), BY_SQNR_MAX) : 0;
+}
+
+/* Samples that judge are none of those that it was solved on, unless there are no others. */
+static int decide(struct by_solving *solving, size_t place, const struct by_solve_source *source,
+                  struct by_round_choice *choices, struct baryon_error *err)
+{
+    const struct by_round_layer *layer = &solving->layers[place];
+    double noise[2] = {0};
+    struct by_round_errors errors = {.choices = choices, .count = 2, .noise = noise};
+    if (measure(solving, layer, source, &errors, err) < 0)
+        return -1;
+    struct by_solved_layer *row = &solving->q->report.solved.layers[place];
+    row->nearest = decibels(errors.signal, noise[0]);
+    row->solved = decibels(errors.signal, noise[1]);
+    row->kept = noise[1] < noise[0];
+    by_log(solving->q->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest %.2f dB%s", row->name,
+           row->solved, row->nearest, row->kept ? "" : ", left as it was");
+    return row->kept ? take(solving, place, &choices[1], err) : 0;
+}
+
+static int choose(struct by_solving *solving, size_t place, const struct by_solve_source *source,
+                  struct by_round_moments *moments, struct by_round_choice choices[2],
+                  struct baryon_error *err)
+{
+    const struct by_round_layer *layer = &solving->layers[place];
+    const struct by_round_options options = {.damping = solving->recipe.rounding_damping};
+    struct by_quantization *q = solving->q;
+    if (gather(solving, layer, source, moments, err) < 0)
+        return -1;
+    if (!moments->rows)
+        return 0;
+    if (by_round_moments_finish(moments, layer->bias != NULL, q->pool, err) < 0 ||
+        by_round_nearest(q->plan, layer, q->pool, &choices[0], err) < 0 ||
+        by_round_solve(q->plan, layer, moments, &options, q->pool, &choices[1], err) < 0)
+        return -1;
+    return decide(solving, place, source, choices, err);
+}
+
+int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err)
+{
+    const struct by_round_layer *layer = &solving->layers[place];
+    struct baryon_value *out = by_node_out(layer->node, 0);
+    struct by_round_moments moments;
+    struct by_round_choice choices[2] = {{0}};
+    struct by_solve_source source;
+    if (by_solve_source_of(node_in_copy(solving, layer), &source, err) < 0 ||
+        by_stages_reach(solving->exact, &out, 1, err) < 0 ||
+        by_stages_reach(solving->rounded, &source.value, 1, err) < 0 ||
+        by_round_moments_init(&moments, layer, err) < 0)
+        return -1;
+    const int status = choose(solving, place, &source, &moments, choices, err);
+    by_round_moments_release(&moments);
+    by_round_choice_release(&choices[0]);
+    by_round_choice_release(&choices[1]);
+    by_stages_let_go(solving->exact, out);
+    by_stages_let_go(solving->rounded, source.value);
+    return status;
+}

@@ -1,0 +1,52 @@
+/*
+ * One layer's rounding: integers whose outputs are nearest to those of the float layer, for what
+ * the layer reads in the quantized model, and the bias with them.
+ */
+#ifndef BY_ROUND_H
+#define BY_ROUND_H
+
+#include "solve/round_moments.h"
+
+struct by_round_options {
+    double damping;  /* share of the mean of the Gram matrix's diagonal */
+    unsigned sweeps; /* 0: the default */
+};
+
+/* Weights and biases as one of the models has them. by_round_choice_release() frees it. */
+struct by_round_choice {
+    int32_t *integers; /* [groups][outs][columns] */
+    float *weights;    /* what they mean, in the same order */
+    float *biases;     /* [groups * outs]; NULL: the layer has none */
+};
+
+void by_round_choice_release(struct by_round_choice *choice);
+/* False where the weight's parameters are none that its columns can be rounded with. */
+bool by_round_can(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* Nearest integers, biases as they are. */
+int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                     struct by_pool *pool, struct by_round_choice *choice,
+                     struct baryon_error *err);
+/* From the nearest ones. moments: finished, centred where the layer has a bias; they are used up.
+ */
+int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                   struct by_round_moments *moments, const struct by_round_options *options,
+                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err);
+
+/* Squared errors of choices, added up sample by sample. */
+struct by_round_errors {
+    const struct by_round_choice *choices;
+    size_t count;
+    double *noise; /* by choice */
+    double signal; /* energy of the output */
+};
+
+int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch *scratch,
+                         const struct by_round_layer *layer, const struct by_array *x,
+                         const struct by_array *y, uint64_t sample, struct baryon_error *err);
+
+/* The plan's row and the float model's bias become the choice's. */
+int by_round_take(struct by_quant_plan *plan, const struct by_round_layer *layer,
+                  const struct by_round_choice *choice, struct by_pool *pool,
+                  struct baryon_error *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* What choices of a layer's weights cost on samples. */
+#include "solve/round.h"
+
+#include <string.h>
+
+#define BLOCK 64 /* outputs at once */
+
+struct measuring {
+    struct by_round_errors *errors;
+    const struct by_round_chunk *chunk;
+    const struct by_blas *blas;
+    struct by_pool *pool;
+    size_t blocks;  /* of outputs, in a group */
+    float *results; /* by worker */
+    double *sums;   /* by item: noise of each choice, then the signal */
+};
+
+static size_t items_of(const struct measuring *measuring)
+{
+    return measuring->chunk->layer->groups * measuring->blocks;
+}
+
+/* Squared differences of one output. */
+static double difference(const float *result, const float *wanted, double bias, size_t length)
+{
+    double sums[4] = {0};
+    for (size_t i = 0; i < length; i++) {
+        const double error = (double)result[i] + bias - (double)wanted[i];
+        sums[i % 4] += error * error;
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+static double energy(const float *values, size_t count)
+{
+    double sums[4] = {0};
+    for (size_t i = 0; i < count; i++)
+        sums[i % 4] += (double)values[i] * (double)values[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+static void measure(const struct measuring *measuring, size_t item, float *results)
+{
+    const struct by_round_chunk *chunk = measuring->chunk;
+    const struct by_round_layer *layer = chunk->layer;
+    const size_t group = item / measuring->blocks, first = item % measuring->blocks * BLOCK;
+    const size_t left = layer->outs - first, outs = left < BLOCK ? left : BLOCK;
+    const size_t place = group * layer->outs + first, length = chunk->length;
+    const float *wanted = chunk->y + place * length;
+    double *sums = measuring->sums + item * (measuring->errors->count + 1);
+    for (size_t k = 0; k < measuring->errors->count; k++) {
+        const struct by_round_choice *choice = &measuring->errors->choices[k];
+        measuring->blas->sgemm(
+            BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs, (int)length,
+            (int)layer->columns, 1, choice->weights + place * layer->columns, (int)layer->columns,
+            chunk->x + group * layer->columns * length, (int)length, 0, results, (int)length);
+        for (size_t i = 0; i < outs; i++)
+            sums[k] += difference(results + i * length, wanted + i * length,
+                                  choice->biases ? (double)choice->biases[place + i] : 0, length);
+    }
+    sums[measuring->errors->count] += energy(wanted, outs * length);
+}
+
+static int measure_each(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct measuring *measuring = context;
+    (void)err;
+    for (size_t i = begin; i < end; i++)
+        measure(measuring, i, measuring->results + worker * BLOCK * measuring->chunk->length);
+    return 0;
+}
+
+static int measure_items(struct measuring *measuring, struct baryon_error *err)
+{
+    struct by_round_errors *errors = measuring->errors;
+    const size_t items = items_of(measuring), each = errors->count + 1;
+    if (by_par_for(measuring->pool, items, 1, measure_each, measuring, err) < 0)
+        return -1;
+    for (size_t i = 0; i < items; i++) {
+        for (size_t k = 0; k < errors->count; k++)
+            errors->noise[k] += measuring->sums[i * each + k];
+        errors->signal += measuring->sums[i * each + errors->count];
+    }
+    return 0;
+}
+
+static int add_chunk(void *context, const struct by_round_chunk *chunk, struct baryon_error *err)
+{
+    struct measuring *measuring = context;
+    const unsigned workers = measuring->pool ? by_pool_threads(measuring->pool) : 1;
+    measuring->chunk = chunk;
+    /* Zeroed: some libraries multiply what is there by a zero beta. */
+    measuring->results =
+        by_alloc_zero(workers * BLOCK * chunk->length, sizeof *measuring->results, err);
+    measuring->sums = by_alloc_zero(items_of(measuring) * (measuring->errors->count + 1),
+                                    sizeof *measuring->sums, err);
+    const int status = measuring->results && measuring->sums ? measure_items(measuring, err) : -1;
+    by_free(measuring->results);
+    by_free(measuring->sums);
+    return status;
+}
+
+int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch *scratch,
+                         const struct by_round_layer *layer, const struct by_array *x,
+                         const struct by_array *y, uint64_t sample, struct baryon_error *err)
+{
+    struct measuring measuring = {.errors = errors,
+                                  .blas = by_round_blas(scratch),
+                                  .pool = by_round_pool(scratch),
+                                  .blocks = (layer->outs + BLOCK - 1) / BLOCK};
+    return by_round_each_chunk(scratch, layer, x, y, sample, add_chunk, &measuring, err);
+}

@@ -1,0 +1,30 @@
+/*
+ * What a layer's rounding needs to know of samples: the Gram matrix of what it reads in the
+ * quantized model, and the products of that with what it gives in the float one. Added sample by
+ * sample; the same for any number of threads.
+ */
+#ifndef BY_ROUND_MOMENTS_H
+#define BY_ROUND_MOMENTS_H
+
+#include "solve/round_rows.h"
+
+struct by_round_moments {
+    size_t groups, outs, columns;
+    uint64_t rows;
+    float *gram;   /* [groups][columns][columns]; the upper triangle until it is finished */
+    float *cross;  /* [groups][outs][columns] */
+    double *x, *y; /* [groups * columns], [groups * outs]: sums, then means */
+    double *yy;    /* [groups * outs]: sums of squares, then means */
+};
+
+int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
+                          struct baryon_error *err);
+void by_round_moments_release(struct by_round_moments *moments);
+int by_round_moments_look(struct by_round_moments *moments, struct by_round_scratch *scratch,
+                          const struct by_round_layer *layer, const struct by_array *x,
+                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
+/* Sums become means; centred: around the means of x and y. Once, with rows > 0. */
+int by_round_moments_finish(struct by_round_moments *moments, bool centred, struct by_pool *pool,
+                            struct baryon_error *err);
+
+#endif

@@ -1,0 +1,270 @@
+#include "solve/round_rows.h"
+
+#include "stats/moments_internal.h"
+
+#include <string.h>
+
+/* Numbers of columns that are out of the input at once, unless 64 rows are more. */
+#define ROOM       ((size_t)8 << 20)
+#define ROWS_LEAST 64
+
+struct by_round_scratch {
+    struct by_pool *pool;
+    const struct by_blas *blas;
+    struct by_fill_room *rooms; /* by worker */
+    unsigned workers;
+    float *x, *y;
+    size_t x_room, y_room;
+    size_t *list;
+    size_t list_room;
+    bool *needed;
+    size_t needed_room;
+};
+
+static int open_room(struct by_fill_room *room, struct baryon_error *err)
+{
+    room->stretches = by_alloc(BY_STRETCHES, sizeof *room->stretches, err);
+    room->places = by_alloc(BY_CHUNK_ROWS, sizeof *room->places, err);
+    room->sources = by_alloc(BY_CHUNK_ROWS, sizeof *room->sources, err);
+    return room->stretches && room->places && room->sources ? 0 : -1;
+}
+
+static int open_all(struct by_round_scratch *scratch, struct baryon_error *err)
+{
+    if (by_blas_open(&scratch->blas, err) < 0)
+        return -1;
+    scratch->rooms = by_alloc_zero(scratch->workers, sizeof *scratch->rooms, err);
+    for (unsigned i = 0; scratch->rooms && i < scratch->workers; i++)
+        if (open_room(&scratch->rooms[i], err) < 0)
+            return -1;
+    return scratch->rooms ? 0 : -1;
+}
+
+int by_round_scratch_open(struct by_round_scratch **out, struct by_pool *pool,
+                          struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_round_scratch *scratch = by_alloc_zero(1, sizeof *scratch, err);
+    if (!scratch)
+        return -1;
+    scratch->pool = pool;
+    scratch->workers = pool ? by_pool_threads(pool) : 1;
+    if (open_all(scratch, err) < 0) {
+        by_round_scratch_close(scratch);
+        return -1;
+    }
+    *out = scratch;
+    return 0;
+}
+
+void by_round_scratch_close(struct by_round_scratch *scratch)
+{
+    if (!scratch)
+        return;
+    for (unsigned i = 0; scratch->rooms && i < scratch->workers; i++) {
+        by_free(scratch->rooms[i].stretches);
+        by_free(scratch->rooms[i].places);
+        by_free(scratch->rooms[i].sources);
+    }
+    by_free(scratch->rooms);
+    by_free(scratch->x);
+    by_free(scratch->y);
+    by_free(scratch->list);
+    by_free(scratch->needed);
+    by_free(scratch);
+}
+
+struct by_pool *by_round_pool(const struct by_round_scratch *scratch)
+{
+    return scratch->pool;
+}
+
+const struct by_blas *by_round_blas(const struct by_round_scratch *scratch)
+{
+    return scratch->blas;
+}
+
+/* --- One chunk --- */
+
+struct chunk {
+    struct by_round_scratch *scratch;
+    const struct by_round_layer *layer;
+    const struct by_columns *columns;
+    const struct by_rows *rows;
+    const float *y;
+    size_t begin, length;
+    size_t some; /* channels of a piece */
+};
+
+static size_t row_at(const struct chunk *chunk, size_t index)
+{
+    return chunk->rows->list ? chunk->rows->list[chunk->begin + index] : chunk->begin + index;
+}
+
+/* Rows of a matrix, turned. */
+static void fill_matrix(const struct chunk *chunk, const float *from, size_t width, size_t first,
+                        size_t end, float *out)
+{
+    for (size_t row = 0; row < chunk->length; row++) {
+        const float *values = from + row_at(chunk, row) * width;
+        for (size_t i = first; i < end; i++)
+            out[i * chunk->length + row] = values[i];
+    }
+}
+
+/* Outputs of windows: [image][out][place]. */
+static void fill_places(const struct chunk *chunk, size_t width, size_t first, size_t end)
+{
+    const size_t places = chunk->columns->places;
+    for (size_t i = first; i < end; i++) {
+        float *out = chunk->scratch->y + i * chunk->length;
+        for (size_t row = 0; row < chunk->length; row++) {
+            const size_t at = row_at(chunk, row);
+            out[row] = chunk->y[(at / places * width + i) * places + at % places];
+        }
+    }
+}
+
+static void fill_windows(const struct chunk *chunk, size_t first, size_t end, unsigned worker)
+{
+    const struct by_fill fill = {.begin = chunk->begin,
+                                 .length = chunk->length,
+                                 .channel = first,
+                                 .channels = end - first,
+                                 .out = chunk->scratch->x,
+                                 .group_step = chunk->layer->columns * chunk->length,
+                                 .needed = chunk->scratch->needed};
+    by_columns_fill(chunk->columns, chunk->rows, &fill, &chunk->scratch->rooms[worker]);
+}
+
+static size_t x_channels(const struct chunk *chunk)
+{
+    return chunk->columns->in_rows ? chunk->layer->columns : chunk->columns->channels;
+}
+
+static size_t x_pieces(const struct chunk *chunk)
+{
+    return (x_channels(chunk) + chunk->some - 1) / chunk->some;
+}
+
+static void fill_x(const struct chunk *chunk, size_t piece, unsigned worker)
+{
+    const size_t first = piece * chunk->some, left = x_channels(chunk) - first;
+    const size_t end = first + (left < chunk->some ? left : chunk->some);
+    if (chunk->columns->in_rows)
+        fill_matrix(chunk, chunk->columns->values, chunk->layer->columns, first, end,
+                    chunk->scratch->x);
+    else
+        fill_windows(chunk, first, end, worker);
+}
+
+static void fill_y(const struct chunk *chunk, size_t piece)
+{
+    const size_t width = chunk->layer->groups * chunk->layer->outs;
+    const size_t first = piece * chunk->some, left = width - first;
+    const size_t end = first + (left < chunk->some ? left : chunk->some);
+    if (chunk->columns->in_rows)
+        fill_matrix(chunk, chunk->y, width, first, end, chunk->scratch->y);
+    else
+        fill_places(chunk, width, first, end);
+}
+
+static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct chunk *chunk = context;
+    (void)err;
+    for (size_t i = begin; i < end; i++)
+        if (i < x_pieces(chunk))
+            fill_x(chunk, i, worker);
+        else
+            fill_y(chunk, i - x_pieces(chunk));
+    return 0;
+}
+
+static int fill(struct chunk *chunk, struct baryon_error *err)
+{
+    const size_t outs = chunk->layer->groups * chunk->layer->outs;
+    const size_t pieces = x_pieces(chunk) + (outs + chunk->some - 1) / chunk->some;
+    return by_par_for(chunk->scratch->pool, pieces, 1, fill_piece, chunk, err);
+}
+
+/* --- All rows of a sample --- */
+
+static size_t chunk_rows(size_t columns)
+{
+    const size_t fitting = ROOM / columns;
+    if (fitting >= BY_CHUNK_ROWS)
+        return BY_CHUNK_ROWS;
+    return fitting < ROWS_LEAST ? ROWS_LEAST : fitting;
+}
+
+static int make_room(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+                     size_t rows, struct baryon_error *err)
+{
+    const size_t blocks = layer->groups * by_layer_blocks(&layer->rows);
+    if (by_scratch_room(&scratch->x, &scratch->x_room, layer->groups * layer->columns * rows,
+                        sizeof *scratch->x, err) < 0 ||
+        by_scratch_room(&scratch->y, &scratch->y_room, layer->groups * layer->outs * rows,
+                        sizeof *scratch->y, err) < 0 ||
+        by_scratch_room(&scratch->needed, &scratch->needed_room, blocks, sizeof *scratch->needed,
+                        err) < 0)
+        return -1;
+    memset(scratch->needed, true, blocks);
+    return 0;
+}
+
+static int choose(struct by_round_scratch *scratch, const struct by_columns *columns,
+                  uint64_t sample, struct by_rows *rows, struct baryon_error *err)
+{
+    struct by_pool_team team;
+    const size_t most = by_rows_most(columns);
+    by_pool_team(&team, scratch->pool);
+    if (by_scratch_room(&scratch->list, &scratch->list_room,
+                        columns->rows < most ? columns->rows : most, sizeof *scratch->list,
+                        err) < 0)
+        return -1;
+    return by_rows_choose(columns, sample, scratch->list, rows, &team.team, err);
+}
+
+static int check_output(const struct by_round_layer *layer, const struct by_columns *columns,
+                        const struct by_array *y, struct baryon_error *err)
+{
+    size_t count;
+    if (by_dims_count(y->dims, y->rank, &count, err) < 0)
+        return -1;
+    if (y->elem == BY_ELEM_FLOAT && count == columns->rows * layer->groups * layer->outs)
+        return 0;
+    return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' gives %zu numbers, not %zu",
+                   layer->rows.name, count, columns->rows * layer->groups * layer->outs);
+}
+
+int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+                        const struct by_array *x, const struct by_array *y, uint64_t sample,
+                        by_round_chunk_fn *look, void *context, struct baryon_error *err)
+{
+    struct by_columns columns;
+    struct by_rows rows;
+    if (by_columns_init(&columns, &layer->rows, x, err) < 0 ||
+        check_output(layer, &columns, y, err) < 0)
+        return -1;
+    columns.values = x->data;
+    const size_t most = chunk_rows(layer->groups * layer->columns);
+    if (choose(scratch, &columns, sample, &rows, err) < 0 ||
+        make_room(scratch, layer, most, err) < 0)
+        return -1;
+    struct chunk chunk = {.scratch = scratch,
+                          .layer = layer,
+                          .columns = &columns,
+                          .rows = &rows,
+                          .y = y->data,
+                          .some = BY_MOMENTS_TILE / (columns.kernel_size + 1) + 1};
+    for (size_t done = 0; done < rows.count; done += chunk.length) {
+        chunk.begin = done;
+        chunk.length = rows.count - done < most ? rows.count - done : most;
+        const struct by_round_chunk given = {layer, chunk.length, scratch->x, scratch->y};
+        if (fill(&chunk, err) < 0 || look(context, &given, err) < 0)
+            return -1;
+    }
+    return 0;
+}

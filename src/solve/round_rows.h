@@ -1,0 +1,37 @@
+/*
+ * Rows of one sample, for a layer's solver: what the layer reads in the quantized model, beside
+ * what it gives in the float one. A few rows at a time, taken as moments take them
+ * (stats/moments.h).
+ */
+#ifndef BY_ROUND_ROWS_H
+#define BY_ROUND_ROWS_H
+
+#include "base/blas.h"
+#include "base/par.h"
+#include "solve/round_layer.h"
+
+struct by_round_scratch;
+
+int by_round_scratch_open(struct by_round_scratch **scratch, struct by_pool *pool,
+                          struct baryon_error *err);
+void by_round_scratch_close(struct by_round_scratch *scratch);
+struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
+const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
+
+/* One chunk: of each number of x and y, `length` rows side by side. */
+struct by_round_chunk {
+    const struct by_round_layer *layer;
+    size_t length;
+    const float *x; /* [groups * columns][length] */
+    const float *y; /* [groups * outs][length] */
+};
+
+typedef int by_round_chunk_fn(void *context, const struct by_round_chunk *chunk,
+                              struct baryon_error *err);
+
+/* x, y: floats. Shapes that do not fit are refused. */
+int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+                        const struct by_array *x, const struct by_array *y, uint64_t sample,
+                        by_round_chunk_fn *look, void *context, struct baryon_error *err);
+
+#endif

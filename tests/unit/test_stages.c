@@ -1,0 +1,258 @@
+/* A model run piece by piece gives what it gives in one piece, and holds no more than it needs. */
+#include "engine_build.h"
+
+#include "engine/stages.h"
+
+#define SAMPLES 3
+
+static float data[SAMPLES][2];
+static struct by_array arrays[SAMPLES];
+static const struct by_array *inputs[SAMPLES];
+static struct by_stages *stages;
+
+static int prepare(void **state)
+{
+    (void)state;
+    drawn = 0;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        data[i][0] = (float)i - 1;
+        data[i][1] = 0.5f * (float)i;
+        arrays[i] = (struct by_array){.name = "x",
+                                      .elem = BY_ELEM_FLOAT,
+                                      .rank = 2,
+                                      .dims = {1, 2},
+                                      .data = data[i],
+                                      .size = sizeof data[i]};
+        inputs[i] = &arrays[i];
+    }
+    return 0;
+}
+
+static void open_stages(struct baryon_model *model)
+{
+    const struct by_stages_options options = {.session = {.threads = 1}};
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_settle(model, &err));
+    assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
+}
+
+static void reach(const struct baryon_model *model, const char *name)
+{
+    struct baryon_value *wanted = value_of(model->graph, name);
+    assert_ok(by_stages_reach(stages, &wanted, 1, &err));
+}
+
+static float at(const struct baryon_model *model, const char *name, size_t sample, size_t place)
+{
+    const struct by_array *array = by_stages_value(stages, value_of(model->graph, name), sample);
+    assert_non_null(array);
+    assert_int_equal(array->elem, BY_ELEM_FLOAT);
+    return ((const float *)array->data)[place];
+}
+
+/* a = x + w, b = a * a, c = b + a, y = relu(c) */
+static struct baryon_model *chain(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_values(model, "w", "2", (const float[]){1, -2});
+    put_node(model->graph, "add", "Add", "x,w", "a");
+    put_node(model->graph, "mul", "Mul", "a,a", "b");
+    put_node(model->graph, "sum", "Add", "b,a", "c");
+    put_node(model->graph, "relu", "Relu", "c", "y");
+    return model;
+}
+
+static float a_of(size_t sample, size_t place)
+{
+    return data[sample][place] + (place ? -2 : 1);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    reach(model, "a");
+    for (size_t i = 0; i < SAMPLES; i++)
+        for (size_t k = 0; k < 2; k++)
+            assert_true(at(model, "a", i, k) == a_of(i, k));
+    reach(model, "y");
+    for (size_t i = 0; i < SAMPLES; i++)
+        for (size_t k = 0; k < 2; k++) {
+            const float c = a_of(i, k) * a_of(i, k) + a_of(i, k);
+            assert_true(at(model, "y", i, k) == (c > 0 ? c : 0));
+        }
+    by_stages_close(stages);
+    by_model_free(model);
+}
+
+/* a is read twice and by nodes of two pieces; it goes when the last of them ran. */
+static void test_what_waits(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    const uint64_t one = SAMPLES * sizeof data[0];
+    open_stages(model);
+    assert_int_equal(by_stages_bytes(stages), 0);
+    reach(model, "b");
+    assert_int_equal(by_stages_bytes(stages), 2 * one); /* a and b */
+    assert_null(by_stages_value(stages, value_of(model->graph, "c"), 0));
+    reach(model, "c");
+    assert_int_equal(by_stages_bytes(stages), 2 * one); /* b, still wanted, and c */
+    by_stages_let_go(stages, value_of(model->graph, "b"));
+    assert_null(by_stages_value(stages, value_of(model->graph, "b"), 0));
+    assert_int_equal(by_stages_bytes(stages), one);
+    by_stages_let_go(stages, value_of(model->graph, "c")); /* relu is to read it */
+    assert_int_equal(by_stages_bytes(stages), one);
+    reach(model, "y");
+    assert_int_equal(by_stages_bytes(stages), one);
+    by_stages_close(stages);
+    by_model_free(model);
+}
+
+/* A constant of a node that did not run may become another one; of one that ran, it is too late. */
+static void test_constants_change(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_values(model, "v", "2", (const float[]){10, 20});
+    put_values(model, "w", "2", (const float[]){3, 4});
+    put_node(model->graph, "first", "Add", "x,v", "a");
+    struct baryon_node *second = put_node(model->graph, "second", "Mul", "a,w", "y");
+    open_stages(model);
+    reach(model, "a");
+    const int64_t dims[1] = {2};
+    struct baryon_tensor *tensor = by_tensor_new(model, "u", BY_ELEM_FLOAT, dims, 1,
+                                                 (const float[]){-1, 2}, 2 * sizeof(float), &err);
+    assert_non_null(tensor);
+    struct baryon_value *changed = by_graph_add_initializer(model->graph, tensor, &err);
+    assert_non_null(changed);
+    assert_ok(by_node_set_input(second, 1, changed, &err));
+    reach(model, "y");
+    for (size_t i = 0; i < SAMPLES; i++) {
+        assert_true(at(model, "y", i, 0) == -(data[i][0] + 10));
+        assert_true(at(model, "y", i, 1) == 2 * (data[i][1] + 20));
+    }
+    by_stages_close(stages);
+    assert_ok(by_graph_verify(model, &err));
+    by_model_free(model);
+}
+
+static struct baryon_model *pairs(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_values(model, "s", "", (const float[]){0.25f});
+    const int8_t zero = 0;
+    put_weight(model, "z", BY_ELEM_INT8, NULL, 0, &zero, sizeof zero);
+    put_node(model->graph, "q", "QuantizeLinear", "x,s,z", "i");
+    put_node(model->graph, "dq", "DequantizeLinear", "i,s,z", "d");
+    put_node(model->graph, "one", "Abs", "d", "a");
+    put_node(model->graph, "two", "Neg", "d", "b");
+    put_node(model->graph, "sum", "Add", "a,b", "y");
+    return model;
+}
+
+/* What is dequantized waits as integers, a byte each, though two nodes in two pieces read it. */
+static void test_integers_wait(void **state)
+{
+    (void)state;
+    struct baryon_model *model = pairs();
+    open_stages(model);
+    reach(model, "a");
+    const uint64_t floats = SAMPLES * sizeof data[0];
+    assert_int_equal(by_stages_bytes(stages), floats + SAMPLES * 2);
+    assert_null(by_stages_value(stages, value_of(model->graph, "d"), 0));
+    reach(model, "b");
+    assert_int_equal(by_stages_bytes(stages), 2 * floats);
+    for (size_t i = 0; i < SAMPLES; i++)
+        assert_true(at(model, "b", i, 1) == -data[i][1]);
+    by_stages_close(stages);
+    by_model_free(model);
+}
+
+/* Samples of several sizes, and several threads. */
+static void test_sizes_differ(void **state)
+{
+    (void)state;
+    struct by_pool *pool;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_node(model->graph, "neg", "Neg", "x", "a");
+    put_node(model->graph, "abs", "Abs", "a", "y");
+    const float more[4] = {1, -2, 3, -4};
+    arrays[1].dims[0] = 2;
+    arrays[1].data = more;
+    arrays[1].size = sizeof more;
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_pool_open(&pool, 3, &err));
+    const struct by_stages_options options = {.pool = pool};
+    assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
+    reach(model, "a");
+    reach(model, "y");
+    for (size_t k = 0; k < 4; k++)
+        assert_true(at(model, "y", 1, k) == (float)(k + 1));
+    assert_true(at(model, "y", 2, 1) == data[2][1]);
+    by_stages_close(stages);
+    by_pool_close(pool);
+    by_model_free(model);
+}
+
+/* The outer value that a nested graph reads is part of what its node needs. */
+static void test_nested(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    const uint8_t yes = 1;
+    put_weight(model, "yes", BY_ELEM_BOOL, NULL, 0, &yes, 1);
+    put_node(model->graph, "neg", "Neg", "x", "a");
+    put_node(model->graph, "abs", "Abs", "x", "b");
+    struct baryon_node *branch = put_node(model->graph, "if", "If", "yes", "y");
+    for (size_t i = 0; i < 2; i++) {
+        struct baryon_graph *graph = put_nested(model, branch, i ? "else_branch" : "then_branch");
+        put_node(graph, i ? "e" : "t", "Identity", i ? "b" : "a", i ? "eb" : "ta");
+        put_output(graph, i ? "eb" : "ta");
+    }
+    open_stages(model);
+    reach(model, "a");
+    reach(model, "y");
+    assert_true(at(model, "y", 0, 0) == -data[0][0]);
+    by_stages_close(stages);
+    by_model_free(model);
+}
+
+static void test_gone(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    reach(model, "y");
+    struct baryon_value *wanted = value_of(model->graph, "b");
+    assert_int_equal(by_stages_reach(stages, &wanted, 1, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_INTERNAL);
+    assert_non_null(strstr(err.message, "'b'"));
+    by_stages_close(stages);
+    by_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_values, prepare),
+        cmocka_unit_test_setup(test_what_waits, prepare),
+        cmocka_unit_test_setup(test_constants_change, prepare),
+        cmocka_unit_test_setup(test_integers_wait, prepare),
+        cmocka_unit_test_setup(test_sizes_differ, prepare),
+        cmocka_unit_test_setup(test_nested, prepare),
+        cmocka_unit_test_setup(test_gone, prepare),
+    };
+    return cmocka_run_group_tests_name("stages", tests, NULL, NULL);
+}
