@@ -45,7 +45,9 @@ static void tell_event(const struct by_progress *progress)
     by_json_text(&json, "stage", progress->label);
     by_json_int(&json, "done", (int64_t)progress->done);
     by_json_int(&json, "total", (int64_t)progress->total);
-    by_json_double(&json, "samples_per_second", rate);
+    char key[48];
+    snprintf(key, sizeof key, "%s_per_second", progress->unit);
+    by_json_double(&json, key, rate);
     if (rate > 0)
         by_json_double(&json, "seconds_left", left_of(progress, rate));
     else

@@ -1,7 +1,7 @@
 /* What choices of a layer's weights cost on samples. */
 #include "solve/round.h"
 
-#include <string.h>
+#include "solve/round_sums.h"
 
 #define BLOCK 64 /* outputs at once */
 
@@ -20,25 +20,6 @@ static size_t items_of(const struct measuring *measuring)
     return measuring->chunk->layer->groups * measuring->blocks;
 }
 
-/* Squared differences of one output. */
-static double difference(const float *result, const float *wanted, double bias, size_t length)
-{
-    double sums[4] = {0};
-    for (size_t i = 0; i < length; i++) {
-        const double error = (double)result[i] + bias - (double)wanted[i];
-        sums[i % 4] += error * error;
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-static double energy(const float *values, size_t count)
-{
-    double sums[4] = {0};
-    for (size_t i = 0; i < count; i++)
-        sums[i % 4] += (double)values[i] * (double)values[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 static void measure(const struct measuring *measuring, size_t item, float *results)
 {
     const struct by_round_chunk *chunk = measuring->chunk;
@@ -47,7 +28,7 @@ static void measure(const struct measuring *measuring, size_t item, float *resul
     const size_t left = layer->outs - first, outs = left < BLOCK ? left : BLOCK;
     const size_t place = group * layer->outs + first, length = chunk->length;
     const float *wanted = chunk->y + place * length;
-    double *sums = measuring->sums + item * (measuring->errors->count + 1);
+    double sum, energy, *sums = measuring->sums + item * (measuring->errors->count + 1);
     for (size_t k = 0; k < measuring->errors->count; k++) {
         const struct by_round_choice *choice = &measuring->errors->choices[k];
         measuring->blas->sgemm(
@@ -55,10 +36,12 @@ static void measure(const struct measuring *measuring, size_t item, float *resul
             (int)layer->columns, 1, choice->weights + place * layer->columns, (int)layer->columns,
             chunk->x + group * layer->columns * length, (int)length, 0, results, (int)length);
         for (size_t i = 0; i < outs; i++)
-            sums[k] += difference(results + i * length, wanted + i * length,
+            sums[k] +=
+                by_round_distance(results + i * length, wanted + i * length,
                                   choice->biases ? (double)choice->biases[place + i] : 0, length);
     }
-    sums[measuring->errors->count] += energy(wanted, outs * length);
+    by_round_sums(wanted, outs * length, &sum, &energy);
+    sums[measuring->errors->count] += energy;
 }
 
 static int measure_each(void *context, size_t begin, size_t end, unsigned worker,

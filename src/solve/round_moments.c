@@ -1,5 +1,6 @@
 #include "solve/round_moments.h"
 
+#include "solve/round_sums.h"
 #include "stats/moments_internal.h"
 
 int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
@@ -129,18 +130,6 @@ static int add_item(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static void add_sums(const float *values, size_t length, double *sum, double *squares)
-{
-    double sums[4] = {0}, square = 0;
-    for (size_t i = 0; i < length; i++)
-        sums[i % 4] += (double)values[i];
-    for (size_t i = 0; squares && i < length; i++)
-        square += (double)values[i] * (double)values[i];
-    *sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    if (squares)
-        *squares += square;
-}
-
 static int add_sums_of(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
@@ -148,12 +137,17 @@ static int add_sums_of(void *context, size_t begin, size_t end, unsigned worker,
     const struct by_round_moments *moments = adding->moments;
     const size_t xs = moments->groups * moments->columns, length = adding->chunk->length;
     (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++)
-        if (i < xs)
-            add_sums(adding->chunk->x + i * length, length, &moments->x[i], NULL);
-        else
-            add_sums(adding->chunk->y + (i - xs) * length, length, &moments->y[i - xs],
-                     &moments->yy[i - xs]);
+    for (size_t i = begin; i < end; i++) {
+        double sum, squares;
+        by_round_sums(i < xs ? adding->chunk->x + i * length : adding->chunk->y + (i - xs) * length,
+                      length, &sum, &squares);
+        if (i < xs) {
+            moments->x[i] += sum;
+            continue;
+        }
+        moments->y[i - xs] += sum;
+        moments->yy[i - xs] += squares;
+    }
     return 0;
 }
 
