@@ -234,6 +234,24 @@ static void given_values_stand_above_the_preset(void **state)
     end(&world);
 }
 
+static void transformers_have_moving_averages_in_compat_alone(void **state)
+{
+    static const char *const presets[] = {"--preset=INT8_TRANSFORMER_DEFAULT",
+                                          "--preset=INT16_TRANSFORMER_DEFAULT"};
+    struct world world;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        makes(&world, WORDS(presets[i]));
+        assert_string_equal(world.recipe->activation.method->name, "minmse");
+        assert_false(world.recipe->activation.calib.moving_average);
+        end(&world);
+        makes(&world, WORDS(presets[i], "--compat=quark-0.13"));
+        assert_string_equal(world.recipe->activation.method->name, "minmax");
+        assert_true(world.recipe->activation.calib.moving_average);
+        end(&world);
+    }
+}
+
 static void unknown_presets_are_told(void **state)
 {
     (void)state;
@@ -699,6 +717,7 @@ int main(void)
         cmocka_unit_test(every_preset_is_what_it_prints),
         cmocka_unit_test(presets_are_what_their_names_say),
         cmocka_unit_test(given_values_stand_above_the_preset),
+        cmocka_unit_test(transformers_have_moving_averages_in_compat_alone),
         cmocka_unit_test(unknown_presets_are_told),
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),
