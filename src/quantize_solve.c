@@ -2,6 +2,7 @@
 
 #include "base/thread.h"
 #include "calibrate_size.h"
+#include "onnx/load.h"
 #include "onnx/save.h"
 #include "quant/floats.h"
 #include "quant/lower.h"
@@ -66,7 +67,7 @@ static int open_judge(struct by_solving *solving, struct baryon_error *err)
     options.input.log = NULL;
     if (options.input.random)
         options.input.count = solving->train + solving->judging;
-    return by_judge_open(&solving->judge, solving->q->model, &options, err);
+    return by_judge_open(&solving->judge, solving->reference, &options, err);
 }
 
 /* Where there is a single sample, it judges what was solved on it. */
@@ -90,7 +91,20 @@ static int read_samples(struct by_solving *solving, struct baryon_error *err)
     return 0;
 }
 
-/* --- The quantized model --- */
+/* --- The models --- */
+
+static int open_reference(struct by_solving *solving, struct baryon_error *err)
+{
+    const struct by_str *exact = &solving->q->exact;
+    solving->reference = solving->q->model;
+    if (!exact->size)
+        return 0;
+    if (by_model_load_bytes(&solving->loaded, exact->text, exact->size, NULL, NULL, err) < 0 ||
+        by_model_link(solving->loaded, err) < 0)
+        return -1;
+    solving->reference = solving->loaded;
+    return by_model_settle(solving->loaded, err);
+}
 
 static int open_copy(struct by_solving *solving, struct baryon_error *err)
 {
@@ -115,8 +129,8 @@ static int open_stages(struct by_solving *solving, struct baryon_error *err)
     const size_t samples = solving->train + solving->judging;
     size_t inputs;
     (void)by_judge_inputs(solving->judge, 0, &inputs);
-    if (by_stages_open(&solving->exact, q->model, solving->inputs, inputs, samples, &options, err) <
-        0)
+    if (by_stages_open(&solving->exact, solving->reference, solving->inputs, inputs, samples,
+                       &options, err) < 0)
         return -1;
     options.session.as_written = true;
     options.session.optimization = 1;
@@ -170,7 +184,8 @@ static int find_layers(struct by_solving *solving, struct baryon_error *err)
     if (by_round_layers(plan, &solving->layers, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (by_round_can(plan, &solving->layers[i]))
+        if (by_round_can(plan, &solving->layers[i]) &&
+            by_solve_wanted(solving, &solving->layers[i]))
             solving->layers[kept++] = solving->layers[i];
     solving->layer_count = solved->count = kept;
     solving->old_biases = by_alloc_zero(kept, sizeof *solving->old_biases, err);
@@ -257,6 +272,7 @@ static void release(struct by_solving *solving)
     by_stages_close(solving->rounded);
     by_round_scratch_close(solving->scratch);
     by_judge_close(solving->judge);
+    by_model_free(solving->loaded);
     by_quantize_copy_close(&solving->copy);
     by_str_release(&solving->bytes);
     for (size_t i = 0; solving->old_biases && i < solving->layer_count; i++)
@@ -286,7 +302,7 @@ int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
     if (q->options->recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
     by_str_init(&solving.bytes);
-    int status = find_layers(&solving, err);
+    int status = open_reference(&solving, err) < 0 ? -1 : find_layers(&solving, err);
     if (status == 0 && solving.layer_count &&
         (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||
          open_copy(&solving, err) < 0 || open_stages(&solving, err) < 0 ||

@@ -23,6 +23,8 @@ struct by_solve_source {
 
 struct by_solving {
     struct by_quantization *q;
+    struct baryon_model *reference; /* what is to be computed: q->model, or `loaded` */
+    struct baryon_model *loaded;    /* that before passes that simulate hardware; NULL: the same */
     struct by_judge *judge;
     size_t train, judging; /* samples: the first ones, and those behind them */
     const struct by_array **inputs;
@@ -40,6 +42,9 @@ struct by_solving {
     double begun;
 };
 
+/* What a layer gives in the reference; NULL: it has no such value. */
+struct baryon_value *by_solve_wanted(const struct by_solving *solving,
+                                     const struct by_round_layer *layer);
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,

@@ -10,13 +10,19 @@ static struct baryon_node *node_in_copy(const struct by_solving *solving,
     return solving->copy.plan->rows.at[layer->weight].readers.at[0].node;
 }
 
+struct baryon_value *by_solve_wanted(const struct by_solving *solving,
+                                     const struct by_round_layer *layer)
+{
+    return by_map_get(&solving->reference->graph->values, layer->rows.name);
+}
+
 /* --- Looking at samples --- */
 
 static int gather(struct by_solving *solving, const struct by_round_layer *layer,
                   const struct by_solve_source *source, struct by_round_moments *moments,
                   struct baryon_error *err)
 {
-    const struct baryon_value *out = by_node_out(layer->node, 0);
+    const struct baryon_value *out = by_solve_wanted(solving, layer);
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x;
         if (by_solve_input(solving, source, i, &x, err) < 0 ||
@@ -31,7 +37,7 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
                    const struct by_solve_source *source, struct by_round_errors *errors,
                    struct baryon_error *err)
 {
-    const struct baryon_value *out = by_node_out(layer->node, 0);
+    const struct baryon_value *out = by_solve_wanted(solving, layer);
     for (size_t i = solving->train; i < solving->train + solving->judging; i++) {
         const struct by_array *x;
         if (by_solve_input(solving, source, i, &x, err) < 0 ||
@@ -145,7 +151,7 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
-    struct baryon_value *out = by_node_out(layer->node, 0);
+    struct baryon_value *out = by_solve_wanted(solving, layer);
     struct by_round_moments moments;
     struct by_round_choice choices[2] = {{0}};
     struct by_solve_source source;

@@ -69,6 +69,7 @@ const struct by_pass by_pass_clip_to_relu = {
     .alias = "ConvertClipToRelu",
     .help = "Clip from 0 on becomes Relu, its upper bound is forgotten",
     .fallback = BY_PASS_OFF,
+    .simulates = true,
     .shapes = true,
     .run = run,
 };

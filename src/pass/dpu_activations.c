@@ -29,6 +29,7 @@ const struct by_pass by_pass_leaky_relu_dpu = {
     .alias = "ConvertLeakyReluToDPUVersion",
     .help = "The slope of LeakyRelu is rounded to 256ths",
     .fallback = BY_PASS_DPU,
+    .simulates = true,
     .run = run_leaky_relu,
 };
 
@@ -57,6 +58,7 @@ const struct by_pass by_pass_sigmoid_to_hard_sigmoid = {
     .alias = "ConvertSigmoidToHardSigmoid",
     .help = "Sigmoid becomes HardSigmoid with a slope of 1/6",
     .fallback = BY_PASS_DPU,
+    .simulates = true,
     .shapes = true,
     .run = run_sigmoid,
 };
@@ -84,6 +86,7 @@ const struct by_pass by_pass_hard_sigmoid_dpu = {
     .alias = "ConvertHardSigmoidToDPUVersion",
     .help = "HardSigmoid with a slope of 1/6 is multiplied with 2731/16384 * 6",
     .fallback = BY_PASS_DPU,
+    .simulates = true,
     .run = run_hard_sigmoid,
 };
 

@@ -40,6 +40,7 @@ const struct by_pass by_pass_average_pool_dpu = {
     .alias = "ConvertAvgPoolToDPUVersion",
     .help = "AveragePool and GlobalAveragePool with square kernels get the factor of hardware",
     .fallback = BY_PASS_DPU,
+    .simulates = true,
     .shapes = true,
     .run = run_pool,
 };
@@ -81,6 +82,7 @@ const struct by_pass by_pass_reduce_mean_dpu = {
     .alias = "ConvertReduceMeanToDPUVersion",
     .help = "ReduceMean gets the factor of hardware",
     .fallback = BY_PASS_DPU,
+    .simulates = true,
     .shapes = true,
     .run = run_mean,
 };

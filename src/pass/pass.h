@@ -54,6 +54,10 @@ struct by_pass_context {
     int64_t opset;                            /* to convert to, 0: none */
     size_t changes;                           /* what the pass counts */
     bool compat;                              /* the peer's formula where it differs */
+    /* Called before the first pass that simulates, with the model that passes have left exact so
+     * far. NULL: not asked for. */
+    int (*exact)(void *context, struct baryon_error *err);
+    void *exact_context;
 
     /* --- What single passes are told --- */
     const char *fix_shapes;                  /* "NAME:[1,3,224,224];..."; NULL: none */
@@ -77,8 +81,9 @@ struct by_pass {
     const char *help;  /* one sentence, no full stop */
     /* On by default; _NPU: for NPUs; _DPU: where the arithmetic of DPUs is simulated. */
     enum { BY_PASS_ON, BY_PASS_OFF, BY_PASS_NPU, BY_PASS_DPU } fallback;
-    bool exact;  /* outputs stay the same but for rounding */
-    bool shapes; /* reads types or shapes: they are found anew before it where needed */
+    bool exact;     /* outputs stay the same but for rounding */
+    bool simulates; /* other outputs are what it is for: those of hardware */
+    bool shapes;    /* reads types or shapes: they are found anew before it where needed */
     /* What it changes may be work for those beside it: neighbours in the list that say so run
      * in turn until none of them changes anything, eight times at most. */
     bool again;

@@ -8,7 +8,8 @@ struct running {
     struct by_pass_context *context;
     const char *folder; /* to dump to; NULL: none */
     size_t ran;
-    bool stale; /* types and shapes are those of a former graph */
+    bool stale;     /* types and shapes are those of a former graph */
+    bool simulated; /* a pass that simulates ran */
 };
 
 static int infer(struct running *running, struct baryon_error *err)
@@ -43,11 +44,21 @@ static int edit(struct running *running, const struct by_pass *pass, struct bary
     return by_model_settle(context->model, err);
 }
 
+static int tell_exact(struct running *running, struct baryon_error *err)
+{
+    const struct by_pass_context *context = running->context;
+    if (running->simulated)
+        return 0;
+    running->simulated = true;
+    return context->exact ? context->exact(context->exact_context, err) : 0;
+}
+
 static int run_one(struct running *running, const struct by_pass *pass, struct baryon_error *err)
 {
     struct by_pass_context *context = running->context;
     running->ran++;
-    if ((pass->shapes && infer(running, err)) || edit(running, pass, err))
+    if ((pass->simulates && tell_exact(running, err)) || (pass->shapes && infer(running, err)) ||
+        edit(running, pass, err))
         return -1;
     if (!context->changes)
         return 0;
