@@ -1,5 +1,6 @@
 /* Every allocation of rounding by descent fails in turn, once and from then on. */
 #include "base/fault.h"
+#include "solve/gptq.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,11 @@ static int descend(void)
 static int find_error(void)
 {
     return by_descent_error(&layer.problem, layer.integers, layer.errors, &err);
+}
+
+static int feed_back(void)
+{
+    return by_gptq_run(&layer.problem, NULL, layer.integers, &err);
 }
 
 static void fail_each(int call(void))
@@ -48,6 +54,7 @@ static void everything(void **state)
     descent_open(&layer, &shape);
     fail_each(descend);
     fail_each(find_error);
+    fail_each(feed_back);
     descent_close(&layer);
 }
 

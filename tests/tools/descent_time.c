@@ -1,14 +1,15 @@
 /*
- * Seconds that rounding by descent takes, and by how many dB the error of nearest integers falls:
+ * Seconds of processor that rounding by descent takes and that GPTQ takes, and by how many dB the
+ * error of nearest integers falls: by descent, by GPTQ, by descent that starts from GPTQ.
  *
- *     descent_time [THREADS [SWEEPS [ROWS]]]
+ *     descent_time [THREADS [SWEEPS [BITS [ROWS]]]]
  *
  * Inputs are ROWS samples of half as many hidden numbers as columns, mixed, some columns much
- * larger than others, as layers have them; weights of 8 bits with a scale for each output.
+ * larger than others, as layers have them; weights have a scale for each output.
  */
 #include "base/blas.h"
 #include "base/rng.h"
-#include "solve/descent.h"
+#include "solve/gptq.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,73 +72,107 @@ static float *make_gram(size_t columns, size_t rows, const struct by_blas *blas)
     return gram;
 }
 
-static double sum(const double *values, size_t count)
+/* Of all outputs, counted from what the weights themselves give: cross is gram times these. */
+static double total_error(const struct by_descent *problem, const int32_t *integers)
 {
-    double total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += values[i];
-    return total;
-}
-
-/* w' gram w: what the error is counted from, since cross is gram times the weights. */
-static double energy(const struct by_descent *problem)
-{
-    double total = 0;
+    double *errors = by_alloc(problem->outs, sizeof *errors, &err), total = 0;
+    if (!errors || by_descent_error(problem, integers, errors, &err))
+        fail();
+    for (size_t i = 0; i < problem->outs; i++)
+        total += errors[i];
     for (size_t i = 0; i < problem->outs * problem->columns; i++)
         total += (double)problem->weights[i] * (double)problem->cross[i];
+    by_free(errors);
     return total;
 }
 
-static void measure(size_t columns, size_t outs, size_t times, size_t rows, unsigned sweeps,
-                    struct by_pool *pool)
+struct options {
+    struct by_pool *pool;
+    unsigned sweeps, bits;
+    size_t rows;
+};
+
+enum way { DESCENT, GPTQ, BOTH, WAYS };
+
+static double run(const struct by_descent *problem, enum way way, struct by_pool *pool,
+                  int32_t *integers)
+{
+    by_descent_nearest(problem, integers);
+    const double begin = now();
+    if (way != DESCENT && by_gptq_run(problem, pool, integers, &err))
+        fail();
+    if (way != GPTQ && by_descent_run(problem, pool, integers, NULL, &err))
+        fail();
+    return now() - begin;
+}
+
+static void report(const struct by_descent *problem, size_t times, struct by_pool *pool)
+{
+    static const char *const names[WAYS] = {"descent", "gptq", "both"};
+    int32_t *integers = by_alloc(problem->outs * problem->columns, sizeof *integers, &err);
+    if (!integers)
+        fail();
+    by_descent_nearest(problem, integers);
+    const double nearest = total_error(problem, integers);
+    printf("%5zu columns %4zu outputs %4zu times", problem->columns, problem->outs, times);
+    for (enum way way = DESCENT; way < WAYS; way++) {
+        double took = 0;
+        for (size_t i = 0; i < times; i++)
+            took += run(problem, way, pool, integers);
+        printf("  %s %9.6f s %5.2f dB", names[way], took,
+               10 * log10(nearest / total_error(problem, integers)));
+        fflush(stdout);
+    }
+    printf("\n");
+    by_free(integers);
+}
+
+static void measure(size_t columns, size_t outs, size_t times, const struct options *options)
 {
     const struct by_blas *blas;
     if (by_blas_open(&blas, &err))
         fail();
-    float *gram = make_gram(columns, rows ? rows : 2 * columns, blas);
+    float *gram = make_gram(columns, options->rows ? options->rows : 2 * columns, blas);
     float *weights = draw(outs * columns, 4), *cross = allocate(outs * columns);
     float *scales = allocate(outs);
     blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs, (int)columns,
                 (int)columns, 1, weights, (int)columns, gram, (int)columns, 0, cross, (int)columns);
+    const int32_t high = (1 << (options->bits - 1)) - 1;
     for (size_t i = 0; i < outs; i++)
-        scales[i] = 4.0f / 127;
-    const struct by_descent problem = {columns, outs,    gram, cross, weights, scales, NULL,
-                                       1,       columns, -127, 127,   sweeps,  false};
-    int32_t *integers = by_alloc(outs * columns, sizeof *integers, &err);
-    double *errors = by_alloc(outs, sizeof *errors, &err), took = 0;
-    if (!integers || !errors)
-        fail();
-    for (size_t i = 0; i < times; i++) {
-        by_descent_nearest(&problem, integers);
-        const double begin = now();
-        if (by_descent_run(&problem, pool, integers, errors, &err))
-            fail();
-        took += now() - begin;
-    }
-    const double gained = sum(errors, outs);
-    if (by_descent_error(&problem, integers, errors, &err))
-        fail();
-    const double left = sum(errors, outs) + energy(&problem);
-    printf("%5zu columns %4zu outputs %5zu times %9.6f s, %6.2f dB\n", columns, outs, times, took,
-           10 * log10((left + gained) / left));
+        scales[i] = 4.0f / (float)high;
+    const struct by_descent problem = {.columns = columns,
+                                       .outs = outs,
+                                       .gram = gram,
+                                       .cross = cross,
+                                       .weights = weights,
+                                       .scales = scales,
+                                       .groups = 1,
+                                       .group = columns,
+                                       .low = -high,
+                                       .high = high,
+                                       .sweeps = options->sweeps};
+    report(&problem, times, outs > 1 ? options->pool : NULL);
     by_free(gram);
     by_free(weights);
     by_free(cross);
     by_free(scales);
-    by_free(integers);
-    by_free(errors);
 }
 
 int main(int argc, char **argv)
 {
     static const size_t sizes[][3] = {{9, 1, 1000},   {64, 64, 1},    {576, 64, 1},  {1152, 128, 1},
                                       {2304, 256, 1}, {4608, 512, 1}, {512, 2048, 1}};
-    struct by_pool *pool;
-    if (by_pool_open(&pool, argc > 1 ? (unsigned)atoi(argv[1]) : 0, &err))
+    struct options options = {.bits = 8};
+    if (by_pool_open(&options.pool, argc > 1 ? (unsigned)atoi(argv[1]) : 0, &err))
         fail();
+    if (argc > 2)
+        options.sweeps = (unsigned)atoi(argv[2]);
+    if (argc > 3)
+        options.bits = (unsigned)atoi(argv[3]);
+    if (argc > 4)
+        options.rows = (size_t)atol(argv[4]);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        measure(sizes[i][0], sizes[i][1], sizes[i][2], argc > 3 ? (size_t)atol(argv[3]) : 0,
-                argc > 2 ? (unsigned)atoi(argv[2]) : 0, sizes[i][1] > 1 ? pool : NULL);
-    by_pool_close(pool);
+        measure(sizes[i][0], sizes[i][1], sizes[i][2], &options);
+    by_pool_close(options.pool);
     return 0;
 }

@@ -1,0 +1,187 @@
+/*
+ * With gram = l l' the error of e = weights - values is the squared length of l' e, and element i
+ * of that depends on e[i] and later ones alone. So columns go from last to first: each takes the
+ * integer that brings its element nearest to zero, given those behind it. That is what feeding
+ * errors back through the inverse of gram does, without the inverse.
+ */
+#include "solve/gptq.h"
+
+#include "base/blas.h"
+#include "solve/cholesky.h"
+#include "solve/descent_internal.h"
+#include "solve/descent_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK BY_CHOLESKY_BLOCK
+#define OUTS  64  /* of a piece */
+#define ROWS  128 /* of a piece, where the factor is divided */
+/* Damping beyond the caller's, in shares of the mean diagonal: none, then from the first on. */
+#define DAMPING_FIRST 1e-4f
+#define DAMPING_LAST  0.11f
+
+struct column {
+    float diagonal;
+    uint32_t index;
+};
+
+struct gptq {
+    const struct by_descent *problem;
+    const struct by_descent_path *path;
+    const struct by_blas *blas; /* NULL: one block */
+    struct column *order;       /* by diagonal, ascending */
+    float *factor;              /* [columns][columns] in that order */
+    float *diagonal;            /* of the factor */
+    int32_t *integers;
+};
+
+/* --- The factor --- */
+
+static int by_diagonal(const void *left, const void *right)
+{
+    const struct column *a = left, *b = right;
+    if (a->diagonal != b->diagonal)
+        return a->diagonal < b->diagonal ? -1 : 1;
+    return a->index > b->index ? -1 : a->index < b->index;
+}
+
+static float find_order(const struct gptq *g)
+{
+    const size_t columns = g->problem->columns;
+    double sum = 0;
+    for (size_t i = 0; i < columns; i++) {
+        const float diagonal = g->problem->gram[i * columns + i];
+        g->order[i] = (struct column){fmaxf(diagonal, 0), (uint32_t)i};
+        sum += (double)g->order[i].diagonal;
+    }
+    qsort(g->order, columns, sizeof *g->order, by_diagonal);
+    return (float)(sum / (double)columns);
+}
+
+/* Columns without a diagonal have nothing to do with the others. */
+static void fill_factor(const struct gptq *g, float mean, float damping)
+{
+    const size_t columns = g->problem->columns;
+    for (size_t i = 0; i < columns; i++) {
+        float *row = g->factor + i * columns;
+        const float *from = g->problem->gram + g->order[i].index * columns;
+        for (size_t j = 0; j < i; j++) {
+            const bool dead = !(g->order[j].diagonal > 0);
+            row[j] = dead ? 0 : from[g->order[j].index];
+        }
+        row[i] = g->order[i].diagonal > 0 ? g->order[i].diagonal + damping * mean : mean;
+    }
+}
+
+/* Columns of the factor by their diagonal elements: those become 1. */
+static int divide_rows(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct gptq *g = context;
+    (void)worker;
+    (void)err;
+    for (size_t i = begin; i < end; i++)
+        for (size_t j = 0; j < i; j++)
+            g->factor[i * g->problem->columns + j] /= g->diagonal[j];
+    return 0;
+}
+
+static int find_factor(struct gptq *g, struct by_pool *pool, bool *positive,
+                       struct baryon_error *err)
+{
+    const size_t columns = g->problem->columns;
+    const float mean = find_order(g);
+    *positive = false;
+    for (float damping = 0; !*positive && damping < DAMPING_LAST && mean > 0;
+         damping = damping > 0 ? damping * 10 : DAMPING_FIRST) {
+        fill_factor(g, mean, damping);
+        if (by_cholesky(g->factor, columns, g->blas, pool, positive, err))
+            return -1;
+    }
+    for (size_t i = 0; i < columns; i++)
+        g->diagonal[i] = g->factor[i * columns + i];
+    return *positive ? by_par_for(pool, columns, ROWS, divide_rows, g, err) : 0;
+}
+
+/* --- Rounding --- */
+
+/* wanted: what the block of an output should be, made up for what is behind; errors: [BLOCK]. */
+static void round_block(const struct gptq *g, size_t out, size_t begin, size_t end, float *wanted,
+                        float *errors)
+{
+    const struct by_descent *p = g->problem;
+    const uint32_t which = 0;
+    for (size_t i = end; i-- > begin;) {
+        const size_t column = g->order[i].index, at = by_descent_scale_index(p, out, column);
+        const float level = nearbyintf(by_descent_level(p, wanted[i], at));
+        g->integers[out * p->columns + column] = (int32_t)level + by_descent_zero(p, at);
+        errors[i - begin] = p->weights[out * p->columns + column] - level * p->scales[at];
+        g->path->add(wanted + begin, i - begin, g->factor + i * p->columns + begin, p->columns,
+                     &which, 1, errors + i - begin);
+    }
+}
+
+static void round_outs(const struct gptq *g, size_t first, size_t outs, float *wanted,
+                       float *errors)
+{
+    const struct by_descent *p = g->problem;
+    for (size_t k = 0; k < outs; k++)
+        for (size_t i = 0; i < p->columns; i++)
+            wanted[k * p->columns + i] = p->weights[(first + k) * p->columns + g->order[i].index];
+    for (size_t end = p->columns, begin; end; end = begin) {
+        begin = (end - 1) / BLOCK * BLOCK;
+        for (size_t k = 0; k < outs; k++)
+            round_block(g, first + k, begin, end, wanted + k * p->columns, errors + k * BLOCK);
+        if (begin)
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs,
+                           (int)begin, (int)(end - begin), 1, errors, BLOCK,
+                           g->factor + begin * p->columns, (int)p->columns, 1, wanted,
+                           (int)p->columns);
+    }
+}
+
+static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct gptq *g = context;
+    const size_t outs = end - begin;
+    (void)worker;
+    float *wanted = by_alloc(outs * g->problem->columns, sizeof *wanted, err);
+    float *errors = wanted ? by_alloc(outs * BLOCK, sizeof *errors, err) : NULL;
+    if (errors)
+        round_outs(g, begin, outs, wanted, errors);
+    int status = errors ? 0 : -1;
+    by_free(wanted);
+    by_free(errors);
+    return status;
+}
+
+static int run(struct gptq *g, struct by_pool *pool, struct baryon_error *err)
+{
+    const size_t columns = g->problem->columns;
+    bool positive;
+    g->order = by_alloc(columns, sizeof *g->order, err);
+    g->factor = by_alloc(columns * columns, sizeof *g->factor, err);
+    g->diagonal = by_alloc(columns, sizeof *g->diagonal, err);
+    if (!g->order || !g->factor || !g->diagonal || find_factor(g, pool, &positive, err))
+        return -1;
+    if (positive)
+        return by_par_for(pool, g->problem->outs, OUTS, round_piece, g, err);
+    by_descent_nearest(g->problem, g->integers);
+    return 0;
+}
+
+int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
+                struct baryon_error *err)
+{
+    struct gptq g = {.problem = problem, .path = by_descent_path_chosen(), .integers = integers};
+    if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
+        return -1;
+    int status = run(&g, pool, err);
+    by_free(g.order);
+    by_free(g.factor);
+    by_free(g.diagonal);
+    return status;
+}

@@ -1,0 +1,280 @@
+/* Rounding with error feedback, against the same as its inventors wrote it; and the factor. */
+#include "solve/gptq.h"
+
+#include "solve/cholesky.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/descent_case.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void assert_ran(struct descent_case *c, struct by_pool *pool)
+{
+    if (by_gptq_run(&c->problem, pool, c->integers, &err))
+        fail_msg("%s", err.message);
+}
+
+static double total_error(const struct descent_case *c, const int32_t *integers)
+{
+    double sum = 0;
+    for (size_t out = 0; out < c->problem.outs; out++)
+        sum += plain_error(&c->problem, out, integers + out * c->problem.columns);
+    return sum;
+}
+
+/* --- As written: the inverse, of which each column that is done is taken out --- */
+
+static void invert(double *a, double *inverse, size_t n)
+{
+    for (size_t i = 0; i < n * n; i++)
+        inverse[i] = i % (n + 1) ? 0 : 1;
+    for (size_t pivot = 0; pivot < n; pivot++) {
+        const double by = a[pivot * n + pivot];
+        for (size_t j = 0; j < n; j++) {
+            a[pivot * n + j] /= by;
+            inverse[pivot * n + j] /= by;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double factor = a[i * n + pivot];
+            for (size_t j = 0; i != pivot && j < n; j++) {
+                a[i * n + j] -= factor * a[pivot * n + j];
+                inverse[i * n + j] -= factor * inverse[pivot * n + j];
+            }
+        }
+    }
+}
+
+static size_t next_column(const struct by_descent *p, const bool *done)
+{
+    size_t best = p->columns;
+    for (size_t i = 0; i < p->columns; i++)
+        if (!done[i] &&
+            (best == p->columns || p->gram[i * p->columns + i] > p->gram[best * p->columns + best]))
+            best = i;
+    return best;
+}
+
+static void round_one(const struct by_descent *p, size_t out, size_t i, double *w, double *inverse,
+                      int32_t *integers)
+{
+    const size_t n = p->columns, at = out * p->groups + i / p->group;
+    const double zero = p->zeros ? p->zeros[at] : 0;
+    double level = nearbyint(w[i] / (double)p->scales[at]) + zero;
+    level = fmin(fmax(level, p->low), p->high);
+    integers[i] = (int32_t)level;
+    const double off = w[i] - (level - zero) * (double)p->scales[at];
+    for (size_t j = 0; j < n; j++)
+        w[j] -= off / inverse[i * n + i] * inverse[i * n + j];
+}
+
+static void round_plainly(const struct by_descent *p, size_t out, int32_t *integers)
+{
+    const size_t n = p->columns;
+    double *a = descent_room(n * n, sizeof *a), *inverse = descent_room(n * n, sizeof *a);
+    double *w = descent_room(n, sizeof *w);
+    bool *done = descent_room(n, sizeof *done);
+    for (size_t i = 0; i < n * n; i++)
+        a[i] = (double)p->gram[i];
+    invert(a, inverse, n);
+    for (size_t i = 0; i < n; i++)
+        w[i] = (double)p->weights[out * n + i];
+    for (size_t step = 0; step < n; step++) {
+        const size_t i = next_column(p, done);
+        round_one(p, out, i, w, inverse, integers);
+        done[i] = true;
+        const double own = inverse[i * n + i];
+        memcpy(a, inverse + i * n, n * sizeof *a);
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = 0; k < n; k++)
+                inverse[j * n + k] -= a[j] * a[k] / own;
+    }
+    by_free(a);
+    by_free(inverse);
+    by_free(w);
+    by_free(done);
+}
+
+static void as_its_inventors_wrote_it(void **state)
+{
+    static const size_t columns[] = {1, 2, 9, 40, 127, 128, 129, 200};
+    size_t different = 0, count = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        const struct descent_shape shape = {.columns = columns[i],
+                                            .outs = i % 2 ? 3 : 2,
+                                            .rows = 400,
+                                            .group = i % 3 ? 0 : 16,
+                                            .low = -8,
+                                            .high = 7,
+                                            .zeros = i % 2,
+                                            .seed = i};
+        struct descent_case c;
+        descent_open(&c, &shape);
+        assert_ran(&c, NULL);
+        for (size_t out = 0; out < shape.outs; out++)
+            round_plainly(&c.problem, out, c.start + out * columns[i]);
+        for (size_t k = 0; k < columns[i] * shape.outs; k++)
+            different += c.start[k] != c.integers[k];
+        count += columns[i] * shape.outs;
+        const double found = total_error(&c, c.integers), plain = total_error(&c, c.start);
+        assert_true(fabs(found - plain) <= 1e-3 * fabs(plain));
+        descent_close(&c);
+    }
+    print_message("%zu of %zu integers differ\n", different, count);
+    assert_true(different * 100 <= count); /* all but those that a last bit decides */
+}
+
+/* --- What it is good for --- */
+
+static void better_than_nearest(void **state)
+{
+    (void)state;
+    for (size_t columns = 30; columns <= 300; columns += 90) {
+        const struct descent_shape shape = {
+            .columns = columns, .outs = 20, .rows = 600, .low = -8, .high = 7, .seed = columns};
+        struct descent_case c;
+        descent_open(&c, &shape);
+        assert_ran(&c, NULL);
+        assert_true(total_error(&c, c.integers) < total_error(&c, c.start));
+        for (size_t i = 0; i < columns * 20; i++)
+            assert_in_range(c.integers[i] + 8, 0, 15);
+        /* Descent goes on from there. */
+        memcpy(c.start, c.integers, columns * 20 * sizeof *c.start);
+        assert_int_equal(by_descent_run(&c.problem, NULL, c.integers, c.errors, &err), 0);
+        assert_true(total_error(&c, c.integers) <= total_error(&c, c.start));
+        descent_close(&c);
+    }
+}
+
+static void same_for_any_threads(void **state)
+{
+    const struct descent_shape shape = {
+        .columns = 700, .outs = 70, .rows = 900, .low = -128, .high = 127, .group = 64};
+    struct descent_case c;
+    (void)state;
+    descent_open(&c, &shape);
+    assert_ran(&c, NULL);
+    memcpy(c.start, c.integers, (size_t)700 * 70 * sizeof *c.start);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct by_pool *pool;
+        assert_int_equal(by_pool_open(&pool, threads, &err), 0);
+        memset(c.integers, 0, (size_t)700 * 70 * sizeof *c.start);
+        assert_ran(&c, pool);
+        assert_memory_equal(c.start, c.integers, (size_t)700 * 70 * sizeof *c.start);
+        by_pool_close(pool);
+    }
+    descent_close(&c);
+}
+
+/* --- Odd layers --- */
+
+static void singular_gram_is_damped(void **state)
+{
+    (void)state;
+    for (size_t columns = 40; columns <= 200; columns += 160) {
+        const struct descent_shape shape = {
+            .columns = columns, .outs = 4, .rows = 20, .low = -8, .high = 7};
+        struct descent_case c;
+        descent_open(&c, &shape);
+        assert_ran(&c, NULL);
+        assert_true(total_error(&c, c.integers) < total_error(&c, c.start));
+        descent_close(&c);
+    }
+}
+
+static void hopeless_gram_gives_nearest(void **state)
+{
+    const struct descent_shape shape = {
+        .columns = 140, .outs = 4, .rows = 200, .low = -8, .high = 7};
+    struct descent_case c;
+    (void)state;
+    descent_open(&c, &shape);
+    c.gram[140] = c.gram[1] = 1000;
+    assert_ran(&c, NULL);
+    assert_memory_equal(c.integers, c.start, 560 * sizeof *c.start);
+    memset(c.gram, 0, 140 * 140 * sizeof *c.gram);
+    memset(c.integers, 1, 560 * sizeof *c.start);
+    assert_ran(&c, NULL);
+    assert_memory_equal(c.integers, c.start, 560 * sizeof *c.start);
+    c.gram[5] = NAN;
+    assert_int_equal(by_gptq_run(&c.problem, NULL, c.integers, &err), -1);
+    assert_non_null(strstr(err.message, "gram"));
+    descent_close(&c);
+}
+
+static void dead_columns_are_nearest(void **state)
+{
+    const struct descent_shape shape = {
+        .columns = 150, .outs = 3, .rows = 200, .low = -8, .high = 7};
+    struct descent_case c;
+    (void)state;
+    descent_open(&c, &shape);
+    for (size_t i = 0; i < 150; i++)
+        c.gram[i * 150 + 7] = c.gram[7 * 150 + i] = 0;
+    assert_ran(&c, NULL);
+    for (size_t out = 0; out < 3; out++)
+        assert_int_equal(c.integers[out * 150 + 7], c.start[out * 150 + 7]);
+    assert_true(total_error(&c, c.integers) < total_error(&c, c.start));
+    descent_close(&c);
+}
+
+/* --- The factor --- */
+
+static void assert_factor(const float *l, const float *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t k = 0; k <= j; k++)
+                sum += (double)l[i * n + k] * (double)l[j * n + k];
+            assert_true(fabs(sum - (double)a[i * n + j]) < 1e-5 * (double)a[0]);
+        }
+}
+
+static void factor_times_itself(void **state)
+{
+    static const size_t sizes[] = {1, 2, 127, 128, 129, 256, 300, 600};
+    const struct by_blas *blas;
+    struct by_pool *pool;
+    (void)state;
+    assert_int_equal(by_blas_open(&blas, &err), 0);
+    assert_int_equal(by_pool_open(&pool, 3, &err), 0);
+    for (size_t s = 0; s < COUNT(sizes); s++) {
+        const size_t n = sizes[s];
+        float *a = descent_room(n * n, sizeof *a), *l = descent_room(n * n, sizeof *l),
+              *again = descent_room(n * n, sizeof *l);
+        bool positive;
+        fill_gram(a, &(struct descent_shape){.columns = n, .rows = 2 * n + 10});
+        memcpy(l, a, n * n * sizeof *a);
+        memcpy(again, a, n * n * sizeof *a);
+        const struct by_blas *needed = n > BY_CHOLESKY_BLOCK ? blas : NULL;
+        assert_int_equal(by_cholesky(l, n, needed, NULL, &positive, &err), 0);
+        assert_true(positive);
+        assert_factor(l, a, n);
+        assert_int_equal(by_cholesky(again, n, needed, pool, &positive, &err), 0);
+        assert_memory_equal(l, again, n * n * sizeof *a);
+        memcpy(l, a, n * n * sizeof *a);
+        l[n * n - 1] = n > 1 ? 1e-3f : 0;
+        assert_int_equal(by_cholesky(l, n, needed, NULL, &positive, &err), 0);
+        assert_false(positive);
+        by_free(a);
+        by_free(l);
+        by_free(again);
+    }
+    by_pool_close(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_its_inventors_wrote_it),   cmocka_unit_test(better_than_nearest),
+        cmocka_unit_test(same_for_any_threads),        cmocka_unit_test(singular_gram_is_damped),
+        cmocka_unit_test(hopeless_gram_gives_nearest), cmocka_unit_test(dead_columns_are_nearest),
+        cmocka_unit_test(factor_times_itself)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
