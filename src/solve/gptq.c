@@ -1,6 +1,6 @@
 /*
- * With gram = l l' the error of e = weights - values is the squared length of l' e, and element i
- * of that depends on e[i] and later ones alone. So columns go from last to first: each takes the
+ * With gram = l l' the error of e = best - values is the squared length of l' e, and element i of
+ * that depends on e[i] and later ones alone. So columns go from last to first: each takes the
  * integer that brings its element nearest to zero, given those behind it. That is what feeding
  * errors back through the inverse of gram does, without the inverse.
  */
@@ -35,6 +35,7 @@ struct gptq {
     float *factor;              /* [columns][columns] in that order */
     float *diagonal;            /* of the factor */
     int32_t *integers;
+    bool damped; /* beyond what the caller did */
 };
 
 /* --- The factor --- */
@@ -96,6 +97,7 @@ static int find_factor(struct gptq *g, struct by_pool *pool, bool *positive,
     *positive = false;
     for (float damping = 0; !*positive && damping < DAMPING_LAST && mean > 0;
          damping = damping > 0 ? damping * 10 : DAMPING_FIRST) {
+        g->damped = damping > 0;
         fill_factor(g, mean, damping);
         if (by_cholesky(g->factor, columns, g->blas, pool, positive, err))
             return -1;
@@ -105,40 +107,112 @@ static int find_factor(struct gptq *g, struct by_pool *pool, bool *positive,
     return *positive ? by_par_for(pool, columns, ROWS, divide_rows, g, err) : 0;
 }
 
+/* --- What the values should be --- */
+
+struct piece {
+    size_t first, outs;
+    float *missing; /* [outs][columns], in the order: cross - gram weights, then taken through l */
+    float *wanted;  /* [outs][columns], in the order: what columns still to come should be */
+    float *errors;  /* [outs][BLOCK]: weights - values */
+};
+
+/* cross - gram weights in the order: zero where the weights themselves are the best. `wanted` is
+ * not needed yet. */
+static void find_missing(const struct gptq *g, const struct piece *piece)
+{
+    const struct by_descent *p = g->problem;
+    const size_t columns = p->columns;
+    const float *weights = p->weights + piece->first * columns;
+    uint32_t all[BLOCK];
+    for (uint32_t i = 0; i < BLOCK; i++)
+        all[i] = i;
+    for (size_t i = 0; i < piece->outs * columns; i++)
+        piece->wanted[i] = -p->cross[piece->first * columns + i];
+    if (g->blas)
+        g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
+                       (int)columns, (int)columns, 1, weights, (int)columns, p->gram, (int)columns,
+                       1, piece->wanted, (int)columns);
+    for (size_t k = 0; k < piece->outs; k++) {
+        float *wanted = piece->wanted + k * columns;
+        if (!g->blas)
+            g->path->add(wanted, columns, p->gram, columns, all, columns, weights + k * columns);
+        for (size_t i = 0; i < columns; i++)
+            piece->missing[k * columns + i] = -wanted[g->order[i].index];
+    }
+}
+
+/* Takes a block of an output, off which earlier blocks are, through the factor. */
+static void solve_block(const struct gptq *g, size_t begin, size_t end, float *missing)
+{
+    double solved[BLOCK];
+    for (size_t i = begin; i < end; i++) {
+        const float *row = g->factor + i * g->problem->columns + begin;
+        const double known = g->path->dot(row, solved, i - begin);
+        solved[i - begin] = g->order[i].diagonal > 0 ? (double)missing[i] - known : 0;
+        missing[i] = (float)solved[i - begin];
+    }
+}
+
+/*
+ * The best values are the weights + x with l l' x = missing. Rounding is what goes back through
+ * l'; so a column is wanted to be its weight and what l alone gives of x. A singular gram says
+ * nothing about x where it was damped, and x could be anything there: then it is left out.
+ */
+static void find_wanted(const struct gptq *g, const struct piece *piece)
+{
+    const struct by_descent *p = g->problem;
+    const size_t columns = p->columns;
+    find_missing(g, piece);
+    for (size_t begin = 0, end; begin < columns; begin = end) {
+        end = by_descent_min(begin + BLOCK, columns);
+        if (begin)
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)piece->outs,
+                           (int)(end - begin), (int)begin, -1, piece->missing, (int)columns,
+                           g->factor + begin * columns, (int)columns, 1, piece->missing + begin,
+                           (int)columns);
+        for (size_t k = 0; k < piece->outs; k++)
+            solve_block(g, begin, end, piece->missing + k * columns);
+    }
+    for (size_t k = 0; k < piece->outs; k++)
+        for (size_t i = 0; i < columns; i++) {
+            const float weight = p->weights[(piece->first + k) * columns + g->order[i].index];
+            const float solved = piece->missing[k * columns + i];
+            const float moved = weight + solved / g->diagonal[i] / g->diagonal[i];
+            piece->wanted[k * columns + i] = !g->damped && isfinite(moved) ? moved : weight;
+        }
+}
+
 /* --- Rounding --- */
 
-/* wanted: what the block of an output should be, made up for what is behind; errors: [BLOCK]. */
-static void round_block(const struct gptq *g, size_t out, size_t begin, size_t end, float *wanted,
-                        float *errors)
+static void round_block(const struct gptq *g, const struct piece *piece, size_t k, size_t begin,
+                        size_t end)
 {
     const struct by_descent *p = g->problem;
     const uint32_t which = 0;
+    float *wanted = piece->wanted + k * p->columns, *errors = piece->errors + k * BLOCK;
     for (size_t i = end; i-- > begin;) {
-        const size_t column = g->order[i].index, at = by_descent_scale_index(p, out, column);
+        const size_t out = piece->first + k, column = g->order[i].index;
+        const size_t at = by_descent_scale_index(p, out, column), place = out * p->columns + column;
         const float level = nearbyintf(by_descent_level(p, wanted[i], at));
-        g->integers[out * p->columns + column] = (int32_t)level + by_descent_zero(p, at);
-        errors[i - begin] = p->weights[out * p->columns + column] - level * p->scales[at];
+        g->integers[place] = (int32_t)level + by_descent_zero(p, at);
+        errors[i - begin] = p->weights[place] - level * p->scales[at];
         g->path->add(wanted + begin, i - begin, g->factor + i * p->columns + begin, p->columns,
                      &which, 1, errors + i - begin);
     }
 }
 
-static void round_outs(const struct gptq *g, size_t first, size_t outs, float *wanted,
-                       float *errors)
+static void round_outs(const struct gptq *g, const struct piece *piece)
 {
-    const struct by_descent *p = g->problem;
-    for (size_t k = 0; k < outs; k++)
-        for (size_t i = 0; i < p->columns; i++)
-            wanted[k * p->columns + i] = p->weights[(first + k) * p->columns + g->order[i].index];
-    for (size_t end = p->columns, begin; end; end = begin) {
+    const size_t columns = g->problem->columns;
+    for (size_t end = columns, begin; end; end = begin) {
         begin = (end - 1) / BLOCK * BLOCK;
-        for (size_t k = 0; k < outs; k++)
-            round_block(g, first + k, begin, end, wanted + k * p->columns, errors + k * BLOCK);
+        for (size_t k = 0; k < piece->outs; k++)
+            round_block(g, piece, k, begin, end);
         if (begin)
-            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs,
-                           (int)begin, (int)(end - begin), 1, errors, BLOCK,
-                           g->factor + begin * p->columns, (int)p->columns, 1, wanted,
-                           (int)p->columns);
+            g->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)piece->outs,
+                           (int)begin, (int)(end - begin), 1, piece->errors, BLOCK,
+                           g->factor + begin * columns, (int)columns, 1, piece->wanted,
+                           (int)columns);
     }
 }
 
@@ -146,16 +220,18 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
     const struct gptq *g = context;
-    const size_t outs = end - begin;
+    struct piece piece = {.first = begin, .outs = end - begin};
+    const size_t room = piece.outs * g->problem->columns;
     (void)worker;
-    float *wanted = by_alloc(outs * g->problem->columns, sizeof *wanted, err);
-    float *errors = wanted ? by_alloc(outs * BLOCK, sizeof *errors, err) : NULL;
-    if (errors)
-        round_outs(g, begin, outs, wanted, errors);
-    int status = errors ? 0 : -1;
-    by_free(wanted);
-    by_free(errors);
-    return status;
+    piece.missing = by_alloc(2 * room + piece.outs * BLOCK, sizeof *piece.missing, err);
+    if (!piece.missing)
+        return -1;
+    piece.wanted = piece.missing + room;
+    piece.errors = piece.wanted + room;
+    find_wanted(g, &piece);
+    round_outs(g, &piece);
+    by_free(piece.missing);
+    return 0;
 }
 
 static int run(struct gptq *g, struct by_pool *pool, struct baryon_error *err)

@@ -11,12 +11,14 @@
 
 /*
  * integers: [outs][columns], out: any within the levels, often beyond the two next to the weight;
- * by_descent_run() says what it does with these. They are near problem->weights; cross, sweeps and
- * free do not matter. May be worse than the nearest integers: the caller judges.
+ * by_descent_run() says what it does with these. They aim at what has the least error(w), which is
+ * the weights where cross = gram weights. Sweeps and free do not matter. May be worse than the
+ * nearest integers: the caller judges, by_descent_error() helps.
  *
- * A gram that is singular gets more damping, up to a tenth of its mean diagonal; where that does
- * not help either, the integers are the nearest. Takes memory for another gram. Same integers for
- * any number of threads; no BLAS for up to BY_CHOLESKY_BLOCK columns.
+ * A gram that is singular gets more damping, up to a tenth of its mean diagonal, and then the
+ * weights are what is aimed at; where that does not help either, the integers are the nearest.
+ * Takes memory for another gram. Same integers for any number of threads; no BLAS for up to
+ * BY_CHOLESKY_BLOCK columns.
  */
 int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
                 struct baryon_error *err);

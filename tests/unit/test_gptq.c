@@ -82,7 +82,8 @@ static void round_plainly(const struct by_descent *p, size_t out, int32_t *integ
         a[i] = (double)p->gram[i];
     invert(a, inverse, n);
     for (size_t i = 0; i < n; i++)
-        w[i] = (double)p->weights[out * n + i];
+        for (size_t j = 0; j < n; j++)
+            w[i] += inverse[i * n + j] * (double)p->cross[out * n + j];
     for (size_t step = 0; step < n; step++) {
         const size_t i = next_column(p, done);
         round_one(p, out, i, w, inverse, integers);
@@ -147,6 +148,34 @@ static void better_than_nearest(void **state)
         memcpy(c.start, c.integers, columns * 20 * sizeof *c.start);
         assert_int_equal(by_descent_run(&c.problem, NULL, c.integers, c.errors, &err), 0);
         assert_true(total_error(&c, c.integers) <= total_error(&c, c.start));
+        descent_close(&c);
+    }
+}
+
+/* Where something else than the weights is wanted, it is what counts. */
+static void aims_at_cross(void **state)
+{
+    (void)state;
+    for (size_t columns = 60; columns <= 160; columns += 100) {
+        const struct descent_shape shape = {
+            .columns = columns, .outs = 8, .rows = 400, .low = -128, .high = 127};
+        struct descent_case c;
+        descent_open(&c, &shape);
+        for (size_t i = 0; i < columns * 8; i++)
+            c.weights[i] += (float)by_rng_normal(5, 5, i) * 0.2f;
+        by_descent_nearest(&c.problem, c.start);
+        assert_ran(&c, NULL);
+        float *best = descent_room(columns * 8, sizeof *best);
+        for (size_t i = 0; i < columns * 8; i++)
+            best[i] = c.weights[i] - (float)by_rng_normal(5, 5, i) * 0.2f;
+        struct by_descent known = c.problem;
+        known.weights = best;
+        int32_t *nearest = descent_room(columns * 8, sizeof *nearest);
+        by_descent_nearest(&known, nearest);
+        assert_true(total_error(&c, c.integers) < total_error(&c, nearest));
+        assert_true(total_error(&c, nearest) < total_error(&c, c.start));
+        by_free(best);
+        by_free(nearest);
         descent_close(&c);
     }
 }
@@ -271,10 +300,13 @@ static void factor_times_itself(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_its_inventors_wrote_it),   cmocka_unit_test(better_than_nearest),
-        cmocka_unit_test(same_for_any_threads),        cmocka_unit_test(singular_gram_is_damped),
-        cmocka_unit_test(hopeless_gram_gives_nearest), cmocka_unit_test(dead_columns_are_nearest),
-        cmocka_unit_test(factor_times_itself)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_its_inventors_wrote_it),
+                                       cmocka_unit_test(better_than_nearest),
+                                       cmocka_unit_test(aims_at_cross),
+                                       cmocka_unit_test(same_for_any_threads),
+                                       cmocka_unit_test(singular_gram_is_damped),
+                                       cmocka_unit_test(hopeless_gram_gives_nearest),
+                                       cmocka_unit_test(dead_columns_are_nearest),
+                                       cmocka_unit_test(factor_times_itself)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
