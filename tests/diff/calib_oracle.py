@@ -124,8 +124,8 @@ def pow2_by_most(samples, target):
         best = min(found, key=lambda pair: pair[0])
         votes[best[1]] += 1
         nearly.update(p for e, p in found if e <= best[0] * 1.02)
-    most = max(votes.values())
-    return max(p for p, count in votes.items() if count == most), most, nearly
+    most = max(votes.values(), default=0)
+    return max((p for p, count in votes.items() if count == most), default=None), most, nearly
 
 
 def best_range(values, target, steps=40):

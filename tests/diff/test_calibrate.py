@@ -23,6 +23,7 @@ import onnx
 import onnxruntime as ort
 
 import zoo.samples
+from calib_oracle import S8_POW2, U8_POW2, pow2_by_most
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
@@ -120,6 +121,22 @@ def check_tensor(name, tensor, arrays, exact):
         check(np.array_equal(tensor["channel_max"], rows.max(axis=1)), *where, "channel_max")
 
 
+def check_votes(name, file, tensors, truth):
+    """Of a few tensors: as many samples for each position as find it best, but for those that find two nearly as good."""
+    chosen = tensors[:: max(len(tensors) // 12, 1)]
+    words = [word for tensor in chosen for word in ("--tensor", tensor["name"])]
+    for tensor in json.loads(baryon("stats", file, "--json", *words))["tensors"]:
+        for target in (S8_POW2, U8_POW2):
+            levels = (-127, 127) if target is S8_POW2 else (-128, 127)
+            votes = {vote["position"]: vote["samples"] for vote in tensor["votes"]
+                     if (vote["qmin"], vote["qmax"]) == levels}  # fmt: skip
+            arrays = [array for array in truth[tensor["name"]] if array.any()]
+            check(sum(votes.values()) == len(arrays), name, tensor["name"], "who votes", votes)
+            for position, samples in votes.items():
+                nearly = pow2_by_most(arrays, target)[2]
+                check(nearly[position] >= samples, name, tensor["name"], "votes", votes, nearly)
+
+
 def is_float(array):
     return array.dtype in (np.float32, np.float16, np.float64)
 
@@ -129,11 +146,13 @@ def test_values(name, folder):
         level = ort.GraphOptimizationLevel
         session = open_all(name, level.ORT_DISABLE_ALL if exact else level.ORT_ENABLE_ALL)
         truth = values_of(session, name)
-        words = ["--opt-level", "none", "--tensors", "all"] if exact else []
+        words = ["--opt-level", "none", "--tensors", "all", "--votes"] if exact else []
         file = calibrate(name, folder / "values.stats", "--per-channel", *words)
         tensors = json.loads(baryon("stats", file, "--json"))["tensors"]
         for tensor in tensors:
             check_tensor(name, tensor, truth[tensor["name"]], exact)
+        if exact:
+            check_votes(name, file, tensors, truth)
         names = {tensor["name"] for tensor in tensors}
         check(len(names) == len(tensors), name, "a tensor stands twice")
         if exact:
@@ -208,12 +227,12 @@ def test_bytes(name, folder, words, shard_counts):
 
 def test_all_bytes(folder):
     def data(name):
-        return ["--data", ZOO / "data" / name, "--per-channel", "--moments", *([] if LONG else ["--limit", "3"])]
+        return ["--data", ZOO / "data" / name, "--per-channel", "--moments", "--votes", *([] if LONG else ["--limit", "3"])]
 
     test_bytes("ppocr_cls", folder, data("ppocr_cls"), [1, 4] if LONG else [3])
     if LONG:
         test_bytes("silero_vad", folder, data("silero_vad"), [2])
-    test_bytes("magika", folder, ["--random", 7, "--int-range", "0:256", "--shape", "unk__214=1"], range(1, 8) if LONG else [3])
+    test_bytes("magika", folder, ["--votes", "--random", 7, "--int-range", "0:256", "--shape", "unk__214=1"], range(1, 8) if LONG else [3])
 
 
 def main():

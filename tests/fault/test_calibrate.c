@@ -77,7 +77,7 @@ static void save_samples(void)
 
 static const struct baryon_setting in_passes[] = {
     {"out", "out.stats"},        {"threads", "1"},    {"per-channel", NULL}, {"moments", NULL},
-    {"checkpoint-seconds", "0"}, {"max-memory", "1"}, {"data", "data"},
+    {"checkpoint-seconds", "0"}, {"max-memory", "1"}, {"data", "data"},      {"votes", NULL},
 };
 
 static int from_files(void)

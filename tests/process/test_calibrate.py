@@ -13,7 +13,7 @@ TIMES = 20 if process.LONG else 2  # kills, and interrupts, of each kind
 SAMPLES = 40 if process.LONG else 20
 WAYS = {
     "plain": [],
-    "moments in several passes": ["--moments", "--max-memory", "3MB"],
+    "moments in several passes, votes": ["--moments", "--max-memory", "3MB", "--votes"],
 }
 
 

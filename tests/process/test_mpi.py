@@ -36,7 +36,7 @@ SECONDS = 30
 
 
 def calibrate(out, *more, samples=SAMPLES):
-    return [BARYON, "calibrate", "model.onnx", "--random", str(samples), "--moments",
+    return [BARYON, "calibrate", "model.onnx", "--random", str(samples), "--moments", "--votes",
             "--checkpoint-seconds", "0", "--out", out, *more]  # fmt: skip
 
 
