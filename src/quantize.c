@@ -4,7 +4,6 @@
 #include "base/thread.h"
 #include "ir/infer.h"
 #include "ir/tensor.h"
-#include "onnx/save.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
@@ -66,7 +65,7 @@ static int64_t wanted_opset(const struct by_quantization *q)
 static int keep_exact(void *context, struct baryon_error *err)
 {
     struct by_quantization *q = context;
-    return by_model_save_bytes(q->model, &q->exact, err);
+    return by_frame_take(&q->exact, q->model, err);
 }
 
 static int run_passes(struct by_quantization *q, struct baryon_error *err)
@@ -109,7 +108,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
         return -1;
     if (!changed)
         return 0;
-    by_str_release(&q->exact); /* it has other weights now */
+    by_frame_release(&q->exact); /* it has other weights now */
     by_quant_plan_close(q->plan);
     q->plan = NULL;
     return place(q, err);
@@ -181,7 +180,6 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         .options = options,
         .corrects = by_quantize_corrects(options->recipe),
     };
-    by_str_init(&q->exact);
     if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
         run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||
         run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||
@@ -210,7 +208,7 @@ int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
 
 void by_quantization_close(struct by_quantization *q)
 {
-    by_str_release(&q->exact);
+    by_frame_release(&q->exact);
     by_free(q->report.solved.layers);
     by_stats_close(q->begun);
     by_stats_close(q->stats);

@@ -10,8 +10,8 @@
 #define BY_QUANTIZE_H
 
 #include "base/par.h"
-#include "base/str.h"
 #include "calibrate.h"
+#include "onnx/frame.h"
 #include "pass/pass.h"
 #include "quant/plan.h"
 
@@ -59,7 +59,7 @@ struct by_quantization {
     const struct by_quantize_options *options;
     struct by_origins *origins;
     struct by_quant_plan *plan;
-    struct by_str exact;        /* the model before passes that simulate hardware; or empty */
+    struct by_frame exact;      /* the model before passes that simulate hardware; or empty */
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     struct by_stats *stats;     /* NULL: none needed */

@@ -9,7 +9,7 @@
 /* Copies stand side by side as long as they take no more than this; each takes about so many times
  * its weights, and what a run holds. */
 #define TOGETHER ((uint64_t)512 << 20)
-#define COPIES   4
+#define COPIES   3
 
 /* --- One copy --- */
 
@@ -51,7 +51,7 @@ static int prepare(struct candidate *candidate, struct baryon_error *err)
     struct by_trial *trial = candidate->trial;
     int status = by_trial_go_on(trial, 0, err);
     if (status == 0)
-        status = by_quantize_copy_open(&candidate->copy, trial->q, &trial->bytes,
+        status = by_quantize_copy_open(&candidate->copy, trial->q, &trial->frame,
                                        trial->q->options->recipe, err);
     if (status == 0)
         status = quantize(candidate, trial->q->pool, err);
@@ -92,7 +92,7 @@ static int together(const struct by_trial *trial, size_t *count, struct baryon_e
     if (held == UINT64_MAX)
         held = by_trial_seen_bytes(trial);
     const unsigned threads = by_pool_threads(trial->q->pool);
-    const uint64_t weights = COPIES * (uint64_t)trial->bytes.size + 1;
+    const uint64_t weights = COPIES * by_frame_payload(&trial->frame) + 1;
     const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
     *count = most < threads ? (size_t)most : threads;
     if (!*count)

@@ -33,12 +33,11 @@ int by_quantize_copy_place(struct by_quantize_copy *copy, const struct by_recipe
 }
 
 int by_quantize_copy_open(struct by_quantize_copy *copy, const struct by_quantization *q,
-                          const struct by_str *bytes, const struct by_recipe *recipe,
+                          const struct by_frame *frame, const struct by_recipe *recipe,
                           struct baryon_error *err)
 {
     *copy = (struct by_quantize_copy){0};
-    if (by_model_load_bytes(&copy->model, bytes->text, bytes->size, NULL, NULL, err) < 0 ||
-        by_model_link(copy->model, err) < 0 ||
+    if (by_frame_copy(frame, &copy->model, err) < 0 ||
         by_origins_open(&copy->origins, copy->model, err) < 0)
         return -1;
     copy_exclusions(copy, q);

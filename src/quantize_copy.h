@@ -5,7 +5,7 @@
 #ifndef BY_QUANTIZE_COPY_H
 #define BY_QUANTIZE_COPY_H
 
-#include "base/str.h"
+#include "onnx/frame.h"
 #include "quantize.h"
 
 struct by_quantize_copy {
@@ -14,10 +14,9 @@ struct by_quantize_copy {
     struct by_quant_plan *plan; /* placed */
 };
 
-/* bytes: of the model as it is, settled; they live as long as the copy, which is a view of them.
- * Whatever comes out, by_quantize_copy_close() goes with it. */
+/* frame: of the model as it is. Whatever comes out, by_quantize_copy_close() goes with it. */
 int by_quantize_copy_open(struct by_quantize_copy *copy, const struct by_quantization *q,
-                          const struct by_str *bytes, const struct by_recipe *recipe,
+                          const struct by_frame *frame, const struct by_recipe *recipe,
                           struct baryon_error *err);
 /* Anew, after the model was edited. */
 int by_quantize_copy_place(struct by_quantize_copy *copy, const struct by_recipe *recipe,

@@ -3,7 +3,6 @@
 #include "base/thread.h"
 #include "calibrate_size.h"
 #include "onnx/load.h"
-#include "onnx/save.h"
 #include "quant/floats.h"
 #include "quant/lower.h"
 #include "quant/params.h"
@@ -14,7 +13,7 @@
 #define SAMPLES_MOST  128
 #define SAMPLES_LEAST 8
 #define JUDGING_MOST  24
-#define WAITING       ((uint64_t)320 << 20)
+#define WAITING       ((uint64_t)256 << 20)
 
 /* --- Samples --- */
 
@@ -95,12 +94,11 @@ static int read_samples(struct by_solving *solving, struct baryon_error *err)
 
 static int open_reference(struct by_solving *solving, struct baryon_error *err)
 {
-    const struct by_str *exact = &solving->q->exact;
+    const struct by_frame *exact = &solving->q->exact;
     solving->reference = solving->q->model;
-    if (!exact->size)
+    if (!exact->count)
         return 0;
-    if (by_model_load_bytes(&solving->loaded, exact->text, exact->size, NULL, NULL, err) < 0 ||
-        by_model_link(solving->loaded, err) < 0)
+    if (by_frame_copy(exact, &solving->loaded, err) < 0)
         return -1;
     solving->reference = solving->loaded;
     return by_model_settle(solving->loaded, err);
@@ -112,9 +110,8 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
     struct by_quantize_copy *copy = &solving->copy;
     solving->recipe = *q->options->recipe;
     solving->recipe.format = BY_FORMAT_QDQ;
-    if (by_model_settle(q->model, err) < 0 ||
-        by_model_save_bytes(q->model, &solving->bytes, err) < 0 ||
-        by_quantize_copy_open(copy, q, &solving->bytes, &solving->recipe, err) < 0 ||
+    if (by_frame_take(&solving->frame, q->model, err) < 0 ||
+        by_quantize_copy_open(copy, q, &solving->frame, &solving->recipe, err) < 0 ||
         by_quant_find_params(copy->plan, q->stats, q->pool, err) < 0 ||
         by_refine(copy->plan, err) < 0)
         return -1;
@@ -274,7 +271,7 @@ static void release(struct by_solving *solving)
     by_judge_close(solving->judge);
     by_model_free(solving->loaded);
     by_quantize_copy_close(&solving->copy);
-    by_str_release(&solving->bytes);
+    by_frame_release(&solving->frame);
     for (size_t i = 0; solving->old_biases && i < solving->layer_count; i++)
         by_free(solving->old_biases[i]);
     by_free(solving->old_biases);
@@ -301,7 +298,6 @@ int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
     struct by_solving solving = {.q = q, .begun = by_seconds()};
     if (q->options->recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
-    by_str_init(&solving.bytes);
     int status = open_reference(&solving, err) < 0 ? -1 : find_layers(&solving, err);
     if (status == 0 && solving.layer_count &&
         (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||

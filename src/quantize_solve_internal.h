@@ -29,7 +29,7 @@ struct by_solving {
     size_t train, judging; /* samples: the first ones, and those behind them */
     const struct by_array **inputs;
     struct by_recipe recipe;
-    struct by_str bytes;
+    struct by_frame frame;
     struct by_quantize_copy copy;      /* lowered, with layers solved so far */
     struct by_stages *exact, *rounded; /* the model, and the copy */
     struct by_round_scratch *scratch;

@@ -1,4 +1,5 @@
 #include "quant/floats.h"
+#include "quant/lower_internal.h"
 #include "quantize_solve_internal.h"
 
 #include <math.h>
@@ -50,42 +51,53 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
 
 /* --- Taking what was found --- */
 
-/* A constant of floats in place of what the copy's node reads. */
+/* Another constant in place of what the copy's node reads. */
 static int patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
-                 const struct baryon_tensor *like, const float *values, struct baryon_error *err)
+                 const struct baryon_tensor *like, int64_t elem, const void *values,
+                 struct baryon_error *err)
 {
     struct baryon_model *model = solving->copy.model;
-    size_t count;
+    size_t count, size;
     const char *name = by_model_fresh_name(model, "solved", err);
-    if (!name || by_tensor_count(like, &count, err) < 0)
+    if (!name || by_tensor_count(like, &count, err) < 0 ||
+        by_elem_bytes(elem, count, &size, err) < 0)
         return -1;
     struct baryon_tensor *tensor =
-        by_tensor_new(model, name, BY_ELEM_FLOAT, like->dims.at, like->dims.count, values,
-                      count * sizeof *values, err);
+        by_tensor_new(model, name, elem, like->dims.at, like->dims.count, values, size, err);
     struct baryon_value *value =
         tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL;
     return value ? by_node_set_input(node, slot, value, err) : -1;
 }
 
+/* The integers behind the copy's pair. */
+static int patch_weight(struct by_solving *solving, const struct by_round_layer *layer,
+                        struct baryon_error *err)
+{
+    struct baryon_node *pair = by_node_in(node_in_copy(solving, layer), 1)->producer;
+    const struct by_quant_row *row = &solving->q->plan->rows.at[layer->weight];
+    const size_t count = layer->groups * layer->outs * layer->columns;
+    int64_t *wide = by_alloc(count, sizeof *wide, err);
+    uint8_t *packed = wide ? by_alloc(count, sizeof *row->rounded, err) : NULL;
+    for (size_t i = 0; packed && i < count; i++)
+        wide[i] = row->rounded[i];
+    if (packed)
+        by_lower_pack(row->spec.elem, wide, count, packed);
+    by_free(wide);
+    const int status = packed ? patch(solving, pair, 0, by_node_in(pair, 0)->initializer,
+                                      row->spec.elem, packed, err)
+                              : -1;
+    by_free(packed);
+    return status;
+}
+
 static int patch_copy(struct by_solving *solving, const struct by_round_layer *layer,
                       const struct by_round_choice *choice, struct baryon_error *err)
 {
-    struct baryon_node *node = node_in_copy(solving, layer);
-    const struct baryon_tensor *like = by_node_in(layer->node, 1)->initializer;
-    const size_t count = layer->groups * layer->outs * layer->columns;
-    float *ordered = by_alloc(count, sizeof *ordered, err);
-    if (!ordered)
+    if (patch_weight(solving, layer, err) < 0)
         return -1;
-    const float *from = choice->weights;
-    for (size_t g = 0; g < layer->groups; g++)
-        for (size_t o = 0; o < layer->outs; o++)
-            for (size_t c = 0; c < layer->columns; c++)
-                ordered[by_round_element(layer, g, o, c)] = *from++;
-    int status = patch(solving, node, 1, like, ordered, err);
-    if (status == 0 && layer->bias)
-        status = patch(solving, node, 2, layer->bias->initializer, choice->biases, err);
-    by_free(ordered);
-    return status;
+    return layer->bias ? patch(solving, node_in_copy(solving, layer), 2, layer->bias->initializer,
+                               BY_ELEM_FLOAT, choice->biases, err)
+                       : 0;
 }
 
 static int take(struct by_solving *solving, size_t place, const struct by_round_choice *choice,

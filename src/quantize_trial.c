@@ -1,5 +1,4 @@
 #include "base/thread.h"
-#include "onnx/save.h"
 #include "quantize_biases.h"
 #include "quantize_trial_internal.h"
 #include "solve/cle.h"
@@ -201,10 +200,7 @@ static int open_all(struct by_trial *trial, size_t ways, struct baryon_error *er
         return 0;
     trial->progress.total =
         trial->progress.done + ways * (LOOK + by_judge_count(trial->judge)) - LOOK;
-    return by_model_settle(trial->q->model, err) < 0 ||
-                   by_model_save_bytes(trial->q->model, &trial->bytes, err) < 0
-               ? -1
-               : 0;
+    return by_frame_take(&trial->frame, trial->q->model, err);
 }
 
 int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
@@ -215,7 +211,6 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
     if (!trial)
         return -1;
     trial->q = q;
-    by_str_init(&trial->bytes);
     pthread_mutex_init(&trial->lock, NULL);
     if (open_all(trial, ways, err) < 0) {
         by_trial_close(trial);
@@ -236,7 +231,7 @@ void by_trial_close(struct by_trial *trial)
         by_free(trial->entries[i].judgements);
     }
     by_judge_close(trial->judge);
-    by_str_release(&trial->bytes);
+    by_frame_release(&trial->frame);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);
 }

@@ -4,6 +4,7 @@
 #ifndef BY_QUANTIZE_TRIAL_INTERNAL_H
 #define BY_QUANTIZE_TRIAL_INTERNAL_H
 
+#include "onnx/frame.h"
 #include "quantize_trial.h"
 
 #include <pthread.h>
@@ -25,7 +26,7 @@ struct by_trial {
     struct by_quantization *q;
     struct by_judge *judge;
     struct by_stats *seen[BY_TRIAL_MODES]; /* by equalization; NULL: not looked at yet */
-    struct by_str bytes;                   /* of the model as it is; copies are views of it */
+    struct by_frame frame;                 /* of the model as it is */
     struct by_trial_entry entries[BY_TRIAL_ENTRIES];
     size_t entry_count;
     unsigned threads; /* of one look */
