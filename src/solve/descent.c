@@ -17,11 +17,11 @@
 #define BLOCK BY_DESCENT_BLOCK
 /* Outputs of a piece: few enough for the cache and for all threads to have some, enough for a
  * matrix product to be worth it. */
-#define PIECE      64
+#define PIECE      128
 #define PIECE_FEW  32
-#define PIECE_MANY 256 /* outputs from which there are enough for large pieces */
+#define PIECE_MANY 512 /* outputs from which there are enough for large pieces */
 /* A row added by itself costs as much as this many within a product. */
-#define ROW_COST 4
+#define ROW_COST 2
 /* A step has to gain this share of what it costs by itself: less is noise of the residual. */
 #define MARGIN 0x1p-10f
 /* Outputs that a row of gram is used for while it is in the cache. */
