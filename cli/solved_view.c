@@ -21,8 +21,12 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
         return -1;
     by_str_puts(&out->text, "\n  rounding solved on ");
     by_plural(&out->text, solved->train, "sample");
-    by_str_printf(&out->text, ": %.2f dB on %zu kept aside, nearest %.2f dB%s\n", solved->after,
-                  solved->judging, solved->before,
+    by_str_printf(&out->text, ": %.2f dB on ", solved->after);
+    if (solved->aside)
+        by_str_printf(&out->text, "%zu kept aside", solved->judging);
+    else
+        by_str_puts(&out->text, "the same");
+    by_str_printf(&out->text, ", nearest %.2f dB%s\n", solved->before,
                   solved->kept ? "" : "; all weights are left at the nearest");
     return 0;
 }
@@ -33,7 +37,7 @@ void by_solved_json(const struct by_solved *solved, struct by_json *json)
         return;
     by_json_open(json, "rounding", '{');
     by_json_int(json, "samples", (int64_t)solved->train);
-    by_json_int(json, "samples_aside", (int64_t)solved->judging);
+    by_json_int(json, "samples_aside", solved->aside ? (int64_t)solved->judging : 0);
     by_json_double(json, "nearest_db", solved->before);
     by_json_double(json, "solved_db", solved->after);
     by_json_bool(json, "kept", solved->kept);
@@ -42,6 +46,8 @@ void by_solved_json(const struct by_solved *solved, struct by_json *json)
         const struct by_solved_layer *layer = &solved->layers[i];
         by_json_open(json, NULL, '{');
         by_json_text(json, "name", layer->name);
+        by_json_int(json, "rows", (int64_t)layer->rows);
+        by_json_int(json, "columns", (int64_t)layer->columns);
         by_json_double(json, "nearest_db", layer->nearest);
         by_json_double(json, "solved_db", layer->solved);
         by_json_bool(json, "kept", layer->kept && solved->kept);

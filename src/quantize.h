@@ -30,6 +30,8 @@ struct by_quantize_options {
 /* One layer whose rounding was solved: SQNR of what it gives, on samples kept aside. */
 struct by_solved_layer {
     const char *name;
+    uint64_t rows; /* that its samples have */
+    size_t columns;
     double nearest, solved; /* dB */
     bool kept;
 };
@@ -38,6 +40,7 @@ struct by_solved {
     struct by_solved_layer *layers;
     size_t count;          /* 0: nothing was to be solved */
     size_t train, judging; /* samples */
+    bool aside;            /* others judge than those it was solved on */
     double before, after;  /* SQNR of the model's outputs on those that judge */
     bool kept;             /* else all was taken back */
 };

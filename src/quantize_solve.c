@@ -246,18 +246,47 @@ static int remark(struct by_solving *solving, struct baryon_error *err)
     return 0;
 }
 
+/* What makes the solution worth less than it looks. */
+static void tell_limits(const struct by_solving *solving)
+{
+    const struct by_solved *solved = &solving->q->report.solved;
+    const struct by_log *log = solving->q->options->log;
+    const uint64_t left_out = by_round_left_out(solving->scratch);
+    size_t scarce = 0;
+    if (!solved->aside)
+        by_log(log, BY_LOG_NOTICE,
+               "rounding is judged on the samples it was solved on (%zu), as there are too few to "
+               "keep any aside; 4 or more samples are wanted",
+               solving->train);
+    if (left_out)
+        by_log(log, BY_LOG_NOTICE,
+               "rounding: what layers read or give has NaN, infinities or magnitudes from 2^56 on "
+               "in places; %llu rows are left out",
+               (unsigned long long)left_out);
+    for (size_t i = 0; i < solved->count; i++)
+        scarce += solved->layers[i].rows < solved->layers[i].columns;
+    if (scarce)
+        by_log(log, BY_LOG_INFO,
+               "rounding: %zu of %zu layers have more columns than samples give them rows; "
+               "what these do not tell is left near the nearest",
+               scarce, solved->count);
+}
+
 static int solve(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_solved *solved = &solving->q->report.solved;
     solved->train = solving->train;
     solved->judging = solving->judging;
+    solved->aside = by_judge_kept(solving->judge) > solving->train;
     if (judge(solving, &solved->before, err) < 0 || solve_all(solving, err) < 0 ||
         judge(solving, &solved->after, err) < 0)
         return -1;
     solved->kept = solved->after > solved->before;
     by_log(solving->q->options->log, BY_LOG_INFO,
            "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
-           solving->judging, solved->before, solved->kept ? "" : ", left as it was");
+           solved->aside ? solving->judging : 0, solved->before,
+           solved->kept ? "" : ", left as it was");
+    tell_limits(solving);
     if ((solved->kept ? remark : take_back)(solving, err) < 0)
         return -1;
     return by_refine(solving->q->plan, err);

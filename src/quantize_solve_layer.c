@@ -151,6 +151,8 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
     struct by_quantization *q = solving->q;
     if (gather(solving, layer, source, moments, err) < 0)
         return -1;
+    q->report.solved.layers[place].rows = moments->rows;
+    q->report.solved.layers[place].columns = layer->columns;
     if (!moments->rows)
         return 0;
     if (by_round_moments_finish(moments, layer->bias != NULL, q->pool, err) < 0 ||

@@ -270,6 +270,8 @@ static int add_difference(struct by_judged_output *output, const struct by_array
             return -1;
         for (size_t i = 0; i < size; i++) {
             const double difference = wanted[i] - found[i];
+            if (!isfinite(wanted[i])) /* nothing comes close to that */
+                continue;
             output->signal += wanted[i] * wanted[i];
             output->noise += isfinite(difference) ? difference * difference : INFINITY;
         }

@@ -19,6 +19,7 @@ struct by_round_scratch {
     size_t list_room;
     bool *needed;
     size_t needed_room;
+    uint64_t left_out;
 };
 
 static int open_room(struct by_fill_room *room, struct baryon_error *err)
@@ -82,6 +83,11 @@ struct by_pool *by_round_pool(const struct by_round_scratch *scratch)
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch)
 {
     return scratch->blas;
+}
+
+uint64_t by_round_left_out(const struct by_round_scratch *scratch)
+{
+    return scratch->left_out;
 }
 
 /* --- One chunk --- */
@@ -239,6 +245,45 @@ static int check_output(const struct by_round_layer *layer, const struct by_colu
                    layer->rows.name, count, columns->rows * layer->groups * layer->outs);
 }
 
+static bool is_bad(float value)
+{
+    return !(value < BY_MAGNITUDE_MAX && value > -BY_MAGNITUDE_MAX);
+}
+
+static bool output_is_bad(const struct by_round_layer *layer, const struct by_columns *columns,
+                          const float *y, size_t row)
+{
+    const size_t width = layer->groups * layer->outs;
+    const size_t step = columns->in_rows ? 1 : columns->places;
+    const float *first =
+        columns->in_rows ? y + row * width : y + row / step * width * step + row % step;
+    for (size_t i = 0; i < width; i++)
+        if (is_bad(first[i * step]))
+            return true;
+    return false;
+}
+
+/* Of rows with proper inputs, those whose outputs are none: quantized inputs are always proper. */
+static void leave_bad_out(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+                          const struct by_columns *columns, const float *y, struct by_rows *rows)
+{
+    const size_t taken = rows->count, values = columns->rows * layer->groups * layer->outs;
+    unsigned bad = 0;
+    for (size_t i = 0; i < values; i++)
+        bad |= is_bad(y[i]);
+    if (bad) {
+        rows->count = 0;
+        for (size_t i = 0; i < taken; i++) {
+            const size_t row = rows->list ? rows->list[i] : i;
+            if (!output_is_bad(layer, columns, y, row))
+                scratch->list[rows->count++] = row;
+        }
+        rows->list = scratch->list;
+        rows->left_out += taken - rows->count;
+    }
+    scratch->left_out += rows->left_out;
+}
+
 int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
                         const struct by_array *x, const struct by_array *y, uint64_t sample,
                         by_round_chunk_fn *look, void *context, struct baryon_error *err)
@@ -253,6 +298,7 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
     if (choose(scratch, &columns, sample, &rows, err) < 0 ||
         make_room(scratch, layer, most, err) < 0)
         return -1;
+    leave_bad_out(scratch, layer, &columns, y->data, &rows);
     struct chunk chunk = {.scratch = scratch,
                           .layer = layer,
                           .columns = &columns,

@@ -17,6 +17,8 @@ int by_round_scratch_open(struct by_round_scratch **scratch, struct by_pool *poo
 void by_round_scratch_close(struct by_round_scratch *scratch);
 struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
+/* Rows so far that were passed over, as numbers in them are not finite or beyond any sums. */
+uint64_t by_round_left_out(const struct by_round_scratch *scratch);
 
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {

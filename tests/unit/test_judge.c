@@ -18,6 +18,7 @@ static void assert_near(double found, double wanted, double far)
 
 struct source {
     uint64_t next;
+    bool spoiled; /* the first value of each sample is infinite */
     float values[2];
     struct by_array array;
 };
@@ -29,7 +30,7 @@ static int next_sample(void *context, const struct by_array **arrays, size_t *co
     (void)error;
     if (source->next == SAMPLES)
         return 0;
-    source->values[0] = (float)source->next + 1;
+    source->values[0] = source->spoiled ? INFINITY : (float)source->next + 1;
     source->values[1] = -(float)source->next;
     source->array = (struct by_array){.name = "x",
                                       .elem = BY_ELEM_FLOAT,
@@ -93,7 +94,7 @@ static void run_references(struct by_judge *judge, size_t begin)
 static void test_more(void **state)
 {
     (void)state;
-    struct source source;
+    struct source source = {0};
     struct baryon_model *model = adder(0);
     struct by_judge *judge = open_judge(&source, model, 4, 2, 7);
     assert_int_equal(by_judge_looks(judge), 4);
@@ -125,7 +126,7 @@ static void test_more(void **state)
 static void test_sqnr(void **state)
 {
     (void)state;
-    struct source source;
+    struct source source = {0};
     struct by_session *session;
     struct by_judgement found[5];
     struct baryon_model *reference = adder(0), *other = adder(0.5F);
@@ -147,6 +148,27 @@ static void test_sqnr(void **state)
         noise += 0.5;
         assert_near(by_judge_sqnr(found, i + 1), 10 * log10(signal / noise), 1e-9);
     }
+    by_session_close(session);
+    by_judge_close(judge);
+    by_model_free(reference);
+    by_model_free(other);
+}
+
+/* What the reference has no finite number for counts neither way. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    struct source source = {.spoiled = true};
+    struct by_session *session;
+    struct by_judgement found;
+    struct baryon_model *reference = adder(0), *other = adder(0.5F);
+    struct by_judge *judge = open_judge(&source, reference, 3, 2, 2);
+    run_references(judge, 0);
+    by_judge_end_references(judge);
+    assert_ok(by_judge_session(judge, other, &session, &err));
+    assert_ok(by_judge_run(judge, session, 0, &found, &err));
+    assert_near(found.outputs[0].signal, 9, 1e-9);
+    assert_near(found.outputs[0].noise, 0.25, 1e-9);
     by_session_close(session);
     by_judge_close(judge);
     by_model_free(reference);
@@ -224,9 +246,8 @@ static void test_certainty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more),
-        cmocka_unit_test(test_sqnr),
-        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gain),
         cmocka_unit_test(test_certainty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
