@@ -74,6 +74,7 @@ static struct by_judge *open_judge(struct source *source, struct baryon_model *m
     samples = (struct by_input_callback){
         .next = next_sample, .rewind = begin_again, .context = source, .count = SAMPLES};
     const struct by_judge_options options = {.samples = &samples,
+                                             .input = {.allow_nonfinite = source->spoiled},
                                              .session = {.optimization = -1},
                                              .look = look,
                                              .aside = aside,
