@@ -160,6 +160,8 @@ static int refine(struct by_quantization *q, struct baryon_error *err)
 
 static int correct(struct by_quantization *q, struct baryon_error *err)
 {
+    if (q->options->keeps_float && by_frame_take(&q->floats, q->model, err) < 0)
+        return -1;
     if (!q->corrects || !q->stats)
         return 0;
     return by_quantize_correct(q->plan, q->stats, q->pool, q->options->log, err);
@@ -209,6 +211,7 @@ int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
 void by_quantization_close(struct by_quantization *q)
 {
     by_frame_release(&q->exact);
+    by_frame_release(&q->floats);
     by_free(q->report.solved.layers);
     by_stats_close(q->begun);
     by_stats_close(q->stats);

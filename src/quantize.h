@@ -21,6 +21,7 @@ struct by_quantize_options {
     const char *stats; /* statistics of an earlier run instead of samples; NULL: none */
     struct by_calibrate_options
         calibrate;            /* of samples, session, progress; not what is looked at */
+    bool keeps_float;         /* as it is before biases make up for anything */
     const char *dump_passes;  /* folder for the model after each pass; NULL: none */
     const struct by_log *log; /* may be NULL */
 };
@@ -63,6 +64,7 @@ struct by_quantization {
     struct by_origins *origins;
     struct by_quant_plan *plan;
     struct by_frame exact;      /* the model before passes that simulate hardware; or empty */
+    struct by_frame floats;     /* what options->keeps_float asks for; or empty */
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     struct by_stats *stats;     /* NULL: none needed */

@@ -29,6 +29,7 @@ static int copy_taps(struct by_tapped *tapped, const struct by_tap *taps, size_t
         const struct by_tap *tap = &taps[tapped->count];
         struct by_tap_point *point = &tapped->taps[tapped->count];
         *point = (struct by_tap_point){.tapped = tapped,
+                                       .hands = tap->hands,
                                        .look = tap->look,
                                        .context = tap->context,
                                        .any_layout = tap->any_layout};

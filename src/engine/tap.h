@@ -9,7 +9,8 @@
  *
  * A tap on one inner value stands on the edge: it hands the tensor through in place, so
  * that it is looked at right after it was made, whatever order the runtime prefers. A tap on an
- * input, an output or several values stands beside.
+ * input or an output stands beside: the runtime does that at the very end, and keeps the tensor
+ * until then. So does one on several values, unless it is told which of them to hand on.
  * A tap hides its values from the runtime's fusions across them; choose values that no
  * fusion swallows (stats/targets.h).
  */
@@ -40,6 +41,10 @@ typedef int by_tap_fn(void *context, const struct by_tap_look *look, struct bary
 struct by_tap {
     const char *const *values; /* names of values of the main graph; of any tensor type */
     size_t value_count;
+    /* Of several values, so many, the first ones, are handed on to those that read them; none is
+     * an output, all values are of one type, and none is computed from one that is handed on.
+     * 0: the tap stands beside. */
+    size_t hands;
     by_tap_fn *look;
     void *context;
     bool any_layout; /* images may come in blocks, as they lie; else they are put in order */

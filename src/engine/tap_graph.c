@@ -93,6 +93,9 @@ int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *mod
         const struct by_tap_point *tap = &tapped->taps[i];
         if (!tap->count)
             return by_fail(err, BARYON_ERR_USAGE, "tap %zu names no value", i);
+        if (tap->hands && (tap->count < 2 || tap->hands > tap->count || tap->hands > BY_TAP_HANDS))
+            return by_fail(err, BARYON_ERR_USAGE, "tap %zu hands on %zu of %zu values, %s", i,
+                           tap->hands, tap->count, "of several that many at most");
         for (size_t k = 0; k < tap->count; k++)
             if (check_value(model, tap->values[k].name, err))
                 return -1;
@@ -245,6 +248,38 @@ static int put_through(struct builder *builder, size_t index, const struct baryo
     return 0;
 }
 
+static size_t place_of_last(const struct builder *builder, const struct by_tap_point *tap)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < tap->count; i++) {
+        const struct baryon_value *value = find_value(builder->model, tap->values[i].name);
+        if (value->producer && value->producer->index > place)
+            place = value->producer->index;
+    }
+    return place;
+}
+
+/* Readers may stand before it in the list: the runtime goes by what needs what. */
+static int put_several(struct builder *builder, size_t index, struct baryon_error *err)
+{
+    const struct by_tap_point *tap = &builder->tapped->taps[index];
+    struct baryon_node *node =
+        new_node(builder, BY_TAP_SEVERAL, place_of_last(builder, tap), err);
+    if (!node || add_index(builder, node, index, err))
+        return -1;
+    for (size_t i = 0; i < tap->count; i++)
+        if (add_name(builder, &node->input,
+                     shown_name(builder, find_value(builder->model, tap->values[i].name)), err))
+            return -1;
+    for (size_t i = 0; i < tap->hands; i++) {
+        const struct baryon_value *value = find_value(builder->model, tap->values[i].name);
+        if (i && add_name(builder, &node->output, new_name(builder, err), err))
+            return -1;
+        builder->shown[value->index] = node->output.at[i];
+    }
+    return 0;
+}
+
 static int put_beside(struct builder *builder, size_t index, struct baryon_error *err)
 {
     const struct by_tap_point *tap = &builder->tapped->taps[index];
@@ -266,17 +301,35 @@ static bool is_inner(const struct baryon_value *value)
     return value->producer && !by_value_is_output(value);
 }
 
+static bool can_hand_on(const struct builder *builder, const struct by_tap_point *tap)
+{
+    for (size_t i = 0; i < tap->hands; i++) {
+        const struct baryon_value *value = find_value(builder->model, tap->values[i].name);
+        if (by_value_is_output(value) || is_constant(value))
+            return false;
+    }
+    return tap->hands > 0;
+}
+
+static int put_tap(struct builder *builder, size_t index, struct baryon_error *err)
+{
+    struct by_tap_point *tap = &builder->tapped->taps[index];
+    const struct baryon_value *value = find_value(builder->model, by_tap_source(tap, 0));
+    if (tap->count > 1) {
+        tap->through = can_hand_on(builder, tap);
+        return tap->through ? put_several(builder, index, err) : 0;
+    }
+    tap->through = is_inner(value);
+    return tap->through ? put_through(builder, index, value, err) : 0;
+}
+
 /* Those beside come last, so that they read what readers see. */
 static int put_taps(struct builder *builder, struct baryon_error *err)
 {
     struct by_tapped *tapped = builder->tapped;
-    for (size_t i = 0; i < tapped->count; i++) {
-        struct by_tap_point *tap = &tapped->taps[i];
-        const struct baryon_value *value = find_value(builder->model, by_tap_source(tap, 0));
-        tap->through = tap->count == 1 && is_inner(value);
-        if (tap->through && put_through(builder, i, value, err))
+    for (size_t i = 0; i < tapped->count; i++)
+        if (put_tap(builder, i, err))
             return -1;
-    }
     for (size_t i = 0; i < tapped->count; i++)
         if (!tapped->taps[i].through && put_beside(builder, i, err))
             return -1;

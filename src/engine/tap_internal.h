@@ -11,8 +11,10 @@
 
 #define BY_TAP_DOMAIN  "baryon.taps"
 #define BY_TAP_THROUGH "Through" /* value -> value: on the edge */
+#define BY_TAP_SEVERAL "Several" /* values -> the first of them: on their edges */
 #define BY_TAP_BESIDE  "Beside"  /* values -> token */
 #define BY_TAP_DONE    "Done"    /* -> token: an output that a run can ask for */
+#define BY_TAP_HANDS   8         /* most that one tap hands on */
 #define BY_TAP_INDEX   "tap"     /* attribute: which tap */
 
 /* One tap. What stands in the runtime's graph for it finds it by its index. */
@@ -22,7 +24,9 @@ struct by_tap_point {
     void *context;
     struct by_array *values; /* named; the rest is of a run, which has a copy */
     size_t count;
-    bool through, any_layout;
+    size_t hands; /* of several */
+    bool through; /* hands on what it was told to, or its only value */
+    bool any_layout;
     /* In the graph that the runtime gets: the value that holds the first one in blocks of so many
      * channels. NULL: under its own name, as it is. */
     const char *blocked;
@@ -53,7 +57,7 @@ struct by_tapped {
     struct by_arena arena;
     struct by_session *session;
     const struct by_ort *ort;
-    struct by_tap_op through, beside, done;
+    struct by_tap_op through, several, beside, done;
     struct by_tap_point *taps;
     size_t count;
     const char *done_name; /* the output that is asked for */

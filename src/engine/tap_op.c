@@ -90,12 +90,13 @@ static int copy_strings(const struct by_ort *ort, const struct by_array *array, 
 
 /* The runtime lets the output be the input wherever nobody else needs that one. */
 static int hand_on(const struct by_ort *ort, const struct by_array *array,
-                   OrtKernelContext *context, struct baryon_error *err)
+                   OrtKernelContext *context, size_t output, struct baryon_error *err)
 {
     OrtValue *out = NULL;
     void *to = NULL;
     if (by_ort_status(ort,
-                      ort->api->KernelContext_GetOutput(context, 0, array->dims, array->rank, &out),
+                      ort->api->KernelContext_GetOutput(context, output, array->dims, array->rank,
+                                                        &out),
                       "hand a tensor on", err))
         return -1;
     if (array->elem == BY_ELEM_STRING)
@@ -104,6 +105,16 @@ static int hand_on(const struct by_ort *ort, const struct by_array *array,
         return -1;
     if (to != array->data && array->size)
         memcpy(to, array->data, array->size);
+    return 0;
+}
+
+static int hand_several_on(const struct by_tap_point *tap, const struct by_array *values,
+                           OrtKernelContext *context, struct baryon_error *err)
+{
+    const size_t count = tap->hands ? tap->hands : 1;
+    for (size_t i = 0; i < count; i++)
+        if (hand_on(tap->tapped->ort, &values[i], context, i, err))
+            return -1;
     return 0;
 }
 
@@ -209,7 +220,7 @@ static int read_and_look(const struct by_tap_point *tap, struct by_tap_lane *lan
     for (size_t i = 0; i < tap->count; i++)
         if (read_value(ort, &values[i], context, i, scratch, err))
             return -1;
-    if (tap->through ? hand_on(ort, values, context, err) : hand_token(ort, context, err))
+    if (tap->through ? hand_several_on(tap, values, context, err) : hand_token(ort, context, err))
         return -1;
     return look(tap, values, lane, context, err);
 }
@@ -320,6 +331,12 @@ static const char *through_name(const OrtCustomOp *op)
     return BY_TAP_THROUGH;
 }
 
+static const char *several_name(const OrtCustomOp *op)
+{
+    (void)op;
+    return BY_TAP_SEVERAL;
+}
+
 static const char *beside_name(const OrtCustomOp *op)
 {
     (void)op;
@@ -401,6 +418,13 @@ static size_t same_place(int **inputs, int **outputs)
     return 1;
 }
 
+static size_t same_places(int **inputs, int **outputs)
+{
+    static int places[BY_TAP_HANDS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    *inputs = *outputs = places;
+    return BY_TAP_HANDS;
+}
+
 static void release_place(int *inputs, int *outputs)
 {
     (void)inputs, (void)outputs;
@@ -433,19 +457,40 @@ static int is_told(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *in
     return 0;
 }
 
-static int hand_shape_on(const struct by_ort *ort, OrtShapeInferContext *context,
+static int hand_shape_on(const struct by_ort *ort, OrtShapeInferContext *context, size_t place,
                          struct baryon_error *err)
 {
     OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
     bool told = false;
-    if (by_ort_status(ort, ort->api->ShapeInferContext_GetInputTypeShape(context, 0, &info), DOING,
-                      err) ||
+    if (by_ort_status(ort, ort->api->ShapeInferContext_GetInputTypeShape(context, place, &info),
+                      DOING, err) ||
         is_told(ort, info, &told, err))
         return -1;
     if (!told)
         return 0;
-    return by_ort_status(ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, 0, info),
+    return by_ort_status(ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, place, info),
                          DOING, err);
+}
+
+static int hand_shapes_on(const struct by_tapped *tapped, OrtShapeInferContext *context,
+                          struct baryon_error *err)
+{
+    const OrtApi *api = tapped->ort->api;
+    const OrtOpAttr *attribute = NULL;
+    int64_t index = -1;
+    size_t size = 0;
+    if (by_ort_status(tapped->ort,
+                      api->ShapeInferContext_GetAttribute(context, BY_TAP_INDEX, &attribute), DOING,
+                      err) ||
+        by_ort_status(tapped->ort,
+                      api->ReadOpAttr(attribute, ORT_OP_ATTR_INT, &index, sizeof index, &size),
+                      DOING, err))
+        return -1;
+    for (size_t i = 0; index >= 0 && (size_t)index < tapped->count && i < tapped->taps[index].hands;
+         i++)
+        if (hand_shape_on(tapped->ort, context, i, err))
+            return -1;
+    return 0;
 }
 
 /* The runtime does not release a status from here; opening fails by what was noted. */
@@ -454,7 +499,17 @@ static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *conte
     struct by_tapped *tapped = owner(op);
     struct baryon_error error;
     by_err_clear(&error);
-    if (hand_shape_on(tapped->ort, context, &error))
+    if (hand_shape_on(tapped->ort, context, 0, &error))
+        note_failure(tapped, &error);
+    return NULL;
+}
+
+static OrtStatus *infer_shapes(const OrtCustomOp *op, OrtShapeInferContext *context)
+{
+    struct by_tapped *tapped = owner(op);
+    struct baryon_error error;
+    by_err_clear(&error);
+    if (hand_shapes_on(tapped, context, &error))
         note_failure(tapped, &error);
     return NULL;
 }
@@ -488,13 +543,22 @@ static OrtCustomOp common_op(const struct by_ort *ort)
 static void fill_ops(struct by_tapped *tapped)
 {
     const OrtCustomOp common = common_op(tapped->ort);
-    tapped->through = tapped->beside = tapped->done = (struct by_tap_op){common, tapped};
-    OrtCustomOp *through = &tapped->through.op, *beside = &tapped->beside.op;
+    tapped->through = tapped->several = tapped->beside = tapped->done =
+        (struct by_tap_op){common, tapped};
+    OrtCustomOp *through = &tapped->through.op, *several = &tapped->several.op;
+    OrtCustomOp *beside = &tapped->beside.op;
     through->GetName = through_name;
     through->GetOutputType = any_type;
     through->InferOutputShapeFn = infer_shape;
     through->GetMayInplace = same_place;
     through->ReleaseMayInplace = release_place;
+    several->GetName = several_name;
+    several->GetInputCharacteristic = several->GetOutputCharacteristic = variadic;
+    several->GetVariadicInputHomogeneity = is_one;
+    several->GetOutputType = any_type;
+    several->InferOutputShapeFn = infer_shapes;
+    several->GetMayInplace = same_places;
+    several->ReleaseMayInplace = release_place;
     beside->GetName = beside_name;
     beside->GetInputCharacteristic = variadic;
     tapped->done.op.GetName = done_name;
@@ -507,7 +571,8 @@ int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSess
                    struct baryon_error *err)
 {
     const struct by_ort *ort = tapped->ort = session->ort;
-    const OrtCustomOp *const ops[] = {&tapped->through.op, &tapped->beside.op, &tapped->done.op};
+    const OrtCustomOp *const ops[] = {&tapped->through.op, &tapped->several.op, &tapped->beside.op,
+                                     &tapped->done.op};
     fill_ops(tapped);
     if (by_ort_status(ort, ort->api->CreateCustomOpDomain(BY_TAP_DOMAIN, &session->own_ops),
                       "make operators", err))

@@ -23,6 +23,7 @@ struct by_judge {
     size_t firsts; /* so many of them are the first ones of the data, too */
     size_t first;  /* those from here on judge */
     size_t most;   /* that there is room for */
+    uint64_t before;
 };
 
 /* --- Samples --- */
@@ -60,6 +61,18 @@ static int keep_until(struct by_judge *judge, size_t count, struct baryon_error 
     return 0;
 }
 
+/* Begins with those that judge. */
+static int pass_over(struct by_judge *judge, size_t most, struct baryon_error *err)
+{
+    if (by_input_find_count(judge->input, err) < 0)
+        return -1;
+    const uint64_t all = by_input_count(judge->input);
+    const uint64_t share = all > 1 && all / 4 == 0 ? 1 : all / 4;
+    judge->before = share ? all - (share < most ? share : most) : 0;
+    judge->next = judge->before;
+    return 0;
+}
+
 static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
                         struct baryon_error *err)
 {
@@ -68,6 +81,7 @@ static int read_samples(struct by_judge *judge, const struct by_judge_options *o
     if (!judge->kept ||
         by_input_open_for(&judge->input, judge->session, options->samples, options->data,
                           &options->input, err) < 0 ||
+        (options->last && pass_over(judge, options->aside, err) < 0) ||
         keep_until(judge, options->look + options->aside, err) < 0)
         return -1;
     judge->looks = judge->count < options->look ? judge->count : options->look;
@@ -82,6 +96,11 @@ int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err
         return 0;
     const size_t wanted = judge->first + count;
     return keep_until(judge, wanted < judge->most ? wanted : judge->most, err);
+}
+
+uint64_t by_judge_before(const struct by_judge *judge)
+{
+    return judge->before;
 }
 
 uint64_t by_judge_sample_bytes(const struct by_judge *judge)

@@ -30,6 +30,9 @@ struct by_judge_options {
     struct by_session_options session;
     size_t look, aside; /* so many samples are for looking at, so many behind them judge */
     size_t most;        /* that judge, when more are taken later */
+    /* None is for looking at: the last ones judge, a quarter of all at most, and the others are left
+     * to whoever reads them as well; of a single sample none. */
+    bool last;
 };
 
 struct by_judge;
@@ -40,6 +43,8 @@ struct by_judge;
 int by_judge_open(struct by_judge **judge, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err);
 void by_judge_close(struct by_judge *judge);
+/* With `last`: so many samples of the data come before those that judge; 0: all judge. */
+uint64_t by_judge_before(const struct by_judge *judge);
 size_t by_judge_looks(const struct by_judge *judge);          /* samples to look at */
 bool by_judge_looks_are_first(const struct by_judge *judge);  /* none was left out before them */
 size_t by_judge_count(const struct by_judge *judge);          /* samples that judge */

@@ -170,6 +170,12 @@ HAND_ON(ShapeInferContext_GetInputTypeShape,
 HAND_ON(ShapeInferContext_SetOutputTypeShape,
         (const OrtShapeInferContext *context, size_t index, const OrtTensorTypeAndShapeInfo *info),
         (context, index, info))
+HAND_ON(ShapeInferContext_GetAttribute,
+        (const OrtShapeInferContext *context, const char *name, const OrtOpAttr **out),
+        (context, name, out))
+HAND_ON(ReadOpAttr,
+        (const OrtOpAttr *attribute, OrtOpAttrType type, void *data, size_t length, size_t *out),
+        (attribute, type, data, length, out))
 
 /* --- providers that are not there --- */
 
@@ -304,7 +310,8 @@ static void put_calls(void)
     PUT(CustomOpDomain_Add), PUT(AddCustomOpDomain), PUT(KernelInfoGetAttribute_int64);
     PUT(KernelContext_GetInput), PUT(KernelContext_GetOutput), PUT(KernelContext_ParallelFor);
     PUT(GetResizedStringTensorElementBuffer), PUT(ShapeInferContext_GetInputTypeShape);
-    PUT(ShapeInferContext_SetOutputTypeShape);
+    PUT(ShapeInferContext_SetOutputTypeShape), PUT(ShapeInferContext_GetAttribute);
+    PUT(ReadOpAttr);
     put_CUDA(), put_TensorRT(), put_ROCM(), put_Dnnl();
 }
 

@@ -313,9 +313,9 @@ static int do_taps(void)
 {
     const struct by_session_options options = {.ort_path = stub_path(), .threads = 2};
     const struct by_tap taps[] = {
-        {(const char *const[]){"t"}, 1, look_with_help, NULL, false},
-        {(const char *const[]){"z"}, 1, look_with_help, NULL, false},
-        {(const char *const[]){"x", "y"}, 2, look_with_help, NULL, false},
+        {(const char *const[]){"t"}, 1, 0, look_with_help, NULL, false},
+        {(const char *const[]){"z"}, 1, 0, look_with_help, NULL, false},
+        {(const char *const[]){"x", "y"}, 2, 0, look_with_help, NULL, false},
     };
     struct by_tapped *tapped;
     struct baryon_model *model = tapped_model();

@@ -82,6 +82,46 @@ static void test_inputs_outputs_and_several(void **state)
     by_model_free(model);
 }
 
+/* The tap hands on; what is only read stays where it was. */
+static void test_several_on_their_edges(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"p", "q", "x"}, *const behind[] = {"s"};
+    struct watcher first = {&watch, 0}, second = {&watch, 1};
+    for (size_t hands = 0; hands <= 2; hands++)
+        for (int optimization = -1; optimization < 2; optimization++) {
+            struct baryon_model *model = new_model();
+            takes(model, "x", BY_ELEM_FLOAT, "N,2");
+            gives(model, "y", BY_ELEM_FLOAT, NULL);
+            put_node(model->graph, "a", "Neg", "x", "p");
+            put_node(model->graph, "b", "Exp", "p", "r");
+            put_node(model->graph, "c", "Abs", "x", "q");
+            put_node(model->graph, "d", "Sub", "q,p", "s");
+            put_node(model->graph, "e", "Add", "r,s", "y");
+            const struct by_tap taps[] = {
+                {.values = names,
+                 .value_count = 3,
+                 .hands = hands,
+                 .look = watch_tap,
+                 .context = &first},
+                {.values = behind, .value_count = 1, .look = watch_tap, .context = &second},
+            };
+            const struct by_session_options options = {.optimization = optimization, .threads = 1};
+            struct by_tapped *tapped;
+            forget_seen(&watch);
+            assert_ok(by_tapped_open(&tapped, model, taps, 2, &options, &err));
+            run_taps(tapped, 0);
+            if (hands) /* beside, it may come at any time */
+                assert_string_equal(seen_names(&watch), "p q x s");
+            assert_floats(seen_of(&watch, "p"), (const float[]){-1, -2, -3, -4}, 4);
+            assert_floats(seen_of(&watch, "q"), one_to_four, 4);
+            assert_floats(seen_of(&watch, "x"), one_to_four, 4);
+            assert_floats(seen_of(&watch, "s"), (const float[]){2, 4, 6, 8}, 4);
+            by_tapped_close(tapped);
+            by_model_free(model);
+        }
+}
+
 static void test_no_taps(void **state)
 {
     (void)state;
@@ -399,6 +439,10 @@ static void test_refused_values(void **state)
     assert_err(by_tapped_open(&tapped, model, &empty, 1, NULL, &err), BARYON_ERR_USAGE,
                "tap 0 names no value");
     assert_null(tapped);
+    const char *const two[] = {"x", "y"};
+    const struct by_tap more = {.values = two, .value_count = 2, .hands = 3, .look = watch_tap};
+    assert_err(by_tapped_open(&tapped, model, &more, 1, NULL, &err), BARYON_ERR_USAGE,
+               "tap 0 hands on 3 of 2 values, of several that many at most");
     const struct by_session_options branches = {.branches = 2};
     assert_err(try_open(model, "x", &branches), BARYON_ERR_USAGE,
                "2 branches, a session with taps runs one node after the other");
@@ -461,8 +505,8 @@ static void test_cancelled(void **state)
     const struct by_array x = x_array();
     struct watcher watcher = {&watch, 0};
     const struct by_tap taps[] = {
-        {(const char *const[]){"p"}, 1, cancel_inside, &tapped, false},
-        {(const char *const[]){"y"}, 1, watch_tap, &watcher, false},
+        {(const char *const[]){"p"}, 1, 0, cancel_inside, &tapped, false},
+        {(const char *const[]){"y"}, 1, 0, watch_tap, &watcher, false},
     };
     assert_ok(by_tapped_open(&tapped, model, taps, 2, &plain, &err));
     for (int i = 0; i < 2; i++)
@@ -535,7 +579,7 @@ static void try_threads(unsigned threads)
     put_node(model->graph, "a", "Relu", "x", "p");
     put_node(model->graph, "b", "Relu", "p", "y");
     struct parallel parallel = {.fail_from = SIZE_MAX};
-    const struct by_tap tap = {(const char *const[]){"p"}, 1, sum_tap, &parallel, false};
+    const struct by_tap tap = {(const char *const[]){"p"}, 1, 0, sum_tap, &parallel, false};
     const struct by_session_options options = {.optimization = -1, .threads = threads};
     const int64_t dims[] = {ITEMS};
     const struct by_array x = FLOATS("x", 1, dims, data);
@@ -610,7 +654,7 @@ static void test_lanes(void **state)
         struct lane_sum sums[LANES] = {0};
         pthread_t at[LANES];
         double sum = 0;
-        const struct by_tap tap = {(const char *const[]){"p"}, 1, add_in_lane, NULL, false};
+        const struct by_tap tap = {(const char *const[]){"p"}, 1, 0, add_in_lane, NULL, false};
         const struct by_session_options options = {.optimization = -1, .threads = threads};
         struct by_tapped *tapped;
         assert_ok(by_tapped_open(&tapped, model, &tap, 1, &options, &err));
@@ -637,6 +681,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_values, clear_watch),
         cmocka_unit_test_teardown(test_inputs_outputs_and_several, clear_watch),
+        cmocka_unit_test_teardown(test_several_on_their_edges, clear_watch),
         cmocka_unit_test_teardown(test_no_taps, clear_watch),
         cmocka_unit_test_teardown(test_ports_are_the_models, clear_watch),
         cmocka_unit_test_teardown(test_the_model_is_as_it_was, clear_watch),
