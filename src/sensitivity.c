@@ -55,9 +55,11 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
     *judge = NULL;
     if (check_approach(options->recipe, err) < 0 || by_quantize_refuse(model, options, err) < 0)
         return -1;
-    if (options->stats)
-        return by_fail(err, BARYON_ERR_USAGE, "sensitivity is measured on samples, which "
-                                              "statistics do not have");
+    if (options->stats) {
+        by_fail(err, BARYON_ERR_USAGE,
+                "sensitivity is measured on samples, which --stats does not have");
+        return by_err_hint(err, "give samples (--data) instead");
+    }
     if (by_judge_open(judge, model, &of_judge, err) < 0)
         return -1;
     if (!by_judge_count(*judge))
@@ -125,7 +127,8 @@ static int add_up(struct by_sensitivity *out, const struct by_judgement *each, e
             signal += each[k].outputs[i].signal;
             noise += each[k].outputs[i].noise;
         }
-        out->outputs[i].sqnr[state] = by_sensing_sqnr(signal, noise, isfinite(noise) ? UINT64_C(0) : UINT64_C(1));
+        out->outputs[i].sqnr[state] =
+            by_sensing_sqnr(signal, noise, isfinite(noise) ? UINT64_C(0) : UINT64_C(1));
     }
     return 0;
 }
@@ -135,8 +138,8 @@ static int judge_model(struct by_sensing *sensing, enum by_state state, struct b
     const size_t samples = sensing->out->samples;
     struct judging judging = {.judge = sensing->judge};
     judging.each = by_alloc_zero(samples, sizeof *judging.each, err);
-    if (!judging.each || by_judge_session(sensing->judge, sensing->models[state].model,
-                                          &judging.session, err) < 0) {
+    if (!judging.each ||
+        by_judge_session(sensing->judge, sensing->models[state].model, &judging.session, err) < 0) {
         by_free(judging.each);
         return -1;
     }
@@ -164,8 +167,8 @@ int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q
                            const struct by_judge *judge, bool decompose, struct baryon_error *err)
 {
     struct by_sensing sensing = {.out = out, .q = q, .judge = judge, .decompose = decompose};
-    *out = (struct by_sensitivity){.samples = by_judge_count(judge),
-                                   .seen = !by_judge_before(judge)};
+    *out =
+        (struct by_sensitivity){.samples = by_judge_count(judge), .seen = !by_judge_before(judge)};
     by_arena_init(&out->arena, 0);
     const int status = measure(&sensing, err);
     by_sensing_close_models(&sensing);

@@ -28,12 +28,12 @@ struct by_sensed_output {
 /* What a layer with integer weights gives, in front of the pair behind it. */
 struct by_sensed_layer {
     const char *name, *op_type, *output;
-    size_t weight;   /* row of the plan */
-    size_t input;    /* row of what it reads, or BY_NO_ROW: that stays float */
-    double weights;  /* its weights alone are integers; nothing before it */
-    double inputs;   /* what it reads alone is */
-    double whole;    /* in the quantized model, with all that came in */
-    double shift;    /* mean of the error there, as a share of the output's root mean square */
+    size_t weight;  /* row of the plan */
+    size_t input;   /* row of what it reads, or BY_NO_ROW: that stays float */
+    double weights; /* its weights alone are integers; nothing before it */
+    double inputs;  /* what it reads alone is */
+    double whole;   /* in the quantized model, with all that came in */
+    double shift;   /* mean of the error there, as a share of the output's root mean square */
 };
 
 /* An activation. */
@@ -51,8 +51,8 @@ struct by_sensed_tensor {
 
 struct by_sensitivity {
     struct by_arena arena;
-    size_t samples;    /* that were measured on */
-    bool seen;         /* calibration saw them, there were no others */
+    size_t samples;         /* that were measured on */
+    bool seen;              /* calibration saw them, there were no others */
     double sqnr[BY_STATES]; /* mean over the outputs */
     struct by_sensed_output *outputs;
     size_t output_count;
@@ -60,8 +60,8 @@ struct by_sensitivity {
     size_t layer_count;
     struct by_sensed_tensor *tensors;
     size_t tensor_count;
-    size_t nested;           /* nodes in graphs of If, Loop and Scan: float, and not looked at */
-    double seconds;          /* that the twin took for the samples */
+    size_t nested;  /* nodes in graphs of If, Loop and Scan: float, and not looked at */
+    double seconds; /* that the twin took for the samples */
 };
 
 /* Opens the judge on the last samples of the data, runs the model as it came on them, and takes
@@ -69,8 +69,8 @@ struct by_sensitivity {
  * options, which it sets. */
 int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
                          struct by_quantize_options *options, struct baryon_error *err);
-/* Behind by_quantization_open(); q is left as it was. decompose: layers and tensors too. Whatever comes out, by_sensitivity_close()
- * goes with it. Texts live in q and the judge. */
+/* Behind by_quantization_open(); q is left as it was. decompose: layers and tensors too. Whatever
+ * comes out, by_sensitivity_close() goes with it. Texts live in q and the judge. */
 int by_sensitivity_measure(struct by_sensitivity *sensitivity, struct by_quantization *q,
                            const struct by_judge *judge, bool decompose, struct baryon_error *err);
 void by_sensitivity_close(struct by_sensitivity *sensitivity);

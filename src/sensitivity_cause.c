@@ -48,18 +48,19 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
     const double most = magnitude_of(q, tensor->name, 0.999, err);
     if (err->code)
         return -1;
-    by_str_printf(text,
-                  "tensor %s loses most by itself: %.1f dB. Its values go from %.4g to %.4g with a "
-                  "root mean square of %.4g",
-                  by_quote(quoted, tensor->name), tensor->alone, tensor->min, tensor->max,
-                  tensor->rms);
+    by_str_printf(
+        text,
+        " Tensor %s loses most by itself: %.1f dB. Its values go from %.4g to %.4g with a "
+        "root mean square of %.4g",
+        by_quote(quoted, tensor->name), tensor->alone, tensor->min, tensor->max, tensor->rms);
     if (!isnan(most))
         by_str_printf(text, ", 99.9 %% of them within %.4g", most);
     if (params->count == 1)
         by_str_printf(text, "; a step is %.4g", (double)params->scales[0]);
     by_str_puts(text, "; the greatest is at ");
     say_place(text, tensor->at, tensor->rank);
-    by_str_printf(text, " of sample %llu of those kept aside. ", (unsigned long long)tensor->sample);
+    by_str_printf(text, " of sample %llu of those kept aside, from 0.",
+                  (unsigned long long)tensor->sample);
     return 0;
 }
 
@@ -82,15 +83,16 @@ static int say_weight(const struct by_sensed_layer *layer, const struct by_quant
     }
     const double most = count ? (double)fabsf(floats.values[top]) : 0;
     by_floats_close(&floats);
-    by_str_printf(text,
-                  "weights of layer %s lose most by themselves: %.1f dB. Their greatest magnitude "
-                  "is %.4g, their root mean square %.4g, with ",
-                  by_quote(quoted, layer->name), layer->weights, most,
-                  count ? sqrt(squares / (double)count) : 0);
+    by_str_printf(
+        text,
+        " The weights of layer %s lose most by themselves: %.1f dB. Their greatest magnitude "
+        "is %.4g, their root mean square %.4g, with ",
+        by_quote(quoted, layer->name), layer->weights, most,
+        count ? sqrt(squares / (double)count) : 0);
     if (params->count == 1)
-        by_str_printf(text, "one scale for all of them, %.4g. ", (double)params->scales[0]);
+        by_str_printf(text, "one scale for all of them, %.4g.", (double)params->scales[0]);
     else
-        by_str_printf(text, "%zu scales. ", params->count);
+        by_str_printf(text, "%zu scales.", params->count);
     return 0;
 }
 
@@ -131,7 +133,7 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
                       sqnr[BY_STATE_FLOAT]);
         return 0;
     }
-    by_str_printf(text, "%s. ",
+    by_str_printf(text, "%s.",
                   fabs(gap) < ALIKE ? "Weights and activations lose about the same"
                   : gap > 0         ? "Activations are the cause"
                                     : "Weights are the cause");

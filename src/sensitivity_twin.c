@@ -2,6 +2,7 @@
 #include "base/thread.h"
 #include "ir/tensor.h"
 #include "sensitivity_internal.h"
+#include "stats/moments.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,9 +28,9 @@ static const struct baryon_value *value_of(const struct wanting *wanting, const 
 {
     const struct baryon_value *value =
         by_map_get(&side_of(wanting, BY_STATE_FLOAT)->model->graph->values, name);
-    const bool is_float = value && (value->elem == BY_ELEM_FLOAT || value->elem == BY_ELEM_DOUBLE ||
-                                    value->elem == BY_ELEM_FLOAT16 ||
-                                    value->elem == BY_ELEM_BFLOAT16);
+    const bool is_float =
+        value && (value->elem == BY_ELEM_FLOAT || value->elem == BY_ELEM_DOUBLE ||
+                  value->elem == BY_ELEM_FLOAT16 || value->elem == BY_ELEM_BFLOAT16);
     return is_float && !value->initializer && !value->sparse ? value : NULL;
 }
 
@@ -92,6 +93,16 @@ static int find_layers(struct wanting *wanting, struct baryon_error *err)
     return 0;
 }
 
+/* It multiplies: what only adds a constant, or is limited by one, is none. */
+static bool is_layer(const struct wanting *wanting, size_t place)
+{
+    const struct by_quant_plan *plan = wanting->sensing->q->plan;
+    const struct by_quant_node *node = &plan->nodes[place];
+    struct by_layer layer;
+    return wanting->weight[place] != BY_NO_ROW &&
+           (node->macs > 0 || by_layer_of_node(plan->model->graph, node->node, &layer));
+}
+
 static void want_layers(struct wanting *wanting)
 {
     const struct by_quant_plan *plan = wanting->sensing->q->plan;
@@ -99,7 +110,7 @@ static void want_layers(struct wanting *wanting)
         const struct baryon_node *node = plan->nodes[i].node;
         if (node->graph != plan->model->graph)
             wanting->sensing->out->nested++;
-        else if (wanting->weight[i] != BY_NO_ROW)
+        else if (is_layer(wanting, i))
             want_layer(wanting, node, wanting->weight[i]);
     }
 }

@@ -263,8 +263,7 @@ static size_t place_of_last(const struct builder *builder, const struct by_tap_p
 static int put_several(struct builder *builder, size_t index, struct baryon_error *err)
 {
     const struct by_tap_point *tap = &builder->tapped->taps[index];
-    struct baryon_node *node =
-        new_node(builder, BY_TAP_SEVERAL, place_of_last(builder, tap), err);
+    struct baryon_node *node = new_node(builder, BY_TAP_SEVERAL, place_of_last(builder, tap), err);
     if (!node || add_index(builder, node, index, err))
         return -1;
     for (size_t i = 0; i < tap->count; i++)

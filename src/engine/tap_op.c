@@ -94,10 +94,9 @@ static int hand_on(const struct by_ort *ort, const struct by_array *array,
 {
     OrtValue *out = NULL;
     void *to = NULL;
-    if (by_ort_status(ort,
-                      ort->api->KernelContext_GetOutput(context, output, array->dims, array->rank,
-                                                        &out),
-                      "hand a tensor on", err))
+    if (by_ort_status(
+            ort, ort->api->KernelContext_GetOutput(context, output, array->dims, array->rank, &out),
+            "hand a tensor on", err))
         return -1;
     if (array->elem == BY_ELEM_STRING)
         return copy_strings(ort, array, out, err);
@@ -572,7 +571,7 @@ int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSess
 {
     const struct by_ort *ort = tapped->ort = session->ort;
     const OrtCustomOp *const ops[] = {&tapped->through.op, &tapped->several.op, &tapped->beside.op,
-                                     &tapped->done.op};
+                                      &tapped->done.op};
     fill_ops(tapped);
     if (by_ort_status(ort, ort->api->CreateCustomOpDomain(BY_TAP_DOMAIN, &session->own_ops),
                       "make operators", err))

@@ -36,7 +36,7 @@ void by_twin_side_close(struct by_twin_side *side);
 
 /* A value, of a float type, and what it is compared with. */
 struct by_twin_want {
-    const struct baryon_value *value;                /* of the model */
+    const struct baryon_value *value;                 /* of the model */
     const struct baryon_value *others[BY_TWIN_SIDES]; /* NULL: not of this one */
     bool derived; /* some of the others are computed from the value itself */
 };
@@ -57,9 +57,9 @@ int by_twin_run(struct by_twin *twin, struct by_pool *pool, const struct by_arra
 
 /* How far a value is from the model's, over all samples. */
 struct by_twin_error {
-    double noise; /* energy of the difference */
-    double shift; /* mean of the difference */
-    double peak;  /* greatest magnitude of it */
+    double noise;  /* energy of the difference */
+    double shift;  /* mean of the difference */
+    double peak;   /* greatest magnitude of it */
     uint64_t lost; /* values that were not finite, or in a tensor of another shape; not in these */
 };
 

@@ -141,7 +141,8 @@ static int append_constants(struct baryon_model *exact, const struct baryon_mode
         if (value->initializer &&
             append(exact, &exact->graph->initializer, value->initializer, err) < 0)
             return -1;
-        if (value->sparse && append(exact, &exact->graph->sparse_initializer, value->sparse, err) < 0)
+        if (value->sparse &&
+            append(exact, &exact->graph->sparse_initializer, value->sparse, err) < 0)
             return -1;
     }
     return 0;
@@ -194,8 +195,7 @@ int by_twin_join(struct baryon_model *exact, const struct by_twin_side *side, si
                  struct baryon_error *err)
 {
     struct baryon_model *model = side->model;
-    if (by_model_settle(model, err) < 0 ||
-        rename_values(exact, model, number, err) < 0)
+    if (by_model_settle(model, err) < 0 || rename_values(exact, model, number, err) < 0)
         return -1;
     if (side->local)
         make_local(exact, side);
@@ -211,7 +211,8 @@ static int want(struct baryon_model *exact, const char *name, struct baryon_erro
     struct baryon_value *value = by_map_get(&exact->graph->values, name);
     if (!value)
         return by_fail(err, BARYON_ERR_INTERNAL, "the joined model has no value '%s'", name);
-    return value->producer && !by_value_is_output(value) ? by_graph_add_output(value, NULL, err) : 0;
+    return value->producer && !by_value_is_output(value) ? by_graph_add_output(value, NULL, err)
+                                                         : 0;
 }
 
 int by_twin_cut(struct baryon_model *exact, const struct by_twin_set *sets, size_t count,

@@ -15,7 +15,8 @@ static struct baryon_node *node_of(const struct copying *copying, const struct b
 {
     struct baryon_node *found =
         node->index < copying->graph->node.count ? copying->graph->node.at[node->index] : NULL;
-    if (found && node->graph == copying->from->model->graph && !strcmp(found->op_type, node->op_type))
+    if (found && node->graph == copying->from->model->graph &&
+        !strcmp(found->op_type, node->op_type))
         return found;
     by_fail(err, BARYON_ERR_INTERNAL, "the copy of a model has another node in place of '%s'",
             node->name ? node->name : "");

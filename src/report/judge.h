@@ -30,8 +30,8 @@ struct by_judge_options {
     struct by_session_options session;
     size_t look, aside; /* so many samples are for looking at, so many behind them judge */
     size_t most;        /* that judge, when more are taken later */
-    /* None is for looking at: the last ones judge, a quarter of all at most, and the others are left
-     * to whoever reads them as well; of a single sample none. */
+    /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
+     * left to whoever reads them as well; of a single sample none. */
     bool last;
 };
 
