@@ -72,6 +72,7 @@ struct by_recipe_settings {
     int bias_correction;
     int rounding;
     double rounding_damping;
+    bool rounding_scales;
     int hardware;
     bool simulate_dpu;
     struct by_setting_texts refine;

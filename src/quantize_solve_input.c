@@ -29,8 +29,8 @@ int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *s
     const struct baryon_node *producer = value->producer;
     double scale, zero;
     *source = (struct by_solve_source){.value = value};
-    if (!producer || !by_node_is(producer, "DequantizeLinear") ||
-        !is_scalar(by_node_in(producer, 1)) || !is_scalar(by_node_in(producer, 2)))
+    if (!producer || !by_node_dequantizes(producer) || !is_scalar(by_node_in(producer, 1)) ||
+        !is_scalar(by_node_in(producer, 2)))
         return 0;
     if (scalar(by_node_in(producer, 1), &scale, err) < 0 ||
         scalar(by_node_in(producer, 2), &zero, err) < 0)
@@ -66,24 +66,31 @@ static int to_values(const struct by_array *from, const struct by_solve_source *
     return 0;
 }
 
-static int dequantize(struct by_solving *solving, const struct by_solve_source *source,
-                      const struct by_array *from, struct baryon_error *err)
+float *by_solve_values(struct by_solving *solving, const struct by_array *like,
+                       struct by_array *array, struct baryon_error *err)
 {
     size_t count;
-    if (by_dims_count(from->dims, from->rank, &count, err) < 0)
-        return -1;
+    if (by_dims_count(like->dims, like->rank, &count, err) < 0)
+        return NULL;
     if (count > solving->values_room) {
         by_free(solving->values);
         solving->values = by_alloc(count, sizeof(float), err);
         solving->values_room = solving->values ? count : 0;
-        if (!solving->values)
-            return -1;
     }
-    solving->read = *from;
-    solving->read.elem = BY_ELEM_FLOAT;
-    solving->read.data = solving->values;
-    solving->read.size = count * sizeof(float);
-    return to_values(from, source, count, solving->values, err);
+    *array = *like;
+    array->elem = BY_ELEM_FLOAT;
+    array->data = solving->values;
+    array->size = count * sizeof(float);
+    return solving->values;
+}
+
+static int dequantize(struct by_solving *solving, const struct by_solve_source *source,
+                      const struct by_array *from, struct baryon_error *err)
+{
+    float *values = by_solve_values(solving, from, &solving->read, err);
+    if (!values)
+        return -1;
+    return to_values(from, source, solving->read.size / sizeof *values, values, err);
 }
 
 int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,

@@ -4,6 +4,7 @@
  *   quantize_solve.c          the samples, the copy, all layers, what the samples kept aside say
  *   quantize_solve_layer.c    one layer
  *   quantize_solve_input.c    what it reads in the quantized model
+ *   quantize_solve_scale.c    the scale of that
  */
 #ifndef BY_QUANTIZE_SOLVE_INTERNAL_H
 #define BY_QUANTIZE_SOLVE_INTERNAL_H
@@ -45,6 +46,9 @@ struct by_solving {
 /* What a layer gives in the reference; NULL: it has no such value. */
 struct baryon_value *by_solve_wanted(const struct by_solving *solving,
                                      const struct by_round_layer *layer);
+/* The layer's node in the copy. */
+struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
+                                          const struct by_round_layer *layer);
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
@@ -52,5 +56,12 @@ int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *s
 /* Good until the next call. */
 int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
                    const struct by_array **x, struct baryon_error *err);
+
+/* Room for as many floats as that has, and an array of them; good until the next call. */
+float *by_solve_values(struct by_solving *solving, const struct by_array *like,
+                       struct by_array *array, struct baryon_error *err);
+
+/* Where the layer alone reads a tensor: chooses the tensor's scale by what the layer gives. */
+int by_solve_scale(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 #endif

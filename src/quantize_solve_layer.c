@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-/* Where the copy has it. */
-static struct baryon_node *node_in_copy(const struct by_solving *solving,
-                                        const struct by_round_layer *layer)
+struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
+                                          const struct by_round_layer *layer)
 {
     return solving->copy.plan->rows.at[layer->weight].readers.at[0].node;
 }
@@ -73,7 +72,7 @@ static int patch(struct by_solving *solving, struct baryon_node *node, size_t sl
 static int patch_weight(struct by_solving *solving, const struct by_round_layer *layer,
                         struct baryon_error *err)
 {
-    struct baryon_node *pair = by_node_in(node_in_copy(solving, layer), 1)->producer;
+    struct baryon_node *pair = by_node_in(by_solve_node_in_copy(solving, layer), 1)->producer;
     const struct by_quant_row *row = &solving->q->plan->rows.at[layer->weight];
     const size_t count = layer->groups * layer->outs * layer->columns;
     int64_t *wide = by_alloc(count, sizeof *wide, err);
@@ -95,8 +94,8 @@ static int patch_copy(struct by_solving *solving, const struct by_round_layer *l
 {
     if (patch_weight(solving, layer, err) < 0)
         return -1;
-    return layer->bias ? patch(solving, node_in_copy(solving, layer), 2, layer->bias->initializer,
-                               BY_ELEM_FLOAT, choice->biases, err)
+    return layer->bias ? patch(solving, by_solve_node_in_copy(solving, layer), 2,
+                               layer->bias->initializer, BY_ELEM_FLOAT, choice->biases, err)
                        : 0;
 }
 
@@ -169,8 +168,9 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
     struct by_round_moments moments;
     struct by_round_choice choices[2] = {{0}};
     struct by_solve_source source;
-    if (by_solve_source_of(node_in_copy(solving, layer), &source, err) < 0 ||
-        by_stages_reach(solving->exact, &out, 1, err) < 0 ||
+    if (by_stages_reach(solving->exact, &out, 1, err) < 0 ||
+        (solving->recipe.rounding_scales && by_solve_scale(solving, place, err) < 0) ||
+        by_solve_source_of(by_solve_node_in_copy(solving, layer), &source, err) < 0 ||
         by_stages_reach(solving->rounded, &source.value, 1, err) < 0 ||
         by_round_moments_init(&moments, layer, err) < 0)
         return -1;

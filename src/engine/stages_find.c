@@ -66,7 +66,7 @@ static bool makes_random(const struct baryon_node *node)
 bool by_stage_is_free(const struct baryon_node *node)
 {
     size_t variable = 0;
-    if (by_node_is(node, "DequantizeLinear"))
+    if (by_node_dequantizes(node))
         return true;
     (void)each_read(node->graph, node, count_variable, &variable, NULL);
     return !variable && !makes_random(node);

@@ -64,6 +64,23 @@ bool by_node_is(const struct baryon_node *node, const char *op_type)
     return node->op_type && strcmp(node->op_type, op_type) == 0 && !*by_domain(node->domain);
 }
 
+static bool is_of_pair(const struct baryon_node *node, const char *op_type)
+{
+    const char *domain = by_domain(node->domain);
+    return node->op_type && strcmp(node->op_type, op_type) == 0 &&
+           (!*domain || strcmp(domain, "com.microsoft") == 0);
+}
+
+bool by_node_quantizes(const struct baryon_node *node)
+{
+    return is_of_pair(node, "QuantizeLinear");
+}
+
+bool by_node_dequantizes(const struct baryon_node *node)
+{
+    return is_of_pair(node, "DequantizeLinear");
+}
+
 const char *by_node_label(const struct baryon_node *node, char *buf, size_t size)
 {
     char quoted[BY_QUOTE_MAX];

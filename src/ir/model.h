@@ -344,6 +344,9 @@ int64_t by_node_int(const struct baryon_node *node, const char *name, int64_t fa
 float by_node_float(const struct baryon_node *node, const char *name, float fallback);
 /* True when the node is the operator of the default domain. */
 bool by_node_is(const struct baryon_node *node, const char *op_type);
+/* QuantizeLinear and DequantizeLinear, of the default domain or com.microsoft. */
+bool by_node_quantizes(const struct baryon_node *node);
+bool by_node_dequantizes(const struct baryon_node *node);
 /* The domain with NULL and "ai.onnx" as "". */
 const char *by_domain(const char *domain);
 /* "node 'Conv_3' (Conv)" or "node #17 (Conv)" for messages; returns buf. */

@@ -153,6 +153,7 @@ struct by_recipe {
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
     double rounding_damping;
+    bool rounding_scales; /* of what layers read are solved with it */
     enum by_hardware hardware;
     bool simulate_dpu;
     struct by_patterns refine; /* "name" switches a rule on, "-name" off */

@@ -206,6 +206,24 @@ static int quantize_biases(const struct by_quant_plan *plan, const struct by_rou
     return status;
 }
 
+int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                   struct by_round_choice *choice, struct baryon_error *err)
+{
+    struct by_floats_view floats;
+    const size_t count = layer->groups * layer->outs * layer->columns;
+    *choice = (struct by_round_choice){0};
+    if (by_floats_open(&floats, plan->rows.at[layer->weight].value->initializer, err) < 0)
+        return -1;
+    choice->weights = by_alloc(count, sizeof *choice->weights, err);
+    if (choice->weights)
+        gather(layer, floats.values, choice->weights);
+    by_floats_close(&floats);
+    if (!choice->weights || !layer->bias)
+        return choice->weights ? 0 : -1;
+    choice->biases = by_floats_copy(layer->bias->initializer, NULL, err);
+    return choice->biases ? 0 : -1;
+}
+
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
 {

@@ -22,6 +22,9 @@ struct by_round_choice {
 void by_round_choice_release(struct by_round_choice *choice);
 /* False where the weight's parameters are none that its columns can be rounded with. */
 bool by_round_can(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* The float weights and biases themselves; no integers. */
+int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                   struct by_round_choice *choice, struct baryon_error *err);
 /* Nearest integers, biases as they are. */
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      struct by_pool *pool, struct by_round_choice *choice,

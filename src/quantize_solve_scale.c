@@ -1,0 +1,252 @@
+/* The scale of what a layer reads, chosen by what the layer gives: before its weights are rounded,
+ * and before anything was computed with it. */
+#include "quant/refine.h"
+#include "quantize_check.h"
+#include "quantize_solve_internal.h"
+
+#include <math.h>
+
+#define SAMPLES 8    /* of those that are solved on */
+#define WORTH   0.98 /* of the error, or less, or the scale stays */
+
+struct scaling {
+    struct by_solving *solving;
+    const struct by_round_layer *layer;
+    struct baryon_node *quantize;
+    struct baryon_value *exact;    /* what it reads */
+    struct baryon_value *integers; /* what it gives */
+    size_t row;                    /* of the plan */
+    struct by_round_choice choice; /* float weights and biases */
+    float low, high, zero;         /* of the integers */
+};
+
+/* --- What may change --- */
+
+static bool reads_as_layer(const struct by_use *use)
+{
+    static const char *const names[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    for (size_t i = 0; use->node && use->slot == 0 && i < sizeof names / sizeof *names; i++)
+        if (by_node_is(use->node, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_for_layers(const struct baryon_value *integers)
+{
+    for (size_t i = 0; i < integers->use_count; i++) {
+        const struct baryon_node *pair = integers->uses[i].node;
+        if (!pair || !by_node_dequantizes(pair))
+            return false;
+        const struct baryon_value *out = by_node_out(pair, 0);
+        for (size_t k = 0; k < out->use_count; k++)
+            if (!reads_as_layer(&out->uses[k]))
+                return false;
+    }
+    return true;
+}
+
+static bool is_alone(const struct by_quant_plan *plan, size_t row)
+{
+    const struct by_quant_row *own = &plan->rows.at[row];
+    if (by_quant_owner(plan, row) != row || own->has_params || own->params.count != 1 ||
+        own->role != BY_ROLE_ACTIVATION)
+        return false;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (i != row && plan->rows.at[i].shares == row)
+            return false;
+    return true;
+}
+
+static bool find(struct scaling *scaling)
+{
+    const struct by_quant_plan *plan = scaling->solving->q->plan;
+    const struct baryon_value *read =
+        by_node_in(by_solve_node_in_copy(scaling->solving, scaling->layer), 0);
+    const struct baryon_node *pair = read->producer;
+    if (!pair || !by_node_dequantizes(pair))
+        return false;
+    scaling->integers = by_node_in(pair, 0);
+    scaling->quantize = scaling->integers->producer;
+    if (!scaling->quantize || !by_node_quantizes(scaling->quantize) ||
+        by_stages_value(scaling->solving->rounded, scaling->integers, 0))
+        return false;
+    scaling->exact = by_node_in(scaling->quantize, 0);
+    scaling->row = by_quant_find(plan, by_node_in(scaling->layer->node, 0));
+    return scaling->row != BY_NO_ROW && is_for_layers(scaling->integers) &&
+           is_alone(plan, scaling->row);
+}
+
+static bool set_levels(struct scaling *scaling)
+{
+    const struct by_quant_row *row = &scaling->solving->q->plan->rows.at[scaling->row];
+    const struct by_elem_info *info = by_elem_info(row->spec.elem);
+    const bool is_signed = !by_elem_is_unsigned(row->spec.elem);
+    if (!info || info->bits > 16)
+        return false;
+    const float count = (float)(1u << info->bits);
+    scaling->zero = row->params.zeros ? (float)row->params.zeros[0] : 0;
+    scaling->low = (is_signed ? -count / 2 : 0) - scaling->zero;
+    scaling->high = scaling->low + count - 1;
+    return true;
+}
+
+/* --- What a scale costs --- */
+
+static int fake_quantize(struct scaling *scaling, const struct by_array *from, float scale,
+                         struct by_array *to, struct baryon_error *err)
+{
+    struct by_solving *solving = scaling->solving;
+    const float *values = from->data;
+    float *out = by_solve_values(solving, from, to, err);
+    if (!out)
+        return -1;
+    for (size_t i = 0; i < to->size / sizeof *out; i++) {
+        const float level = nearbyintf(values[i] / scale);
+        out[i] = scale * (level < scaling->low    ? scaling->low
+                          : level > scaling->high ? scaling->high
+                                                  : level);
+    }
+    return 0;
+}
+
+static int cost(struct scaling *scaling, float scale, double *noise, struct baryon_error *err)
+{
+    struct by_solving *solving = scaling->solving;
+    const struct baryon_value *wanted = by_solve_wanted(solving, scaling->layer);
+    struct by_round_errors errors = {.choices = &scaling->choice, .count = 1, .noise = noise};
+    *noise = 0;
+    for (size_t i = 0; i < solving->train && i < SAMPLES; i++) {
+        struct by_array x;
+        if (fake_quantize(scaling, by_stages_value(solving->rounded, scaling->exact, i), scale, &x,
+                          err) < 0 ||
+            by_round_errors_look(&errors, solving->scratch, scaling->layer, &x,
+                                 by_stages_value(solving->exact, wanted, i), i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int search(struct scaling *scaling, float *best, struct baryon_error *err)
+{
+    static const float twos[] = {0.5f, 2}, others[] = {0.7f, 0.8f, 0.9f, 1.1f, 1.25f};
+    const struct by_quant_row *row = &scaling->solving->q->plan->rows.at[scaling->row];
+    const bool pow2 = row->spec.scale == BY_SCALE_POW2;
+    const float *factors = pow2 ? twos : others, scale = row->params.scales[0];
+    const size_t count = pow2 ? sizeof twos / sizeof *twos : sizeof others / sizeof *others;
+    double least, noise;
+    *best = scale;
+    if (cost(scaling, scale, &least, err) < 0)
+        return -1;
+    least *= WORTH;
+    for (size_t i = 0; i < count; i++) {
+        if (cost(scaling, scale * factors[i], &noise, err) < 0)
+            return -1;
+        if (noise < least) {
+            least = noise;
+            *best = scale * factors[i];
+        }
+    }
+    return 0;
+}
+
+/* --- Changing it --- */
+
+/* First scales of all rows. */
+static void read_scales(const struct by_quant_plan *plan, float *scales)
+{
+    for (size_t i = 0; i < plan->rows.count; i++)
+        scales[i] = plan->rows.at[i].params.count ? plan->rows.at[i].params.scales[0] : 0;
+}
+
+static void write_scales(const struct by_quant_plan *plan, const float *scales)
+{
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (plan->rows.at[i].params.count == 1)
+            plan->rows.at[i].params.scales[0] = scales[i];
+}
+
+/* Rules of hardware may want other rows to follow; biases may, and nothing else. */
+static bool moved_others(const struct scaling *scaling, const float *before, float wanted)
+{
+    const struct by_quant_plan *plan = scaling->solving->q->plan;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        const float now = row->params.count ? row->params.scales[0] : 0;
+        if (i == scaling->row ? now != wanted : row->role != BY_ROLE_BIAS && now != before[i])
+            return true;
+    }
+    return false;
+}
+
+static int change(struct scaling *scaling, float scale, bool *changed, struct baryon_error *err)
+{
+    struct by_quant_plan *plan = scaling->solving->q->plan;
+    float *before = by_alloc(plan->rows.count, sizeof *before, err);
+    if (!before)
+        return -1;
+    read_scales(plan, before);
+    plan->rows.at[scaling->row].params.scales[0] = scale;
+    int status = by_refine(plan, err);
+    *changed = status == 0 && !moved_others(scaling, before, scale);
+    if (status == 0 && !*changed) {
+        write_scales(plan, before);
+        status = by_refine(plan, err);
+    }
+    by_free(before);
+    return status;
+}
+
+static int patch(const struct scaling *scaling, float scale, struct baryon_error *err)
+{
+    struct baryon_model *model = scaling->solving->copy.model;
+    const struct baryon_tensor *like = by_node_in(scaling->quantize, 1)->initializer;
+    const char *name = by_model_fresh_name(model, "scale", err);
+    struct baryon_tensor *tensor = name ? by_tensor_new(model, name, BY_ELEM_FLOAT, like->dims.at,
+                                                        like->dims.count, &scale, sizeof scale, err)
+                                        : NULL;
+    struct baryon_value *value =
+        tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL;
+    if (!value || by_node_set_input(scaling->quantize, 1, value, err) < 0)
+        return -1;
+    for (size_t i = 0; i < scaling->integers->use_count; i++)
+        if (by_node_set_input(scaling->integers->uses[i].node, 1, value, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int remark(const struct scaling *scaling, float old, float scale, struct baryon_error *err)
+{
+    return by_quant_remark(
+        scaling->solving->q->plan, scaling->row, "rounding", err,
+        "its scale is %g instead of %g, by what '%s' gives on samples", (double)scale, (double)old,
+        scaling->layer->node->name ? scaling->layer->node->name : scaling->layer->rows.name);
+}
+
+static int choose(struct scaling *scaling, struct baryon_error *err)
+{
+    const float old = scaling->solving->q->plan->rows.at[scaling->row].params.scales[0];
+    float best;
+    bool changed = false;
+    if (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
+        search(scaling, &best, err) < 0)
+        return -1;
+    if (best != old && change(scaling, best, &changed, err) < 0)
+        return -1;
+    if (!changed)
+        return 0;
+    return patch(scaling, best, err) < 0 || remark(scaling, old, best, err) < 0 ? -1 : 0;
+}
+
+int by_solve_scale(struct by_solving *solving, size_t place, struct baryon_error *err)
+{
+    struct scaling scaling = {.solving = solving, .layer = &solving->layers[place]};
+    if (!find(&scaling) || !set_levels(&scaling) ||
+        by_node_in(scaling.quantize, 1)->initializer->data_type != BY_ELEM_FLOAT)
+        return 0;
+    if (by_stages_reach(solving->rounded, &scaling.exact, 1, err) < 0)
+        return -1;
+    const int status = choose(&scaling, err);
+    by_round_choice_release(&scaling.choice);
+    by_stages_let_go(solving->rounded, scaling.exact);
+    return status;
+}
