@@ -149,7 +149,7 @@ static const struct meaning {
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
-    {" rounding-damping rounding-scales ", solves, "--rounding descent"},
+    {" rounding-damping rounding-mix rounding-scales ", solves, "--rounding descent or gptq"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,
@@ -378,7 +378,7 @@ static int check_cle(const struct check *check)
 static int check_rounding(const struct check *check)
 {
     if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights)
-        return refuse(check, "--rounding descent and --keep-float-weights",
+        return refuse(check, "--rounding other than nearest and --keep-float-weights",
                       "the model itself would round its weights, to the nearest");
     return 0;
 }

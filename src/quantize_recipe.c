@@ -387,6 +387,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->bias_correction = (enum by_bias_correction)settings->bias_correction;
     recipe->rounding = (enum by_rounding)settings->rounding;
     recipe->rounding_damping = settings->rounding_damping;
+    recipe->rounding_mix = settings->rounding_mix;
     recipe->rounding_scales = settings->rounding_scales;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;

@@ -71,7 +71,7 @@ struct by_recipe_settings {
     bool cle_stem;
     int bias_correction;
     int rounding;
-    double rounding_damping;
+    double rounding_damping, rounding_mix;
     bool rounding_scales;
     int hardware;
     bool simulate_dpu;

@@ -234,6 +234,7 @@ static const struct by_choice roundings[] = {
     {"nearest", BY_ROUNDING_NEAREST, "each weight by itself"},
     {"descent", BY_ROUNDING_DESCENT,
      "layer by layer, so that each gives on samples what the float one does"},
+    {"gptq", BY_ROUNDING_GPTQ, "the same, from integers that make up for each other's errors"},
     {0},
 };
 
@@ -295,6 +296,15 @@ static const struct by_option hardware_rows[] = {
      .fallback = "0.05",
      AT(rounding_damping),
      .help = "How much solved weights are held back where samples say little"},
+    {.name = "rounding-mix",
+     .type = BY_OPT_NUMBER,
+     .arg = "SHARE",
+     .min = 0,
+     .max = 1,
+     .fallback = "0.5",
+     AT(rounding_mix),
+     .help = "Of what solved layers are to give, the share that float weights give on what they "
+             "read in the quantized model; the rest is what they gave in the float one"},
     {.name = "rounding-scales",
      .type = BY_OPT_FLAG,
      .fallback = "false",

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define CHOICES 2 /* the nearest integers, and what was solved */
+
 struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
                                           const struct by_round_layer *layer)
 {
@@ -128,8 +130,8 @@ static int decide(struct by_solving *solving, size_t place, const struct by_solv
                   struct by_round_choice *choices, struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
-    double noise[2] = {0};
-    struct by_round_errors errors = {.choices = choices, .count = 2, .noise = noise};
+    double noise[CHOICES] = {0};
+    struct by_round_errors errors = {.choices = choices, .count = CHOICES, .noise = noise};
     if (measure(solving, layer, source, &errors, err) < 0)
         return -1;
     struct by_solved_layer *row = &solving->q->report.solved.layers[place];
@@ -142,11 +144,15 @@ static int decide(struct by_solving *solving, size_t place, const struct by_solv
 }
 
 static int choose(struct by_solving *solving, size_t place, const struct by_solve_source *source,
-                  struct by_round_moments *moments, struct by_round_choice choices[2],
+                  struct by_round_moments *moments, struct by_round_choice choices[CHOICES],
                   struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
-    const struct by_round_options options = {.damping = solving->recipe.rounding_damping};
+    const struct by_round_options options = {
+        .mix = solving->recipe.rounding_mix,
+        .damping = solving->recipe.rounding_damping,
+        .gptq = solving->recipe.rounding == BY_ROUNDING_GPTQ,
+    };
     struct by_quantization *q = solving->q;
     if (gather(solving, layer, source, moments, err) < 0)
         return -1;
@@ -166,7 +172,7 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
     const struct by_round_layer *layer = &solving->layers[place];
     struct baryon_value *out = by_solve_wanted(solving, layer);
     struct by_round_moments moments;
-    struct by_round_choice choices[2] = {{0}};
+    struct by_round_choice choices[CHOICES] = {{0}};
     struct by_solve_source source;
     if (by_stages_reach(solving->exact, &out, 1, err) < 0 ||
         (solving->recipe.rounding_scales && by_solve_scale(solving, place, err) < 0) ||
@@ -176,8 +182,8 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
         return -1;
     const int status = choose(solving, place, &source, &moments, choices, err);
     by_round_moments_release(&moments);
-    by_round_choice_release(&choices[0]);
-    by_round_choice_release(&choices[1]);
+    for (size_t i = 0; i < CHOICES; i++)
+        by_round_choice_release(&choices[i]);
     by_stages_let_go(solving->exact, out);
     by_stages_let_go(solving->rounded, source.value);
     return status;

@@ -30,6 +30,13 @@ static const struct by_preset *const presets[] = {
     &by_preset_u8s8_aaws_adaround,
     &by_preset_s16s8_asws_adaround,
     &by_preset_u16s8_aaws_adaround,
+    &by_preset_xint8_adaquant,
+    &by_preset_a8w8_adaquant,
+    &by_preset_a16w8_adaquant,
+    &by_preset_s8s8_aaws_adaquant,
+    &by_preset_u8s8_aaws_adaquant,
+    &by_preset_s16s8_asws_adaquant,
+    &by_preset_u16s8_aaws_adaquant,
     &by_preset_int8_cnn_accurate,
     &by_preset_int16_cnn_accurate,
     &by_preset_int8_transformer_accurate,
@@ -67,8 +74,6 @@ static const char *why_not(const char *name)
 {
     static const char *const floats[] = {"FP16", "BF16", "BFP16", "MX4",
                                          "MX6",  "MX9",  "MXFP",  "MXINT8"};
-    if (ends_with(name, "_ADAQUANT"))
-        return "fine-tuning, which is";
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         if (!strncmp(name, floats[i], strlen(floats[i])))
             return "formats of floats, which are";

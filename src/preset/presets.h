@@ -9,11 +9,13 @@ extern const struct by_preset by_preset_xint8, by_preset_vint8, by_preset_a8w8, 
     by_preset_u16s8_aaws, by_preset_int8_cnn, by_preset_int16_cnn, by_preset_int8_transformer,
     by_preset_int16_transformer, by_preset_uint8_dynamic, by_preset_matmul_nbits,
     by_preset_s16s16_mixed;
-/* In adaround.c and accurate.c. */
+/* In solved.c and accurate.c. */
 extern const struct by_preset by_preset_xint8_adaround, by_preset_a8w8_adaround,
     by_preset_a16w8_adaround, by_preset_s8s8_aaws_adaround, by_preset_u8s8_aaws_adaround,
-    by_preset_s16s8_asws_adaround, by_preset_u16s8_aaws_adaround, by_preset_int8_cnn_accurate,
-    by_preset_int16_cnn_accurate, by_preset_int8_transformer_accurate,
+    by_preset_s16s8_asws_adaround, by_preset_u16s8_aaws_adaround, by_preset_xint8_adaquant,
+    by_preset_a8w8_adaquant, by_preset_a16w8_adaquant, by_preset_s8s8_aaws_adaquant,
+    by_preset_u8s8_aaws_adaquant, by_preset_s16s8_asws_adaquant, by_preset_u16s8_aaws_adaquant,
+    by_preset_int8_cnn_accurate, by_preset_int16_cnn_accurate, by_preset_int8_transformer_accurate,
     by_preset_int16_transformer_accurate;
 
 #endif

@@ -91,7 +91,7 @@ enum by_bias_kind {
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
-enum by_rounding { BY_ROUNDING_NEAREST, BY_ROUNDING_DESCENT };
+enum by_rounding { BY_ROUNDING_NEAREST, BY_ROUNDING_DESCENT, BY_ROUNDING_GPTQ };
 enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ };
 
 struct by_recipe {
@@ -152,7 +152,7 @@ struct by_recipe {
     /* Biases make up for the mean of what rounding weights does. */
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
-    double rounding_damping;
+    double rounding_damping, rounding_mix;
     bool rounding_scales; /* of what layers read are solved with it */
     enum by_hardware hardware;
     bool simulate_dpu;

@@ -1,12 +1,10 @@
-#include "solve/round.h"
+#include "solve/round_internal.h"
 
 #include "ir/tensor.h"
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/weights.h"
-#include "solve/descent.h"
 
-#include <math.h>
 #include <string.h>
 
 void by_round_choice_release(struct by_round_choice *choice)
@@ -65,13 +63,7 @@ static size_t params_of(const struct by_round_layer *layer, const struct by_para
 
 /* --- The problem of a layer, all groups --- */
 
-struct problem {
-    struct by_descent first; /* of group 0 */
-    float *weights, *scales;
-    int32_t *zeros;
-};
-
-static void release(struct problem *problem)
+void by_round_problem_close(struct by_round_problem *problem)
 {
     by_free(problem->weights);
     by_free(problem->scales);
@@ -86,7 +78,7 @@ static void gather(const struct by_round_layer *layer, const float *from, float 
                 *to++ = from[by_round_element(layer, g, o, c)];
 }
 
-static void set_scales(struct problem *problem, const struct by_round_layer *layer,
+static void set_scales(struct by_round_problem *problem, const struct by_round_layer *layer,
                        const struct by_params *params)
 {
     const size_t groups = problem->first.groups;
@@ -98,15 +90,15 @@ static void set_scales(struct problem *problem, const struct by_round_layer *lay
         }
 }
 
-static int open_problem(struct problem *problem, const struct by_quant_plan *plan,
-                        const struct by_round_layer *layer, struct baryon_error *err)
+int by_round_problem_open(struct by_round_problem *problem, const struct by_quant_plan *plan,
+                          const struct by_round_layer *layer, struct baryon_error *err)
 {
     const struct by_quant_row *row = &plan->rows.at[layer->weight];
     const struct by_params *params = by_quant_params(plan, layer->weight);
     const size_t groups = params->groups ? params->groups : 1, outs = layer->groups * layer->outs;
     struct by_floats_view floats;
     int64_t low, high;
-    *problem = (struct problem){0};
+    *problem = (struct by_round_problem){0};
     if (by_floats_open(&floats, row->value->initializer, err) < 0)
         return -1;
     problem->weights = by_alloc(outs * layer->columns, sizeof *problem->weights, err);
@@ -117,7 +109,7 @@ static int open_problem(struct problem *problem, const struct by_quant_plan *pla
         gather(layer, floats.values, problem->weights);
     by_floats_close(&floats);
     if (!has_room) {
-        release(problem);
+        by_round_problem_close(problem);
         return -1;
     }
     by_spec_levels(&row->spec, &low, &high);
@@ -136,7 +128,7 @@ static int open_problem(struct problem *problem, const struct by_quant_plan *pla
     return 0;
 }
 
-static struct by_descent of_group(const struct problem *problem, size_t group)
+struct by_descent by_round_group(const struct by_round_problem *problem, size_t group)
 {
     struct by_descent one = problem->first;
     const size_t outs = group * one.outs;
@@ -158,7 +150,8 @@ static int open_choice(struct by_round_choice *choice, const struct by_round_lay
     return choice->integers && choice->weights && (choice->biases || !layer->bias) ? 0 : -1;
 }
 
-static void set_weights(const struct problem *problem, size_t outs, struct by_round_choice *choice)
+void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
+                          struct by_round_choice *choice)
 {
     const struct by_descent *first = &problem->first;
     for (size_t out = 0; out < outs; out++)
@@ -171,8 +164,8 @@ static void set_weights(const struct problem *problem, size_t outs, struct by_ro
 }
 
 /* Biases with a scale of their own as they are going to be. */
-static int quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
-                           struct by_pool *pool, float *biases, struct baryon_error *err)
+int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                             struct by_pool *pool, float *biases, struct baryon_error *err)
 {
     const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
     if (place == BY_NO_ROW || plan->recipe->bias_kind != BY_BIAS_OWN)
@@ -227,146 +220,20 @@ int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
 {
-    struct problem problem;
+    struct by_round_problem problem;
     *choice = (struct by_round_choice){0};
-    if (open_problem(&problem, plan, layer, err) < 0)
+    if (by_round_problem_open(&problem, plan, layer, err) < 0)
         return -1;
     int status = open_choice(choice, layer, err);
     for (size_t g = 0; status == 0 && g < layer->groups; g++) {
-        const struct by_descent one = of_group(&problem, g);
+        const struct by_descent one = by_round_group(&problem, g);
         by_descent_nearest(&one, choice->integers + g * layer->outs * layer->columns);
     }
     if (status == 0) {
-        set_weights(&problem, layer->groups * layer->outs, choice);
-        status = quantize_biases(plan, layer, pool, choice->biases, err);
+        by_round_set_weights(&problem, layer->groups * layer->outs, choice);
+        status = by_round_quantize_biases(plan, layer, pool, choice->biases, err);
     }
-    release(&problem);
-    return status;
-}
-
-/* --- Solving --- */
-
-struct solving {
-    const struct problem *problem;
-    const struct by_round_layer *layer;
-    struct by_round_moments *moments;
-    const struct by_round_options *options;
-    struct by_round_choice *choice;
-    struct by_pool *inner; /* of one group */
-};
-
-/* What samples do not tell is left where the float weights are. */
-static void damp(const struct solving *solving)
-{
-    const struct by_round_moments *moments = solving->moments;
-    const size_t width = moments->columns;
-    for (size_t g = 0; g < moments->groups; g++) {
-        float *gram = moments->gram + g * width * width;
-        double sum = 0;
-        for (size_t i = 0; i < width; i++)
-            sum += (double)gram[i * width + i];
-        const float more = (float)(solving->options->damping * sum / (double)width);
-        for (size_t i = 0; i < width; i++)
-            gram[i * width + i] += more;
-        for (size_t i = g * moments->outs * width; i < (g + 1) * moments->outs * width; i++)
-            moments->cross[i] += more * solving->problem->weights[i];
-    }
-}
-
-static int solve_groups(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
-{
-    const struct solving *solving = context;
-    const size_t width = solving->layer->columns, outs = solving->layer->outs;
-    (void)worker;
-    for (size_t g = begin; g < end; g++) {
-        struct by_descent one = of_group(solving->problem, g);
-        one.gram = solving->moments->gram + g * width * width;
-        one.cross = solving->moments->cross + g * outs * width;
-        one.sweeps = solving->options->sweeps;
-        if (by_descent_run(&one, solving->inner, solving->choice->integers + g * outs * width, NULL,
-                           err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int descend(struct solving *solving, struct by_pool *pool, struct baryon_error *err)
-{
-    const bool many = solving->layer->groups > 1;
-    solving->inner = many ? NULL : pool;
-    if (by_par_for(many ? pool : NULL, solving->layer->groups, 1, solve_groups, solving, err) < 0)
-        return -1;
-    set_weights(solving->problem, solving->layer->groups * solving->layer->outs, solving->choice);
-    return 0;
-}
-
-/* They take the mean of what is left. */
-static void solve_biases(const struct solving *solving)
-{
-    const struct by_round_moments *moments = solving->moments;
-    const size_t width = moments->columns;
-    for (size_t out = 0; out < moments->groups * moments->outs; out++) {
-        const double *x = moments->x + out / moments->outs * width;
-        const float *weights = solving->choice->weights + out * width;
-        double mean = moments->y[out];
-        for (size_t i = 0; i < width; i++)
-            mean -= (double)weights[i] * x[i];
-        if (isfinite((float)mean))
-            solving->choice->biases[out] = (float)mean;
-    }
-}
-
-/* From moments around the means to those of the values, for a bias that stays as it is. */
-static void fix_biases(const struct solving *solving)
-{
-    struct by_round_moments *moments = solving->moments;
-    const size_t width = moments->columns;
-    for (size_t i = 0; i < moments->groups * width; i++) {
-        const double *x = moments->x + i / width * width;
-        for (size_t k = 0; k < width; k++)
-            moments->gram[i * width + k] += (float)(moments->x[i] * x[k]);
-    }
-    for (size_t out = 0; out < moments->groups * moments->outs; out++) {
-        const double *x = moments->x + out / moments->outs * width;
-        const double rest = moments->y[out] - (double)solving->choice->biases[out];
-        for (size_t i = 0; i < width; i++)
-            moments->cross[out * width + i] += (float)(rest * x[i]);
-    }
-}
-
-static int solve(struct solving *solving, const struct by_quant_plan *plan, struct by_pool *pool,
-                 struct baryon_error *err)
-{
-    damp(solving);
-    if (descend(solving, pool, err) < 0)
-        return -1;
-    if (!solving->layer->bias)
-        return 0;
-    solve_biases(solving);
-    if (plan->recipe->bias_kind != BY_BIAS_OWN)
-        return 0;
-    if (quantize_biases(plan, solving->layer, pool, solving->choice->biases, err) < 0)
-        return -1;
-    fix_biases(solving);
-    return descend(solving, pool, err);
-}
-
-int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
-                   struct by_round_moments *moments, const struct by_round_options *options,
-                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
-{
-    struct problem problem;
-    if (by_round_nearest(plan, layer, pool, choice, err) < 0 ||
-        open_problem(&problem, plan, layer, err) < 0)
-        return -1;
-    struct solving solving = {.problem = &problem,
-                              .layer = layer,
-                              .moments = moments,
-                              .options = options,
-                              .choice = choice};
-    const int status = solve(&solving, plan, pool, err);
-    release(&problem);
+    by_round_problem_close(&problem);
     return status;
 }
 

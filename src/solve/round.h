@@ -8,8 +8,12 @@
 #include "solve/round_moments.h"
 
 struct by_round_options {
+    /* Of what the layer is to give, the share that its float weights give on what it reads now;
+     * the rest is what it gave in the float model. */
+    double mix;
     double damping;  /* share of the mean of the Gram matrix's diagonal */
     unsigned sweeps; /* 0: the default */
+    bool gptq;       /* begin with its integers, which may be far from the weights */
 };
 
 /* Weights and biases as one of the models has them. by_round_choice_release() frees it. */
@@ -29,8 +33,8 @@ int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      struct by_pool *pool, struct by_round_choice *choice,
                      struct baryon_error *err);
-/* From the nearest ones. moments: finished, centred where the layer has a bias; they are used up.
- */
+/* By descent, from the nearest integers or those of GPTQ. moments: finished, centred where the
+ * layer has a bias; they are used up. */
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_moments *moments, const struct by_round_options *options,
                    struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err);
