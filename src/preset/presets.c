@@ -63,12 +63,6 @@ static void plain_name(char out[NAME_MAX], const char *name)
         out[used - 7] = '\0';
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t length = strlen(name), wanted = strlen(end);
-    return length > wanted && !strcmp(name + length - wanted, end);
-}
-
 /* What else Quark has: what it needs. NULL: no name of Quark's. */
 static const char *why_not(const char *name)
 {

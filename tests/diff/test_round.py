@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 onnxruntime.set_default_logger_severity(4)
 DAMPING = 0.05
+MIX = 0.5
 SAMPLES = 24
 # By how much a step may pay, in what a whole step weighs: the rest is rounding of floats, and values that
 # lie between two integers, which our runs and these may take to different ones.
@@ -388,6 +389,7 @@ class One:
         shift = np.einsum("gc,gd->gcd", mean_x, mean_x) if centred else 0
         gram = x.swapaxes(1, 2) @ x / count - shift
         cross = y.swapaxes(1, 2) @ x / count - (np.einsum("go,gc->goc", mean_y, mean_x) if centred else 0)
+        cross = (1 - MIX) * cross + MIX * self.layer.weights @ gram
         damping = DAMPING * np.trace(gram, axis1=1, axis2=2) / self.layer.columns
         gram += damping[:, None, None] * np.eye(self.layer.columns)
         cross += damping[:, None, None] * self.layer.weights
