@@ -5,12 +5,12 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run calibrate stats merge quantize plan presets list doctor version help'
+        words='inspect check copy run calibrate stats merge quantize plan sensitivity presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run calibrate stats merge quantize plan presets list doctor version help' ;;
+    help:help) words='inspect check copy run calibrate stats merge quantize plan sensitivity presets list doctor version help' ;;
     inspect:--between) return ;;
     check:--target) return ;;
     copy:--external-min) return ;;
@@ -222,6 +222,83 @@ _baryon()
     plan:--threads) return ;;
     plan:--provider) return ;;
     plan:--opt-level) words='none basic extended all' ;;
+    sensitivity:--preset) return ;;
+    sensitivity:--compat) words='none quark-0.13' ;;
+    sensitivity:--extra) return ;;
+    sensitivity:--random) return ;;
+    sensitivity:--seed) return ;;
+    sensitivity:--int-range) return ;;
+    sensitivity:--shape) return ;;
+    sensitivity:--limit) return ;;
+    sensitivity:--skip-bad) return ;;
+    sensitivity:--prep) words='plain imagenet yolo caffe signed' ;;
+    sensitivity:--resize) words='stretch short-side letterbox fit none' ;;
+    sensitivity:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    sensitivity:--size) return ;;
+    sensitivity:--short-side) return ;;
+    sensitivity:--stride) return ;;
+    sensitivity:--pad) return ;;
+    sensitivity:--pixels) words='rgb bgr gray' ;;
+    sensitivity:--scale) return ;;
+    sensitivity:--mean) return ;;
+    sensitivity:--std) return ;;
+    sensitivity:--layout) words='auto nchw nhwc' ;;
+    sensitivity:--max-memory) return ;;
+    sensitivity:--approach) words='static weights dynamic nbits' ;;
+    sensitivity:--format) words='qdq qoperator' ;;
+    sensitivity:--domain) words='auto onnx microsoft' ;;
+    sensitivity:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
+    sensitivity:--activation-scale) words='float32 float16 pow2 int16' ;;
+    sensitivity:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
+    sensitivity:--percentile) return ;;
+    sensitivity:--percentile-candidates) return ;;
+    sensitivity:--layerwise-metric) words='mae mse' ;;
+    sensitivity:--entropy-bins) return ;;
+    sensitivity:--entropy-levels) return ;;
+    sensitivity:--weight) words='int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    sensitivity:--weight-scale) words='float32 float16 pow2 int16' ;;
+    sensitivity:--weight-granularity) words='tensor channel group' ;;
+    sensitivity:--group-size) return ;;
+    sensitivity:--weight-method) words='minmax nonoverflow percentile minmse minmse-pow2' ;;
+    sensitivity:--weight-percentile) return ;;
+    sensitivity:--bias) words='int32 as-weight int8 uint8 int16 uint16 float' ;;
+    sensitivity:--bias-scale) words='as-weight float32 float16 pow2 int16' ;;
+    sensitivity:--bias-method) words='as-weight minmax nonoverflow percentile minmse minmse-pow2' ;;
+    sensitivity:--operators) words='cnn npu transformer' ;;
+    sensitivity:--op-types) return ;;
+    sensitivity:--extra-op-types) return ;;
+    sensitivity:--nodes) return ;;
+    sensitivity:--exclude) return ;;
+    sensitivity:--exclude-op-type) return ;;
+    sensitivity:--exclude-between) return ;;
+    sensitivity:--input-nodes) return ;;
+    sensitivity:--output-nodes) return ;;
+    sensitivity:--op-type) return ;;
+    sensitivity:--node) return ;;
+    sensitivity:--tensor) return ;;
+    sensitivity:--no-output-op-types) return ;;
+    sensitivity:--no-output-nodes) return ;;
+    sensitivity:--fuse-between) return ;;
+    sensitivity:--passthrough) return ;;
+    sensitivity:--pass) return ;;
+    sensitivity:--opset) return ;;
+    sensitivity:--cle) words='off auto exact replace keep' ;;
+    sensitivity:--cle-threshold) return ;;
+    sensitivity:--cle-steps) return ;;
+    sensitivity:--bias-correction) words='false true auto' ;;
+    sensitivity:--rounding) words='nearest descent gptq' ;;
+    sensitivity:--rounding-damping) return ;;
+    sensitivity:--rounding-mix) return ;;
+    sensitivity:--hardware) words='none xint8 extended' ;;
+    sensitivity:--refine) return ;;
+    sensitivity:--refine-rounds) return ;;
+    sensitivity:--nbits) return ;;
+    sensitivity:--nbits-group) return ;;
+    sensitivity:--nbits-accuracy-level) return ;;
+    sensitivity:--nbits-method) words='rtn hqq' ;;
+    sensitivity:--threads) return ;;
+    sensitivity:--provider) return ;;
+    sensitivity:--opt-level) words='none basic extended all' ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -235,6 +312,7 @@ _baryon()
         merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         quantize) words=' -o --out --report --dump-passes --external -f --force -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-scales --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-scales --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        sensitivity) words=' --decompose -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-scales --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
