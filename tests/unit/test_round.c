@@ -288,8 +288,8 @@ static void check_moments(bool centred, size_t looks, bool spoiled)
         numbers.y[(6 + 4) * 4 + 3] = NAN;
     assert_ok(by_round_moments_init(&moments, &layer, &err));
     for (size_t i = 0; i < looks; i++)
-        assert_ok(by_round_moments_look(&moments, scratch, &layer, &numbers.in, &numbers.out, i,
-                                        &err));
+        assert_ok(
+            by_round_moments_look(&moments, scratch, &layer, &numbers.in, &numbers.out, i, &err));
     const size_t rows = spoiled ? 7 : 8;
     assert_int_equal(moments.rows, looks * rows);
     assert_int_equal(by_round_left_out(scratch), looks * (8 - rows));
@@ -332,14 +332,14 @@ static void test_errors(void **state)
                 for (size_t k = 0; k < 2; k++) {
                     double left = y - (k ? 0 : (double)biases[g * 3 + o]);
                     for (size_t c = 0; c < 4; c++)
-                        left -= (double)weights[k][(g * 3 + o) * 4 + c] *
-                                conv_x(&numbers, g, row, c);
+                        left -=
+                            (double)weights[k][(g * 3 + o) * 4 + c] * conv_x(&numbers, g, row, c);
                     wanted[k] += left * left;
                 }
             }
     for (size_t i = 1; i <= 2; i++) {
-        assert_ok(by_round_errors_look(&errors, scratch, &layer, &numbers.in, &numbers.out, i,
-                                       &err));
+        assert_ok(
+            by_round_errors_look(&errors, scratch, &layer, &numbers.in, &numbers.out, i, &err));
         assert_close(errors.signal, (double)i * signal);
         assert_close(noise[0], (double)i * wanted[0]);
         assert_close(noise[1], (double)i * wanted[1]);

@@ -1,0 +1,201 @@
+/*
+ * Every allocation and every call on files fails, once and for good, while rounding is solved: the
+ * samples that judge, the copy, pieces of both models, moments, descent, biases. What was asked
+ * for fails as a whole, and says why, or gives the model of an undisturbed run.
+ */
+#include "base/fault.h"
+#include "base/file.h"
+#include "tests/unit/engine_build.h"
+
+#include "onnx/save.h"
+
+#define SAMPLES 5
+#define WIDTH   6
+
+static char folder[64], *whole;
+static size_t whole_size, given;
+/* Calls when rounding began, and when it was done. */
+static enum by_fault_kind kind;
+static uint64_t begun, ended;
+
+/* --- A model, and samples for it --- */
+
+static void put_numbers(struct baryon_model *model, const char *name, size_t rank, float factor)
+{
+    static const int64_t dims[] = {WIDTH, WIDTH};
+    float values[WIDTH * WIDTH];
+    const size_t count = rank == 1 ? WIDTH : WIDTH * WIDTH;
+    for (size_t i = 0; i < count; i++)
+        values[i] = factor * (float)((int)(i * 7 % 11) - 5) / 3;
+    put_weight(model, name, BY_ELEM_FLOAT, dims, rank, values, count * sizeof *values);
+}
+
+/* x [1,6] -> Gemm -> Relu -> MatMul -> y */
+static void save_model(void)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,6");
+    gives(model, "y", BY_ELEM_FLOAT, "1,6");
+    put_numbers(model, "v", 2, 0.5F);
+    put_numbers(model, "b", 1, 0.25F);
+    put_numbers(model, "w", 2, 0.75F);
+    put_node(model->graph, "first", "Gemm", "x,v,b", "a");
+    put_node(model->graph, "relu", "Relu", "a", "c");
+    put_node(model->graph, "second", "MatMul", "c,w", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_save(model, "m.onnx", NULL, &err));
+    by_model_free(model);
+}
+
+static int next(void *context, const struct baryon_array **arrays, size_t *count, const char **name,
+                struct baryon_error *problem)
+{
+    static const int64_t row[] = {1, WIDTH};
+    static struct baryon_array array;
+    static float values[WIDTH];
+    (void)context, (void)problem;
+    if (given == SAMPLES)
+        return 0;
+    for (size_t i = 0; i < WIDTH; i++)
+        values[i] = (float)((int)(given * 5 + i * 3) % 7 - 3) / 2;
+    given++;
+    array = (struct baryon_array){"x", BY_ELEM_FLOAT, 2, row, values, sizeof values};
+    *arrays = &array;
+    *count = 1;
+    *name = "made";
+    return 0;
+}
+
+static int again(void *context, struct baryon_error *problem)
+{
+    (void)context, (void)problem;
+    given = 0;
+    return 0;
+}
+
+/* --- One run --- */
+
+static bool look(void *context, const struct baryon_progress *progress)
+{
+    (void)context;
+    if (strcmp(progress->stage, "round"))
+        begun = by_fault_count(kind);
+    else
+        ended = by_fault_count(kind);
+    return true;
+}
+
+static int quantize(const char *preset)
+{
+    const struct baryon_samples samples = {.size = sizeof samples, .next = next, .rewind = again};
+    const struct baryon_quantize_options options = {
+        .size = sizeof options, .samples = &samples, .progress = look};
+    const struct baryon_setting settings[] = {{"preset", preset}, {"threads", "1"}};
+    given = 0;
+    return baryon_quantize_file("m.onnx", "out.onnx", settings, 2, &options, NULL, &err);
+}
+
+static bool is_expected(enum baryon_code code)
+{
+    if (kind == BY_FAULT_ALLOC)
+        return code == BARYON_ERR_NOMEM || code == BARYON_ERR_ENGINE;
+    return code == BARYON_ERR_IO || code == BARYON_ERR_DEPENDENCY;
+}
+
+static void assert_whole(uint64_t k)
+{
+    char *bytes;
+    size_t size;
+    assert_ok(by_read_file("out.onnx", 1 << 20, &bytes, &size, &err));
+    if (size != whole_size || memcmp(bytes, whole, size) != 0)
+        fail_msg("call %d: other bytes", (int)k);
+    by_free(bytes);
+}
+
+/* True when it did without. */
+static bool fail_at(const char *preset, uint64_t k, bool forever)
+{
+    unlink("out.onnx");
+    by_err_clear(&err);
+    by_fault_arm(kind, k, forever);
+    const int status = quantize(preset);
+    by_fault_arm(kind, 0, false);
+    if (status == 0) {
+        assert_whole(k);
+        return true;
+    }
+    if (!is_expected(err.code) || !err.message[0])
+        fail_msg("call %d: code %d, '%s'", (int)k, (int)err.code, err.message);
+    assert_int_not_equal(access("out.onnx", F_OK), 0);
+    return false;
+}
+
+static void sweep(enum by_fault_kind which, const char *preset)
+{
+    uint64_t did_without = 0;
+    kind = which;
+    unlink("out.onnx");
+    assert_ok(quantize(preset));
+    by_free(whole);
+    assert_ok(by_read_file("out.onnx", 1 << 20, &whole, &whole_size, &err));
+    const uint64_t before = by_fault_count(kind);
+    assert_ok(quantize(preset));
+    const uint64_t first = begun - before, last = ended - before;
+    assert_true(last >= first);
+    for (uint64_t k = first; k <= last; k++)
+        for (int forever = 0; forever < 2; forever++)
+            did_without += fail_at(preset, k, forever);
+    print_message("%s: %d calls, %d runs did without\n", preset, (int)(last - first + 1),
+                  (int)did_without);
+    if (last - first > 10)
+        assert_true(did_without < (last - first) / 4);
+}
+
+static void memory_with_biases_of_32_bits(void **state)
+{
+    (void)state;
+    sweep(BY_FAULT_ALLOC, "A8W8_ADAROUND");
+}
+
+static void memory_with_biases_of_8_bits(void **state)
+{
+    (void)state;
+    sweep(BY_FAULT_ALLOC, "XINT8_ADAROUND");
+}
+
+static void files(void **state)
+{
+    (void)state;
+    sweep(BY_FAULT_IO, "XINT8_ADAROUND");
+}
+
+/* Where writing waits for no disk, when there is such a place. */
+static int enter(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/baryon-fault-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(folder) || chdir(folder))
+        return -1;
+    save_model();
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[96];
+    by_free(whole);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") || system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_with_biases_of_32_bits),
+        cmocka_unit_test(memory_with_biases_of_8_bits),
+        cmocka_unit_test(files),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
