@@ -1,0 +1,185 @@
+"""Solved rounding: ours beside AdaRound of AMD Quark, in time, memory and accuracy.
+
+    solve.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 96] [--rounds 1] [--no-peers]
+             [--keep FOLDER] [--peer-answers FOLDER] [--write]
+
+The models of bench/zoo, calibrated and solved on the same `calib` samples, judged on `eval` samples that
+neither saw. Seconds and peak memory are those of the whole process, from its start to the written file; of
+several rounds the median and the greatest. Of the peer, seconds are those of the call alone, without imports,
+where its answer was recorded before. SQNR of the outputs against the float model in dB, as accuracy.py takes
+it. Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
+int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+
+from accuracy import MODELS, judged, kept, level, text, to_judge
+from measure import machine, run, version
+
+HERE = pathlib.Path(__file__).parent
+INT4 = ["--preset", "A8W8", "--weight", "int4", "--weight-granularity", "channel"]
+# name | ours | ours with nearest rounding | the peer's preset
+PRESETS = {
+    "XINT8_ADAROUND": (["--preset", "XINT8_ADAROUND"], ["--preset", "XINT8"], "XINT8_ADAROUND"),
+    "A8W8_ADAROUND": (["--preset", "A8W8_ADAROUND"], ["--preset", "A8W8"], "A8W8_ADAROUND"),
+    "int4": ([*INT4, "--rounding", "descent"], INT4, None),
+}
+
+
+def quantized(args, model, options, out, rounds):
+    command = [args.program, "quantize", f"{args.zoo}/models/{model}.onnx", "--out", out, "--force", "--quiet",
+               *options, *args.options, "--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
+    done = [run(command, args.timeout) for _ in range(rounds)]
+    failures = [one for one in done if "failed" in one]
+    if failures:
+        return failures[0]
+    return {"seconds": statistics.median(one["wall"] for one in done), "peak": max(one["peak"] for one in done)}
+
+
+def ours(args, model, options, out, rounds):
+    found = quantized(args, model, options, out, rounds)
+    return found if "failed" in found else {**found, **judged(args, model, out)}
+
+
+def recorded(args, model, preset):
+    """The peer's answer of an earlier run, judged as ours is; None: there is none."""
+    path = pathlib.Path(args.peer_answers, f"{model}.{preset}.json")
+    if not path.exists():
+        return None
+    answer = json.loads(path.read_text())
+    if "failed" in answer:
+        return answer
+    written = path.with_suffix(".onnx")
+    found = judged(args, model, str(written)) if written.exists() else {"outputs": answer["outputs"]}
+    return {"seconds": answer["seconds"], "peak": answer["peak_mb"], **found}
+
+
+def peer_runs(args, model, preset, folder):
+    """Quark leaves a table in the folder that it is started in."""
+    command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
+               os.path.abspath(f"{args.zoo}/models/{model}.onnx"), os.path.abspath(f"{args.zoo}/data/{model}"), preset,
+               f"{folder}/peer.onnx", "--limit", str(args.samples), "--judge", "0"]
+    answer = run(command, args.timeout, folder)
+    if "failed" in answer:
+        return answer
+    return {"seconds": answer["wall"], "peak": answer["peak"], **judged(args, model, f"{folder}/peer.onnx")}
+
+
+def theirs(args, model, preset, folder):
+    if not preset:
+        return {"failed": "has no such preset"}
+    if args.peer_answers:
+        return recorded(args, model, preset) or {"failed": "not run"}
+    if not args.peers:
+        return {"failed": "absent"}
+    return kept(args, f"{model}.{preset}.peer", lambda: peer_runs(args, model, preset, folder))
+
+
+def number(answer, key):
+    return "-" if key not in answer else f"{answer[key]:.1f}" if key == "seconds" else f"{answer[key]:.0f}"
+
+
+def ratio(one, other, key, form):
+    return form(one[key] / other[key]) if key in one and key in other else ""
+
+
+def difference(one, other):
+    return "" if one is None or other is None else f"{one - other:+.1f}"
+
+
+def row_of(args, model, preset, folder):
+    with_solving, without, peer = PRESETS[preset]
+    mine = kept(args, f"{model}.{preset}", lambda: ours(args, model, with_solving, f"{folder}/ours.onnx", args.rounds))
+    plain = kept(args, f"{model}.{preset}.nearest", lambda: ours(args, model, without, f"{folder}/plain.onnx", 1))
+    other = theirs(args, model, peer, folder)
+    remarks = [f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("nearest", plain), ("peer", other))
+               if "failed" in answer]
+    a, b, c = level(mine), level(plain), level(other)
+    cells = [preset, model, number(mine, "seconds"), number(other, "seconds"),
+             ratio(other, mine, "seconds", lambda value: f"{value:.0f}"), number(mine, "peak"), number(other, "peak"),
+             ratio(mine, other, "peak", lambda value: f"{value * 100:.0f} %"), text(b), text(a), difference(a, b),
+             text(c), difference(a, c), "; ".join(remarks).replace("|", "/")]
+    return {"preset": preset, "solved": a, "nearest": b, "peer": c, "line": f"| {' | '.join(cells)} |"}
+
+
+def rows(args):
+    with tempfile.TemporaryDirectory() as folder:
+        for preset in args.presets:
+            for model in args.models:
+                row = row_of(args, model, preset, folder)
+                print(row["line"], flush=True)
+                yield row
+
+
+def mean(values):
+    return sum(values) / len(values) if values else 0.0
+
+
+def summary(preset, results):
+    mine = [row for row in results if row["preset"] == preset]
+    gains = [row["solved"] - row["nearest"] for row in mine if row["solved"] is not None and row["nearest"] is not None]
+    beside = [row["solved"] - row["peer"] for row in mine if row["solved"] is not None and row["peer"] is not None]
+    return (f"{preset}: {mean(gains):+.2f} dB beside nearest rounding (mean of {len(gains)} models, "
+            f"{sum(gain < -0.1 for gain in gains)} lower); "
+            + (f"{mean(beside):+.2f} dB beside the peer (mean of {len(beside)}, {sum(gain < -0.1 for gain in beside)} lower)."
+               if beside else "nothing of the peer to stand beside."))  # fmt: skip
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=lambda t: t.split(","), default=MODELS)
+    parser.add_argument("--presets", type=lambda t: t.split(","), default=list(PRESETS))
+    parser.add_argument("--samples", type=int, default=32)
+    parser.add_argument("--judge", type=int, default=96)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--zoo", default="build/zoo-all")
+    parser.add_argument("--program", default="build/baryon")
+    parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones for ours, nearest too")
+    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peer-answers", help="folder with MODEL.PRESET.json and .onnx of earlier runs of the peer")
+    parser.add_argument("--keep", help="folder of answers: those that are there are taken")
+    parser.add_argument("--python", default="build/venv/bin/python", help="has onnxruntime and numpy")
+    parser.add_argument("--timeout", type=int, default=1800)
+    parser.add_argument("--write", action="store_true", help="write bench/results/solve.md")
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
+    if not os.path.isdir(f"{args.zoo}/models"):
+        sys.exit(f"no models in {args.zoo}: `make zoo` makes them (600 MB of downloads)")
+    if args.keep:
+        os.makedirs(args.keep, exist_ok=True)
+    quark = None if args.no_peers else version(args.peers, "amd-quark")
+    if not quark:
+        args.peers = None
+        if not args.peer_answers:
+            print("no peer in build/peers: ours alone (`make peers` installs it, 3 GB)")
+    peer = "Answers of amd-quark 0.13 to the same samples were recorded before" if args.peer_answers else \
+        f"Peer: amd-quark {quark or 'absent'}"
+    head = ["# Solved rounding", "",
+            f"{datetime.date.today()}, {machine()}; {args.samples} samples to solve on, {to_judge(args, '')} others to "
+            f"judge (of the four large models 32 at most). {peer}.", "", *__doc__.split("\n\n")[2].splitlines(), "",
+            "| preset | model | ours s | peer s | peer / ours | ours MiB | peer MiB | ours / peer | nearest dB | solved dB | "
+            "gain | peer dB | ours - peer | |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    print("\n".join(head))
+    results = list(rows(args))
+    ends = [summary(preset, results) for preset in args.presets]
+    print("", *ends, sep="\n")
+    if args.write:
+        (HERE / "results" / "solve.md").write_text("\n".join([*head, *(row["line"] for row in results), "", *ends, ""]))
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    sys.exit(main())
