@@ -61,7 +61,13 @@ static int64_t wanted_opset(const struct by_quantization *q)
     return least;
 }
 
-/* Rounding is solved against what the model computes, not what simulates hardware. */
+/* Whoever compares on samples compares with what the model computes, not with what simulates
+ * hardware. */
+static bool compares(const struct by_recipe *recipe)
+{
+    return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF;
+}
+
 static int keep_exact(void *context, struct baryon_error *err)
 {
     struct by_quantization *q = context;
@@ -77,7 +83,7 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
         .session = &q->options->calibrate.session,
         .opset = wanted_opset(q),
         .compat = q->options->recipe->compat,
-        .exact = q->options->recipe->rounding != BY_ROUNDING_NEAREST ? keep_exact : NULL,
+        .exact = compares(q->options->recipe) ? keep_exact : NULL,
         .exact_context = q,
     };
     size_t count;

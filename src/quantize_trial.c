@@ -1,4 +1,5 @@
 #include "base/thread.h"
+#include "onnx/load.h"
 #include "quantize_biases.h"
 #include "quantize_trial_internal.h"
 #include "solve/cle.h"
@@ -116,7 +117,10 @@ static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *
     options.input.log = NULL;
     if (options.input.random)
         options.input.count = LOOK + ASIDE_MOST;
-    return by_judge_open(&trial->judge, trial->q->model, &options, err);
+    if (judges && trial->q->exact.count && by_frame_copy(&trial->q->exact, &trial->exact, err) < 0)
+        return -1;
+    return by_judge_open(&trial->judge, trial->exact ? trial->exact : trial->q->model, &options,
+                         err);
 }
 
 static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
@@ -231,6 +235,7 @@ void by_trial_close(struct by_trial *trial)
         by_free(trial->entries[i].judgements);
     }
     by_judge_close(trial->judge);
+    by_model_free(trial->exact);
     by_frame_release(&trial->frame);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);

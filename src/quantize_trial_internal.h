@@ -24,6 +24,7 @@ struct by_trial_entry {
 
 struct by_trial {
     struct by_quantization *q;
+    struct baryon_model *exact; /* before passes that simulate hardware; NULL: the model itself */
     struct by_judge *judge;
     struct by_stats *seen[BY_TRIAL_MODES]; /* by equalization; NULL: not looked at yet */
     struct by_frame frame;                 /* of the model as it is */

@@ -163,38 +163,48 @@ void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
         }
 }
 
-/* Biases with a scale of their own as they are going to be. */
+/* Scales of their own are found anew, those that follow from others stay. */
+static int through_integers(const struct by_quant_row *row, const struct by_weight_view *view,
+                            const struct by_params *scales, size_t count, struct by_pool *pool,
+                            float *biases, struct baryon_error *err)
+{
+    size_t size;
+    if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
+        return -1;
+    uint8_t *integers = by_alloc(size, 1, err);
+    int status = integers ? 0 : -1;
+    if (status == 0)
+        status = by_weight_quantize(view, &row->spec, scales, pool, integers, size, err);
+    if (status == 0)
+        status = by_weight_dequantize(integers, view, &row->spec, scales, biases, err);
+    by_free(integers);
+    return status;
+}
+
 int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                              struct by_pool *pool, float *biases, struct baryon_error *err)
 {
     const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
-    if (place == BY_NO_ROW || plan->recipe->bias_kind != BY_BIAS_OWN)
+    if (place == BY_NO_ROW || plan->recipe->bias_kind == BY_BIAS_FLOAT)
         return 0;
     const struct by_quant_row *row = &plan->rows.at[place];
-    const struct by_params *old = by_quant_params(plan, place);
+    struct by_params params = *by_quant_params(plan, place);
     const struct by_ints *dims = &layer->bias->initializer->dims;
     const struct by_weight_view view = {.values = biases,
                                         .rank = dims->count,
                                         .dims = dims->at,
-                                        .axis = old->axis,
+                                        .axis = params.axis,
                                         .group_axis = -1,
                                         .name = layer->bias->name};
-    const size_t count = layer->groups * layer->outs;
     struct by_arena arena;
-    struct by_params params = {0};
     double error;
-    size_t size;
-    if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
-        return -1;
     by_arena_init(&arena, 0);
-    uint8_t *integers = by_arena_alloc(&arena, size, 1, err);
-    int status = integers ? 0 : -1;
-    if (status == 0)
+    int status = 0;
+    if (plan->recipe->bias_kind == BY_BIAS_OWN)
         status = by_weight_params(&view, &row->spec, pool, &arena, &params, &error, err);
-    if (status == 0)
-        status = by_weight_quantize(&view, &row->spec, &params, pool, integers, size, err);
-    if (status == 0)
-        status = by_weight_dequantize(integers, &view, &row->spec, &params, biases, err);
+    if (status == 0 && params.count)
+        status =
+            through_integers(row, &view, &params, layer->groups * layer->outs, pool, biases, err);
     by_arena_release(&arena);
     return status;
 }

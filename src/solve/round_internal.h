@@ -22,7 +22,7 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 /* What the integers of so many outputs mean. */
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice);
-/* Biases with a scale of their own become what they are going to be. */
+/* Biases become what they are going to be. */
 int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                              struct by_pool *pool, float *biases, struct baryon_error *err);
 

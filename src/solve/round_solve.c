@@ -154,14 +154,10 @@ static void uncentre_cross(struct by_round_moments *moments, const float *biases
 }
 
 /* Biases of few bits move away from the mean that they are to take; weights make up for it. */
-static int solve_again(struct solving *solving, const struct by_quant_plan *plan,
-                       struct baryon_error *err)
+static int solve_again(struct solving *solving, struct baryon_error *err)
 {
-    float *biases = solving->choice->biases;
-    if (by_round_quantize_biases(plan, solving->layer, solving->pool, biases, err) < 0)
-        return -1;
     uncentre_gram(solving->moments);
-    uncentre_cross(solving->moments, biases);
+    uncentre_cross(solving->moments, solving->choice->biases);
     return descend(solving, err);
 }
 
@@ -177,7 +173,10 @@ static int solve(struct solving *solving, const struct by_quant_plan *plan,
     if (!solving->layer->bias)
         return 0;
     solve_biases(solving->moments, solving->choice);
-    return plan->recipe->bias_kind == BY_BIAS_OWN ? solve_again(solving, plan, err) : 0;
+    if (by_round_quantize_biases(plan, solving->layer, solving->pool, solving->choice->biases,
+                                 err) < 0)
+        return -1;
+    return plan->recipe->bias_kind == BY_BIAS_OWN ? solve_again(solving, err) : 0;
 }
 
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,

@@ -346,7 +346,7 @@ class One:
         self.was, self.was_scale = self.layer.ordered(was), self.layer.ordered(was_scale.astype("f8"))
         self.bias = case.solved.bias(node)
         self.own = bool(self.bias) and self.bias[2]
-        self.was_bias = case.nearest.bias(other) if self.own else case.float.bias(given)
+        self.was_bias = case.nearest.bias(other)
 
     def check(self, good, what):
         return self.case.check(good, f"{self.name}: {what}")
@@ -401,7 +401,6 @@ class One:
             return
         if centred:
             self.mean(left, given)
-            self.take_mean(left)
         self.steps(gram, cross, level)
 
     def mean(self, left, given):
@@ -410,14 +409,6 @@ class One:
         room = (1.5 if self.own else 0.51) * step + 2e-3 * self.scale.max()
         self.check((np.abs(left - given) <= room).all(), f"biases are off by {np.abs((left - given) / room).max():.2f} "
                                                          "of what they may")
-
-    def take_mean(self, left):
-        """What follows was solved behind the mean as it is, not its int32."""
-        if self.own or not np.any(self.bias[1]):
-            return
-        node, name = self.case.solved.nodes[self.name], f"{self.name}.mean"
-        self.case.solved.graph.initializer.append(numpy_helper.from_array(left.ravel().astype("f4"), name))
-        node.input[2] = name
 
     def compare(self, gram, cross, exact):
         def error(integers):
