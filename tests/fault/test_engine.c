@@ -103,9 +103,9 @@ static int call_taps(void)
 {
     const struct by_session_options with = options();
     const struct by_tap taps[] = {
-        {(const char *const[]){"z"}, 1, look, NULL, false},
-        {(const char *const[]){"x"}, 1, look, NULL, false},
-        {(const char *const[]){"text", "z"}, 2, look, NULL, false},
+        {(const char *const[]){"z"}, 1, 0, look, NULL, false},
+        {(const char *const[]){"x"}, 1, 0, look, NULL, false},
+        {(const char *const[]){"text", "z"}, 2, 0, look, NULL, false},
     };
     struct by_tapped *tapped;
     if (by_tapped_open(&tapped, model, taps, 3, &with, &err))

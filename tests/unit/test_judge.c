@@ -123,6 +123,32 @@ static void test_more(void **state)
     by_model_free(model);
 }
 
+/* A quarter is kept aside, at most so many; the samples before are for others. */
+static void test_last(void **state)
+{
+    (void)state;
+    struct source source = {.spoiled = false};
+    struct baryon_model *model = adder(0);
+    static const size_t asides[] = {1, 2, 3, 50}, befores[] = {11, 10, 9, 9};
+    for (size_t i = 0; i < 4; i++) {
+        struct by_judge *judge;
+        struct by_input_callback samples = {
+            .next = next_sample, .rewind = begin_again, .context = &source, .count = SAMPLES};
+        const struct by_judge_options options = {
+            .samples = &samples, .aside = asides[i], .most = asides[i], .last = true};
+        size_t count;
+        source.next = 0;
+        assert_ok(by_judge_open(&judge, model, &options, &err));
+        assert_int_equal(by_judge_before(judge), befores[i]);
+        assert_int_equal(by_judge_looks(judge), 0);
+        assert_int_equal(by_judge_count(judge), SAMPLES - befores[i]);
+        const struct by_array *first = by_judge_inputs(judge, 0, &count);
+        assert_true(((const float *)first->data)[0] == (float)befores[i] + 1);
+        by_judge_close(judge);
+    }
+    by_model_free(model);
+}
+
 /* The samples behind those to look at, in their order; y is off by 1/2 everywhere. */
 static void test_sqnr(void **state)
 {
@@ -249,7 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_certainty),
+        cmocka_unit_test(test_certainty),  cmocka_unit_test(test_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

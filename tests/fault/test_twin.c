@@ -1,0 +1,79 @@
+/* Every allocation fails while models are put side by side and run: nothing is leaked, and the
+ * models can be freed in any state. */
+#include "tests/unit/engine_build.h"
+
+#include "base/fault.h"
+#include "engine/twin.h"
+#include "onnx/frame.h"
+
+static const float row[] = {1, 2};
+static const int64_t one_by_two[] = {1, 2};
+static struct baryon_model *source;
+
+struct work {
+    struct by_frame frame;
+    struct baryon_model *exact, *other;
+    struct by_twin_side side;
+    struct by_twin *twin;
+};
+
+static int open_models(struct work *work)
+{
+    return by_frame_take(&work->frame, source, &err) < 0 ||
+                   by_frame_copy(&work->frame, &work->exact, &err) < 0 ||
+                   by_frame_copy(&work->frame, &work->other, &err) < 0 ||
+                   by_twin_side_open(&work->side, work->exact, work->other, true, &err) < 0
+               ? -1
+               : 0;
+}
+
+static int run_twin(struct work *work)
+{
+    const struct by_session_options options = {.threads = 1};
+    const struct by_array feed = FLOATS("x", 2, one_by_two, row), *const inputs[] = {&feed, &feed};
+    const struct baryon_value *y = by_graph_value(work->exact->graph, "y");
+    const struct by_twin_want want = {.value = y, .others = {work->side.same[y->index]}};
+    if (by_twin_open(&work->twin, work->exact, &work->side, 1, &want, 1, &options, &err) < 0)
+        return -1;
+    return by_twin_run(work->twin, NULL, inputs, 1, 2, &err);
+}
+
+static int call_twin(void)
+{
+    struct work work = {.twin = NULL};
+    const int status = open_models(&work) < 0 ? -1 : run_twin(&work);
+    by_twin_close(work.twin);
+    by_twin_side_close(&work.side);
+    by_model_free(work.other);
+    by_model_free(work.exact);
+    by_frame_release(&work.frame);
+    return status;
+}
+
+static void twins(void **state)
+{
+    (void)state;
+    source = add_model();
+    assert_ok(by_model_link(source, &err));
+    assert_ok(call_twin()); /* the library is loaded once */
+    const uint64_t before = by_fault_count(BY_FAULT_ALLOC);
+    assert_ok(call_twin());
+    const uint64_t calls = by_fault_count(BY_FAULT_ALLOC) - before;
+    assert_true(calls > 0);
+    for (uint64_t k = 1; k <= calls; k++)
+        for (int forever = 0; forever < 2; forever++) {
+            by_fault_arm(BY_FAULT_ALLOC, k, forever);
+            by_err_clear(&err);
+            const int status = call_twin();
+            by_fault_arm(BY_FAULT_ALLOC, 0, false);
+            assert_int_equal(status, -1);
+            assert_int_equal(err.code, BARYON_ERR_NOMEM);
+        }
+    by_model_free(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(twins)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
