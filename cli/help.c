@@ -171,7 +171,7 @@ void by_help_overview(struct by_out *out)
     for (size_t i = 0; i < count; i++) {
         by_str_puts(&out->text, "  ");
         by_out_printf(out, BY_CYAN, "%s", commands[i]->name);
-        by_str_printf(&out->text, "%*s%s\n", (int)(12 - strlen(commands[i]->name)), "",
+        by_str_printf(&out->text, "%*s%s\n", (int)(13 - strlen(commands[i]->name)), "",
                       commands[i]->summary);
     }
     by_str_puts(&out->text, "\n'baryon help COMMAND' tells more about one of them.\n");

@@ -5,23 +5,62 @@
 struct copying {
     const struct by_quant_plan *from;
     struct by_quant_plan *to;
-    const struct baryon_graph *graph; /* of the copy */
+    struct by_ptrs graphs, others; /* all graphs of the model and of the copy, in order */
     unsigned roles;
     size_t *rows;
 };
 
+/* --- What stands in the copy --- */
+
+struct listing {
+    struct by_arena *arena;
+    struct by_ptrs *graphs;
+};
+
+static int list_graph(void *context, struct baryon_graph *graph, unsigned depth,
+                      struct baryon_error *err)
+{
+    const struct listing *listing = context;
+    (void)depth;
+    if (by_list_reserve(listing->arena, listing->graphs, 1, sizeof(void *), err) < 0)
+        return -1;
+    listing->graphs->at[listing->graphs->count++] = graph;
+    return 0;
+}
+
+static int list_graphs(struct copying *copying, struct baryon_error *err)
+{
+    struct listing listing = {&copying->to->arena, &copying->graphs};
+    if (by_model_each_graph(copying->from->model, list_graph, &listing, err) < 0)
+        return -1;
+    listing.graphs = &copying->others;
+    return by_model_each_graph(copying->to->model, list_graph, &listing, err);
+}
+
+/* NULL: the copy has none there. */
+static struct baryon_graph *graph_of(const struct copying *copying,
+                                     const struct baryon_graph *graph)
+{
+    size_t place = 0;
+    while (place < copying->graphs.count && copying->graphs.at[place] != graph)
+        place++;
+    return place < copying->others.count ? copying->others.at[place] : NULL;
+}
+
 static struct baryon_node *node_of(const struct copying *copying, const struct baryon_node *node,
                                    struct baryon_error *err)
 {
+    const struct baryon_graph *graph = graph_of(copying, node->graph);
     struct baryon_node *found =
-        node->index < copying->graph->node.count ? copying->graph->node.at[node->index] : NULL;
-    if (found && node->graph == copying->from->model->graph &&
-        !strcmp(found->op_type, node->op_type))
+        graph && node->index < graph->node.count ? graph->node.at[node->index] : NULL;
+    if (found && !strcmp(found->op_type, node->op_type))
         return found;
     by_fail(err, BARYON_ERR_INTERNAL, "the copy of a model has another node in place of '%s'",
             node->name ? node->name : "");
     return NULL;
 }
+
+/* --- Rows --- */
 
 static int copy_readers(const struct copying *copying, const struct by_quant_row *from, size_t to,
                         struct baryon_error *err)
@@ -30,8 +69,8 @@ static int copy_readers(const struct copying *copying, const struct by_quant_row
         const struct by_quant_reader *reader = &from->readers.at[i];
         struct baryon_node *node = reader->node ? node_of(copying, reader->node, err) : NULL;
         if ((reader->node && !node) ||
-            by_quant_add_reader(copying->to, to, node, copying->to->model->graph, reader->slot,
-                                err))
+            by_quant_add_reader(copying->to, to, node, graph_of(copying, reader->graph),
+                                reader->slot, err))
             return -1;
     }
     return 0;
@@ -41,7 +80,7 @@ static int copy_readers(const struct copying *copying, const struct by_quant_row
 static int copy_row(const struct copying *copying, size_t index, struct baryon_error *err)
 {
     const struct by_quant_row *from = &copying->from->rows.at[index];
-    struct baryon_value *value = by_map_get(&copying->graph->values, from->value->name);
+    struct baryon_value *value = by_map_get(&copying->to->model->graph->values, from->value->name);
     if (!value)
         return by_fail(err, BARYON_ERR_INTERNAL, "the copy of a model has no value '%s'",
                        from->value->name);
@@ -86,11 +125,11 @@ int by_quant_plan_copy(struct by_quant_plan **copy, const struct by_quant_plan *
                        struct baryon_model *model, const struct by_recipe *recipe, unsigned roles,
                        size_t *rows, struct baryon_error *err)
 {
-    struct copying copying = {.from = plan, .graph = model->graph, .roles = roles, .rows = rows};
+    struct copying copying = {.from = plan, .roles = roles, .rows = rows};
     if (by_quant_plan_open(copy, model, recipe, err) < 0)
         return -1;
     copying.to = *copy;
-    int status = copy_nodes(&copying, err);
+    int status = list_graphs(&copying, err) < 0 ? -1 : copy_nodes(&copying, err);
     for (size_t i = 0; status == 0 && i < plan->rows.count; i++)
         if (roles & (1u << plan->rows.at[i].role))
             status = copy_row(&copying, i, err);
