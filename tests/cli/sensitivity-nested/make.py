@@ -2,9 +2,9 @@ import cli_models
 import numpy as np
 from onnx import TensorProto, helper
 
-branch = helper.make_graph([helper.make_node("MatMul", ["x", "inner"], ["then"], "inside")], "then", [],
+branch = helper.make_graph([helper.make_node("MatMul", ["product", "inner"], ["then"], "inside")], "then", [],
                            [cli_models.value("then", [1, 4])], [cli_models.tensor("inner", cli_models.numbers(4, 4))])
-other = helper.make_graph([helper.make_node("Neg", ["x"], ["else"], "minus")], "else", [], [cli_models.value("else", [1, 4])])
+other = helper.make_graph([helper.make_node("Neg", ["product"], ["else"], "minus")], "else", [], [cli_models.value("else", [1, 4])])
 nodes = [
     helper.make_node("MatMul", ["x", "outer"], ["product"], "outside"),
     helper.make_node("ReduceSum", ["x"], ["sum"], "sum", keepdims=0),
