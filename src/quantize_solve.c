@@ -2,10 +2,12 @@
 
 #include "base/thread.h"
 #include "calibrate_size.h"
+#include "ir/infer.h"
 #include "onnx/load.h"
 #include "quant/floats.h"
 #include "quant/lower.h"
 #include "quant/params.h"
+#include "quant/plan_copy.h"
 #include "quant/refine.h"
 
 /* Samples that are solved on and that judge, a quarter of them, as far as there are so many and as
@@ -37,17 +39,6 @@ static int count_samples(struct by_solving *solving, struct baryon_error *err)
     all = all > most ? most : all;
     solving->judging = (size_t)(all / 4 < JUDGING_MOST ? all / 4 : JUDGING_MOST);
     solving->train = (size_t)all - solving->judging;
-    return 0;
-}
-
-static int run_reference(void *context, size_t begin, size_t end, unsigned worker,
-                         struct baryon_error *err)
-{
-    const struct by_solving *solving = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_judge_reference(solving->judge, i, err) < 0)
-            return -1;
     return 0;
 }
 
@@ -84,10 +75,7 @@ static int read_samples(struct by_solving *solving, struct baryon_error *err)
     for (size_t i = 0; i < count; i++)
         solving->inputs[i] = by_judge_inputs(
             solving->judge, i < by_judge_kept(solving->judge) ? i : i - solving->train, &inputs);
-    if (by_par_for(solving->q->pool, solving->judging, 1, run_reference, solving, err) < 0)
-        return -1;
-    by_judge_end_references(solving->judge);
-    return 0;
+    return by_judge_references(solving->judge, solving->q->pool, err);
 }
 
 /* --- The models --- */
@@ -111,9 +99,10 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
     solving->recipe = *q->options->recipe;
     solving->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&solving->frame, q->model, err) < 0 ||
-        by_quantize_copy_open(copy, q, &solving->frame, &solving->recipe, err) < 0 ||
-        by_quant_find_params(copy->plan, q->stats, q->pool, err) < 0 ||
-        by_refine(copy->plan, err) < 0)
+        by_frame_copy(&solving->frame, &copy->model, err) < 0 ||
+        by_model_settle(copy->model, err) < 0 || by_model_infer(copy->model, NULL, err) < 0 ||
+        by_quant_plan_copy(&copy->plan, q->plan, copy->model, &solving->recipe,
+                           BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err) < 0)
         return -1;
     return by_lower(copy->plan, q->pool, err);
 }
@@ -137,37 +126,17 @@ static int open_stages(struct by_solving *solving, struct baryon_error *err)
 
 /* --- Judging --- */
 
-struct judging {
-    const struct by_solving *solving;
-    struct by_session *session;
-    struct by_judgement *each;
-};
-
-static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    const struct judging *judging = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_judge_run(judging->solving->judge, judging->session, i, &judging->each[i], err) < 0)
-            return -1;
-    return 0;
-}
-
 /* The copy as it is now. */
 static int judge(const struct by_solving *solving, double *sqnr, struct baryon_error *err)
 {
-    struct judging judging = {.solving = solving};
-    judging.each = by_alloc_zero(solving->judging + 1, sizeof *judging.each, err);
-    if (!judging.each ||
-        by_judge_session(solving->judge, solving->copy.model, &judging.session, err) < 0) {
-        by_free(judging.each);
+    struct by_judgement *each = by_alloc_zero(solving->judging + 1, sizeof *each, err);
+    if (!each)
         return -1;
-    }
-    const int status = by_par_for(solving->q->pool, solving->judging, 1, judge_each, &judging, err);
-    *sqnr = by_judge_sqnr(judging.each, solving->judging);
-    by_session_close(judging.session);
-    by_free(judging.each);
+    const int status =
+        by_judge_model(solving->judge, solving->copy.model, solving->q->pool, each, err);
+    if (status == 0)
+        *sqnr = by_judge_sqnr(each, solving->judging);
+    by_free(each);
     return status;
 }
 

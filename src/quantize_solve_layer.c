@@ -2,8 +2,6 @@
 #include "quant/lower_internal.h"
 #include "quantize_solve_internal.h"
 
-#include <math.h>
-
 #define CHOICES 2 /* the nearest integers, and what was solved */
 
 struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
@@ -118,13 +116,6 @@ static int take(struct by_solving *solving, size_t place, const struct by_round_
 
 /* --- Deciding --- */
 
-static double decibels(double signal, double noise)
-{
-    if (noise <= 0)
-        return BY_SQNR_MAX;
-    return signal > 0 ? fmin(10 * log10(signal / noise), BY_SQNR_MAX) : 0;
-}
-
 /* Samples that judge are none of those that it was solved on, unless there are no others. */
 static int decide(struct by_solving *solving, size_t place, const struct by_solve_source *source,
                   struct by_round_choice *choices, struct baryon_error *err)
@@ -135,8 +126,8 @@ static int decide(struct by_solving *solving, size_t place, const struct by_solv
     if (measure(solving, layer, source, &errors, err) < 0)
         return -1;
     struct by_solved_layer *row = &solving->q->report.solved.layers[place];
-    row->nearest = decibels(errors.signal, noise[0]);
-    row->solved = decibels(errors.signal, noise[1]);
+    row->nearest = by_decibels(errors.signal, noise[0]);
+    row->solved = by_decibels(errors.signal, noise[1]);
     row->kept = noise[1] < noise[0];
     by_log(solving->q->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest %.2f dB%s", row->name,
            row->solved, row->nearest, row->kept ? "" : ", left as it was");

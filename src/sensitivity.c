@@ -2,7 +2,6 @@
 
 #include "quantize_refuse.h"
 
-#include <math.h>
 #include <string.h>
 
 #define ASIDE 24 /* samples that are kept aside, where there are four times as many */
@@ -19,23 +18,12 @@ static int check_approach(const struct by_recipe *recipe, struct baryon_error *e
     return by_err_hint(err, "presets like A8W8 and XINT8 do that");
 }
 
-static int run_reference(void *context, size_t begin, size_t end, unsigned worker,
-                         struct baryon_error *err)
-{
-    struct by_judge *judge = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_judge_reference(judge, i, err) < 0)
-            return -1;
-    return 0;
-}
-
 static int run_references(struct by_judge *judge, unsigned threads, struct baryon_error *err)
 {
     struct by_pool *pool;
     if (by_pool_open(&pool, threads, err) < 0)
         return -1;
-    const int status = by_par_for(pool, by_judge_count(judge), 1, run_reference, judge, err);
+    const int status = by_judge_references(judge, pool, err);
     by_pool_close(pool);
     return status;
 }
@@ -66,7 +54,6 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
         return by_fail(err, BARYON_ERR_INPUT, "no sample to measure on, all were skipped");
     if (run_references(*judge, options->calibrate.session.threads, err) < 0)
         return -1;
-    by_judge_end_references(*judge);
     if (by_judge_before(*judge))
         options->calibrate.input.count = (size_t)by_judge_before(*judge);
     options->keeps_float = true;
@@ -74,32 +61,6 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
 }
 
 /* --- Outputs --- */
-
-struct judging {
-    const struct by_judge *judge;
-    struct by_session *session;
-    struct by_judgement *each;
-};
-
-static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    const struct judging *judging = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_judge_run(judging->judge, judging->session, i, &judging->each[i], err) < 0)
-            return -1;
-    return 0;
-}
-
-double by_sensing_sqnr(double signal, double noise, uint64_t lost)
-{
-    if (lost)
-        return 0;
-    if (noise <= 0)
-        return BY_SQNR_MAX;
-    return signal > 0 ? fmin(10 * log10(signal / noise), BY_SQNR_MAX) : 0;
-}
 
 static int make_outputs(struct by_sensitivity *out, const struct by_judgement *first,
                         struct baryon_error *err)
@@ -127,27 +88,21 @@ static int add_up(struct by_sensitivity *out, const struct by_judgement *each, e
             signal += each[k].outputs[i].signal;
             noise += each[k].outputs[i].noise;
         }
-        out->outputs[i].sqnr[state] =
-            by_sensing_sqnr(signal, noise, isfinite(noise) ? UINT64_C(0) : UINT64_C(1));
+        out->outputs[i].sqnr[state] = by_decibels(signal, noise);
     }
     return 0;
 }
 
 static int judge_model(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
 {
-    const size_t samples = sensing->out->samples;
-    struct judging judging = {.judge = sensing->judge};
-    judging.each = by_alloc_zero(samples, sizeof *judging.each, err);
-    if (!judging.each ||
-        by_judge_session(sensing->judge, sensing->models[state].model, &judging.session, err) < 0) {
-        by_free(judging.each);
+    struct by_judgement *each = by_alloc_zero(sensing->out->samples, sizeof *each, err);
+    if (!each)
         return -1;
-    }
-    int status = by_par_for(sensing->q->pool, samples, 1, judge_each, &judging, err);
+    int status =
+        by_judge_model(sensing->judge, sensing->models[state].model, sensing->q->pool, each, err);
     if (status == 0)
-        status = add_up(sensing->out, judging.each, state, err);
-    by_session_close(judging.session);
-    by_free(judging.each);
+        status = add_up(sensing->out, each, state, err);
+    by_free(each);
     return status;
 }
 

@@ -35,6 +35,4 @@ void by_sensing_close_models(struct by_sensing *sensing);
 /* Uses the models up. */
 int by_sensing_twin(struct by_sensing *sensing, struct baryon_error *err);
 
-double by_sensing_sqnr(double signal, double noise, uint64_t lost);
-
 #endif

@@ -180,7 +180,7 @@ static double sqnr_of(const struct by_twin *twin, size_t want, enum by_state sta
 {
     struct by_twin_error error;
     by_twin_error(twin, want, state - 1, &error);
-    return by_sensing_sqnr(value->signal, error.noise, error.lost);
+    return error.lost ? 0 : by_decibels(value->signal, error.noise);
 }
 
 static double rms_of(const struct by_twin_value *value)
@@ -207,7 +207,7 @@ static void read_tensor(const struct by_twin *twin, size_t want, struct by_sense
     by_twin_value(twin, want, &value);
     by_twin_error(twin, want, BY_STATE_BOTH - 1, &error);
     tensor->alone = sqnr_of(twin, want, BY_STATE_ACTIVATIONS, &value);
-    tensor->whole = by_sensing_sqnr(value.signal, error.noise, error.lost);
+    tensor->whole = error.lost ? 0 : by_decibels(value.signal, error.noise);
     tensor->shift = error.shift;
     tensor->peak = error.peak;
     tensor->min = value.min;

@@ -161,13 +161,6 @@ static int swap_all(struct by_lent *lent, struct baryon_error *err)
     return by_model_each_tensor(lent->model, take_in, lent, err);
 }
 
-static int to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
-{
-    struct by_str *out = context;
-    by_str_add(out, bytes, size);
-    return by_str_error(out, err);
-}
-
 static int encode(struct by_lent *lent, struct baryon_error *err)
 {
     uint64_t size = by_wire_measure(&by_schema_model, lent->model);
@@ -175,7 +168,7 @@ static int encode(struct by_lent *lent, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "%llu bytes without the initializers, a model has at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
-    return by_wire_encode(&by_schema_model, lent->model, to_text, &lent->bytes, err);
+    return by_wire_encode(&by_schema_model, lent->model, by_wire_to_text, &lent->bytes, err);
 }
 
 static int make_values(struct by_lent *lent, struct baryon_error *err)

@@ -51,13 +51,6 @@ static int put_back(void *context, struct baryon_tensor *tensor, struct baryon_e
     return 0;
 }
 
-static int to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
-{
-    struct by_str *out = context;
-    by_str_add(out, bytes, size);
-    return by_str_error(out, err);
-}
-
 static int encode(struct by_frame *frame, struct baryon_model *model, struct baryon_error *err)
 {
     const uint64_t size = by_wire_measure(&by_schema_model, model);
@@ -65,7 +58,7 @@ static int encode(struct by_frame *frame, struct baryon_model *model, struct bar
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "%llu bytes without the tensors, a model has at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
-    return by_wire_encode(&by_schema_model, model, to_text, &frame->bytes, err);
+    return by_wire_encode(&by_schema_model, model, by_wire_to_text, &frame->bytes, err);
 }
 
 int by_frame_take(struct by_frame *frame, struct baryon_model *model, struct baryon_error *err)

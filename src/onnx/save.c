@@ -102,13 +102,6 @@ int by_model_save(struct baryon_model *model, const char *path,
     return 0;
 }
 
-static int to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
-{
-    struct by_str *out = context;
-    by_str_add(out, bytes, size);
-    return by_str_error(out, err);
-}
-
 int by_model_save_bytes(struct baryon_model *model, struct by_str *out, struct baryon_error *err)
 {
     const struct by_save_options options = {.data = BY_SAVE_INLINE};
@@ -120,7 +113,7 @@ int by_model_save_bytes(struct baryon_model *model, struct by_str *out, struct b
         uint64_t size = by_wire_measure(&by_schema_model, model);
         failed = size > BY_WIRE_BYTES_MAX
                      ? too_big(size, BY_WIRE_BYTES_MAX, err)
-                     : by_wire_encode(&by_schema_model, model, to_text, out, err);
+                     : by_wire_encode(&by_schema_model, model, by_wire_to_text, out, err);
     }
     by_save_data_end(&plan);
     return failed ? -1 : 0;

@@ -78,6 +78,8 @@ uint64_t by_wire_measure(const struct by_schema *schema, void *msg);
 /* Takes pieces of the output in order. Big pieces are views, never copies. */
 typedef int by_wire_sink(void *context, const uint8_t *bytes, size_t size,
                          struct baryon_error *err);
+/* One that appends to a struct by_str. */
+int by_wire_to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err);
 /* After by_wire_measure(), with nothing changed since. */
 int by_wire_encode(const struct by_schema *schema, const void *msg, by_wire_sink *sink,
                    void *context, struct baryon_error *err);

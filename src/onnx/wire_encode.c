@@ -1,5 +1,7 @@
 #include "onnx/wire_hash.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 /* Writes tags and numbers through a small buffer, everything else as it lies. */
@@ -349,4 +351,11 @@ int by_wire_encode(const struct by_schema *schema, const void *msg, by_wire_sink
         if (!(done >> i & 1) && put_field(&encoder, schema, msg, &schema->fields[i], err))
             return -1;
     return 0;
+}
+
+int by_wire_to_text(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
+{
+    struct by_str *out = context;
+    by_str_add(out, bytes, size);
+    return by_str_error(out, err);
 }

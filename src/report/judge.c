@@ -298,13 +298,13 @@ static int add_difference(struct by_judged_output *output, const struct by_array
     return 0;
 }
 
-static double sqnr_of(const struct by_judged_output *output)
+double by_decibels(double signal, double noise)
 {
-    if (output->noise <= 0)
+    if (noise <= 0)
         return BY_SQNR_MAX;
-    if (output->signal <= 0 || !isfinite(output->noise) || !isfinite(output->signal))
+    if (signal <= 0 || !isfinite(noise) || !isfinite(signal))
         return 0;
-    return fmin(10 * log10(output->signal / output->noise), BY_SQNR_MAX);
+    return fmin(10 * log10(signal / noise), BY_SQNR_MAX);
 }
 
 /* One sample's outputs; float ones only, in their order. */
@@ -350,6 +350,54 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session, size_
     return status;
 }
 
+/* --- All samples --- */
+
+static int run_references(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
+{
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_reference(context, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err)
+{
+    if (by_par_for(pool, by_judge_count(judge), 1, run_references, judge, err) < 0)
+        return -1;
+    by_judge_end_references(judge);
+    return 0;
+}
+
+struct judging {
+    const struct by_judge *judge;
+    struct by_session *session;
+    struct by_judgement *each;
+};
+
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct judging *judging = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_run(judging->judge, judging->session, i, &judging->each[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
+                   struct by_judgement *each, struct baryon_error *err)
+{
+    struct judging judging = {.judge = judge, .each = each};
+    if (by_judge_session(judge, model, &judging.session, err) < 0)
+        return -1;
+    const int status = by_par_for(pool, by_judge_count(judge), 1, judge_each, &judging, err);
+    by_session_close(judging.session);
+    return status;
+}
+
 /* Begins with all zero. */
 static void add(struct by_judgement *sum, const struct by_judgement *sample)
 {
@@ -360,7 +408,7 @@ static void add(struct by_judgement *sum, const struct by_judgement *sample)
         output->name = sample->outputs[i].name;
         output->signal += sample->outputs[i].signal;
         output->noise += sample->outputs[i].noise;
-        output->sqnr = sqnr_of(output);
+        output->sqnr = by_decibels(output->signal, output->noise);
         sum->sqnr += output->sqnr / (double)sum->count;
     }
 }

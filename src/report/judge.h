@@ -7,6 +7,7 @@
 #ifndef BY_JUDGE_H
 #define BY_JUDGE_H
 
+#include "base/par.h"
 #include "input/input.h"
 
 #define BY_SQNR_MAX 150.0 /* of equal outputs */
@@ -76,6 +77,13 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 /* What one sample says. */
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
                  struct by_judgement *judgement, struct baryon_error *err);
+/* All samples that judge, side by side: the reference, whose memory is given back then, and a
+ * model; each has room for by_judge_count() judgements. */
+int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);
+int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
+                   struct by_judgement *each, struct baryon_error *err);
+/* Energy of what is wanted over that of the difference, dB; a difference that is not finite: 0. */
+double by_decibels(double signal, double noise);
 /* What several samples say together, dB. */
 double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
 

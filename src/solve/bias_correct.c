@@ -18,8 +18,7 @@ static size_t elements(const struct baryon_value *value)
     return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
 }
 
-/* Nobody else reads it, and nobody can give another one. */
-static bool is_own_bias(const struct baryon_value *bias, size_t outs)
+bool by_bias_is_own(const struct baryon_value *bias, size_t outs)
 {
     return bias && bias->initializer && !bias->is_input && !bias->pinned && bias->use_count == 1 &&
            bias->initializer->data_type == BY_ELEM_FLOAT && elements(bias) == outs;
@@ -111,7 +110,7 @@ static int add_layer(struct by_quant_plan *plan, struct by_bias_job *job, struct
     const size_t weight = by_quant_find(plan, by_node_in(node, 1));
     if (!input || input->initializer || input->elem != BY_ELEM_FLOAT || weight == BY_NO_ROW ||
         !is_coarse_weight(&plan->rows.at[weight]) || !shape_of(node, &shape) ||
-        !is_own_bias(bias, shape.groups * shape.outs))
+        !by_bias_is_own(bias, shape.groups * shape.outs))
         return 0;
     const size_t place = input_place(job, input, shape.groups * shape.ins, err);
     if (place == SIZE_MAX)

@@ -34,6 +34,8 @@ struct by_bias_job {
     size_t layer_count;
 };
 
+/* Of so many outputs, and theirs alone: nobody else reads it, and nobody can give another one. */
+bool by_bias_is_own(const struct baryon_value *bias, size_t outs);
 /* Layers with weights of 8 bits or less and a bias of their own. Whatever comes out,
  * by_bias_close() goes with it. */
 int by_bias_survey(struct by_quant_plan *plan, struct by_bias_job *job, struct baryon_error *err);

@@ -1,14 +1,6 @@
 #include "solve/round_layer.h"
 
-#include "ir/tensor.h"
-
-static bool is_own_bias(const struct baryon_value *bias, size_t outs)
-{
-    size_t count;
-    return bias && bias->initializer && !bias->is_input && !bias->pinned && bias->use_count == 1 &&
-           bias->initializer->data_type == BY_ELEM_FLOAT &&
-           by_tensor_count(bias->initializer, &count, NULL) == 0 && count == outs;
-}
+#include "solve/bias_correct.h"
 
 static bool set_conv(struct by_round_layer *layer, const struct by_ints *dims)
 {
@@ -91,7 +83,7 @@ bool by_round_layer_of(const struct by_quant_plan *plan, struct baryon_node *nod
     if (!set_strides(layer, &by_node_in(node, 1)->initializer->dims) || !layer->outs)
         return false;
     struct baryon_value *bias = by_node_in(node, 2);
-    if (bias && !is_own_bias(bias, layer->groups * layer->outs))
+    if (bias && !by_bias_is_own(bias, layer->groups * layer->outs))
         return false;
     layer->bias = bias;
     return true;

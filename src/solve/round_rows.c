@@ -22,21 +22,13 @@ struct by_round_scratch {
     uint64_t left_out;
 };
 
-static int open_room(struct by_fill_room *room, struct baryon_error *err)
-{
-    room->stretches = by_alloc(BY_STRETCHES, sizeof *room->stretches, err);
-    room->places = by_alloc(BY_CHUNK_ROWS, sizeof *room->places, err);
-    room->sources = by_alloc(BY_CHUNK_ROWS, sizeof *room->sources, err);
-    return room->stretches && room->places && room->sources ? 0 : -1;
-}
-
 static int open_all(struct by_round_scratch *scratch, struct baryon_error *err)
 {
     if (by_blas_open(&scratch->blas, err) < 0)
         return -1;
     scratch->rooms = by_alloc_zero(scratch->workers, sizeof *scratch->rooms, err);
     for (unsigned i = 0; scratch->rooms && i < scratch->workers; i++)
-        if (open_room(&scratch->rooms[i], err) < 0)
+        if (by_fill_room_open(&scratch->rooms[i], err) < 0)
             return -1;
     return scratch->rooms ? 0 : -1;
 }
@@ -62,11 +54,8 @@ void by_round_scratch_close(struct by_round_scratch *scratch)
 {
     if (!scratch)
         return;
-    for (unsigned i = 0; scratch->rooms && i < scratch->workers; i++) {
-        by_free(scratch->rooms[i].stretches);
-        by_free(scratch->rooms[i].places);
-        by_free(scratch->rooms[i].sources);
-    }
+    for (unsigned i = 0; scratch->rooms && i < scratch->workers; i++)
+        by_fill_room_close(&scratch->rooms[i]);
     by_free(scratch->rooms);
     by_free(scratch->x);
     by_free(scratch->y);

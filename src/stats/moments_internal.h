@@ -81,6 +81,10 @@ struct by_fill_room {
     size_t *sources;
 };
 
+/* Whatever comes out, by_fill_room_close() goes with it; all zero is fine. */
+int by_fill_room_open(struct by_fill_room *room, struct baryon_error *err);
+void by_fill_room_close(struct by_fill_room *room);
+
 /* Where columns go: those of a group one behind the other, `length` numbers each. */
 struct by_fill {
     size_t begin, length;     /* rows of those taken */

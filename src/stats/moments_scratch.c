@@ -15,15 +15,26 @@ int by_scratch_room(void *block, size_t *room, size_t count, size_t size, struct
     return new_block ? 0 : -1;
 }
 
+int by_fill_room_open(struct by_fill_room *room, struct baryon_error *err)
+{
+    room->stretches = by_alloc(BY_STRETCHES, sizeof *room->stretches, err);
+    room->places = by_alloc(BY_CHUNK_ROWS, sizeof *room->places, err);
+    room->sources = by_alloc(BY_CHUNK_ROWS, sizeof *room->sources, err);
+    return room->stretches && room->places && room->sources ? 0 : -1;
+}
+
+void by_fill_room_close(struct by_fill_room *room)
+{
+    by_free(room->stretches);
+    by_free(room->places);
+    by_free(room->sources);
+}
+
 static int open_worker(struct by_moments_worker *worker, struct baryon_error *err)
 {
     /* Zeroed: some libraries multiply what is there by a zero beta, and it must be a number. */
     worker->tile = by_alloc_zero(BY_MOMENTS_TILE * BY_MOMENTS_TILE, sizeof *worker->tile, err);
-    struct by_fill_room *room = &worker->room;
-    room->stretches = by_alloc(BY_STRETCHES, sizeof *room->stretches, err);
-    room->places = by_alloc(BY_CHUNK_ROWS, sizeof *room->places, err);
-    room->sources = by_alloc(BY_CHUNK_ROWS, sizeof *room->sources, err);
-    return worker->tile && room->stretches && room->places && room->sources ? 0 : -1;
+    return by_fill_room_open(&worker->room, err) < 0 || !worker->tile ? -1 : 0;
 }
 
 static int open_scratch(struct by_moments_scratch *scratch, unsigned workers,
@@ -60,9 +71,7 @@ void by_moments_scratch_close(struct by_moments_scratch *scratch)
         return;
     for (unsigned i = 0; scratch->worker && i < scratch->workers; i++) {
         by_free(scratch->worker[i].tile);
-        by_free(scratch->worker[i].room.stretches);
-        by_free(scratch->worker[i].room.places);
-        by_free(scratch->worker[i].room.sources);
+        by_fill_room_close(&scratch->worker[i].room);
     }
     for (size_t i = 0; i < BY_MOMENTS_LOCKS; i++)
         pthread_mutex_destroy(&scratch->locks[i]);
