@@ -1,7 +1,7 @@
 /*
  * Options of Quark's ONNX flow by their own names, as its users have them in their scripts:
- * each is one row that says which of our options it sets. What is not done here is refused by name,
- * never taken and ignored.
+ * each is one row that says which of our options it sets. What is not done here is refused by name;
+ * where it only says how to get at what is got another way here, it is taken and a notice says so.
  */
 #ifndef BY_QUANTIZE_ALIAS_H
 #define BY_QUANTIZE_ALIAS_H
@@ -61,5 +61,8 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
+/* Those of quantize_alias_solve.c. */
+int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);
 
 #endif

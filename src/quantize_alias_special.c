@@ -184,6 +184,11 @@ int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err)
         if (value->kind != BY_DOC_SCALAR)
             return by_node_fail(value, err, "a single value is expected");
         const char *text = value->text;
+        if (k == 0 && !strcmp(text, "GPTQ")) {
+            if (by_alias_set(at, "nbits-method=rtn;rounding=gptq", err) < 0)
+                return -1;
+            continue;
+        }
         if (k == 0)
             text = !strcmp(text, "DEFAULT") ? "rtn" : !strcmp(text, "HQQ") ? "hqq" : text;
         if (k == 2)

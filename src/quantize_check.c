@@ -149,7 +149,8 @@ static const struct meaning {
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
-    {" rounding-damping rounding-mix rounding-scales ", solves, "--rounding descent or gptq"},
+    {" rounding-damping rounding-mix rounding-scales rounding-samples rounding-op-types ", solves,
+     "--rounding descent or gptq"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,
@@ -375,8 +376,32 @@ static int check_cle(const struct check *check)
     return 0;
 }
 
+bool by_rounding_op(const char *type)
+{
+    static const char *const types[BY_ROUNDING_OP_COUNT] = {"Conv", "ConvTranspose", "Gemm",
+                                                            "MatMul"};
+    for (size_t i = 0; i < BY_ROUNDING_OP_COUNT; i++)
+        if (!strcmp(type, types[i]))
+            return true;
+    return false;
+}
+
+static int check_rounding_ops(const struct check *check)
+{
+    char quoted[BY_QUOTE_MAX];
+    const struct by_setting_texts *types = &check->settings->rounding_op_types;
+    for (size_t i = 0; i < types->count; i++)
+        if (!by_rounding_op(types->at[i]))
+            return by_fail(check->err, BARYON_ERR_USAGE,
+                           "--rounding-op-types: weights of %s are not solved, only those of %s",
+                           by_quote(quoted, types->at[i]), BY_ROUNDING_OPS);
+    return 0;
+}
+
 static int check_rounding(const struct check *check)
 {
+    if (check_rounding_ops(check) < 0)
+        return -1;
     if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights)
         return refuse(check, "--rounding other than nearest and --keep-float-weights",
                       "the model itself would round its weights, to the nearest");

@@ -17,4 +17,9 @@ int by_recipe_check_rules(const struct by_recipe *recipe, struct baryon_error *e
 
 bool by_elem_is_unsigned(int64_t elem);
 
+/* Operators whose weights are rounded by solving. */
+#define BY_ROUNDING_OPS      "Conv, ConvTranspose, Gemm and MatMul"
+#define BY_ROUNDING_OP_COUNT 4
+bool by_rounding_op(const char *type);
+
 #endif

@@ -268,6 +268,7 @@ static int make_patterns(const struct by_recipe_settings *settings, struct by_re
         {&recipe->passthrough, &settings->passthrough, "--passthrough"},
         {&recipe->passes, &settings->passes, "--pass"},
         {&recipe->refine, &settings->refine, "--refine"},
+        {&recipe->rounding_op_types, &settings->rounding_op_types, "--rounding-op-types"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (add_patterns(recipe, lists[i].patterns, lists[i].texts, lists[i].origin, err) < 0)
@@ -389,6 +390,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->rounding_damping = settings->rounding_damping;
     recipe->rounding_mix = settings->rounding_mix;
     recipe->rounding_scales = settings->rounding_scales;
+    recipe->rounding_samples = settings->rounding_samples;
     recipe->hardware = (enum by_hardware)settings->hardware;
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;

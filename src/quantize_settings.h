@@ -17,6 +17,8 @@
 /* Values of --bias besides element types. */
 #define BY_BIAS_INT32     1000
 #define BY_BIAS_AS_WEIGHT 1001
+/* --rounding-samples by default. */
+#define BY_ROUNDING_SAMPLES 128
 /* Values of --bias-scale and --bias-method. */
 #define BY_AS_WEIGHT 100
 
@@ -25,6 +27,7 @@ struct by_recipe_settings {
     const char *preset;
     int compat;
     struct by_setting_pairs extra;
+    struct by_setting_texts notices; /* about options of Quark's */
 
     /* --- Types --- */
     int approach, format, domain;
@@ -73,6 +76,8 @@ struct by_recipe_settings {
     int rounding;
     double rounding_damping, rounding_mix;
     bool rounding_scales;
+    int64_t rounding_samples;
+    struct by_setting_texts rounding_op_types;
     int hardware;
     bool simulate_dpu;
     struct by_setting_texts refine;

@@ -10,9 +10,10 @@
 #include "quant/plan_copy.h"
 #include "quant/refine.h"
 
+#include <string.h>
+
 /* Samples that are solved on and that judge, a quarter of them, as far as there are so many and as
  * what waits between two layers has room. */
-#define SAMPLES_MOST  128
 #define SAMPLES_LEAST 8
 #define JUDGING_MOST  24
 #define WAITING       ((uint64_t)256 << 20)
@@ -23,9 +24,11 @@ static uint64_t room_for(const struct by_solving *solving, uint64_t held)
 {
     const uint64_t asked = solving->q->options->calibrate.max_memory;
     const uint64_t room = asked && asked < WAITING ? asked : WAITING;
+    const uint64_t most = (uint64_t)solving->q->options->recipe->rounding_samples;
     if (held == UINT64_MAX || !held)
-        return SAMPLES_MOST;
-    return room / held > SAMPLES_LEAST ? room / held : SAMPLES_LEAST;
+        return most;
+    const uint64_t fit = room / held > SAMPLES_LEAST ? room / held : SAMPLES_LEAST;
+    return fit < most ? fit : most;
 }
 
 /* Statistics of an earlier run do not say how many samples there are to take. */
@@ -35,8 +38,7 @@ static int count_samples(struct by_solving *solving, struct baryon_error *err)
     if (by_activation_bytes(solving->q->model->graph, &held, err) < 0)
         return -1;
     const uint64_t most = room_for(solving, held);
-    all = !all || all > SAMPLES_MOST ? SAMPLES_MOST : all;
-    all = all > most ? most : all;
+    all = !all || all > most ? most : all;
     solving->judging = (size_t)(all / 4 < JUDGING_MOST ? all / 4 : JUDGING_MOST);
     solving->train = (size_t)all - solving->judging;
     return 0;
@@ -142,6 +144,15 @@ static int judge(const struct by_solving *solving, double *sqnr, struct baryon_e
 
 /* --- All layers --- */
 
+static bool is_asked_for(const struct by_recipe *recipe, const struct baryon_node *node)
+{
+    const struct by_patterns *types = &recipe->rounding_op_types;
+    for (size_t i = 0; i < types->count; i++)
+        if (!strcmp(node->op_type, types->at[i].text))
+            return true;
+    return !types->count;
+}
+
 static int find_layers(struct by_solving *solving, struct baryon_error *err)
 {
     const struct by_quant_plan *plan = solving->q->plan;
@@ -150,7 +161,8 @@ static int find_layers(struct by_solving *solving, struct baryon_error *err)
     if (by_round_layers(plan, &solving->layers, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (by_round_can(plan, &solving->layers[i]) &&
+        if (is_asked_for(solving->q->options->recipe, solving->layers[i].node) &&
+            by_round_can(plan, &solving->layers[i]) &&
             by_solve_wanted(solving, &solving->layers[i]))
             solving->layers[kept++] = solving->layers[i];
     solving->layer_count = solved->count = kept;

@@ -94,6 +94,8 @@ int by_quantize_take(struct by_config *config, const struct by_quantize_settings
     const struct by_running_settings *running = &settings->running;
     if (by_recipe_make(config, &recipe, err) < 0)
         return -1;
+    for (size_t i = 0; i < settings->recipe.notices.count; i++)
+        by_log(log, BY_LOG_NOTICE, "%s", settings->recipe.notices.at[i]);
     *options = (struct by_quantize_options){
         .recipe = recipe,
         .data = running->data.data,

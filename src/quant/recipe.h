@@ -153,7 +153,9 @@ struct by_recipe {
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
     double rounding_damping, rounding_mix;
-    bool rounding_scales; /* of what layers read are solved with it */
+    bool rounding_scales;                 /* of what layers read are solved with it */
+    int64_t rounding_samples;             /* at most */
+    struct by_patterns rounding_op_types; /* only these; none: all that can be */
     enum by_hardware hardware;
     bool simulate_dpu;
     struct by_patterns refine; /* "name" switches a rule on, "-name" off */

@@ -626,14 +626,123 @@ static void options_by_quarks_names(void **state)
     end(&world);
 }
 
+static void takes_notices(const struct world *world, const char *const *notices)
+{
+    const struct by_setting_texts *taken = &world->settings.notices;
+    size_t count = 0;
+    for (; notices[count]; count++) {
+        assert_true(count < taken->count);
+        assert_string_equal(taken->at[count], notices[count]);
+    }
+    assert_int_equal(taken->count, count);
+}
+
+static void quarks_fine_tuning_is_solved(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "preset: XINT8\n"
+                  "include_fast_ft: True\n"
+                  "extra_options:\n"
+                  "  FastFinetune: {DataSize: 1000, FixedSeed: 1705472343, BatchSize: 2, "
+                  "NumIterations: 1000, LearningRate: 0.1, OptimAlgorithm: adaround, OptimDevice: "
+                  "cpu, InferDevice: cpu, EarlyStop: True}\n");
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
+    assert_int_equal(world.recipe->rounding_samples, BY_ROUNDING_SAMPLES);
+    assert_int_equal(world.recipe->cle, BY_CLE_OFF);
+    assert_false(world.recipe->rounding_scales);
+    takes_notices(&world, WORDS("FastFinetune: FixedSeed, BatchSize, NumIterations, LearningRate, "
+                                "EarlyStop: no effect, as rounding is solved and nothing is "
+                                "trained"));
+    end(&world);
+
+    loads(&world, "preset: A8W8\n"
+                  "extra_options:\n"
+                  "  FastFinetune:\n"
+                  "    optim_algorithm: adaquant\n"
+                  "    data_size: 48\n"
+                  "    target_op_type: [Conv, Gemm, LayerNormalization]\n"
+                  "    drop_ratio: 1.0\n"
+                  "    infer_device: 'cuda:0'\n"
+                  "    selective_update: True\n"
+                  "    update_bias: False\n"
+                  "    output_qdq: False\n"
+                  "    parallel: True\n"
+                  "    ref_model_path: None\n"
+                  "    lr_adjust: null\n");
+    assert_true(world.recipe->rounding_scales);
+    assert_int_equal(world.recipe->rounding_samples, 48);
+    assert_int_equal(world.recipe->rounding_op_types.count, 2);
+    assert_string_equal(world.recipe->rounding_op_types.at[1].text, "Gemm");
+    takes_notices(
+        &world,
+        WORDS("TargetOpType: LayerNormalization: no effect, as their weights are rounded to the "
+              "nearest",
+              "FastFinetune: InferDevice: no effect, as --threads, --max-memory and --provider say "
+              "what may be used",
+              "FastFinetune: SelectiveUpdate: no effect, as layers and the model with all its "
+              "outputs are always judged on samples kept aside",
+              "FastFinetune: UpdateBias: no effect, as biases are always solved with the weights",
+              "FastFinetune: OutputQDQ: no effect, as what layers give is compared in front of "
+              "their pairs",
+              "FastFinetune: Parallel: no effect, as layers are solved one behind the other"));
+    end(&world);
+
+    makes(&world, WORDS("--preset=XINT8_ADAROUND", "--extra=include_fast_ft=False"));
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_NEAREST);
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=FastFinetune={DataSize: 1e9, TargetOpType: "
+                                          "[Conv, ConvTranspose, Gemm, MatMul]}"));
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
+    assert_int_equal(world.recipe->rounding_samples, BY_ROUNDING_SAMPLES);
+    assert_int_equal(world.recipe->rounding_op_types.count, 0);
+    takes_notices(&world, WORDS(NULL));
+    end(&world);
+}
+
+static void quarks_fine_tuning_that_is_refused(void **state)
+{
+    (void)state;
+    refuses(WORDS("--extra=FastFinetune={DropRatio: 0.5}"),
+            "--extra FastFinetune: DropRatio: only 1 is available; layers are solved on what they "
+            "read in the quantized model");
+    refuses(WORDS("--extra=FastFinetune={RefModelPath: f.onnx}"),
+            "--extra FastFinetune: RefModelPath: only None is available; the float model itself "
+            "says what layers are to give");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgoritm: adaround}"),
+            "--extra FastFinetune: unknown key 'OptimAlgoritm'; did you mean 'OptimAlgorithm'?");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: brecq}"),
+            "--extra FastFinetune: OptimAlgorithm: 'brecq' is neither adaround nor adaquant");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: [adaround]}"),
+            "--extra FastFinetune: OptimAlgorithm: '' is neither adaround nor adaquant");
+    refuses(WORDS("--extra=FastFinetune={DataSize: all}"),
+            "--extra FastFinetune: DataSize: a number is expected");
+    refuses(WORDS("--extra=FastFinetune={DataSize: 0}"),
+            "--extra FastFinetune: DataSize: 0 samples are none");
+    refuses(WORDS("--extra=FastFinetune={TargetOpType: [InstanceNormalization]}"),
+            "--extra FastFinetune: TargetOpType: only weights of Conv, ConvTranspose, Gemm and "
+            "MatMul are solved");
+    refuses(WORDS("--extra=FastFinetune=adaround"),
+            "--extra FastFinetune: a map of OptimAlgorithm, DataSize, ... is expected");
+    refuses(WORDS("--extra=include_fast_ft=False", "--extra=FastFinetune={DataSize: 8}"),
+            "--extra FastFinetune: FastFinetune sets rounding to descent, but it is set to nearest "
+            "already");
+    refuses_file("extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
+                 "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean "
+                 "'NumIterations'?");
+    refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
+            "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
+            "ConvTranspose, Gemm and MatMul");
+    refuses(WORDS("--rounding-samples=64"),
+            "--rounding-samples has a meaning only with --rounding descent or gptq");
+}
+
 static void quarks_names_that_are_refused(void **state)
 {
     (void)state;
     refuses(WORDS("--extra=Int32Bais=False"),
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
-    refuses(WORDS("--extra=FastFinetune={DataSize: 10}"),
-            "--extra FastFinetune: not available yet");
-    refuses(WORDS("--extra=UseGPTQ=True"), "--extra UseGPTQ: not available yet");
+    refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not available yet");
     refuses(WORDS("--extra=TmpDir=x"),
             "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
     refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
@@ -726,6 +835,8 @@ int main(void)
         cmocka_unit_test(lists_of_names_are_still_lists),
         cmocka_unit_test(broken_rules_name_their_place),
         cmocka_unit_test(options_by_quarks_names),
+        cmocka_unit_test(quarks_fine_tuning_is_solved),
+        cmocka_unit_test(quarks_fine_tuning_that_is_refused),
         cmocka_unit_test(quarks_names_that_are_refused),
         cmocka_unit_test(every_name_is_taken),
     };
