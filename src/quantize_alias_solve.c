@@ -250,8 +250,7 @@ static int take_target(const struct by_aliasing *at, struct baryon_error *err)
 }
 
 static const char trained[] = "as rounding is solved and nothing is trained";
-static const char machine[] =
-    "as --threads, --max-memory and --provider say what may be used";
+static const char machine[] = "as --threads, --max-memory and --provider say what may be used";
 static const char judged[] =
     "as layers and the model with all its outputs are always judged on samples kept aside";
 static const char biases[] = "as biases are always solved with the weights";
@@ -357,13 +356,14 @@ static int take_mse(const struct by_aliasing *at, struct baryon_error *err)
     return take_switch(at, "weight-method=minmse", NULL, err);
 }
 
-static const char columns[] = "as the integers are the same for any block, and columns of large inputs always come first";
+static const char columns[] =
+    "as the integers are the same for any block, and columns of large inputs always come first";
 
 static const struct key gptq_keys[] = {
-    TAKEN("Bits", take_bits),           TAKEN("GroupSize", take_group_size),
-    TAKEN("PercDamp", take_damping),    TAKEN("PerChannel", take_per_channel),
-    TAKEN("MSE", take_mse),             TAKEN("WeightSymmetric", take_symmetric),
-    IDLE("BlockSize", columns),         IDLE("ActOrder", columns),
+    TAKEN("Bits", take_bits),        TAKEN("GroupSize", take_group_size),
+    TAKEN("PercDamp", take_damping), TAKEN("PerChannel", take_per_channel),
+    TAKEN("MSE", take_mse),          TAKEN("WeightSymmetric", take_symmetric),
+    IDLE("BlockSize", columns),      IDLE("ActOrder", columns),
 };
 
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err)

@@ -1,0 +1,281 @@
+/* Options of Quark by their own names. */
+#include "settings_world.h"
+
+/* --- Quark's names --- */
+
+static void options_by_quarks_names(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "preset: VINT8\n"
+                  "enable_npu_cnn: True\n"
+                  "extra_options:\n"
+                  "  Int32Bias: False\n"
+                  "  DedicatedQDQPair: True\n"
+                  "  QuantizeAllOpTypes: True\n"
+                  "  UseRandomData: True\n"
+                  "subgraphs_to_exclude: [[[/model.22/Concat_3], [/model.22/Concat_5]]]\n"
+                  "exclude_nodes: [a, '^/b/.*']\n");
+    assert_int_equal(world.recipe->bias_kind, BY_BIAS_OWN);
+    assert_int_equal(world.recipe->hardware, BY_HARDWARE_XINT8);
+    assert_true(world.recipe->dedicated_pairs);
+    assert_true(world.recipe->all_op_types);
+    assert_int_equal(world.running.data.random, 1);
+    assert_int_equal(world.recipe->exclude.count, 2);
+    assert_string_equal(world.recipe->exclude_spans.at[0].starts[0], "/model.22/Concat_3");
+    end(&world);
+
+    makes(&world, WORDS("--extra=ActivationSymmetric=True", "--extra=Percentile=99.9",
+                        "--extra=calibrate_method=CalibrationMethod.Percentile",
+                        "--extra=activation_type=QuantType.QUInt16", "--extra=per_channel=true",
+                        "--extra=OpTypesToQuantize=[Conv, Gemm]", "--extra=CalibDataSize=8",
+                        "--extra=MatMulNBitsParams={}", "--extra=FastFinetune={}",
+                        "--extra=RemoveQDQBetweenOps=[[Mul, Add]]"));
+    assert_true(world.recipe->activation.symmetric);
+    assert_int_equal(world.recipe->activation.elem, BY_ELEM_UINT16);
+    assert_true(world.recipe->activation.calib.percentile == 99.9);
+    assert_int_equal(world.recipe->weight.granularity, BY_PER_CHANNEL);
+    assert_int_equal(world.recipe->op_types.count, 2);
+    assert_string_equal(world.recipe->fuse_between.at[0].text, "Mul>Add");
+    assert_int_equal(world.running.data.limit, 8);
+    end(&world);
+
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=All"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2"));
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=Percentile"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-percentile"));
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=MostCommon"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-common"));
+    end(&world);
+    loads(&world, "preset: XINT8\nextra_options:\n  MinMSEModePof2Scale: MostCommon\n");
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2-common"));
+    end(&world);
+
+    loads(&world, "TensorQuantOverrides:\n"
+                  "  x: [{quant_type: QuantType.QInt16, symmetric: True, rmin: -1, rmax: 2}]\n"
+                  "  w: [{quant_type: Int8, axis: 0, scale: 0.5, zero_point: 0}, {scale: 0.25, "
+                  "zero_point: 1}]\n"
+                  "MixedPrecisionTensor: {QInt16: [a, b]}\n");
+    const struct by_rule *rule = world.recipe->rules.at;
+    assert_int_equal(world.recipe->rules.count, 4);
+    assert_int_equal(rule[0].input.spec.elem, BY_ELEM_INT16);
+    assert_true(rule[0].has_range && rule[0].range[1] == 2);
+    assert_int_equal(rule[1].param_count, 2);
+    assert_true(rule[1].scales[1] == 0.25 && rule[1].zeros[1] == 1);
+    assert_string_equal(rule[3].pattern.text, "b");
+    end(&world);
+
+    makes(&world, WORDS("--extra=UseMatMulNBits=True",
+                        "--extra=MatMulNBitsParams={Algorithm: HQQ, GroupSize: 32, Symmetric: "
+                        "False, Bits: 8, AccuracyLevel: 4}"));
+    assert_int_equal(world.recipe->nbits.method, BY_NBITS_HQQ);
+    assert_int_equal(world.recipe->nbits.group, 32);
+    assert_int_equal(world.recipe->nbits.bits, 8);
+    assert_int_equal(world.recipe->nbits.accuracy_level, 4);
+    end(&world);
+}
+
+static void takes_notices(const struct world *world, const char *const *notices)
+{
+    const struct by_setting_texts *taken = &world->settings.notices;
+    size_t count = 0;
+    for (; notices[count]; count++) {
+        assert_true(count < taken->count);
+        assert_string_equal(taken->at[count], notices[count]);
+    }
+    assert_int_equal(taken->count, count);
+}
+
+static void quarks_fine_tuning_is_solved(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "preset: XINT8\n"
+                  "include_fast_ft: True\n"
+                  "extra_options:\n"
+                  "  FastFinetune: {DataSize: 1000, FixedSeed: 1705472343, BatchSize: 2, "
+                  "NumIterations: 1000, LearningRate: 0.1, OptimAlgorithm: adaround, OptimDevice: "
+                  "cpu, InferDevice: cpu, EarlyStop: True}\n");
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
+    assert_int_equal(world.recipe->rounding_samples, BY_ROUNDING_SAMPLES);
+    assert_int_equal(world.recipe->cle, BY_CLE_OFF);
+    assert_false(world.recipe->rounding_scales);
+    takes_notices(&world, WORDS("FastFinetune: FixedSeed, BatchSize, NumIterations, LearningRate, "
+                                "EarlyStop: no effect, as rounding is solved and nothing is "
+                                "trained"));
+    end(&world);
+
+    loads(&world, "preset: A8W8\n"
+                  "extra_options:\n"
+                  "  FastFinetune:\n"
+                  "    optim_algorithm: adaquant\n"
+                  "    data_size: 48\n"
+                  "    target_op_type: [Conv, Gemm, LayerNormalization]\n"
+                  "    drop_ratio: 1.0\n"
+                  "    infer_device: 'cuda:0'\n"
+                  "    selective_update: True\n"
+                  "    update_bias: False\n"
+                  "    output_qdq: False\n"
+                  "    parallel: True\n"
+                  "    ref_model_path: None\n"
+                  "    lr_adjust: null\n");
+    assert_true(world.recipe->rounding_scales);
+    assert_int_equal(world.recipe->rounding_samples, 48);
+    assert_int_equal(world.recipe->rounding_op_types.count, 2);
+    assert_string_equal(world.recipe->rounding_op_types.at[1].text, "Gemm");
+    takes_notices(
+        &world,
+        WORDS("TargetOpType: LayerNormalization: no effect, as their weights are rounded to the "
+              "nearest",
+              "FastFinetune: InferDevice: no effect, as --threads, --max-memory and --provider say "
+              "what may be used",
+              "FastFinetune: SelectiveUpdate: no effect, as layers and the model with all its "
+              "outputs are always judged on samples kept aside",
+              "FastFinetune: UpdateBias: no effect, as biases are always solved with the weights",
+              "FastFinetune: OutputQDQ: no effect, as what layers give is compared in front of "
+              "their pairs",
+              "FastFinetune: Parallel: no effect, as layers are solved one behind the other"));
+    end(&world);
+
+    makes(&world, WORDS("--preset=XINT8_ADAROUND", "--extra=include_fast_ft=False"));
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_NEAREST);
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--extra=FastFinetune={DataSize: 1e9, TargetOpType: "
+                                          "[Conv, ConvTranspose, Gemm, MatMul]}"));
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
+    assert_int_equal(world.recipe->rounding_samples, BY_ROUNDING_SAMPLES);
+    assert_int_equal(world.recipe->rounding_op_types.count, 0);
+    takes_notices(&world, WORDS(NULL));
+    end(&world);
+}
+
+static void quarks_fine_tuning_that_is_refused(void **state)
+{
+    (void)state;
+    refuses(WORDS("--extra=FastFinetune={DropRatio: 0.5}"),
+            "--extra FastFinetune: DropRatio: only 1 is available; layers are solved on what they "
+            "read in the quantized model");
+    refuses(WORDS("--extra=FastFinetune={RefModelPath: f.onnx}"),
+            "--extra FastFinetune: RefModelPath: only None is available; the float model itself "
+            "says what layers are to give");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgoritm: adaround}"),
+            "--extra FastFinetune: unknown key 'OptimAlgoritm'; did you mean 'OptimAlgorithm'?");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: brecq}"),
+            "--extra FastFinetune: OptimAlgorithm: 'brecq' is neither adaround nor adaquant");
+    refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: [adaround]}"),
+            "--extra FastFinetune: OptimAlgorithm: '' is neither adaround nor adaquant");
+    refuses(WORDS("--extra=FastFinetune={DataSize: all}"),
+            "--extra FastFinetune: DataSize: a number is expected");
+    refuses(WORDS("--extra=FastFinetune={DataSize: 0}"),
+            "--extra FastFinetune: DataSize: 0 samples are none");
+    refuses(WORDS("--extra=FastFinetune={TargetOpType: [InstanceNormalization]}"),
+            "--extra FastFinetune: TargetOpType: only weights of Conv, ConvTranspose, Gemm and "
+            "MatMul are solved");
+    refuses(WORDS("--extra=FastFinetune=adaround"),
+            "--extra FastFinetune: a map of OptimAlgorithm, DataSize, ... is expected");
+    refuses(WORDS("--extra=include_fast_ft=False", "--extra=FastFinetune={DataSize: 8}"),
+            "--extra FastFinetune: FastFinetune sets rounding to descent, but it is set to nearest "
+            "already");
+    refuses_file("extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
+                 "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean "
+                 "'NumIterations'?");
+    refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
+            "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
+            "ConvTranspose, Gemm and MatMul");
+    refuses(WORDS("--rounding-samples=64"),
+            "--rounding-samples has a meaning only with --rounding descent or gptq");
+}
+
+static void quarks_names_that_are_refused(void **state)
+{
+    (void)state;
+    refuses(WORDS("--extra=Int32Bais=False"),
+            "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
+    refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not available yet");
+    refuses(WORDS("--extra=TmpDir=x"),
+            "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
+    refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
+            "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is set to int32 already");
+    refuses(WORDS("--extra=Int32Bias=perhaps"),
+            "--extra Int32Bias: 'perhaps' is not true or false");
+    refuses(WORDS("--extra=calibrate_method=Entropie"),
+            "--extra calibrate_method: 'Entropie' is no value of it that is available; did you "
+            "mean 'Entropy'?");
+    refuses(WORDS("--extra=MinMSEModePof2Scale=Most"),
+            "--extra MinMSEModePof2Scale: 'Most' is no value of it that is available");
+    refuses(WORDS("--activation-method=minmse-pow2-common"),
+            "--activation-method minmse-pow2-common and --activation-scale other than pow2");
+    refuses(WORDS("--activation-method=minmse-pow2-common", "--activation-scale=pow2",
+                  "--activation-symmetric=false"),
+            "--activation-method minmse-pow2-common and --activation-symmetric=false; minmse-pow2 "
+            "takes zero points anywhere");
+    refuses(WORDS("--extra=Percentile=high"),
+            "--extra Percentile: 'high' is not a number from 1e-09 to 100");
+    refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
+    refuses_file("extra_options:\n  BF16QDQToCast: true\n",
+                 "c.yaml: 2:18: BF16QDQToCast: not available yet");
+    refuses_file("extra_options:\n  UseRandmData: true\n",
+                 "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
+                 "'UseRandomData'?");
+    refuses_file("extra_options: [a]\n", "c.yaml: 1:16: a map of options is expected");
+    refuses_file("QuantiseAllOpTypes: true\n",
+                 "c.yaml: 1:1: unknown key 'QuantiseAllOpTypes'; did you mean "
+                 "'QuantizeAllOpTypes'?");
+    refuses_file("exclud: [a]\n", "c.yaml: 1:1: unknown key 'exclud'; did you mean 'exclude'?");
+    refuses_file("subgraphs_to_exclude: [[a]]\n",
+                 "c.yaml: 1:24: subgraphs_to_exclude: a list of two is expected: [STARTS, ENDS]");
+}
+
+/* Every row can be taken, and sets options that there are. */
+static void every_name_is_taken(void **state)
+{
+    size_t count;
+    const struct by_alias *rows = by_aliases(&count);
+    (void)state;
+    assert_true(count > 150);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(rows[i].name, rows[k].name);
+        for (int yes = 0; yes < 2; yes++) {
+            struct world world;
+            const struct by_doc_node value = {.kind = BY_DOC_SCALAR,
+                                              .text = yes ? "true" : "false"};
+            begin(&world);
+            const struct by_aliasing at = {.config = &world.config,
+                                           .settings = &world.settings,
+                                           .name = rows[i].name,
+                                           .value = &value,
+                                           .source = BY_SOURCE_FLAG};
+            if (rows[i].kind == BY_ALIAS_FLAG && rows[i].on && !strncmp(rows[i].on, "pass=", 5))
+                assert_non_null(by_pass_find(rows[i].on + 5));
+            if (rows[i].kind == BY_ALIAS_FLAG)
+                assert_ok(by_alias_set(&at, yes ? rows[i].on : rows[i].off, &err));
+            for (const struct by_alias_word *word = rows[i].words; word && word->word; word++) {
+                struct world other;
+                begin(&other);
+                struct by_aliasing there = at;
+                there.config = &other.config;
+                assert_ok(by_alias_set(&there, word->set, &err));
+                end(&other);
+            }
+            if (rows[i].kind == BY_ALIAS_VALUE)
+                assert_non_null(by_config_find(&world.config, rows[i].on));
+            assert_int_equal(rows[i].kind == BY_ALIAS_SPECIAL, rows[i].take != NULL);
+            end(&world);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_by_quarks_names),
+        cmocka_unit_test(quarks_fine_tuning_is_solved),
+        cmocka_unit_test(quarks_fine_tuning_that_is_refused),
+        cmocka_unit_test(quarks_names_that_are_refused),
+        cmocka_unit_test(every_name_is_taken),
+    };
+    return cmocka_run_group_tests_name("quantize_alias", tests, scratch_enter, scratch_leave);
+}
