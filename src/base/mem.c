@@ -2,6 +2,9 @@
 
 #include "base/fault.h"
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +58,13 @@ char *by_strdup(const char *text, struct baryon_error *err)
 void by_free(void *block)
 {
     free(block);
+}
+
+void by_trim_memory(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 struct by_arena_block {

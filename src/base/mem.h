@@ -33,6 +33,8 @@ void *by_alloc_zero(size_t count, size_t size, struct baryon_error *err);
 void *by_realloc(void *old, size_t count, size_t size, struct baryon_error *err);
 char *by_strdup(const char *text, struct baryon_error *err);
 void by_free(void *block);
+/* What was freed goes back to the system, as far as the C library knows how. */
+void by_trim_memory(void);
 
 struct by_arena_block;
 

@@ -209,6 +209,7 @@ int by_model_lend(struct by_lent **out, struct by_session *session, struct baryo
         by_lent_free(lent);
         return -1;
     }
+    by_model_pages_done(model); /* of what is not aligned there are copies */
     *out = lent;
     return 0;
 }

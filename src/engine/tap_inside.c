@@ -148,6 +148,7 @@ static int optimize(const struct by_tapped *tapped, struct baryon_model *model,
     by_session_close(session);
     by_taps_take_out(&edit);
     by_arena_release(&edit.arena);
+    by_trim_memory(); /* of the weights that it had */
     /* From here on the runtime has weights of its own. */
     return failed ? -1 : by_model_each_tensor(model, give_back, model, err);
 }

@@ -188,6 +188,16 @@ void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor
         by_mapped_done(file, (size_t)(payload->data - file->bytes), payload->size);
 }
 
+void by_model_pages_done(const struct baryon_model *model)
+{
+    if (model->path)
+        by_mapped_done(&model->file, 0, model->file.size);
+    for (size_t i = 0; i < model->data_files.count; i++) {
+        const struct by_data_file *file = model->data_files.at[i];
+        by_mapped_done(&file->mapped, 0, file->mapped.size);
+    }
+}
+
 int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_error *err)
 {
     if (model->path && by_mapped_check(&model->file, err))

@@ -34,6 +34,8 @@ void by_model_free(struct baryon_model *model);
 const struct by_mapped *by_model_file_of(const struct baryon_model *model, const uint8_t *bytes);
 /* Nobody is going to look at the payload soon: pages of files are given back. */
 void by_tensor_done(const struct baryon_model *model, const struct baryon_tensor *tensor);
+/* The same for all that the model has in files. */
+void by_model_pages_done(const struct baryon_model *model);
 /* BARYON_ERR_CHANGED when the file or a data file is not what it was. */
 int by_model_unchanged_on_disk(const struct baryon_model *model, struct baryon_error *err);
 /*
