@@ -143,7 +143,7 @@ _baryon()
     quantize:--nbits) return ;;
     quantize:--nbits-group) return ;;
     quantize:--nbits-accuracy-level) return ;;
-    quantize:--nbits-method) words='rtn hqq' ;;
+    quantize:--nbits-method) words='rtn minmse hqq' ;;
     quantize:--threads) return ;;
     quantize:--provider) return ;;
     quantize:--opt-level) words='none basic extended all' ;;
@@ -222,7 +222,7 @@ _baryon()
     plan:--nbits) return ;;
     plan:--nbits-group) return ;;
     plan:--nbits-accuracy-level) return ;;
-    plan:--nbits-method) words='rtn hqq' ;;
+    plan:--nbits-method) words='rtn minmse hqq' ;;
     plan:--threads) return ;;
     plan:--provider) return ;;
     plan:--opt-level) words='none basic extended all' ;;
@@ -301,7 +301,7 @@ _baryon()
     sensitivity:--nbits) return ;;
     sensitivity:--nbits-group) return ;;
     sensitivity:--nbits-accuracy-level) return ;;
-    sensitivity:--nbits-method) words='rtn hqq' ;;
+    sensitivity:--nbits-method) words='rtn minmse hqq' ;;
     sensitivity:--threads) return ;;
     sensitivity:--provider) return ;;
     sensitivity:--opt-level) words='none basic extended all' ;;

@@ -234,5 +234,5 @@ uint64_t by_quantization_samples(const struct by_quantization *q)
 
 bool by_recipe_needs_data(const struct by_recipe *recipe)
 {
-    return recipe->approach == BY_APPROACH_STATIC;
+    return recipe->approach == BY_APPROACH_STATIC || recipe->rounding != BY_ROUNDING_NEAREST;
 }

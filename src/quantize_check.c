@@ -31,6 +31,11 @@ static bool is_not_nbits(const struct by_recipe_settings *s)
     return !is_nbits(s);
 }
 
+static bool is_not_dynamic(const struct by_recipe_settings *s)
+{
+    return s->approach != BY_APPROACH_DYNAMIC;
+}
+
 static bool has_pairs(const struct by_recipe_settings *s)
 {
     return is_static(s) && s->format == BY_FORMAT_QDQ;
@@ -132,9 +137,10 @@ static const struct meaning {
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
     {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method format bias-correction rounding ",
+     "activation-method format bias-correction rounding-scales ",
      is_static, "--approach static"},
     {" bias ", is_static, "--approach static"},
+    {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
     {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},
     {" bias-int16 adjust-weight-for-bias ", has_product_bias, "--bias int32"},
     {" weight weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
@@ -405,6 +411,11 @@ static int check_rounding(const struct check *check)
     if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights)
         return refuse(check, "--rounding other than nearest and --keep-float-weights",
                       "the model itself would round its weights, to the nearest");
+    if (check->recipe->rounding != BY_ROUNDING_NEAREST &&
+        check->recipe->approach == BY_APPROACH_NBITS && check->recipe->nbits.method == BY_NBITS_HQQ)
+        return refuse(check, "--rounding other than nearest and --nbits-method hqq",
+                      "its zero points lie between levels; --nbits-method minmse finds scales of "
+                      "little error");
     return 0;
 }
 

@@ -59,7 +59,9 @@ static int refuse_no_data(const struct by_quantize_options *options, struct bary
     if (!by_recipe_needs_data(options->recipe) || options->data || options->stats ||
         calibrate->samples || calibrate->input.random)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "static quantization needs samples, none are given");
+    by_fail(err, BARYON_ERR_USAGE, "%s, none are given",
+            options->recipe->approach == BY_APPROACH_STATIC ? "static quantization needs samples"
+                                                            : "rounding is solved on samples");
     return by_err_hint(err, "--data PATH gives samples, --stats FILE statistics of an earlier "
                             "calibration, --random N made-up ones for a trial");
 }

@@ -354,7 +354,8 @@ const struct by_option_group by_recipe_hardware_group =
     BY_OPTION_GROUP("Equalization and hardware", hardware_rows);
 
 static const struct by_choice nbits_methods[] = {
-    {"rtn", BY_NBITS_RTN, "nearest"},
+    {"rtn", BY_NBITS_RTN, "nearest, by the extremes of each block"},
+    {"minmse", BY_NBITS_MINMSE, "nearest, with scales of least squared error"},
     {"hqq", BY_NBITS_HQQ, "half-quadratic: zero points that lessen large errors"},
     {0},
 };

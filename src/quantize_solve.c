@@ -55,6 +55,7 @@ static int open_judge(struct by_solving *solving, struct baryon_error *err)
         .look = solving->train,
         .aside = solving->judging,
         .most = solving->judging,
+        .shares = true,
     };
     options.input.log = NULL;
     if (options.input.random)
@@ -106,7 +107,8 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
         by_quant_plan_copy(&copy->plan, q->plan, copy->model, &solving->recipe,
                            BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err) < 0)
         return -1;
-    return by_lower(copy->plan, q->pool, err);
+    return by_solve_floats_stay(solving) ? by_solve_nearest_floats(solving, err)
+                                         : by_lower(copy->plan, q->pool, err);
 }
 
 /* Pairs are computed as they stand, for which more optimization would take longer than it gains. */

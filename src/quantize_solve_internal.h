@@ -3,6 +3,7 @@
  *
  *   quantize_solve.c          the samples, the copy, all layers, what the samples kept aside say
  *   quantize_solve_layer.c    one layer
+ *   quantize_solve_floats.c   the copy where activations stay float
  *   quantize_solve_input.c    what it reads in the quantized model
  *   quantize_solve_scale.c    the scale of that
  */
@@ -49,6 +50,17 @@ struct baryon_value *by_solve_wanted(const struct by_solving *solving,
 /* The layer's node in the copy. */
 struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
                                           const struct by_round_layer *layer);
+/* Weights alone become integers: the copy has floats that mean the same in their place. */
+bool by_solve_floats_stay(const struct by_solving *solving);
+/* All weights of the copy as their nearest integers have them. */
+int by_solve_nearest_floats(struct by_solving *solving, struct baryon_error *err);
+/* Another constant of that shape in place of what the copy's node reads. */
+int by_solve_patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
+                   const struct baryon_tensor *like, int64_t elem, const void *values,
+                   struct baryon_error *err);
+/* What a choice means, where the copy has floats. */
+void by_solve_patch_floats(struct by_solving *solving, const struct by_round_layer *layer,
+                           const struct by_round_choice *choice);
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,

@@ -50,24 +50,6 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
 
 /* --- Taking what was found --- */
 
-/* Another constant in place of what the copy's node reads. */
-static int patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
-                 const struct baryon_tensor *like, int64_t elem, const void *values,
-                 struct baryon_error *err)
-{
-    struct baryon_model *model = solving->copy.model;
-    size_t count, size;
-    const char *name = by_model_fresh_name(model, "solved", err);
-    if (!name || by_tensor_count(like, &count, err) < 0 ||
-        by_elem_bytes(elem, count, &size, err) < 0)
-        return -1;
-    struct baryon_tensor *tensor =
-        by_tensor_new(model, name, elem, like->dims.at, like->dims.count, values, size, err);
-    struct baryon_value *value =
-        tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL;
-    return value ? by_node_set_input(node, slot, value, err) : -1;
-}
-
 /* The integers behind the copy's pair. */
 static int patch_weight(struct by_solving *solving, const struct by_round_layer *layer,
                         struct baryon_error *err)
@@ -82,8 +64,8 @@ static int patch_weight(struct by_solving *solving, const struct by_round_layer 
     if (packed)
         by_lower_pack(row->spec.elem, wide, count, packed);
     by_free(wide);
-    const int status = packed ? patch(solving, pair, 0, by_node_in(pair, 0)->initializer,
-                                      row->spec.elem, packed, err)
+    const int status = packed ? by_solve_patch(solving, pair, 0, by_node_in(pair, 0)->initializer,
+                                               row->spec.elem, packed, err)
                               : -1;
     by_free(packed);
     return status;
@@ -92,11 +74,14 @@ static int patch_weight(struct by_solving *solving, const struct by_round_layer 
 static int patch_copy(struct by_solving *solving, const struct by_round_layer *layer,
                       const struct by_round_choice *choice, struct baryon_error *err)
 {
-    if (patch_weight(solving, layer, err) < 0)
+    if (by_solve_floats_stay(solving))
+        by_solve_patch_floats(solving, layer, choice);
+    else if (patch_weight(solving, layer, err) < 0)
         return -1;
-    return layer->bias ? patch(solving, by_solve_node_in_copy(solving, layer), 2,
-                               layer->bias->initializer, BY_ELEM_FLOAT, choice->biases, err)
-                       : 0;
+    return layer->bias
+               ? by_solve_patch(solving, by_solve_node_in_copy(solving, layer), 2,
+                                layer->bias->initializer, BY_ELEM_FLOAT, choice->biases, err)
+               : 0;
 }
 
 static int take(struct by_solving *solving, size_t place, const struct by_round_choice *choice,

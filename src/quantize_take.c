@@ -80,6 +80,9 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random) {
         by_fail(err, BARYON_ERR_USAGE, "no samples: --data PATH has to be given");
+        if (recipe->rounding != BY_ROUNDING_NEAREST)
+            return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
+                                    "--random COUNT is for trying out");
         return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
                                 "is for trying out");
     }

@@ -12,7 +12,6 @@
 #include "onnx/load.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct lowering {
     struct by_quant_plan *plan;
@@ -104,7 +103,10 @@ static int quantize(struct lowering *lowering, struct by_quant_row *row, struct 
                                         .axis = row->params.axis,
                                         .group_axis = row->params.group_axis,
                                         .name = row->value->name};
-    int failed = by_nbits_open(&matrix->made, &view, &matrix->spec, lowering->pool, err);
+    const int failed =
+        row->rounded
+            ? by_nbits_take(&matrix->made, &view, &matrix->spec, &row->params, row->rounded, err)
+            : by_nbits_open(&matrix->made, &view, &matrix->spec, lowering->pool, err);
     by_floats_close(&floats);
     by_tensor_done(lowering->plan->model, tensor);
     row->error = failed ? row->error : matrix->made.error;
@@ -186,22 +188,10 @@ static int replace(struct lowering *lowering, const struct matrix *matrix, struc
                                       : replace_product(lowering, matrix, node, err);
 }
 
-static struct by_nbits_spec spec_of(const struct by_recipe *recipe, const struct by_quant_row *row,
-                                    bool as_table)
-{
-    return (struct by_nbits_spec){.bits = (unsigned)recipe->nbits.bits,
-                                  .block = (size_t)recipe->nbits.group,
-                                  .symmetric = recipe->nbits.symmetric,
-                                  .minmse = row->spec.method &&
-                                            strcmp(row->spec.method->name, "minmse") == 0,
-                                  .half = row->value->initializer->data_type == BY_ELEM_FLOAT16,
-                                  .method = as_table ? BY_NBITS_RTN : recipe->nbits.method};
-}
-
 static int lower_row(struct lowering *lowering, size_t index, bool tables, struct baryon_error *err)
 {
     struct by_quant_row *row = &lowering->plan->rows.at[index];
-    struct matrix matrix = {.spec = spec_of(lowering->recipe, row, tables)};
+    struct matrix matrix = {.spec = by_nbits_spec_of(lowering->recipe, row, tables)};
     bool ready = false;
     int failed = 0;
     for (size_t i = 0; i < row->readers.count && !failed; i++) {

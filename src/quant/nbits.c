@@ -1,7 +1,6 @@
 #include "quant/nbits.h"
 
 #include "quant/nbits_internal.h"
-#include "quant/weights_layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +17,7 @@ struct job {
 
 /* --- Levels --- */
 
-static void pack(unsigned bits, const uint8_t *levels, size_t count, uint8_t *out)
+void by_nbits_pack(unsigned bits, const uint8_t *levels, size_t count, uint8_t *out)
 {
     const unsigned each = 8 / bits;
     memset(out, 0, (count + each - 1) / each);
@@ -39,7 +38,7 @@ static double write_block(const struct job *job, struct by_nbits_block block, co
         error += i < count ? off * off : 0;
         levels[i] = (uint8_t)level;
     }
-    pack(job->spec->bits, levels, job->spec->block, out);
+    by_nbits_pack(job->spec->bits, levels, job->spec->block, out);
     return error;
 }
 
@@ -97,12 +96,12 @@ static int check_spec(const struct by_nbits_spec *spec, struct baryon_error *err
     return 0;
 }
 
-static int open_made(struct by_nbits *made, const struct job *job, struct baryon_error *err)
+static int open_made(struct by_nbits *made, const struct by_weight_layout *layout,
+                     const struct by_nbits_spec *spec, struct baryon_error *err)
 {
-    const struct by_nbits_spec *spec = job->spec;
-    *made = (struct by_nbits){.channels = job->layout.channel.count,
-                              .inputs = job->layout.group.count,
-                              .blocks = job->layout.groups,
+    *made = (struct by_nbits){.channels = layout->channel.count,
+                              .inputs = layout->group.count,
+                              .blocks = layout->groups,
                               .block_bytes = spec->block * spec->bits / 8,
                               .float_zeros = spec->method == BY_NBITS_HQQ};
     const size_t params = made->channels * made->blocks;
@@ -110,6 +109,20 @@ static int open_made(struct by_nbits *made, const struct job *job, struct baryon
     made->scales = by_alloc(params, sizeof *made->scales, err);
     made->zeros = by_alloc(params, sizeof *made->zeros, err);
     return made->levels && made->scales && made->zeros ? 0 : -1;
+}
+
+int by_nbits_room(struct by_nbits *made, const struct by_weight_view *view,
+                  const struct by_nbits_spec *spec, struct by_weight_layout *layout,
+                  struct baryon_error *err)
+{
+    const struct by_tensor_spec groups = {.granularity = BY_PER_GROUP,
+                                          .group = (int64_t)spec->block};
+    *made = (struct by_nbits){0};
+    if (check_spec(spec, err) || by_weight_layout(view, &groups, layout, err))
+        return -1;
+    if (view->rank != 2 || !layout->count)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "MatMulNBits takes matrices with elements");
+    return open_made(made, layout, spec, err);
 }
 
 static int quantize_all(struct job *job, struct by_pool *pool, struct baryon_error *err)
@@ -129,15 +142,9 @@ static int quantize_all(struct job *job, struct by_pool *pool, struct baryon_err
 int by_nbits_open(struct by_nbits *made, const struct by_weight_view *view,
                   const struct by_nbits_spec *spec, struct by_pool *pool, struct baryon_error *err)
 {
-    const struct by_tensor_spec groups = {.granularity = BY_PER_GROUP,
-                                          .group = (int64_t)spec->block};
     struct job job = {.view = view, .spec = spec, .made = made};
-    *made = (struct by_nbits){0};
-    if (check_spec(spec, err) || by_weight_layout(view, &groups, &job.layout, err))
-        return -1;
-    if (view->rank != 2 || !job.layout.count)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "MatMulNBits takes matrices with elements");
-    int failed = open_made(made, &job, err) || quantize_all(&job, pool, err);
+    const int failed =
+        by_nbits_room(made, view, spec, &job.layout, err) || quantize_all(&job, pool, err);
     if (failed)
         by_nbits_close(made);
     return failed ? -1 : 0;
@@ -167,6 +174,6 @@ void by_nbits_pack_zeros(const struct by_nbits *made, const struct by_nbits_spec
             const size_t count = left < BY_NBITS_BLOCK_MAX ? left : BY_NBITS_BLOCK_MAX;
             for (size_t i = 0; i < count; i++)
                 levels[i] = (uint8_t)made->zeros[c * made->blocks + done + i];
-            pack(spec->bits, levels, count, out + c * each + done * spec->bits / 8);
+            by_nbits_pack(spec->bits, levels, count, out + c * each + done * spec->bits / 8);
         }
 }

@@ -2,6 +2,7 @@
  * small ones stand side by side; neither changes what is found. */
 #include "onnx/load.h"
 #include "quant/floats.h"
+#include "quant/nbits.h"
 #include "quant/params_internal.h"
 #include "quant/weights.h"
 
@@ -34,8 +35,24 @@ static size_t elements(const struct by_quant_row *row)
     return count;
 }
 
-static int search(const struct by_quant_row *row, struct by_pool *pool, struct found *found,
-                  struct baryon_error *err)
+/* MatMulNBits has parameters of its own kind, found with its levels. */
+static int search_blocks(const struct by_recipe *recipe, const struct by_quant_row *row,
+                         const struct by_weight_view *view, struct by_pool *pool,
+                         struct found *found, struct baryon_error *err)
+{
+    struct by_nbits made;
+    const struct by_nbits_spec spec = by_nbits_spec_of(recipe, row, false);
+    found->params = row->params;
+    if (by_nbits_open(&made, view, &spec, pool, err) < 0)
+        return -1;
+    const int status = by_nbits_params(&made, &spec, &found->arena, &found->params, err);
+    found->error = made.error;
+    by_nbits_close(&made);
+    return status;
+}
+
+static int search(const struct by_recipe *recipe, const struct by_quant_row *row,
+                  struct by_pool *pool, struct found *found, struct baryon_error *err)
 {
     const struct by_ints *dims = &row->value->initializer->dims;
     struct by_floats_view floats;
@@ -48,8 +65,10 @@ static int search(const struct by_quant_row *row, struct by_pool *pool, struct f
                                         .axis = row->params.axis,
                                         .group_axis = row->params.group_axis,
                                         .name = row->value->name};
-    const int failed = by_weight_params(&view, &row->spec, pool, &found->arena, &found->params,
-                                        &found->error, err);
+    const int failed = recipe->approach == BY_APPROACH_NBITS
+                           ? search_blocks(recipe, row, &view, pool, found, err)
+                           : by_weight_params(&view, &row->spec, pool, &found->arena,
+                                              &found->params, &found->error, err);
     by_floats_close(&floats);
     return failed;
 }
@@ -60,7 +79,8 @@ static int search_small(void *context, size_t begin, size_t end, unsigned worker
     (void)worker;
     const struct work *work = context;
     for (size_t i = begin; i < end; i++)
-        if (search(&work->plan->rows.at[work->rows[i]], NULL, &work->found[i], err))
+        if (search(work->plan->recipe, &work->plan->rows.at[work->rows[i]], NULL, &work->found[i],
+                   err))
             return -1;
     return 0;
 }
@@ -85,6 +105,12 @@ static int keep(struct by_quant_plan *plan, struct by_quant_row *row, struct fou
     return row->params.scales && row->params.zeros ? 0 : -1;
 }
 
+/* Blocks whose levels nobody else chooses. */
+static bool lowering_finds_them(const struct by_recipe *recipe)
+{
+    return recipe->approach == BY_APPROACH_NBITS && recipe->rounding == BY_ROUNDING_NEAREST;
+}
+
 static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
                       struct baryon_error *err)
 {
@@ -95,14 +121,15 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
         if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
             by_params_of_range(plan, row, err))
             return -1;
-        if (!is_wanted(row) || plan->recipe->approach == BY_APPROACH_NBITS)
-            continue; /* MatMulNBits has parameters of its own kind, found with its levels */
+        if (!is_wanted(row) || lowering_finds_them(plan->recipe))
+            continue;
         if (elements(row) < BIG_ELEMENTS) {
             rows[small++] = i;
             continue;
         }
         struct found found;
-        const int failed = search(row, pool, &found, err) || keep(plan, row, &found, err);
+        const int failed =
+            search(plan->recipe, row, pool, &found, err) || keep(plan, row, &found, err);
         by_tensor_done(plan->model, row->value->initializer);
         by_arena_release(&found.arena);
         if (failed)
@@ -123,7 +150,7 @@ int by_quant_find_constant(struct by_quant_plan *plan, size_t row, struct by_poo
     struct found found;
     if (!is_wanted(&plan->rows.at[row]))
         return 0;
-    const int failed = search(&plan->rows.at[row], pool, &found, err) ||
+    const int failed = search(plan->recipe, &plan->rows.at[row], pool, &found, err) ||
                        keep(plan, &plan->rows.at[row], &found, err);
     by_arena_release(&found.arena);
     return failed ? -1 : 0;

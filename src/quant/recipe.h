@@ -92,7 +92,7 @@ enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
 enum by_rounding { BY_ROUNDING_NEAREST, BY_ROUNDING_DESCENT, BY_ROUNDING_GPTQ };
-enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ };
+enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ, BY_NBITS_MINMSE };
 
 struct by_recipe {
     const char *preset; /* NULL: none */

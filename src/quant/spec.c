@@ -11,6 +11,8 @@ struct levels {
 static struct levels levels_of(int64_t elem)
 {
     switch (elem) {
+    case BY_ELEM_UINT2:
+        return (struct levels){0, 3, 0, 0, 1};
     case BY_ELEM_INT4:
         return (struct levels){-8, 7, -7, -4, 4};
     case BY_ELEM_UINT4:

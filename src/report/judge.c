@@ -84,7 +84,9 @@ static int read_samples(struct by_judge *judge, const struct by_judge_options *o
         (options->last && pass_over(judge, options->aside, err) < 0) ||
         keep_until(judge, options->look + options->aside, err) < 0)
         return -1;
-    judge->looks = judge->count < options->look ? judge->count : options->look;
+    const bool fewer = options->shares && judge->count < options->look + options->aside;
+    const size_t look = fewer ? judge->count - judge->count / 4 : options->look;
+    judge->looks = judge->count < look ? judge->count : look;
     judge->first = judge->count > judge->looks ? judge->looks : 0;
     judge->most = options->look + judging;
     return 0;

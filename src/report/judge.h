@@ -34,6 +34,8 @@ struct by_judge_options {
     /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
      * left to whoever reads them as well; of a single sample none. */
     bool last;
+    /* Of fewer samples than that a quarter judges. */
+    bool shares;
 };
 
 struct by_judge;

@@ -272,6 +272,8 @@ LEVELS = {TensorProto.INT8: (-128, 127), TensorProto.UINT8: (0, 255), TensorProt
 class Case:
     """One model quantized in one way, with and without solving."""
 
+    written = Written
+
     def __init__(self, score, what, folder, options):
         self.score, self.what, self.folder = score, what, folder
         self.model = f"{folder}/model.onnx"
@@ -280,7 +282,7 @@ class Case:
         if self.failed:
             return
         self.told = json.loads(pathlib.Path(f"{folder}/r.json").read_text()).get("rounding")
-        self.solved, self.nearest = (Written(f"{folder}/{name}.onnx") for name in ("solved", "nearest"))
+        self.solved, self.nearest = (self.written(f"{folder}/{name}.onnx") for name in ("solved", "nearest"))
         self.float = Written(self.model)
         self.samples = [np.load(path) for path in sorted(pathlib.Path(folder, "data").iterdir())]
 
@@ -463,14 +465,14 @@ SOLVED = {
 }
 
 
-def look(score, make, form, options, expected, exact=True):
+def look(score, make, form, options, expected, exact=True, case_of=Case):
     with tempfile.TemporaryDirectory() as folder:
         net = make()
         net.save(f"{folder}/model.onnx")
         pathlib.Path(folder, "data").mkdir()
         for i, sample in enumerate(smooth(net.shape)):
             np.save(f"{folder}/data/{i:02}.npy", sample)
-        case = Case(score, f"{make.__name__} {form}", folder, options)
+        case = case_of(score, f"{make.__name__} {form}", folder, options)
         case.look(expected, exact)
         return case
 

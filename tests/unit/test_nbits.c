@@ -105,12 +105,56 @@ static void refusals(void **state)
     by_nbits_close(&made);
 }
 
+/* Levels that are taken as found give the matrix that was found; others what they mean. */
+static void levels_that_are_taken(void **state)
+{
+    (void)state;
+    for (unsigned form = 0; form < 6; form++) {
+        const struct by_nbits_spec spec = {
+            .bits = 2u << form / 2, .block = 16, .symmetric = form % 2 == 0};
+        struct by_nbits found, made;
+        struct by_params params = {.axis = 1};
+        struct by_arena arena;
+        float means[INPUTS][2], again[INPUTS][2];
+        int32_t levels[INPUTS][2];
+        by_arena_init(&arena, 0);
+        assert_ok(by_nbits_open(&found, &view, &spec, NULL, &err));
+        assert_ok(by_nbits_params(&found, &spec, &arena, &params, &err));
+        by_nbits_values(&found, &view, &spec, &means[0][0]);
+        for (size_t i = 0; i < INPUTS; i++)
+            for (size_t c = 0; c < 2; c++) {
+                const size_t at = c * params.groups + i / 16;
+                assert_true(params.scales[at] > 0);
+                levels[i][c] =
+                    (int32_t)lrintf(means[i][c] / params.scales[at]) + (int32_t)params.zeros[at];
+            }
+        assert_ok(by_nbits_take(&made, &view, &spec, &params, &levels[0][0], &err));
+        assert_memory_equal(made.levels, found.levels, 4 * made.block_bytes);
+        assert_memory_equal(made.scales, found.scales, 4 * sizeof(float));
+        assert_memory_equal(made.zeros, found.zeros, 4 * sizeof(float));
+        assert_float_equal(made.error, found.error, 1e-12);
+        by_nbits_close(&made);
+
+        levels[3][0] += levels[3][0] ? -1 : 1;
+        assert_ok(by_nbits_take(&made, &view, &spec, &params, &levels[0][0], &err));
+        by_nbits_values(&made, &view, &spec, &again[0][0]);
+        for (size_t i = 0; i < INPUTS * 2; i++) {
+            const float step = i == 6 ? params.scales[0] : 0;
+            assert_float_equal(fabsf((&again[0][0])[i] - (&means[0][0])[i]), step, 1e-6);
+        }
+        by_nbits_close(&made);
+        by_nbits_close(&found);
+        by_arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(symmetric, fill),
         cmocka_unit_test_setup(asymmetric, fill),
         cmocka_unit_test_setup(eight_and_two_bits, fill),
+        cmocka_unit_test_setup(levels_that_are_taken, fill),
         cmocka_unit_test_setup(refusals, fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,49 @@ static void quarks_fine_tuning_is_solved(void **state)
     end(&world);
 }
 
+static void quarks_gptq_is_a_start_of_solving(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world,
+          "weight_type: Int8\n"
+          "extra_options:\n"
+          "  UseGPTQ: True\n"
+          "  GPTQParams: {Bits: 8, BlockSize: 128, PercDamp: 0.01, GroupSize: -1, ActOrder: "
+          "False, PerChannel: True, MSE: True, WeightSymmetric: True}\n");
+    assert_int_equal(world.recipe->approach, BY_APPROACH_WEIGHTS);
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_GPTQ);
+    assert_true(world.recipe->rounding_damping == 0.01);
+    assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT8);
+    assert_int_equal(world.recipe->weight.granularity, BY_PER_CHANNEL);
+    assert_ptr_equal(world.recipe->weight.method, by_calibrator_find("minmse"));
+    takes_notices(&world, WORDS("GPTQParams: BlockSize, ActOrder: no effect, as the integers are "
+                                "the same for any block, and columns of large inputs always come "
+                                "first"));
+    end(&world);
+
+    makes(&world, WORDS("--extra=UseGPTQ=True",
+                        "--extra=GPTQParams={bits: 4, group_size: 32, weight_symmetric: False}"));
+    assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT4);
+    assert_int_equal(world.recipe->weight.granularity, BY_PER_GROUP);
+    assert_int_equal(world.recipe->weight.group, 32);
+    assert_false(world.recipe->weight.symmetric);
+    end(&world);
+
+    makes(&world, WORDS("--extra=UseMatMulNBits=True",
+                        "--extra=MatMulNBitsParams={Algorithm: GPTQ, GroupSize: 32}",
+                        "--extra=GPTQParams={PercDamp: 0.1}"));
+    assert_int_equal(world.recipe->approach, BY_APPROACH_NBITS);
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_GPTQ);
+    assert_int_equal(world.recipe->nbits.method, BY_NBITS_RTN);
+    assert_true(world.recipe->rounding_damping == 0.1);
+    end(&world);
+    makes(&world, WORDS("--preset=MATMUL_NBITS", "--extra=UseGPTQ=True"));
+    assert_int_equal(world.recipe->approach, BY_APPROACH_NBITS);
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_GPTQ);
+    end(&world);
+}
+
 static void quarks_fine_tuning_that_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +224,15 @@ static void quarks_fine_tuning_that_is_refused(void **state)
     refuses_file("extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
                  "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean "
                  "'NumIterations'?");
+    refuses(WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 3}"),
+            "--extra GPTQParams: Bits: only 4 and 8 are available");
+    refuses(WORDS("--extra=GPTQParams={BlokSize: 3}"),
+            "--extra GPTQParams: unknown key 'BlokSize'; did you mean 'BlockSize'?");
+    refuses(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
+            "--rounding has a meaning only with --approach static, weights or nbits");
+    refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--rounding=gptq"),
+            "--rounding other than nearest and --nbits-method hqq; its zero points lie between "
+            "levels; --nbits-method minmse finds scales of little error");
     refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
             "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
             "ConvTranspose, Gemm and MatMul");
@@ -273,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_by_quarks_names),
         cmocka_unit_test(quarks_fine_tuning_is_solved),
+        cmocka_unit_test(quarks_gptq_is_a_start_of_solving),
         cmocka_unit_test(quarks_fine_tuning_that_is_refused),
         cmocka_unit_test(quarks_names_that_are_refused),
         cmocka_unit_test(every_name_is_taken),

@@ -1,0 +1,123 @@
+#include "quant/floats.h"
+#include "quant/lower_node.h"
+#include "quant/nbits.h"
+#include "quant/weights.h"
+#include "quantize_solve_internal.h"
+
+bool by_solve_floats_stay(const struct by_solving *solving)
+{
+    return solving->recipe.approach != BY_APPROACH_STATIC;
+}
+
+int by_solve_patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
+                   const struct baryon_tensor *like, int64_t elem, const void *values,
+                   struct baryon_error *err)
+{
+    struct baryon_model *model = solving->copy.model;
+    size_t count, size;
+    const char *name = by_model_fresh_name(model, "solved", err);
+    if (!name || by_tensor_count(like, &count, err) < 0 ||
+        by_elem_bytes(elem, count, &size, err) < 0)
+        return -1;
+    struct baryon_tensor *tensor =
+        by_tensor_new(model, name, elem, like->dims.at, like->dims.count, values, size, err);
+    struct baryon_value *value =
+        tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL;
+    return value ? by_node_set_input(node, slot, value, err) : -1;
+}
+
+/* --- The nearest --- */
+
+static int through_blocks(const struct by_solving *solving, const struct by_quant_row *row,
+                          const struct by_weight_view *view, float *values,
+                          struct baryon_error *err)
+{
+    struct by_nbits made;
+    const struct by_nbits_spec spec = by_nbits_spec_of(&solving->recipe, row, false);
+    if (by_nbits_open(&made, view, &spec, solving->q->pool, err) < 0)
+        return -1;
+    by_nbits_values(&made, view, &spec, values);
+    by_nbits_close(&made);
+    return 0;
+}
+
+static int through_integers(const struct by_solving *solving, const struct by_quant_row *row,
+                            const struct by_params *params, const struct by_weight_view *view,
+                            size_t count, float *values, struct baryon_error *err)
+{
+    size_t size;
+    if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
+        return -1;
+    uint8_t *integers = by_alloc(size, 1, err);
+    int status = integers ? 0 : -1;
+    if (status == 0)
+        status =
+            by_weight_quantize(view, &row->spec, params, solving->q->pool, integers, size, err);
+    if (status == 0)
+        status = by_weight_dequantize(integers, view, &row->spec, params, values, err);
+    by_free(integers);
+    return status;
+}
+
+static int find_values(const struct by_solving *solving, size_t index, float *values,
+                       struct baryon_error *err)
+{
+    const struct by_quant_row *row = &solving->copy.plan->rows.at[index];
+    const struct by_params *params = by_quant_params(solving->copy.plan, index);
+    const struct baryon_tensor *tensor = row->value->initializer;
+    struct by_floats_view floats;
+    if (by_floats_open(&floats, tensor, err) < 0)
+        return -1;
+    const struct by_weight_view view = {.values = floats.values,
+                                        .rank = tensor->dims.count,
+                                        .dims = tensor->dims.at,
+                                        .axis = params->axis,
+                                        .group_axis = params->group_axis,
+                                        .name = row->value->name};
+    const int status =
+        solving->recipe.approach == BY_APPROACH_NBITS
+            ? through_blocks(solving, row, &view, values, err)
+            : through_integers(solving, row, params, &view, floats.count, values, err);
+    by_floats_close(&floats);
+    return status;
+}
+
+static int patch_row(struct by_solving *solving, size_t index, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &solving->copy.plan->rows.at[index];
+    const struct baryon_tensor *tensor = row->value->initializer;
+    size_t count;
+    if (tensor->data_type != BY_ELEM_FLOAT || by_tensor_count(tensor, &count, err) < 0)
+        return tensor->data_type != BY_ELEM_FLOAT ? 0 : -1;
+    float *values = by_alloc(count, sizeof *values, err);
+    int status = values ? find_values(solving, index, values, err) : -1;
+    for (size_t i = 0; status == 0 && i < row->readers.count; i++)
+        if (row->readers.at[i].node)
+            status = by_solve_patch(solving, row->readers.at[i].node, row->readers.at[i].slot,
+                                    tensor, BY_ELEM_FLOAT, values, err);
+    by_free(values);
+    return status;
+}
+
+int by_solve_nearest_floats(struct by_solving *solving, struct baryon_error *err)
+{
+    for (size_t i = 0; i < solving->copy.plan->rows.count; i++)
+        if (patch_row(solving, i, err) < 0)
+            return -1;
+    return by_model_settle(solving->copy.model, err);
+}
+
+/* --- What was solved --- */
+
+/* The copy's own constant is written over: nothing has read it yet. */
+void by_solve_patch_floats(struct by_solving *solving, const struct by_round_layer *layer,
+                           const struct by_round_choice *choice)
+{
+    struct baryon_value *value = by_node_in(by_solve_node_in_copy(solving, layer), 1);
+    float *values = (float *)(void *)by_lower_room(value);
+    const float *from = choice->weights;
+    for (size_t g = 0; g < layer->groups; g++)
+        for (size_t o = 0; o < layer->outs; o++)
+            for (size_t c = 0; c < layer->columns; c++)
+                values[by_round_element(layer, g, o, c)] = *from++;
+}
