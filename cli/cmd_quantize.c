@@ -176,7 +176,8 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
     struct by_quantizing *q = &job->quantizing;
     const struct settings *settings = job->settings;
     if (by_quantizing_take(q, cli, &settings->quantize, err) < 0 ||
-        check_places(cli, settings, err) < 0)
+        check_places(cli, settings, err) < 0 ||
+        by_quantize_beside(&q->options, &cli->config.arena, settings->out, err) < 0)
         return -1;
     q->options.dump_passes = settings->dump_passes;
     if (by_quantizing_load(q, err) < 0 || check_not_data(q->loaded.model, settings->out, err) < 0 ||

@@ -129,6 +129,8 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
     if (status == 0)
         status = check_out(out, err);
     if (status == 0)
+        status = by_quantize_beside(&job.options, &job.work.config.arena, out, err);
+    if (status == 0)
         status = by_api_work_load(&job.work, job.settings.running.model.allow_links, &model, err);
     if (status == 0)
         status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);

@@ -21,6 +21,7 @@ struct by_quantize_options {
     const char *stats; /* statistics of an earlier run instead of samples; NULL: none */
     struct by_calibrate_options
         calibrate;            /* of samples, session, progress; not what is looked at */
+    const char *folder;       /* for temporary files; NULL: the system's */
     bool keeps_float;         /* as it is before biases make up for anything */
     const char *dump_passes;  /* folder for the model after each pass; NULL: none */
     const struct by_log *log; /* may be NULL */

@@ -18,7 +18,7 @@
 #define BY_BIAS_INT32     1000
 #define BY_BIAS_AS_WEIGHT 1001
 /* --rounding-samples by default. */
-#define BY_ROUNDING_SAMPLES 128
+#define BY_ROUNDING_SAMPLES 1024
 /* Values of --bias-scale and --bias-method. */
 #define BY_AS_WEIGHT 100
 

@@ -315,7 +315,7 @@ static const struct by_option hardware_rows[] = {
      .arg = "COUNT",
      .min = 1,
      .max = 1 << 20,
-     .fallback = "128",
+     .fallback = "1024",
      AT(rounding_samples),
      .help = "Samples that rounding is solved and judged on at most"},
     {.name = "rounding-op-types",

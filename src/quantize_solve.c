@@ -1,7 +1,6 @@
 #include "quantize_solve_internal.h"
 
 #include "base/thread.h"
-#include "calibrate_size.h"
 #include "ir/infer.h"
 #include "onnx/load.h"
 #include "quant/floats.h"
@@ -12,36 +11,32 @@
 
 #include <string.h>
 
-/* Samples that are solved on and that judge, a quarter of them, as far as there are so many and as
- * what waits between two layers has room. */
-#define SAMPLES_LEAST 8
-#define JUDGING_MOST  24
-#define WAITING       ((uint64_t)256 << 20)
+/* Of the samples a quarter judges, as far as there are so many. */
+#define JUDGING_MOST 24
+/* Bytes that wait in memory; more changes little, since what is in a file is in the system's cache
+ * as long as there is room. */
+#define WAITING ((uint64_t)32 << 20)
 
 /* --- Samples --- */
 
-static uint64_t room_for(const struct by_solving *solving, uint64_t held)
+static int open_depot(struct by_solving *solving, struct baryon_error *err)
 {
     const uint64_t asked = solving->q->options->calibrate.max_memory;
-    const uint64_t room = asked && asked < WAITING ? asked : WAITING;
-    const uint64_t most = (uint64_t)solving->q->options->recipe->rounding_samples;
-    if (held == UINT64_MAX || !held)
-        return most;
-    const uint64_t fit = room / held > SAMPLES_LEAST ? room / held : SAMPLES_LEAST;
-    return fit < most ? fit : most;
+    const struct by_depot_options options = {
+        .folder = solving->q->options->folder,
+        .budget = asked && asked < WAITING ? asked : WAITING,
+    };
+    return by_depot_open(&solving->depot, &options, err);
 }
 
 /* Statistics of an earlier run do not say how many samples there are to take. */
-static int count_samples(struct by_solving *solving, struct baryon_error *err)
+static void count_samples(struct by_solving *solving)
 {
-    uint64_t held, all = by_quantization_samples(solving->q);
-    if (by_activation_bytes(solving->q->model->graph, &held, err) < 0)
-        return -1;
-    const uint64_t most = room_for(solving, held);
+    const uint64_t most = (uint64_t)solving->q->options->recipe->rounding_samples;
+    uint64_t all = by_quantization_samples(solving->q);
     all = !all || all > most ? most : all;
     solving->judging = (size_t)(all / 4 < JUDGING_MOST ? all / 4 : JUDGING_MOST);
     solving->train = (size_t)all - solving->judging;
-    return 0;
 }
 
 static int open_judge(struct by_solving *solving, struct baryon_error *err)
@@ -56,10 +51,12 @@ static int open_judge(struct by_solving *solving, struct baryon_error *err)
         .aside = solving->judging,
         .most = solving->judging,
         .shares = true,
+        .depot = solving->depot,
     };
     options.input.log = NULL;
-    if (options.input.random)
-        options.input.count = solving->train + solving->judging;
+    const size_t count = solving->train + solving->judging;
+    if (options.input.random && (!options.input.count || options.input.count > count))
+        options.input.count = count;
     return by_judge_open(&solving->judge, solving->reference, &options, err);
 }
 
@@ -67,7 +64,8 @@ static int open_judge(struct by_solving *solving, struct baryon_error *err)
 static int read_samples(struct by_solving *solving, struct baryon_error *err)
 {
     size_t inputs;
-    if (count_samples(solving, err) < 0 || open_judge(solving, err) < 0)
+    count_samples(solving);
+    if (open_depot(solving, err) < 0 || open_judge(solving, err) < 0)
         return -1;
     solving->train = by_judge_looks(solving->judge);
     solving->judging = by_judge_count(solving->judge);
@@ -76,7 +74,7 @@ static int read_samples(struct by_solving *solving, struct baryon_error *err)
     if (!solving->inputs)
         return -1;
     for (size_t i = 0; i < count; i++)
-        solving->inputs[i] = by_judge_inputs(
+        solving->inputs[i] = by_judge_parked(
             solving->judge, i < by_judge_kept(solving->judge) ? i : i - solving->train, &inputs);
     return by_judge_references(solving->judge, solving->q->pool, err);
 }
@@ -115,10 +113,11 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
 static int open_stages(struct by_solving *solving, struct baryon_error *err)
 {
     const struct by_quantization *q = solving->q;
-    struct by_stages_options options = {.session = q->options->calibrate.session, .pool = q->pool};
+    struct by_stages_options options = {
+        .session = q->options->calibrate.session, .pool = q->pool, .depot = solving->depot};
     const size_t samples = solving->train + solving->judging;
     size_t inputs;
-    (void)by_judge_inputs(solving->judge, 0, &inputs);
+    (void)by_judge_parked(solving->judge, 0, &inputs);
     if (by_stages_open(&solving->exact, solving->reference, solving->inputs, inputs, samples,
                        &options, err) < 0)
         return -1;
@@ -194,9 +193,11 @@ static int go_on(const struct by_solving *solving, size_t done, struct baryon_er
 
 static int solve_all(struct by_solving *solving, struct baryon_error *err)
 {
-    for (size_t i = 0; i < solving->layer_count; i++)
+    for (size_t i = 0; i < solving->layer_count; i++) {
         if (go_on(solving, i, err) < 0 || by_solve_layer(solving, i, err) < 0)
             return -1;
+        by_trim_memory();
+    }
     return go_on(solving, solving->layer_count, err);
 }
 
@@ -281,6 +282,9 @@ static void release(struct by_solving *solving)
     by_stages_close(solving->rounded);
     by_round_scratch_close(solving->scratch);
     by_judge_close(solving->judge);
+    by_unpark_room_release(&solving->read_room);
+    by_unpark_room_release(&solving->wanted_room);
+    by_depot_close(solving->depot);
     by_model_free(solving->loaded);
     by_quantize_copy_close(&solving->copy);
     by_frame_release(&solving->frame);
@@ -288,7 +292,7 @@ static void release(struct by_solving *solving)
         by_free(solving->old_biases[i]);
     by_free(solving->old_biases);
     by_free(solving->layers);
-    by_free(solving->inputs);
+    by_free((void *)solving->inputs);
     by_free(solving->values);
 }
 

@@ -96,7 +96,21 @@ static int dequantize(struct by_solving *solving, const struct by_solve_source *
 int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
                    const struct by_array **x, struct baryon_error *err)
 {
-    const struct by_array *array = by_stages_value(solving->rounded, source->value, sample);
-    *x = source->dequantize ? &solving->read : array;
-    return source->dequantize ? dequantize(solving, source, array, err) : 0;
+    struct by_array waits;
+    *x = &solving->read;
+    if (by_stages_look(solving->rounded, source->value, sample, &solving->read_room, &waits, err) <
+        0)
+        return -1;
+    if (source->dequantize)
+        return dequantize(solving, source, &waits, err);
+    solving->read = waits;
+    return 0;
+}
+
+int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,
+                    const struct by_array **y, struct baryon_error *err)
+{
+    *y = &solving->wanted;
+    return by_stages_look(solving->exact, by_solve_wanted(solving, layer), sample,
+                          &solving->wanted_room, &solving->wanted, err);
 }

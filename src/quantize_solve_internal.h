@@ -28,8 +28,9 @@ struct by_solving {
     struct baryon_model *reference; /* what is to be computed: q->model, or `loaded` */
     struct baryon_model *loaded;    /* that before passes that simulate hardware; NULL: the same */
     struct by_judge *judge;
-    size_t train, judging; /* samples: the first ones, and those behind them */
-    const struct by_array **inputs;
+    size_t train, judging;  /* samples: the first ones, and those behind them */
+    struct by_depot *depot; /* what waits */
+    const struct by_parked **inputs;
     struct by_recipe recipe;
     struct by_frame frame;
     struct by_quantize_copy copy;      /* lowered, with layers solved so far */
@@ -38,7 +39,8 @@ struct by_solving {
     struct by_round_layer *layers;
     float **old_biases; /* by layer; NULL: it was not touched */
     size_t layer_count;
-    struct by_array read; /* one sample of what a layer reads, as floats */
+    struct by_array read, wanted; /* one sample of what a layer reads and is to give, as floats */
+    struct by_unpark_room read_room, wanted_room;
     float *values;
     size_t values_room;
     double begun;
@@ -65,9 +67,11 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
                        struct baryon_error *err);
-/* Good until the next call. */
+/* What a layer reads in a sample, and what it is to give; good until the next call. */
 int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
                    const struct by_array **x, struct baryon_error *err);
+int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,
+                    const struct by_array **y, struct baryon_error *err);
 
 /* Room for as many floats as that has, and an array of them; good until the next call. */
 float *by_solve_values(struct by_solving *solving, const struct by_array *like,

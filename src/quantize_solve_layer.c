@@ -22,12 +22,11 @@ static int gather(struct by_solving *solving, const struct by_round_layer *layer
                   const struct by_solve_source *source, struct by_round_moments *moments,
                   struct baryon_error *err)
 {
-    const struct baryon_value *out = by_solve_wanted(solving, layer);
     for (size_t i = 0; i < solving->train; i++) {
-        const struct by_array *x;
+        const struct by_array *x, *y;
         if (by_solve_input(solving, source, i, &x, err) < 0 ||
-            by_round_moments_look(moments, solving->scratch, layer, x,
-                                  by_stages_value(solving->exact, out, i), i, err) < 0)
+            by_solve_output(solving, layer, i, &y, err) < 0 ||
+            by_round_moments_look(moments, solving->scratch, layer, x, y, i, err) < 0)
             return -1;
     }
     return 0;
@@ -37,12 +36,11 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
                    const struct by_solve_source *source, struct by_round_errors *errors,
                    struct baryon_error *err)
 {
-    const struct baryon_value *out = by_solve_wanted(solving, layer);
     for (size_t i = solving->train; i < solving->train + solving->judging; i++) {
-        const struct by_array *x;
+        const struct by_array *x, *y;
         if (by_solve_input(solving, source, i, &x, err) < 0 ||
-            by_round_errors_look(errors, solving->scratch, layer, x,
-                                 by_stages_value(solving->exact, out, i), i, err) < 0)
+            by_solve_output(solving, layer, i, &y, err) < 0 ||
+            by_round_errors_look(errors, solving->scratch, layer, x, y, i, err) < 0)
             return -1;
     }
     return 0;

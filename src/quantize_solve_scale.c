@@ -68,7 +68,7 @@ static bool find(struct scaling *scaling)
     scaling->integers = by_node_in(pair, 0);
     scaling->quantize = scaling->integers->producer;
     if (!scaling->quantize || !by_node_quantizes(scaling->quantize) ||
-        by_stages_value(scaling->solving->rounded, scaling->integers, 0))
+        by_stages_has(scaling->solving->rounded, scaling->integers))
         return false;
     scaling->exact = by_node_in(scaling->quantize, 0);
     scaling->row = by_quant_find(plan, by_node_in(scaling->layer->node, 0));
@@ -112,15 +112,17 @@ static int fake_quantize(struct scaling *scaling, const struct by_array *from, f
 static int cost(struct scaling *scaling, float scale, double *noise, struct baryon_error *err)
 {
     struct by_solving *solving = scaling->solving;
-    const struct baryon_value *wanted = by_solve_wanted(solving, scaling->layer);
+    const struct by_solve_source source = {.value = scaling->exact};
     struct by_round_errors errors = {.choices = &scaling->choice, .count = 1, .noise = noise};
     *noise = 0;
     for (size_t i = 0; i < solving->train && i < SAMPLES; i++) {
-        struct by_array x;
-        if (fake_quantize(scaling, by_stages_value(solving->rounded, scaling->exact, i), scale, &x,
-                          err) < 0 ||
-            by_round_errors_look(&errors, solving->scratch, scaling->layer, &x,
-                                 by_stages_value(solving->exact, wanted, i), i, err) < 0)
+        struct by_array rounded;
+        const struct by_array *x, *y;
+        if (by_solve_input(solving, &source, i, &x, err) < 0 ||
+            by_solve_output(solving, scaling->layer, i, &y, err) < 0 ||
+            fake_quantize(scaling, x, scale, &rounded, err) < 0 ||
+            by_round_errors_look(&errors, solving->scratch, scaling->layer, &rounded, y, i, err) <
+                0)
             return -1;
     }
     return 0;

@@ -1,6 +1,9 @@
 #include "quantize_take.h"
 
+#include "base/file.h"
 #include "base/format.h"
+
+#include <string.h>
 
 #define AT(member) .offset = offsetof(struct by_quantize_settings, member)
 
@@ -111,4 +114,16 @@ int by_quantize_take(struct by_config *config, const struct by_quantize_settings
     options->calibrate.input.log = log;
     by_prep_options(config, &running->prep, &options->calibrate.input.prep);
     return take_samples(config, settings, callback, recipe, options, err);
+}
+
+int by_quantize_beside(struct by_quantize_options *options, struct by_arena *arena, const char *out,
+                       struct baryon_error *err)
+{
+    const size_t size = strlen(out) + sizeof ".";
+    char *folder = by_arena_alloc(arena, size, 1, err);
+    if (!folder)
+        return -1;
+    if (by_folder_of(out, folder, size))
+        options->folder = folder;
+    return 0;
 }

@@ -24,4 +24,8 @@ int by_quantize_take(struct by_config *config, const struct by_quantize_settings
                      const struct by_input_callback *callback, const struct by_log *log,
                      struct by_quantize_options *options, struct baryon_error *err);
 
+/* What a run that writes to `out` has in its folder while it works. */
+int by_quantize_beside(struct by_quantize_options *options, struct by_arena *arena, const char *out,
+                       struct baryon_error *err);
+
 #endif

@@ -40,6 +40,8 @@ void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size);
 void by_mapped_close(struct by_mapped *mapped);
 /* A file without a path, in memory; it ends with its last descriptor. name is for messages. */
 int by_memory_file(int *fd, const char *name, struct baryon_error *err);
+/* A file without a name in a folder; the disk is free again when its descriptor is closed. */
+int by_nameless_open(int *fd, const char *folder, struct baryon_error *err);
 
 /* Whole small file into memory (by_free it), NUL added behind; refuses more than limit bytes. */
 int by_read_file(const char *path, size_t limit, char **bytes, size_t *size,

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,35 +13,12 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* File systems that know no files without names get one that is removed at once. */
-static int open_nameless(const char *folder)
-{
-    char path[4096];
-    if (by_fault(BY_FAULT_IO)) {
-        errno = EIO;
-        return -1;
-    }
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-        return fd;
-    if (!by_join_path(path, sizeof path, folder, ".baryon-spill-XXXXXX")) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 int by_spill_open(struct by_spill *spill, const char *folder, size_t room, struct baryon_error *err)
 {
-    *spill = (struct by_spill){.file.fd = open_nameless(folder), .room = room};
+    *spill = (struct by_spill){.file.fd = -1, .room = room};
     snprintf(spill->file.path, sizeof spill->file.path, "%s", folder);
-    if (spill->file.fd < 0) {
-        by_fail_errno(err, BARYON_ERR_IO, "no temporary file can be made there");
-        return by_err_file(err, folder);
-    }
+    if (by_nameless_open(&spill->file.fd, folder, err) < 0)
+        return -1;
     void *at = by_fault(BY_FAULT_IO) ? MAP_FAILED
                                      : mmap(NULL, room, PROT_READ | PROT_WRITE,
                                             MAP_SHARED | MAP_NORESERVE, spill->file.fd, 0);

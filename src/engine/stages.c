@@ -1,16 +1,14 @@
 #include "engine/stages_internal.h"
 
-#include <string.h>
-
 /* --- What waits --- */
 
 static void release(struct by_stages *stages, struct by_held *held)
 {
-    for (size_t i = 0; held->arrays && !held->given && i < stages->samples; i++) {
-        stages->bytes -= held->arrays[i].size;
-        by_free((void *)(uintptr_t)held->arrays[i].data);
+    for (size_t i = 0; held->parked && !held->given && i < stages->samples; i++) {
+        stages->bytes -= held->parked[i].array.size;
+        by_park_drop(stages->options.depot, &held->parked[i]);
     }
-    by_free(held->arrays);
+    by_free(held->parked);
     *held = (struct by_held){0};
 }
 
@@ -18,29 +16,29 @@ static void release_idle(struct by_stages *stages)
 {
     const struct by_ptrs *values = &stages->model->graph->all_values;
     for (size_t i = 0; i < stages->value_count; i++)
-        if (stages->held[i].arrays && !stages->held[i].wanted &&
+        if (stages->held[i].parked && !stages->held[i].wanted &&
             !by_stage_is_awaited(stages, NULL, values->at[i]))
             release(stages, &stages->held[i]);
 }
 
-static int hold_input(struct by_stages *stages, const struct by_array *const *inputs, size_t place,
+static int hold_input(struct by_stages *stages, const struct by_parked *const *inputs, size_t place,
                       struct baryon_error *err)
 {
-    const char *name = inputs[0][place].name;
+    const char *name = inputs[0][place].array.name;
     const struct baryon_value *value = by_map_get(&stages->model->graph->values, name);
     if (!value || !value->is_input)
         return by_fail(err, BARYON_ERR_INTERNAL, "the model has no input '%s'", name);
     struct by_held *held = &stages->held[value->index];
     held->given = true;
-    held->arrays = by_alloc(stages->samples, sizeof *held->arrays, err);
-    for (size_t i = 0; held->arrays && i < stages->samples; i++)
-        held->arrays[i] = inputs[i][place];
-    return held->arrays ? 0 : -1;
+    held->parked = by_alloc(stages->samples, sizeof *held->parked, err);
+    for (size_t i = 0; held->parked && i < stages->samples; i++)
+        held->parked[i] = inputs[i][place];
+    return held->parked ? 0 : -1;
 }
 
 /* --- Opening --- */
 
-static int open_all(struct by_stages *stages, const struct by_array *const *inputs,
+static int open_all(struct by_stages *stages, const struct by_parked *const *inputs,
                     size_t input_count, struct baryon_error *err)
 {
     const struct baryon_graph *graph = stages->model->graph;
@@ -57,7 +55,7 @@ static int open_all(struct by_stages *stages, const struct by_array *const *inpu
 }
 
 int by_stages_open(struct by_stages **out, struct baryon_model *model,
-                   const struct by_array *const *inputs, size_t input_count, size_t samples,
+                   const struct by_parked *const *inputs, size_t input_count, size_t samples,
                    const struct by_stages_options *options, struct baryon_error *err)
 {
     *out = NULL;
@@ -90,27 +88,19 @@ void by_stages_close(struct by_stages *stages)
 
 /* --- Running a piece --- */
 
+/* What a worker reads; one a value that the piece reads. */
+struct reading {
+    struct by_array *inputs;
+    struct by_unpark_room *rooms;
+};
+
 struct piece {
     struct by_stages *stages;
     const struct by_stage *stage;
     struct by_session *session;
-    const char **names;      /* of the outputs */
-    struct by_array *inputs; /* by worker */
+    const char **names;       /* of the outputs */
+    struct reading *readings; /* by worker */
 };
-
-static int keep(struct by_held *held, size_t sample, const struct by_array *from,
-                struct baryon_error *err)
-{
-    struct by_array *to = &held->arrays[sample];
-    void *data = by_alloc(from->size, 1, err);
-    if (!data)
-        return -1;
-    if (from->size)
-        memcpy(data, from->data, from->size);
-    *to = *from;
-    to->data = data;
-    return 0;
-}
 
 static int keep_all(const struct piece *piece, size_t sample, const struct by_run *run,
                     struct baryon_error *err)
@@ -119,21 +109,24 @@ static int keep_all(const struct piece *piece, size_t sample, const struct by_ru
     const struct by_array *outputs = by_run_outputs(run, &count);
     for (size_t i = 0; i < count; i++) {
         const struct baryon_value *value = piece->stage->outputs.at[i];
-        if (keep(&piece->stages->held[value->index], sample, &outputs[i], err) < 0)
+        struct by_parked *to = &piece->stages->held[value->index].parked[sample];
+        if (by_park(piece->stages->options.depot, &outputs[i], false, to, err) < 0)
             return -1;
-        piece->stages->held[value->index].arrays[sample].name = value->name;
+        to->array.name = value->name;
     }
     return 0;
 }
 
-static int run_sample(const struct piece *piece, size_t sample, struct by_array *inputs,
+static int run_sample(const struct piece *piece, size_t sample, const struct reading *reading,
                       struct baryon_error *err)
 {
     const struct by_value_list *reads = &piece->stage->inputs;
     struct by_run *run;
     for (size_t i = 0; i < reads->count; i++)
-        inputs[i] = piece->stages->held[reads->at[i]->index].arrays[sample];
-    if (by_session_run(piece->session, inputs, reads->count, piece->names,
+        if (by_stages_look(piece->stages, reads->at[i], sample, &reading->rooms[i],
+                           &reading->inputs[i], err) < 0)
+            return -1;
+    if (by_session_run(piece->session, reading->inputs, reads->count, piece->names,
                        piece->stage->outputs.count, &run, err) < 0)
         return -1;
     const int status = keep_all(piece, sample, run, err);
@@ -146,8 +139,7 @@ static int run_each(void *context, size_t begin, size_t end, unsigned worker,
 {
     const struct piece *piece = context;
     for (size_t i = begin; i < end; i++)
-        if (run_sample(piece, i, piece->inputs + worker * (piece->stage->inputs.count + 1), err) <
-            0)
+        if (run_sample(piece, i, &piece->readings[worker], err) < 0)
             return -1;
     return 0;
 }
@@ -157,20 +149,40 @@ static unsigned threads(const struct by_stages *stages)
     return stages->options.pool ? by_pool_threads(stages->options.pool) : 1;
 }
 
+static int make_readings(struct piece *piece, struct by_arena *arena, struct baryon_error *err)
+{
+    const unsigned count = threads(piece->stages);
+    const size_t reads = piece->stage->inputs.count + 1;
+    piece->readings = by_arena_alloc(arena, count, sizeof *piece->readings, err);
+    for (unsigned i = 0; piece->readings && i < count; i++) {
+        struct reading *reading = &piece->readings[i];
+        reading->rooms = by_arena_alloc(arena, reads, sizeof *reading->rooms, err);
+        reading->inputs = by_arena_alloc(arena, reads, sizeof *reading->inputs, err);
+        if (!reading->rooms || !reading->inputs)
+            return -1;
+    }
+    return piece->readings ? 0 : -1;
+}
+
+static void release_readings(const struct piece *piece)
+{
+    for (unsigned i = 0; piece->readings && i < threads(piece->stages); i++)
+        for (size_t k = 0; piece->readings[i].rooms && k < piece->stage->inputs.count; k++)
+            by_unpark_room_release(&piece->readings[i].rooms[k]);
+}
+
 static int make_room(struct piece *piece, struct by_arena *arena, struct baryon_error *err)
 {
     struct by_stages *stages = piece->stages;
     const struct by_value_list *outputs = &piece->stage->outputs;
     piece->names = by_arena_alloc(arena, outputs->count + 1, sizeof *piece->names, err);
-    piece->inputs = by_arena_alloc(arena, threads(stages) * (piece->stage->inputs.count + 1),
-                                   sizeof *piece->inputs, err);
-    if (!piece->names || !piece->inputs)
+    if (!piece->names || make_readings(piece, arena, err) < 0)
         return -1;
     for (size_t i = 0; i < outputs->count; i++) {
         struct by_held *held = &stages->held[outputs->at[i]->index];
         piece->names[i] = outputs->at[i]->name;
-        held->arrays = by_alloc_zero(stages->samples, sizeof *held->arrays, err);
-        if (!held->arrays)
+        held->parked = by_alloc_zero(stages->samples, sizeof *held->parked, err);
+        if (!held->parked)
             return -1;
     }
     return 0;
@@ -180,8 +192,8 @@ static void count_bytes(struct by_stages *stages, const struct by_stage *stage)
 {
     for (size_t i = 0; i < stage->outputs.count; i++) {
         const struct by_held *held = &stages->held[stage->outputs.at[i]->index];
-        for (size_t k = 0; held->arrays && k < stages->samples; k++)
-            stages->bytes += held->arrays[k].size;
+        for (size_t k = 0; held->parked && k < stages->samples; k++)
+            stages->bytes += held->parked[k].array.size;
     }
 }
 
@@ -194,6 +206,7 @@ static int run_piece(struct by_stages *stages, struct by_stage *stage, struct ba
     if (status == 0)
         status = by_par_for(stages->options.pool, stages->samples, 1, run_each, &piece, err);
     count_bytes(stages, stage);
+    release_readings(&piece);
     by_session_close(piece.session);
     return status;
 }
@@ -224,17 +237,23 @@ int by_stages_reach(struct by_stages *stages, struct baryon_value *const *values
     return status;
 }
 
-const struct by_array *by_stages_value(const struct by_stages *stages,
-                                       const struct baryon_value *value, size_t sample)
+bool by_stages_has(const struct by_stages *stages, const struct baryon_value *value)
 {
-    return by_stages_has(stages, value) ? &stages->held[value->index].arrays[sample] : NULL;
+    return value->index < stages->value_count && stages->held[value->index].parked;
+}
+
+int by_stages_look(const struct by_stages *stages, const struct baryon_value *value, size_t sample,
+                   struct by_unpark_room *room, struct by_array *array, struct baryon_error *err)
+{
+    return by_unpark(stages->options.depot, &stages->held[value->index].parked[sample], room, array,
+                     err);
 }
 
 void by_stages_let_go(struct by_stages *stages, const struct baryon_value *value)
 {
     struct by_held *held = &stages->held[value->index];
     held->wanted = false;
-    if (held->arrays && !by_stage_is_awaited(stages, NULL, value))
+    if (held->parked && !by_stage_is_awaited(stages, NULL, value))
         release(stages, held);
 }
 

@@ -1,6 +1,6 @@
 /*
- * A model run piece by piece, all samples side by side: what lies between two pieces waits in
- * memory. A piece is the nodes that a value needs and that did not run yet; its session is made of
+ * A model run piece by piece, all samples side by side: what lies between two pieces waits in a
+ * depot. A piece is the nodes that a value needs and that did not run yet; its session is made of
  * the model as it is at that moment. So constants of nodes that did not run may change, which is
  * what a solver does that goes from layer to layer.
  *
@@ -12,7 +12,7 @@
 #define BY_STAGES_H
 
 #include "base/par.h"
-#include "engine/session.h"
+#include "engine/parked.h"
 #include "ir/graph.h"
 
 struct by_stages;
@@ -20,12 +20,13 @@ struct by_stages;
 struct by_stages_options {
     struct by_session_options session; /* it gets one thread, samples run side by side */
     struct by_pool *pool;              /* NULL: one sample after the other */
+    struct by_depot *depot;            /* where values wait, and the inputs */
 };
 
 /* inputs[i]: those of sample i, by name; they stay the caller's and have to live as long. The
  * model is linked and settled, and nodes neither come nor go. */
 int by_stages_open(struct by_stages **stages, struct baryon_model *model,
-                   const struct by_array *const *inputs, size_t input_count, size_t samples,
+                   const struct by_parked *const *inputs, size_t input_count, size_t samples,
                    const struct by_stages_options *options, struct baryon_error *err);
 void by_stages_close(struct by_stages *stages);
 
@@ -33,12 +34,14 @@ void by_stages_close(struct by_stages *stages);
  * once let go, one cannot be reached again. */
 int by_stages_reach(struct by_stages *stages, struct baryon_value *const *values, size_t count,
                     struct baryon_error *err);
-/* What a value that is wanted is in a sample; as long as it is. */
-const struct by_array *by_stages_value(const struct by_stages *stages,
-                                       const struct baryon_value *value, size_t sample);
+/* Whether the value waits: it is wanted, or some node is to read it. */
+bool by_stages_has(const struct by_stages *stages, const struct baryon_value *value);
+/* What a value that waits is in a sample; as long as it does, and the room is not used again. */
+int by_stages_look(const struct by_stages *stages, const struct baryon_value *value, size_t sample,
+                   struct by_unpark_room *room, struct by_array *array, struct baryon_error *err);
 /* It is wanted no longer. */
 void by_stages_let_go(struct by_stages *stages, const struct baryon_value *value);
-/* Bytes of all that waits. */
+/* Bytes of all that waits, in memory or not. */
 uint64_t by_stages_bytes(const struct by_stages *stages);
 
 #endif

@@ -23,12 +23,12 @@ static const struct by_shape *common_shape(struct cut *cut, const struct by_held
                                            size_t samples, struct baryon_error *err)
 {
     int64_t dims[BY_RANK_MAX];
-    const struct by_array *first = &held->arrays[0];
+    const struct by_array *first = &held->parked[0].array;
     const struct by_shape *shape;
     for (size_t i = 0; i < first->rank; i++)
         dims[i] = first->dims[i];
     for (size_t k = 1; k < samples; k++) {
-        const struct by_array *other = &held->arrays[k];
+        const struct by_array *other = &held->parked[k].array;
         if (other->rank != first->rank)
             return NULL;
         for (size_t i = 0; i < first->rank; i++)
@@ -57,7 +57,7 @@ static int add_input(struct cut *cut, const struct by_stages *stages,
     const struct by_shape *shape = common_shape(cut, held, stages->samples, err);
     if (!shape && err->code)
         return -1;
-    struct by_type *type = by_type_tensor(stages->model, held->arrays[0].elem, shape, err);
+    struct by_type *type = by_type_tensor(stages->model, held->parked[0].array.elem, shape, err);
     return type ? add_info(cut, &cut->inputs, value->name, type, err) : -1;
 }
 

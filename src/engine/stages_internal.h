@@ -11,9 +11,9 @@
 #include "engine/stages.h"
 
 struct by_held {
-    struct by_array *arrays; /* by sample; NULL: it is not there */
+    struct by_parked *parked; /* by sample; NULL: it is not there */
     bool wanted;
-    bool given; /* an input: the data is the caller's */
+    bool given; /* an input: it waits for the caller */
 };
 
 struct by_stages {
@@ -39,11 +39,6 @@ struct by_stage {
     bool *seen;                                      /* values, by value->index */
     struct by_value_list inputs, constants, outputs; /* each value once */
 };
-
-static inline bool by_stages_has(const struct by_stages *stages, const struct baryon_value *value)
-{
-    return value->index < stages->value_count && stages->held[value->index].arrays;
-}
 
 /* Runs wherever it is needed. */
 bool by_stage_is_free(const struct baryon_node *node);

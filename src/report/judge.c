@@ -6,8 +6,11 @@
 #define MANY_NODES 4000
 
 struct kept {
-    struct by_sample sample;
-    struct by_array *wanted; /* the reference's outputs, of float types with data; in the arena */
+    struct by_arena arena;
+    const char *name;
+    struct by_array *inputs; /* one a port, without data where that is in a file */
+    struct by_parked *parked;
+    struct by_parked *wanted; /* the reference's outputs, those of float types with data */
     size_t wanted_count;
 };
 
@@ -17,6 +20,7 @@ struct by_judge {
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
+    struct by_depot *depot, *own; /* where all waits; `own`: ours */
     struct kept *kept;
     size_t count;  /* of kept */
     size_t looks;  /* the first ones */
@@ -28,29 +32,46 @@ struct by_judge {
 
 /* --- Samples --- */
 
+/* Names are the session's, which samples outlive. */
+static int park(struct by_judge *judge, struct by_parked *parked, struct by_arena *arena,
+                const struct by_array *array, bool cold, struct baryon_error *err)
+{
+    struct by_array named = *array;
+    named.name = by_arena_text(arena, array->name, strlen(array->name), err);
+    return named.name ? by_park(judge->depot, &named, cold, parked, err) : -1;
+}
+
+/* What comes to an end half way is released with the judge. */
+static int take(struct by_judge *judge, struct kept *kept, const struct by_sample *sample,
+                struct baryon_error *err)
+{
+    const size_t ports = judge->port_count;
+    by_arena_init(&kept->arena, 0);
+    judge->count++;
+    kept->name = by_arena_text(&kept->arena, sample->name, strlen(sample->name), err);
+    kept->inputs = by_arena_alloc(&kept->arena, ports, sizeof *kept->inputs, err);
+    kept->parked = by_arena_alloc(&kept->arena, ports, sizeof *kept->parked, err);
+    if (!kept->name || !kept->inputs || !kept->parked)
+        return -1;
+    for (size_t i = 0; i < ports; i++) {
+        if (park(judge, &kept->parked[i], &kept->arena, &sample->arrays[i], true, err) < 0)
+            return -1;
+        kept->inputs[i] = kept->parked[i].array;
+    }
+    return 0;
+}
+
 static int keep(struct by_judge *judge, struct baryon_error *err)
 {
-    struct by_sample *sample = &judge->kept[judge->count].sample;
-    by_sample_init(sample);
-    if (by_input_get_into(judge->input, judge->next++, sample, err) < 0) {
-        by_sample_release(sample);
-        return -1;
-    }
-    if (!sample->arrays) {
-        by_sample_release(sample);
-        return 0;
-    }
-    /* Names are the session's, which samples outlive. */
-    for (size_t i = 0; i < judge->port_count; i++)
-        if (!(sample->arrays[i].name = by_arena_text(&sample->arena, sample->arrays[i].name,
-                                                     strlen(sample->arrays[i].name), err))) {
-            by_sample_release(sample);
-            return -1;
-        }
-    judge->count++;
+    struct by_sample sample;
+    by_sample_init(&sample);
+    int status = by_input_get_into(judge->input, judge->next++, &sample, err);
+    if (status == 0 && sample.arrays)
+        status = take(judge, &judge->kept[judge->count], &sample, err);
+    by_sample_release(&sample);
     if (judge->count == judge->next)
         judge->firsts = judge->count;
-    return 0;
+    return status;
 }
 
 static int keep_until(struct by_judge *judge, size_t count, struct baryon_error *err)
@@ -109,7 +130,7 @@ uint64_t by_judge_sample_bytes(const struct by_judge *judge)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; judge->count && i < judge->port_count; i++)
-        bytes += judge->kept[0].sample.arrays[i].size;
+        bytes += judge->kept[0].inputs[i].size;
     return bytes;
 }
 
@@ -122,10 +143,10 @@ static int next_look(void *context, const struct by_array **arrays, size_t *coun
     (void)err;
     if (reader->next >= judge->looks)
         return 0;
-    const struct by_sample *sample = &judge->kept[reader->next++].sample;
-    *arrays = sample->arrays;
+    const struct kept *kept = &judge->kept[reader->next++];
+    *arrays = kept->inputs;
     *count = judge->port_count;
-    *name = sample->name;
+    *name = kept->name;
     return 0;
 }
 
@@ -153,7 +174,13 @@ size_t by_judge_kept(const struct by_judge *judge)
 const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count)
 {
     *count = judge->port_count;
-    return judge->kept[sample].sample.arrays;
+    return judge->kept[sample].inputs;
+}
+
+const struct by_parked *by_judge_parked(const struct by_judge *judge, size_t sample, size_t *count)
+{
+    *count = judge->port_count;
+    return judge->kept[sample].parked;
 }
 
 size_t by_judge_looks(const struct by_judge *judge)
@@ -173,6 +200,19 @@ size_t by_judge_count(const struct by_judge *judge)
 
 /* --- The reference --- */
 
+static int open_depot(struct by_judge *judge, const struct by_judge_options *options,
+                      struct baryon_error *err)
+{
+    const struct by_depot_options all = {.budget = UINT64_MAX};
+    judge->depot = options->depot;
+    if (judge->depot)
+        return 0;
+    if (by_depot_open(&judge->own, &all, err) < 0)
+        return -1;
+    judge->depot = judge->own;
+    return 0;
+}
+
 int by_judge_open(struct by_judge **out, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err)
 {
@@ -183,7 +223,8 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->session_options = options->session;
     judge->session_options.threads = 1;
     judge->session_options.branches = judge->session_options.cuts = 0;
-    if (by_session_open_model(&judge->session, reference, 0, &judge->session_options, err) < 0) {
+    if (open_depot(judge, options, err) < 0 ||
+        by_session_open_model(&judge->session, reference, 0, &judge->session_options, err) < 0) {
         by_judge_close(judge);
         return -1;
     }
@@ -196,15 +237,24 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     return 0;
 }
 
+static void release(struct by_judge *judge, struct kept *kept)
+{
+    for (size_t i = 0; kept->parked && i < judge->port_count; i++)
+        by_park_drop(judge->depot, &kept->parked[i]);
+    for (size_t i = 0; kept->wanted && i < kept->wanted_count; i++)
+        by_park_drop(judge->depot, &kept->wanted[i]);
+    by_arena_release(&kept->arena);
+}
+
 void by_judge_close(struct by_judge *judge)
 {
     if (!judge)
         return;
-    for (size_t i = 0; i < judge->count; i++) {
-        by_sample_release(&judge->kept[i].sample);
-    }
+    for (size_t i = 0; i < judge->count; i++)
+        release(judge, &judge->kept[i]);
     by_free(judge->kept);
     by_judge_end_references(judge);
+    by_depot_close(judge->own);
     by_free(judge);
 }
 
@@ -216,45 +266,58 @@ static bool is_float(int64_t elem)
            elem == BY_ELEM_DOUBLE;
 }
 
-static int keep_output(struct kept *kept, const struct by_array *from, struct baryon_error *err)
+/* Of other types the name alone, so that places are the same. */
+static int keep_output(struct by_judge *judge, struct kept *kept, const struct by_array *from,
+                       struct baryon_error *err)
 {
-    struct by_array *to = &kept->wanted[kept->wanted_count];
-    *to = *from;
-    to->data = NULL;
-    to->name = by_arena_text(&kept->sample.arena, from->name, strlen(from->name), err);
-    if (!to->name)
+    struct by_array shown = *from;
+    if (!is_float(from->elem)) {
+        shown.elem = 0;
+        shown.size = 0;
+    }
+    if (park(judge, &kept->wanted[kept->wanted_count], &kept->arena, &shown, false, err) < 0)
         return -1;
     kept->wanted_count++;
-    if (!is_float(from->elem))
-        return 0;
-    void *data = by_arena_alloc(&kept->sample.arena, from->size, 1, err);
-    if (!data)
-        return -1;
-    memcpy(data, from->data, from->size);
-    to->data = data;
     return 0;
 }
 
-static int keep_outputs(struct kept *kept, const struct by_run *run, struct baryon_error *err)
+static int keep_outputs(struct by_judge *judge, struct kept *kept, const struct by_run *run,
+                        struct baryon_error *err)
 {
     size_t count;
     const struct by_array *outputs = by_run_outputs(run, &count);
-    kept->wanted = by_arena_alloc(&kept->sample.arena, count, sizeof *kept->wanted, err);
-    kept->wanted_count = 0;
+    kept->wanted = by_arena_alloc(&kept->arena, count, sizeof *kept->wanted, err);
     for (size_t i = 0; i < count; i++)
-        if (!kept->wanted || keep_output(kept, &outputs[i], err) < 0)
+        if (!kept->wanted || keep_output(judge, kept, &outputs[i], err) < 0)
             return -1;
     return 0;
+}
+
+static int run_on(const struct by_judge *judge, struct by_session *session, const struct kept *kept,
+                  struct by_run **run, struct baryon_error *err)
+{
+    const size_t ports = judge->port_count;
+    struct by_array *inputs = by_alloc(ports, sizeof *inputs, err);
+    struct by_unpark_room *rooms = by_alloc_zero(ports, sizeof *rooms, err);
+    int status = inputs && rooms ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < ports; i++)
+        status = by_unpark(judge->depot, &kept->parked[i], &rooms[i], &inputs[i], err);
+    if (status == 0)
+        status = by_session_run(session, inputs, ports, NULL, 0, run, err);
+    for (size_t i = 0; rooms && i < ports; i++)
+        by_unpark_room_release(&rooms[i]);
+    by_free(rooms);
+    by_free(inputs);
+    return status;
 }
 
 int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err)
 {
     struct by_run *run;
     struct kept *kept = &judge->kept[judge->first + sample];
-    if (by_session_run(judge->session, kept->sample.arrays, judge->port_count, NULL, 0, &run, err) <
-        0)
+    if (run_on(judge, judge->session, kept, &run, err) < 0)
         return -1;
-    const int status = keep_outputs(kept, run, err);
+    const int status = keep_outputs(judge, kept, run, err);
     by_run_free(run);
     return status;
 }
@@ -309,22 +372,35 @@ double by_decibels(double signal, double noise)
     return fmin(10 * log10(signal / noise), BY_SQNR_MAX);
 }
 
+static int compare_output(const struct by_judge *judge, const struct by_parked *parked,
+                          const struct by_array *got, struct by_unpark_room *room,
+                          struct by_judged_output *output, struct baryon_error *err)
+{
+    struct by_array want;
+    output->name = parked->array.name;
+    if (!got || !same_shape(&parked->array, got)) {
+        output->noise = INFINITY;
+        return 0;
+    }
+    return by_unpark(judge->depot, parked, room, &want, err) < 0
+               ? -1
+               : add_difference(output, &want, got, err);
+}
+
 /* One sample's outputs; float ones only, in their order. */
-static int compare(struct by_judgement *judgement, const struct by_array *want, size_t count,
-                   const struct by_array *got, size_t got_count, struct baryon_error *err)
+static int compare(const struct by_judge *judge, const struct kept *kept,
+                   struct by_judgement *judgement, const struct by_array *got, size_t got_count,
+                   struct baryon_error *err)
 {
     const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
-    for (size_t i = 0; i < count && judgement->count < most; i++) {
-        if (!is_float(want[i].elem))
-            continue;
-        struct by_judged_output *output = &judgement->outputs[judgement->count++];
-        output->name = want[i].name;
-        if (i >= got_count || !same_shape(&want[i], &got[i]))
-            output->noise = INFINITY;
-        else if (add_difference(output, &want[i], &got[i], err) < 0)
-            return -1;
-    }
-    return 0;
+    struct by_unpark_room room = {0};
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < kept->wanted_count && judgement->count < most; i++)
+        if (is_float(kept->wanted[i].array.elem))
+            status = compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL, &room,
+                                    &judgement->outputs[judgement->count++], err);
+    by_unpark_room_release(&room);
+    return status;
 }
 
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
@@ -344,10 +420,10 @@ int by_judge_run(const struct by_judge *judge, struct by_session *session, size_
     size_t got_count;
     const struct kept *kept = &judge->kept[judge->first + sample];
     *judgement = (struct by_judgement){0};
-    if (by_session_run(session, kept->sample.arrays, judge->port_count, NULL, 0, &run, err) < 0)
+    if (run_on(judge, session, kept, &run, err) < 0)
         return -1;
     const struct by_array *got = by_run_outputs(run, &got_count);
-    const int status = compare(judgement, kept->wanted, kept->wanted_count, got, got_count, err);
+    const int status = compare(judge, kept, judgement, got, got_count, err);
     by_run_free(run);
     return status;
 }

@@ -8,6 +8,7 @@
 #define BY_JUDGE_H
 
 #include "base/par.h"
+#include "engine/parked.h"
 #include "input/input.h"
 
 #define BY_SQNR_MAX 150.0 /* of equal outputs */
@@ -36,6 +37,7 @@ struct by_judge_options {
     bool last;
     /* Of fewer samples than that a quarter judges. */
     bool shares;
+    struct by_depot *depot; /* where samples and references wait; NULL: in memory */
 };
 
 struct by_judge;
@@ -60,8 +62,10 @@ struct by_judge_reader {
 };
 void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
                    struct by_input_callback *callback);
-/* Inputs of any sample that is kept: those to look at, and behind them those that judge. */
+/* Inputs of any sample that is kept: those to look at, and behind them those that judge. The first
+ * function is for judges with a depot, the other for those without. */
 size_t by_judge_kept(const struct by_judge *judge);
+const struct by_parked *by_judge_parked(const struct by_judge *judge, size_t sample, size_t *count);
 const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count);
 
 /* Reads further samples until so many judge, as far as there are; before the references end. */

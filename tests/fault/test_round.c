@@ -90,9 +90,13 @@ static int quantize(const char *preset)
     const struct baryon_samples samples = {.size = sizeof samples, .next = next, .rewind = again};
     const struct baryon_quantize_options options = {
         .size = sizeof options, .samples = &samples, .progress = look};
-    const struct baryon_setting settings[] = {{"preset", preset}, {"threads", "1"}};
+    const struct baryon_setting settings[] = {
+        {"preset", preset},
+        {"threads", "1"},
+        {"max-memory", "1"}}; /* the last: values wait in a file */
     given = 0;
-    return baryon_quantize_file("m.onnx", "out.onnx", settings, 2, &options, NULL, &err);
+    return baryon_quantize_file("m.onnx", "out.onnx", settings, kind == BY_FAULT_IO ? 3 : 2,
+                                &options, NULL, &err);
 }
 
 static bool is_expected(enum baryon_code code)

@@ -7,12 +7,15 @@
 
 static float data[SAMPLES][2];
 static struct by_array arrays[SAMPLES];
-static const struct by_array *inputs[SAMPLES];
+static struct by_parked parked[SAMPLES];
+static const struct by_parked *inputs[SAMPLES];
+static struct by_depot *depot;
 static struct by_stages *stages;
+static uint64_t budget; /* of the depot */
 
 static int prepare(void **state)
 {
-    (void)state;
+    budget = *state ? *(const uint64_t *)*state : UINT64_MAX;
     drawn = 0;
     for (size_t i = 0; i < SAMPLES; i++) {
         data[i][0] = (float)i - 1;
@@ -23,17 +26,45 @@ static int prepare(void **state)
                                       .dims = {1, 2},
                                       .data = data[i],
                                       .size = sizeof data[i]};
-        inputs[i] = &arrays[i];
+        inputs[i] = &parked[i];
     }
     return 0;
 }
 
-static void open_stages(struct baryon_model *model)
+static void open_on(struct baryon_model *model, struct by_pool *pool)
 {
-    const struct by_stages_options options = {.session = {.threads = 1}};
+    const struct by_depot_options waiting = {.folder = ".", .budget = budget};
+    assert_ok(by_depot_open(&depot, &waiting, &err));
+    for (size_t i = 0; i < SAMPLES; i++)
+        assert_ok(by_park(depot, &arrays[i], true, &parked[i], &err));
+    const struct by_stages_options options = {
+        .session = {.threads = 1}, .pool = pool, .depot = depot};
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_settle(model, &err));
     assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
+}
+
+static void open_stages(struct baryon_model *model)
+{
+    open_on(model, NULL);
+}
+
+/* Everything was given back. */
+static void close_stages(struct baryon_model *model)
+{
+    by_stages_close(stages);
+    for (size_t i = 0; i < SAMPLES; i++)
+        by_park_drop(depot, &parked[i]);
+    assert_int_equal(by_depot_in_memory(depot), 0);
+    assert_int_equal(by_depot_in_file(depot), 0);
+    assert_int_equal(by_depot_file_size(depot) > 0, budget == 0);
+    by_depot_close(depot);
+    by_model_free(model);
+}
+
+static bool waits(const struct baryon_model *model, const char *name)
+{
+    return by_stages_has(stages, value_of(model->graph, name));
 }
 
 static void reach(const struct baryon_model *model, const char *name)
@@ -44,10 +75,14 @@ static void reach(const struct baryon_model *model, const char *name)
 
 static float at(const struct baryon_model *model, const char *name, size_t sample, size_t place)
 {
-    const struct by_array *array = by_stages_value(stages, value_of(model->graph, name), sample);
-    assert_non_null(array);
-    assert_int_equal(array->elem, BY_ELEM_FLOAT);
-    return ((const float *)array->data)[place];
+    struct by_unpark_room room = {0};
+    struct by_array array;
+    assert_true(waits(model, name));
+    assert_ok(by_stages_look(stages, value_of(model->graph, name), sample, &room, &array, &err));
+    assert_int_equal(array.elem, BY_ELEM_FLOAT);
+    const float value = ((const float *)array.data)[place];
+    by_unpark_room_release(&room);
+    return value;
 }
 
 /* a = x + w, b = a * a, c = b + a, y = relu(c) */
@@ -84,8 +119,7 @@ static void test_values(void **state)
             const float c = a_of(i, k) * a_of(i, k) + a_of(i, k);
             assert_true(at(model, "y", i, k) == (c > 0 ? c : 0));
         }
-    by_stages_close(stages);
-    by_model_free(model);
+    close_stages(model);
 }
 
 /* a is read twice and by nodes of two pieces; it goes when the last of them ran. */
@@ -98,18 +132,17 @@ static void test_what_waits(void **state)
     assert_int_equal(by_stages_bytes(stages), 0);
     reach(model, "b");
     assert_int_equal(by_stages_bytes(stages), 2 * one); /* a and b */
-    assert_null(by_stages_value(stages, value_of(model->graph, "c"), 0));
+    assert_false(waits(model, "c"));
     reach(model, "c");
     assert_int_equal(by_stages_bytes(stages), 2 * one); /* b, still wanted, and c */
     by_stages_let_go(stages, value_of(model->graph, "b"));
-    assert_null(by_stages_value(stages, value_of(model->graph, "b"), 0));
+    assert_false(waits(model, "b"));
     assert_int_equal(by_stages_bytes(stages), one);
     by_stages_let_go(stages, value_of(model->graph, "c")); /* relu is to read it */
     assert_int_equal(by_stages_bytes(stages), one);
     reach(model, "y");
     assert_int_equal(by_stages_bytes(stages), one);
-    by_stages_close(stages);
-    by_model_free(model);
+    close_stages(model);
 }
 
 /* A constant of a node that did not run may become another one; of one that ran, it is too late. */
@@ -137,9 +170,8 @@ static void test_constants_change(void **state)
         assert_true(at(model, "y", i, 0) == -(data[i][0] + 10));
         assert_true(at(model, "y", i, 1) == 2 * (data[i][1] + 20));
     }
-    by_stages_close(stages);
     assert_ok(by_graph_verify(model, &err));
-    by_model_free(model);
+    close_stages(model);
 }
 
 static struct baryon_model *pairs(void)
@@ -167,13 +199,12 @@ static void test_integers_wait(void **state)
     reach(model, "a");
     const uint64_t floats = SAMPLES * sizeof data[0];
     assert_int_equal(by_stages_bytes(stages), floats + SAMPLES * 2);
-    assert_null(by_stages_value(stages, value_of(model->graph, "d"), 0));
+    assert_false(waits(model, "d"));
     reach(model, "b");
     assert_int_equal(by_stages_bytes(stages), 2 * floats);
     for (size_t i = 0; i < SAMPLES; i++)
         assert_true(at(model, "b", i, 1) == -data[i][1]);
-    by_stages_close(stages);
-    by_model_free(model);
+    close_stages(model);
 }
 
 /* Samples of several sizes, and several threads. */
@@ -190,18 +221,15 @@ static void test_sizes_differ(void **state)
     arrays[1].dims[0] = 2;
     arrays[1].data = more;
     arrays[1].size = sizeof more;
-    assert_ok(by_model_link(model, &err));
     assert_ok(by_pool_open(&pool, 3, &err));
-    const struct by_stages_options options = {.pool = pool};
-    assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
+    open_on(model, pool);
     reach(model, "a");
     reach(model, "y");
     for (size_t k = 0; k < 4; k++)
         assert_true(at(model, "y", 1, k) == (float)(k + 1));
     assert_true(at(model, "y", 2, 1) == data[2][1]);
-    by_stages_close(stages);
+    close_stages(model);
     by_pool_close(pool);
-    by_model_free(model);
 }
 
 /* The outer value that a nested graph reads is part of what its node needs. */
@@ -225,8 +253,7 @@ static void test_nested(void **state)
     reach(model, "a");
     reach(model, "y");
     assert_true(at(model, "y", 0, 0) == -data[0][0]);
-    by_stages_close(stages);
-    by_model_free(model);
+    close_stages(model);
 }
 
 static void test_gone(void **state)
@@ -239,20 +266,26 @@ static void test_gone(void **state)
     assert_int_equal(by_stages_reach(stages, &wanted, 1, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_INTERNAL);
     assert_non_null(strstr(err.message, "'b'"));
-    by_stages_close(stages);
-    by_model_free(model);
+    close_stages(model);
 }
 
 int main(void)
 {
+    static uint64_t nothing = 0;
+#define IN_MEMORY(test) cmocka_unit_test_setup(test, prepare)
+#define IN_A_FILE(test) cmocka_unit_test_prestate_setup_teardown(test, prepare, NULL, &nothing)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_values, prepare),
-        cmocka_unit_test_setup(test_what_waits, prepare),
-        cmocka_unit_test_setup(test_constants_change, prepare),
-        cmocka_unit_test_setup(test_integers_wait, prepare),
-        cmocka_unit_test_setup(test_sizes_differ, prepare),
-        cmocka_unit_test_setup(test_nested, prepare),
-        cmocka_unit_test_setup(test_gone, prepare),
+        IN_MEMORY(test_values),
+        IN_MEMORY(test_what_waits),
+        IN_MEMORY(test_constants_change),
+        IN_MEMORY(test_integers_wait),
+        IN_MEMORY(test_sizes_differ),
+        IN_MEMORY(test_nested),
+        IN_MEMORY(test_gone),
+        IN_A_FILE(test_values),
+        IN_A_FILE(test_what_waits),
+        IN_A_FILE(test_integers_wait),
+        IN_A_FILE(test_sizes_differ),
     };
     return cmocka_run_group_tests_name("stages", tests, NULL, NULL);
 }
