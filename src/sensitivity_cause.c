@@ -1,6 +1,7 @@
 /* What it comes to, in words: only what plan, statistics and the twin know. */
 #include "base/str.h"
 #include "quant/floats.h"
+#include "quant/refine.h"
 #include "sensitivity_internal.h"
 
 #include <math.h>
@@ -39,6 +40,18 @@ static double magnitude_of(struct by_quantization *q, const char *name, double s
     return bound;
 }
 
+/* A scale that a rule of hardware has moved last is none that its values asked for. */
+static void say_moves(const struct by_quantization *q, size_t row, struct by_str *text)
+{
+    const struct by_quant_row *owner = &q->plan->rows.at[by_quant_owner(q->plan, row)];
+    for (size_t i = owner->remarks.count; i-- > 0;)
+        if (by_refine_rule_find(owner->remarks.at[i].rule)) {
+            by_str_printf(text, " The rule %s of the hardware has moved its scale: %s.",
+                          owner->remarks.at[i].rule, owner->remarks.at[i].text);
+            return;
+        }
+}
+
 static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantization *q,
                       struct by_str *text, struct baryon_error *err)
 {
@@ -59,8 +72,9 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
         by_str_printf(text, "; a step is %.4g", (double)params->scales[0]);
     by_str_puts(text, "; the greatest is at ");
     say_place(text, tensor->at, tensor->rank);
-    by_str_printf(text, " of sample %llu of those kept aside, from 0.",
+    by_str_printf(text, " of sample %llu of those kept aside, both counted from 0.",
                   (unsigned long long)tensor->sample);
+    say_moves(q, tensor->row, text);
     return 0;
 }
 
@@ -93,6 +107,7 @@ static int say_weight(const struct by_sensed_layer *layer, const struct by_quant
         by_str_printf(text, "one scale for all of them, %.4g.", (double)params->scales[0]);
     else
         by_str_printf(text, "%zu scales.", params->count);
+    say_moves(q, layer->weight, text);
     return 0;
 }
 
