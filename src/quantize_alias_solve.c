@@ -211,8 +211,7 @@ static int take_algorithm(const struct by_aliasing *at, struct baryon_error *err
                         by_quote(quoted, text));
 }
 
-/* Quark means "all of them" by numbers such as 1e9, its presets have 1000: no more are taken by
- * that than by default. */
+/* Quark means "all of them" by numbers such as 1e9: no more are taken by that than by default. */
 static int take_data_size(const struct by_aliasing *at, struct baryon_error *err)
 {
     char text[32];

@@ -106,7 +106,8 @@ static int read_samples(struct by_judge *judge, const struct by_judge_options *o
         keep_until(judge, options->look + options->aside, err) < 0)
         return -1;
     const bool fewer = options->shares && judge->count < options->look + options->aside;
-    const size_t look = fewer ? judge->count - judge->count / 4 : options->look;
+    const size_t share = judge->count / 4 < options->aside ? judge->count / 4 : options->aside;
+    const size_t look = fewer ? judge->count - share : options->look;
     judge->looks = judge->count < look ? judge->count : look;
     judge->first = judge->count > judge->looks ? judge->looks : 0;
     judge->most = options->look + judging;

@@ -35,7 +35,7 @@ struct by_judge_options {
     /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
      * left to whoever reads them as well; of a single sample none. */
     bool last;
-    /* Of fewer samples than that a quarter judges. */
+    /* Of fewer samples than that a quarter judges, as far as that is no more. */
     bool shares;
     struct by_depot *depot; /* where samples and references wait; NULL: in memory */
 };
