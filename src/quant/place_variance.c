@@ -1,7 +1,8 @@
 /*
  * Normalizations written out in single operators: what leads from a mean to a root is a small
  * difference of great numbers, or its inverse is great where it is small. Eight bits of that
- * leave nothing of the result, so it stays float.
+ * leave nothing of the result, so it stays float. So does what multiplies with the inverse, up to
+ * the shift: one operator would compute all of it in floats as well.
  */
 #include "ir/shape.h"
 #include "quant/place_internal.h"
@@ -49,11 +50,14 @@ static bool is_greater(const struct baryon_value *value, const struct baryon_val
            count > other;
 }
 
-static void keep_float(struct by_placing *placing, const struct baryon_node *node)
+static const char in_variance[] = "it is part of a variance: a small difference of great numbers";
+static const char in_norm[] = "it is part of a normalization that is written out";
+
+static void keep(struct by_placing *placing, const struct baryon_node *node, const char *why)
 {
     if (placing->stays[node->index])
         return;
-    placing->stays[node->index] = "it is part of a variance: a small difference of great numbers";
+    placing->stays[node->index] = why;
     placing->kind[node->index] = BY_NODE_FLOAT;
 }
 
@@ -68,8 +72,8 @@ static bool walk(struct by_placing *placing, const struct baryon_value *value,
     if (is_mean(node)) {
         const struct baryon_value *in = by_node_in(node, 0);
         if (in && in->producer && is_square(in->producer))
-            keep_float(placing, in->producer);
-        keep_float(placing, node);
+            keep(placing, in->producer, in_variance);
+        keep(placing, node, in_variance);
         return true;
     }
     if (!hands_on(node) && !is_square(node))
@@ -77,8 +81,100 @@ static bool walk(struct by_placing *placing, const struct baryon_value *value,
     for (size_t i = 0; i < node->input.count; i++)
         found |= walk(placing, by_node_in(node, i), root, depth - 1);
     if (found)
-        keep_float(placing, node);
+        keep(placing, node, in_variance);
     return found;
+}
+
+/* --- Behind the root --- */
+
+static bool is_kept(const struct by_placing *placing, const struct baryon_value *value)
+{
+    const struct baryon_node *node = value ? value->producer : NULL;
+    return node && node->graph == placing->graph &&
+           (placing->stays[node->index] == in_norm || placing->stays[node->index] == in_variance);
+}
+
+/* Of a node with two inputs the one that is not the value. */
+static const struct baryon_value *other(const struct baryon_node *node,
+                                        const struct baryon_value *value)
+{
+    if (node->input.count != 2)
+        return NULL;
+    return by_node_in(node, by_node_in(node, 0) == value ? 1 : 0);
+}
+
+static bool computes(const struct baryon_node *node)
+{
+    static const char *const names[] = {"Add", "Sub", "Mul", "Div", NULL};
+    return is_one_of(node, names);
+}
+
+static bool spreads(const struct baryon_node *node)
+{
+    static const char *const names[] = {"Reshape", "Expand", "Unsqueeze", "Squeeze", NULL};
+    return is_one_of(node, names);
+}
+
+/* Scale and shift, and in the form of sums the two that are added. */
+static void keep_end(struct by_placing *placing, const struct baryon_value *value)
+{
+    for (unsigned steps = 0; steps < 3 && value && value->use_count == 1; steps++) {
+        const struct baryon_node *node = value->uses[0].node;
+        if (!node || node->graph != placing->graph || !computes(node))
+            return;
+        const struct baryon_value *beside = other(node, value);
+        if (!beside || !(by_place_is_constant(beside) || is_kept(placing, beside)))
+            return;
+        keep(placing, node, in_norm);
+        value = by_node_out(node, 0);
+    }
+}
+
+/* x - mean, and what spreads the mean. */
+static void keep_centred(struct by_placing *placing, const struct baryon_node *sub)
+{
+    const struct baryon_node *node = sub;
+    if (!node || node->graph != placing->graph || !by_node_is(node, "Sub"))
+        return;
+    for (const struct baryon_value *mean = by_node_in(sub, 1);; mean = by_node_in(node, 0)) {
+        keep(placing, node, in_norm);
+        node = mean ? mean->producer : NULL;
+        if (!node || node->graph != placing->graph || !spreads(node))
+            return;
+    }
+}
+
+/* What multiplies with the inverse of the root, or is divided by the root. */
+static void keep_products(struct by_placing *placing, const struct baryon_value *inverse,
+                          unsigned depth)
+{
+    for (size_t k = 0; depth && k < inverse->use_count; k++) {
+        const struct baryon_node *node = inverse->uses[k].node;
+        if (!node || node->graph != placing->graph || !(computes(node) || spreads(node)))
+            continue;
+        const struct baryon_value *beside = computes(node) ? other(node, inverse) : NULL;
+        keep(placing, node, in_norm);
+        if (!beside || by_place_is_constant(beside)) {
+            keep_products(placing, by_node_out(node, 0), depth - 1);
+            continue;
+        }
+        keep_centred(placing, beside->producer);
+        keep_end(placing, by_node_out(node, 0));
+    }
+}
+
+static void keep_norm(struct by_placing *placing, const struct baryon_node *root)
+{
+    const struct baryon_value *out = by_node_out(root, 0);
+    keep(placing, root, in_variance);
+    keep_products(placing, out, DEPTH);
+    for (size_t k = 0; k < out->use_count; k++) {
+        const struct baryon_node *node = out->uses[k].node;
+        if (!node || node->graph != placing->graph || !by_node_is(node, "Reciprocal"))
+            continue;
+        keep(placing, node, in_variance);
+        keep_products(placing, by_node_out(node, 0), DEPTH);
+    }
 }
 
 void by_place_variances(struct by_placing *placing)
@@ -87,14 +183,9 @@ void by_place_variances(struct by_placing *placing)
         return;
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
-        if (!node || !by_node_is(node, "Sqrt"))
-            continue;
-        const struct baryon_value *out = by_node_out(node, 0);
-        if (!out || !walk(placing, by_node_in(node, 0), out, DEPTH))
-            continue;
-        keep_float(placing, node);
-        for (size_t k = 0; k < out->use_count; k++)
-            if (out->uses[k].node && by_node_is(out->uses[k].node, "Reciprocal"))
-                keep_float(placing, out->uses[k].node);
+        const struct baryon_value *out =
+            node && by_node_is(node, "Sqrt") ? by_node_out(node, 0) : NULL;
+        if (out && walk(placing, by_node_in(node, 0), out, DEPTH))
+            keep_norm(placing, node);
     }
 }

@@ -265,6 +265,53 @@ static void chains_may_be_quantized_only_behind_others(void **state)
     }
 }
 
+/* Between two layers, x - mean over its deviation, times v, plus v: m is the mean that is taken
+ * off, s the mean of squares or what is left of it. */
+static struct baryon_model *norm_model(bool flax)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,4");
+    put_floats(model, "w", "4,4", 1);
+    put_floats(model, "v", "4", 1);
+    put_floats(model, "k", "1", 1e-5f);
+    put_node(model->graph, "one", "MatMul", "x,w", "h");
+    put_node(model->graph, "mean", "ReduceMean", "h", "m");
+    put_node(model->graph, "sub", "Sub", "h,m", "d");
+    put_node(model->graph, "square", "Mul", flax ? "h,h" : "d,d", "q");
+    put_node(model->graph, "squares", "ReduceMean", "q", flax ? "p" : "s");
+    if (flax) {
+        put_node(model->graph, "again", "Mul", "m,m", "o");
+        put_node(model->graph, "less", "Sub", "p,o", "s");
+    }
+    put_node(model->graph, "eps", "Add", "s,k", "t");
+    put_node(model->graph, "root", "Sqrt", "t", "r");
+    if (flax) {
+        put_node(model->graph, "inverse", "Reciprocal", "r", "i");
+        put_node(model->graph, "gain", "Mul", "i,v", "j");
+        put_node(model->graph, "norm", "Mul", "d,j", "n");
+    } else {
+        put_node(model->graph, "div", "Div", "d,r", "u");
+        put_node(model->graph, "gain", "Mul", "u,v", "n");
+    }
+    put_node(model->graph, "shift", "Add", "n,v", "e");
+    put_node(model->graph, "two", "MatMul", "e,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    return model;
+}
+
+static void normalizations_written_out_stay_float_as_a_whole(void **state)
+{
+    (void)state;
+    for (int flax = 0; flax < 2; flax++)
+        assert_rows(norm_model(flax), flax ? "x:one w:one,two h:mean,sub,square,square e:two y:out"
+                                           : "x:one w:one,two h:mean,sub e:two y:out");
+    recipe.compat = true;
+    place(norm_model(false), NULL);
+    assert_non_null(strstr(rows_text(), "u:gain"));
+    assert_non_null(strstr(rows_text(), "n:shift"));
+    close_plan();
+}
+
 static void tables_have_the_parameters_of_what_is_gathered(void **state)
 {
     (void)state;
@@ -519,6 +566,7 @@ int main(void)
         cmocka_unit_test_setup(weights_with_other_axes_are_copied, prepare),
         cmocka_unit_test_setup(moved_tensors_share_parameters, prepare),
         cmocka_unit_test_setup(chains_may_be_quantized_only_behind_others, prepare),
+        cmocka_unit_test_setup(normalizations_written_out_stay_float_as_a_whole, prepare),
         cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
         cmocka_unit_test_setup(known_ranges, prepare),
         cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
