@@ -188,6 +188,8 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status == 0)
         status = by_model_judge(q->loaded.model, save(job, err), err);
+    if (status == 0)
+        status = by_quantize_clean(&q->options, err);
     return status < 0 ? -1 : tell(job, err);
 }
 

@@ -26,8 +26,11 @@ static double rate_of(const struct by_progress *progress, double elapsed)
     return elapsed > 0 ? (double)(progress->done - progress->before) / elapsed : 0;
 }
 
-static double left_of(const struct by_progress *progress, double rate)
+static double left_of(const struct by_progress *progress, double elapsed)
 {
+    const double rate = rate_of(progress, elapsed);
+    if (progress->share > 0 && progress->share <= 1)
+        return elapsed * (1 - progress->share) / progress->share;
     return rate > 0 ? (double)(progress->total - progress->done) / rate : 0;
 }
 
@@ -35,7 +38,7 @@ static void tell_event(const struct by_progress *progress)
 {
     struct by_str text;
     struct by_json json;
-    const double rate = rate_of(progress, by_term_seconds() - progress->start);
+    const double elapsed = by_term_seconds() - progress->start, rate = rate_of(progress, elapsed);
     if (progress->style.quiet)
         return;
     by_str_init(&text);
@@ -49,7 +52,7 @@ static void tell_event(const struct by_progress *progress)
     snprintf(key, sizeof key, "%s_per_second", progress->unit);
     by_json_double(&json, key, rate);
     if (rate > 0)
-        by_json_double(&json, "seconds_left", left_of(progress, rate));
+        by_json_double(&json, "seconds_left", left_of(progress, elapsed));
     else
         by_json_null(&json, "seconds_left");
     by_json_close(&json, '}');
@@ -104,7 +107,7 @@ static void draw(const struct by_progress *progress, double elapsed)
     double share = (double)progress->done / (double)progress->total;
     double rate = rate_of(progress, elapsed);
     fill_bar(progress, bar, share);
-    time_left(left_of(progress, rate), left, sizeof left);
+    time_left(left_of(progress, elapsed), left, sizeof left);
     int length = snprintf(
         line, sizeof line,
         "\r%s  %s%s%s %3.0f %%  %" PRIu64 "/%" PRIu64 "  %.1f %s/s  %s left\033[K", progress->label,

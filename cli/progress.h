@@ -18,6 +18,7 @@ struct by_progress {
     const char *label; /* "run" */
     const char *unit;  /* "samples" */
     uint64_t total, done, before;
+    double share; /* of the work that is done, where things are not alike; 0: by their number */
     double start, drawn;
     unsigned tenths; /* lines written so far */
     struct by_progress_style style;

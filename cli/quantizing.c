@@ -21,8 +21,12 @@ static bool progress(void *context, const struct by_calibrate_progress *now)
                           now->total, &style);
     }
     q->progress.total = now->total;
+    q->progress.share = now->share;
     by_progress_step(&q->progress, now->done);
-    return false; /* there is nothing to keep: a signal ends the program at once */
+    if (!now->keeps)
+        return false; /* there is nothing to keep: a signal ends the program at once */
+    by_term_patient(NULL);
+    return by_term_stopping();
 }
 
 int by_quantizing_take(struct by_quantizing *q, struct by_cli *cli,
@@ -61,6 +65,7 @@ int by_quantizing_load(struct by_quantizing *q, struct baryon_error *err)
 int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
 {
     int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
+    by_term_impatient();
     if (q->stage[0])
         by_progress_end(&q->progress);
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);

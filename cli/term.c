@@ -84,6 +84,12 @@ void by_term_patient(struct by_session *session)
     patient = 1;
 }
 
+void by_term_impatient(void)
+{
+    patient = 0;
+    running = NULL;
+}
+
 int by_term_stopping(void)
 {
     return stop_signal;

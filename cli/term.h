@@ -16,6 +16,8 @@
 void by_term_start(void);
 /* From here on the first signal sets the flag; a session's run in progress is cancelled. */
 void by_term_patient(struct by_session *session);
+/* From here on a signal ends the program again; one that came before is not looked at any more. */
+void by_term_impatient(void);
 /* 0, or the signal that asked to stop. */
 int by_term_stopping(void);
 /* As if SIGPIPE had its usual effect. */

@@ -24,6 +24,8 @@ struct by_calibrate_progress {
     const char *sample;   /* the last one's name, NULL at the beginning of a stage */
     double seconds;       /* since the stage began */
     double model_seconds; /* of them, inside the runtime and our taps */
+    double share; /* of the work that is done, where things are not alike; 0: by their number */
+    bool keeps;   /* stopping here loses nothing: the same run goes on */
 };
 
 struct by_calibrate_options {

@@ -22,6 +22,7 @@ struct by_quantize_options {
     struct by_calibrate_options
         calibrate;            /* of samples, session, progress; not what is looked at */
     const char *folder;       /* for temporary files; NULL: the system's */
+    const char *checkpoint;   /* of solved layers, taken up by the same run; NULL: none */
     bool keeps_float;         /* as it is before biases make up for anything */
     const char *dump_passes;  /* folder for the model after each pass; NULL: none */
     const struct by_log *log; /* may be NULL */
@@ -86,6 +87,8 @@ int by_quantization_lower(struct by_quantization *quantization, struct baryon_er
  * new weights stand in a nameless file beside it until they are saved; where there can be none,
  * in memory. */
 void by_quantization_spill(struct by_quantization *quantization, const char *out, uint64_t bytes);
+/* The checkpoint is of no use any more: when the model was saved. */
+int by_quantize_clean(const struct by_quantize_options *options, struct baryon_error *err);
 void by_quantization_close(struct by_quantization *quantization);
 
 /* Samples that ranges come from. */

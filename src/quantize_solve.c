@@ -185,10 +185,16 @@ static int go_on(const struct by_solving *solving, size_t done, struct baryon_er
                                               .unit = "layers",
                                               .done = done,
                                               .total = solving->layer_count,
+                                              .before = solving->taken_up,
+                                              .share = by_solve_share(solving, done),
+                                              .keeps = solving->q->options->checkpoint != NULL,
                                               .seconds = by_seconds() - solving->begun};
-    if (options->progress && options->progress(options->context, &now))
-        return by_fail(err, BARYON_ERR_CANCELLED, "round: stopped");
-    return 0;
+    if (!options->progress || !options->progress(options->context, &now))
+        return 0;
+    by_fail(err, BARYON_ERR_CANCELLED, "round: stopped after %zu of %zu layers", done,
+            solving->layer_count);
+    return solving->q->options->checkpoint ? by_err_hint(err, "the same command goes on from there")
+                                           : -1;
 }
 
 static int solve_all(struct by_solving *solving, struct baryon_error *err)
@@ -235,7 +241,7 @@ static void tell_limits(const struct by_solving *solving)
 {
     const struct by_solved *solved = &solving->q->report.solved;
     const struct by_log *log = solving->q->options->log;
-    const uint64_t left_out = by_round_left_out(solving->scratch);
+    const uint64_t left_out = solving->left_out + by_round_left_out(solving->scratch);
     size_t scarce = 0;
     if (!solved->aside)
         by_log(log, BY_LOG_NOTICE,
@@ -262,8 +268,8 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
     solved->train = solving->train;
     solved->judging = solving->judging;
     solved->aside = by_judge_kept(solving->judge) > solving->train;
-    if (judge(solving, &solved->before, err) < 0 || solve_all(solving, err) < 0 ||
-        judge(solving, &solved->after, err) < 0)
+    if (judge(solving, &solved->before, err) < 0 || by_solve_keep_open(solving, err) < 0 ||
+        solve_all(solving, err) < 0 || judge(solving, &solved->after, err) < 0)
         return -1;
     solved->kept = solved->after > solved->before;
     by_log(solving->q->options->log, BY_LOG_INFO,
@@ -278,6 +284,8 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
 
 static void release(struct by_solving *solving)
 {
+    by_solve_keep_close(solving);
+    by_round_choice_release(&solving->known.choice);
     by_stages_close(solving->exact);
     by_stages_close(solving->rounded);
     by_round_scratch_close(solving->scratch);

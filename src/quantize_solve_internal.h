@@ -6,6 +6,8 @@
  *   quantize_solve_floats.c   the copy where activations stay float
  *   quantize_solve_input.c    what it reads in the quantized model
  *   quantize_solve_scale.c    the scale of that
+ *   quantize_solve_keep.c     layers that an interrupted run has solved already
+ *   quantize_solve_cost.c     how much work a layer is
  */
 #ifndef BY_QUANTIZE_SOLVE_INTERNAL_H
 #define BY_QUANTIZE_SOLVE_INTERNAL_H
@@ -21,6 +23,13 @@ struct by_solve_source {
     struct baryon_value *value;
     bool dequantize;
     float scale, zero;
+};
+
+/* What an interrupted run found out about the layer in hand. */
+struct by_solve_known {
+    bool is_there;
+    float scale;                   /* that it chose for what the layer reads; 0: it stays */
+    struct by_round_choice choice; /* no integers: the layer was left as it was */
 };
 
 struct by_solving {
@@ -43,6 +52,12 @@ struct by_solving {
     struct by_unpark_room read_room, wanted_room;
     float *values;
     size_t values_room;
+    struct by_solve_keep *keep; /* NULL: nothing is kept */
+    struct by_solve_known known;
+    const struct by_round_choice *taken; /* of the layer in hand; NULL: it is left as it was */
+    float scale;                         /* that was chosen for what it reads; 0: none */
+    uint64_t left_out;                   /* rows, of layers that are known */
+    size_t taken_up;                     /* layers that are known */
     double begun;
 };
 
@@ -76,6 +91,18 @@ int by_solve_output(struct by_solving *solving, const struct by_round_layer *lay
 /* Room for as many floats as that has, and an array of them; good until the next call. */
 float *by_solve_values(struct by_solving *solving, const struct by_array *like,
                        struct by_array *array, struct baryon_error *err);
+
+/* Looks whether an interrupted run left something. */
+int by_solve_keep_open(struct by_solving *solving, struct baryon_error *err);
+void by_solve_keep_close(struct by_solving *solving);
+/* What is known of the layer; all of them are asked for in turn. */
+int by_solve_keep_next(struct by_solving *solving, size_t place, struct baryon_error *err);
+/* A layer that was solved, in their order. choice NULL: it is left as it was. */
+int by_solve_keep_add(struct by_solving *solving, size_t place,
+                      const struct by_round_choice *choice, struct baryon_error *err);
+
+/* Of all work, when so many layers are done. */
+double by_solve_share(const struct by_solving *solving, size_t done);
 
 /* Where the layer alone reads a tensor: chooses the tensor's scale by what the layer gives. */
 int by_solve_scale(struct by_solving *solving, size_t place, struct baryon_error *err);

@@ -92,6 +92,7 @@ static int take(struct by_solving *solving, size_t place, const struct by_round_
         if (!solving->old_biases[place])
             return -1;
     }
+    solving->taken = choice;
     if (by_round_take(q->plan, layer, choice, q->pool, err) < 0)
         return -1;
     return patch_copy(solving, layer, choice, err);
@@ -141,23 +142,45 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
     return decide(solving, place, source, choices, err);
 }
 
+static int solve(struct by_solving *solving, size_t place, const struct by_solve_source *source,
+                 struct baryon_error *err)
+{
+    struct by_round_moments moments;
+    struct by_round_choice choices[CHOICES] = {{0}};
+    if (by_round_moments_init(&moments, &solving->layers[place], err) < 0)
+        return -1;
+    int status = choose(solving, place, source, &moments, choices, err);
+    by_round_moments_release(&moments);
+    if (status == 0)
+        status = by_solve_keep_add(solving, place, solving->taken, err);
+    for (size_t i = 0; i < CHOICES; i++)
+        by_round_choice_release(&choices[i]);
+    return status;
+}
+
+/* As it was solved before it came to an interruption. */
+static int solve_again(struct by_solving *solving, size_t place, struct baryon_error *err)
+{
+    const struct by_round_choice *choice = &solving->known.choice;
+    return choice->integers ? take(solving, place, choice, err) : 0;
+}
+
+/* What is known already is run in the same pieces: others could be computed with other bits. */
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
     struct baryon_value *out = by_solve_wanted(solving, layer);
-    struct by_round_moments moments;
-    struct by_round_choice choices[CHOICES] = {{0}};
     struct by_solve_source source;
-    if (by_stages_reach(solving->exact, &out, 1, err) < 0 ||
+    solving->taken = NULL;
+    solving->scale = 0;
+    if (by_solve_keep_next(solving, place, err) < 0 ||
+        by_stages_reach(solving->exact, &out, 1, err) < 0 ||
         (solving->recipe.rounding_scales && by_solve_scale(solving, place, err) < 0) ||
         by_solve_source_of(by_solve_node_in_copy(solving, layer), &source, err) < 0 ||
-        by_stages_reach(solving->rounded, &source.value, 1, err) < 0 ||
-        by_round_moments_init(&moments, layer, err) < 0)
+        by_stages_reach(solving->rounded, &source.value, 1, err) < 0)
         return -1;
-    const int status = choose(solving, place, &source, &moments, choices, err);
-    by_round_moments_release(&moments);
-    for (size_t i = 0; i < CHOICES; i++)
-        by_round_choice_release(&choices[i]);
+    const int status = solving->known.is_there ? solve_again(solving, place, err)
+                                               : solve(solving, place, &source, err);
     by_stages_let_go(solving->exact, out);
     by_stages_let_go(solving->rounded, source.value);
     return status;

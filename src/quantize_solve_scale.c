@@ -227,15 +227,18 @@ static int remark(const struct scaling *scaling, float old, float scale, struct 
 static int choose(struct scaling *scaling, struct baryon_error *err)
 {
     const float old = scaling->solving->q->plan->rows.at[scaling->row].params.scales[0];
-    float best;
+    const struct by_solve_known *known = &scaling->solving->known;
+    float best = known->scale != 0 ? known->scale : old;
     bool changed = false;
-    if (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
-        search(scaling, &best, err) < 0)
+    if (!known->is_there &&
+        (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
+         search(scaling, &best, err) < 0))
         return -1;
     if (best != old && change(scaling, best, &changed, err) < 0)
         return -1;
     if (!changed)
         return 0;
+    scaling->solving->scale = best;
     return patch(scaling, best, err) < 0 || remark(scaling, old, best, err) < 0 ? -1 : 0;
 }
 

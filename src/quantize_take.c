@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
+#include "calibrate_begin.h"
 
 #include <string.h>
 
@@ -125,5 +126,8 @@ int by_quantize_beside(struct by_quantize_options *options, struct by_arena *are
         return -1;
     if (by_folder_of(out, folder, size))
         options->folder = folder;
-    return 0;
+    if (options->recipe->rounding == BY_ROUNDING_NEAREST)
+        return 0;
+    options->checkpoint = by_calibrate_checkpoint(arena, out, err);
+    return options->checkpoint ? 0 : -1;
 }

@@ -1,0 +1,266 @@
+#include "base/journal.h"
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/file_kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char magic[8] = {'b', 'a', 'r', 'y', 'o', 'n', 'J', 1};
+
+struct head {
+    char magic[sizeof magic];
+    struct by_hash128 key, check; /* check: of the key */
+};
+
+/* Before each record. */
+struct mark {
+    uint64_t size;
+    struct by_hash128 check;
+};
+
+struct by_journal {
+    int fd;
+    char *path;
+    struct by_hash128 key;
+    uint64_t size;  /* of the file */
+    uint64_t at;    /* behind the last record that was read or added */
+    uint64_t count; /* of those */
+    bool reads;     /* there may be more */
+    uint8_t *bytes;
+};
+
+/* --- Bytes of the file --- */
+
+static int fail(const struct by_journal *journal, const char *what, struct baryon_error *err)
+{
+    by_fail_errno(err, BARYON_ERR_IO, "the checkpoint cannot be %s", what);
+    return by_err_file(err, journal->path);
+}
+
+static int put(struct by_journal *journal, const void *from, size_t size, struct baryon_error *err)
+{
+    const uint8_t *bytes = from;
+    while (size) {
+        errno = EIO;
+        const ssize_t done =
+            by_fault(BY_FAULT_IO) ? -1 : pwrite(journal->fd, bytes, size, (off_t)journal->at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail(journal, "written", err);
+        bytes += done;
+        size -= (size_t)done;
+        journal->at += (uint64_t)done;
+    }
+    return 0;
+}
+
+/* The bytes are there, going by the file's size. */
+static int get(const struct by_journal *journal, uint64_t at, void *to, size_t size,
+               struct baryon_error *err)
+{
+    uint8_t *bytes = to;
+    while (size) {
+        errno = EIO;
+        const ssize_t done =
+            by_fault(BY_FAULT_IO) ? -1 : pread(journal->fd, bytes, size, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail(journal, "read", err);
+        bytes += done;
+        size -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return 0;
+}
+
+static int cut(struct by_journal *journal, uint64_t size, struct baryon_error *err)
+{
+    journal->reads = false;
+    journal->size = size;
+    errno = EIO;
+    if (by_fault(BY_FAULT_IO) || ftruncate(journal->fd, (off_t)size))
+        return fail(journal, "made shorter", err);
+    return 0;
+}
+
+/* --- Opening --- */
+
+static struct by_hash128 check_key(struct by_hash128 key)
+{
+    return by_hash128(&key, sizeof key);
+}
+
+static int begin(struct by_journal *journal, struct baryon_error *err)
+{
+    struct head head = {.key = journal->key, .check = check_key(journal->key)};
+    memcpy(head.magic, magic, sizeof magic);
+    journal->at = 0;
+    return cut(journal, 0, err) < 0 ? -1 : put(journal, &head, sizeof head, err);
+}
+
+static int refuse(const struct by_journal *journal, struct baryon_error *err)
+{
+    by_fail(err, BARYON_ERR_USAGE,
+            "the checkpoint would go here, and the file is none: it is not replaced");
+    by_err_hint(err, "give it another name, or the output");
+    return by_err_file(err, journal->path);
+}
+
+static int look(struct by_journal *journal, enum by_journal_found *found, struct baryon_error *err)
+{
+    struct head head = {0};
+    const size_t there = journal->size < sizeof head ? (size_t)journal->size : sizeof head;
+    *found = BY_JOURNAL_NEW;
+    if (!there)
+        return begin(journal, err);
+    if (get(journal, 0, &head, there, err) < 0)
+        return -1;
+    if (memcmp(head.magic, magic, there < sizeof magic ? there : sizeof magic))
+        return refuse(journal, err);
+    *found = BY_JOURNAL_OTHER;
+    if (there < sizeof head || !by_hash128_equal(head.check, check_key(head.key)) ||
+        !by_hash128_equal(head.key, journal->key))
+        return begin(journal, err);
+    *found = BY_JOURNAL_SAME;
+    journal->at = sizeof head;
+    journal->reads = true;
+    return 0;
+}
+
+/* Only a regular file, or none. */
+static int open_file(struct by_journal *journal, bool *busy, struct baryon_error *err)
+{
+    struct stat status;
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    errno = EIO;
+    journal->fd = by_fault(BY_FAULT_IO) ? -1 : open(journal->path, flags, 0666);
+    if (journal->fd < 0 || fstat(journal->fd, &status))
+        return fail(journal, "opened", err);
+    if (!S_ISREG(status.st_mode)) {
+        by_fail(err, BARYON_ERR_IO, "is %s, a checkpoint is a regular file",
+                by_file_kind(status.st_mode));
+        return by_err_file(err, journal->path);
+    }
+    *busy = flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    journal->size = (uint64_t)status.st_size;
+    return 0;
+}
+
+int by_journal_open(struct by_journal **out, const char *path, struct by_hash128 key,
+                    enum by_journal_found *found, struct baryon_error *err)
+{
+    bool busy = false;
+    *out = NULL;
+    struct by_journal *journal = by_alloc_zero(1, sizeof *journal, err);
+    if (!journal)
+        return -1;
+    journal->fd = -1;
+    journal->key = key;
+    journal->path = by_strdup(path, err);
+    int status = journal->path ? open_file(journal, &busy, err) : -1;
+    if (status == 0 && !busy)
+        status = look(journal, found, err);
+    if (status == 0 && !busy) {
+        *out = journal;
+        return 0;
+    }
+    if (busy)
+        *found = BY_JOURNAL_BUSY;
+    by_journal_close(journal);
+    return status;
+}
+
+void by_journal_close(struct by_journal *journal)
+{
+    if (!journal)
+        return;
+    if (journal->fd >= 0)
+        close(journal->fd);
+    by_free(journal->bytes);
+    by_free(journal->path);
+    by_free(journal);
+}
+
+/* --- Records --- */
+
+static int check(const struct by_journal *journal, const void *bytes, size_t size,
+                 struct by_hash128 *out, struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_hasher_open(&hasher, err) < 0)
+        return -1;
+    by_hasher_add(hasher, &journal->key, sizeof journal->key);
+    by_hasher_number(hasher, journal->count);
+    by_hasher_number(hasher, size);
+    by_hasher_add(hasher, bytes, size);
+    *out = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return 0;
+}
+
+static int read_record(struct by_journal *journal, struct mark *mark, bool *whole,
+                       struct baryon_error *err)
+{
+    struct by_hash128 found;
+    const uint64_t left = journal->size - journal->at;
+    *whole = false;
+    if (left < sizeof *mark)
+        return 0;
+    if (get(journal, journal->at, mark, sizeof *mark, err) < 0)
+        return -1;
+    if (mark->size > left - sizeof *mark)
+        return 0;
+    by_free(journal->bytes);
+    journal->bytes = by_alloc((size_t)mark->size, 1, err);
+    if (!journal->bytes ||
+        get(journal, journal->at + sizeof *mark, journal->bytes, (size_t)mark->size, err) < 0 ||
+        check(journal, journal->bytes, (size_t)mark->size, &found, err) < 0)
+        return -1;
+    *whole = by_hash128_equal(found, mark->check);
+    return 0;
+}
+
+int by_journal_next(struct by_journal *journal, const uint8_t **bytes, size_t *size,
+                    struct baryon_error *err)
+{
+    struct mark mark;
+    bool whole = false;
+    *bytes = NULL;
+    if (!journal->reads)
+        return 0;
+    if (read_record(journal, &mark, &whole, err) < 0)
+        return -1;
+    journal->reads = whole;
+    if (!whole)
+        return 0;
+    journal->at += sizeof mark + mark.size;
+    journal->count++;
+    *bytes = journal->bytes;
+    *size = (size_t)mark.size;
+    return 0;
+}
+
+void by_journal_stop(struct by_journal *journal)
+{
+    journal->reads = false;
+}
+
+int by_journal_add(struct by_journal *journal, const void *bytes, size_t size,
+                   struct baryon_error *err)
+{
+    struct mark mark = {.size = size};
+    if (check(journal, bytes, size, &mark.check, err) < 0 ||
+        (journal->size > journal->at && cut(journal, journal->at, err) < 0) ||
+        put(journal, &mark, sizeof mark, err) < 0 || put(journal, bytes, size, err) < 0)
+        return -1;
+    journal->size = journal->at;
+    journal->count++;
+    return 0;
+}

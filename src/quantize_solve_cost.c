@@ -1,0 +1,42 @@
+/* About how much work a layer is, in multiplications: for the time that is left. */
+#include "ir/shape.h"
+#include "quantize_solve_internal.h"
+
+#define OPENING 3e7 /* of two pieces, as multiplications in that time */
+#define SWEEPS  3   /* of descent, each of them outputs times columns squared */
+
+/* Where the layer gives something, in one sample. */
+static double places_of(const struct by_solving *solving, const struct by_round_layer *layer)
+{
+    const struct baryon_value *out = by_solve_wanted(solving, layer);
+    double count = 1;
+    for (size_t i = 0; out && out->shape && i < out->shape->rank; i++)
+        if (out->shape->dims[i].size > 0)
+            count *= (double)out->shape->dims[i].size;
+    const double places = count / (double)(layer->groups * layer->outs);
+    return places < 1 ? 1 : places;
+}
+
+static double cost_of(const struct by_solving *solving, const struct by_round_layer *layer)
+{
+    const double columns = (double)layer->columns, outs = (double)layer->outs;
+    const double samples = (double)(solving->train + solving->judging);
+    const double places = places_of(solving, layer);
+    const double most = columns < 512 ? 1024 : 2 * columns; /* rows of a sample: stats/moments.h */
+    const double rows = places < most ? places : most;
+    const double sums = samples * rows * (columns * columns / 2 + columns * outs);
+    const double runs = samples * places * columns * outs * 2;
+    const double descent = SWEEPS * outs * columns * columns;
+    return OPENING + (double)layer->groups * (sums + runs + descent);
+}
+
+double by_solve_share(const struct by_solving *solving, size_t done)
+{
+    double before = 0, all = 0;
+    for (size_t i = 0; i < solving->layer_count; i++) {
+        const double cost = cost_of(solving, &solving->layers[i]);
+        before += i < done ? cost : 0;
+        all += cost;
+    }
+    return all > 0 ? before / all : 0;
+}

@@ -1,0 +1,185 @@
+"""Rounding that is solved: killed, interrupted, with a spoiled checkpoint; flat memory.
+
+The model is that of an undisturbed run, byte for byte.
+"""
+
+import json
+import random
+import signal
+import struct
+import time
+from collections import Counter
+
+import models
+import process
+
+TIMES = 20 if process.LONG else 2  # kills, and interrupts
+LAYERS, SIZE = 12, 96
+WAYS = {
+    "powers of two": ["--preset", "XINT8_ADAROUND"],
+    "scales as well": ["--preset", "A8W8_ADAQUANT", "--max-memory", "1"],
+    "weights alone": ["--approach", "weights", "-w", "int4", "--rounding", "descent"],
+}
+
+
+def layers(count, size):
+    """Products with a weight of size x size each, a bias and Relu behind."""
+    draw = random.Random(3)
+    weights, nodes = [], []
+    for i in range(count):
+        values = [draw.gauss(0, 1.4 / size**0.5) for _ in range(size * size)]
+        weights.append(models.tensor(f"w{i}", [size, size], struct.pack(f"<{size * size}f", *values)))
+        biases = [draw.gauss(0, 0.1) for _ in range(size)]
+        weights.append(models.tensor(f"b{i}", [size], struct.pack(f"<{size}f", *biases)))
+        nodes.append(models.node("Gemm", [f"t{i}", f"w{i}", f"b{i}"], [f"m{i}"], f"gemm{i}"))
+        nodes.append(models.node("Relu", [f"m{i}"], [f"t{i + 1}"], f"relu{i}"))
+    return models.model(
+        nodes, weights, [models.port("t0", [64, size])], [models.port(f"t{count}", [64, size])]
+    )
+
+
+class Rounding(process.Case):
+    quick = True
+
+    def setUp(self):
+        super().setUp()
+        models.save(self.folder / "m.onnx", layers(LAYERS, SIZE))
+
+    def words(self, out, *more):
+        return ("quantize", "m.onnx", "-o", out, "--random", "12", *more)
+
+    def whole(self, *more):
+        done = self.baryon(*self.words("whole.onnx", "-f", *more))
+        self.assertNotIn("whole.onnx.part", self.files())
+        return (self.folder / "whole.onnx").read_bytes(), done.seconds
+
+    def go_on(self, whole, *more):
+        """After whatever happened, the same command makes the same model and leaves nothing else."""
+        done = self.baryon(*self.words("out.onnx", "-f", *more))
+        self.assertEqual((self.folder / "out.onnx").read_bytes(), whole)
+        self.assertEqual([name for name in self.files() if name.startswith(("out.", "."))], ["out.onnx"])
+        (self.folder / "out.onnx").unlink()
+        return done.err
+
+    def disturb(self, number, seconds, *more):
+        running = process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder)
+        time.sleep(random.uniform(0, seconds))
+        running.send_signal(number)
+        return running.communicate()[1], running.returncode
+
+    def interrupt(self, *more):
+        """Kills it when it has solved some layers, and not all."""
+        running = process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder)
+        part = self.folder / "out.onnx.part"
+        late = time.monotonic() + process.SECONDS
+        while not (part.exists() and part.stat().st_size > 3 * SIZE * SIZE):
+            self.assertIsNone(running.poll())
+            self.assertLess(time.monotonic(), late)
+            time.sleep(0.001)
+        running.kill()
+        running.communicate()
+        self.assertTrue(part.exists())
+        return part
+
+    def test_kill(self):
+        for name, more in WAYS.items():
+            with self.subTest(name):
+                whole, seconds = self.whole(*more)
+                counts = Counter()
+                while counts["killed"] < TIMES:
+                    self.assertLess(counts["runs"], 10 * TIMES, counts)
+                    for _ in range(random.randrange(1, 3)):
+                        _, status = self.disturb(signal.SIGKILL, seconds, *more)
+                        counts["runs"] += 1
+                        counts["killed"] += status == -signal.SIGKILL
+                    counts["went on"] += b"goes on after" in self.go_on(whole, *more)
+                print(f"{name}: {dict(counts)}", flush=True)
+
+    def test_goes_on_with_other_threads(self):
+        for name, more in WAYS.items():
+            with self.subTest(name):
+                whole, _ = self.whole(*more)
+                self.interrupt(*more)
+                self.assertIn(b"goes on after", self.go_on(whole, *more, "--threads", "3"))
+
+    def test_interrupt(self):
+        more = WAYS["powers of two"]
+        whole, seconds = self.whole(*more)
+        counts = Counter()
+        while counts[130] < TIMES:
+            self.assertLess(counts.total(), 10 * TIMES, counts)
+            told, status = self.disturb(signal.SIGINT, seconds, *more)
+            self.assertIn(status, (0, 130, -signal.SIGINT), told)
+            counts[status] += 1
+            if b"stopped after" in told:
+                self.assertIn(b"the same command goes on from there", told)
+                self.assertIn("out.onnx.part", self.files())
+            counts["went on"] += b"goes on after" in self.go_on(whole, *more)
+        print(dict(counts), flush=True)
+
+    def test_spoiled(self):
+        """What is left of a damaged checkpoint is used or not; it never shows."""
+        more = WAYS["powers of two"]
+        whole, _ = self.whole(*more)
+        for turn in range(10 if process.LONG else 3):
+            part = self.interrupt(*more)
+            content = bytearray(part.read_bytes())
+            place = random.randrange(8, len(content))
+            if turn % 3 == 0:
+                del content[place:]
+            else:
+                content[place] ^= 1 << random.randrange(8)
+            part.write_bytes(content)
+            self.go_on(whole, *more)
+
+    def test_of_another_run(self):
+        more = WAYS["powers of two"]
+        self.interrupt(*more)
+        changed = (*more, "--rounding-damping", "0.1")
+        whole, _ = self.whole(*changed)
+        self.assertIn(b"begins anew", self.go_on(whole, *changed))
+
+    def test_a_file_that_is_none(self):
+        (self.folder / "out.onnx.part").write_text("letters")
+        done = self.baryon(*self.words("out.onnx", *WAYS["powers of two"]), status=2)
+        self.assert_says(done, "out.onnx.part", "is not replaced")
+        self.assertEqual((self.folder / "out.onnx.part").read_text(), "letters")
+
+    def test_two_at_once(self):
+        more = WAYS["powers of two"]
+        whole, _ = self.whole(*more)
+        both = [process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder) for _ in range(2)]
+        for running in both:
+            told = running.communicate()[1]
+            self.assertEqual(running.returncode, 0, told)
+            self.assertEqual((self.folder / "out.onnx").read_bytes(), whole)
+
+    def test_any_memory(self):
+        """What waits in a file comes back as it was."""
+        more = ["--preset", "XINT8_ADAROUND"]
+        whole, _ = self.whole(*more)
+        for memory in ("1", "100KB"):
+            self.baryon(*self.words("memory.onnx", "-f", "--max-memory", memory, *more))
+            self.assertEqual((self.folder / "memory.onnx").read_bytes(), whole)
+
+    def test_progress(self):
+        done = self.baryon(*self.words("out.onnx", "--json", *WAYS["powers of two"]))
+        events = [json.loads(line) for line in done.err.decode().splitlines() if line.startswith("{")]
+        rounds = [event for event in events if event.get("stage") == "round"]
+        self.assertEqual((rounds[-1]["done"], rounds[-1]["total"]), (LAYERS, LAYERS))
+        self.assertEqual(rounds[-1]["seconds_left"], 0)
+
+    def test_memory_does_not_grow_with_samples(self):
+        model = str((process.MODELS / "ppocr_cls.onnx").resolve())
+        few, many = (32, 1024) if process.LONG else (16, 64)
+        shape = [word for size in ("x:0=1", "x:2=48", "x:3=192") for word in ("--shape", size)]
+        peaks = {}
+        for count in (few, many):
+            words = ("quantize", model, "--preset", "XINT8_ADAROUND", "--random", str(count))
+            peaks[count] = self.baryon(*words, *shape, "-o", f"{count}.onnx").peak
+        print({name: f"{peak / 2**20:.1f} MiB" for name, peak in peaks.items()}, flush=True)
+        self.assertLess(peaks[many], peaks[few] + (40 << 20 if process.LONG else 12 << 20))
+
+
+if __name__ == "__main__":
+    process.main()
