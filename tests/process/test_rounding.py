@@ -178,7 +178,7 @@ class Rounding(process.Case):
             words = ("quantize", model, "--preset", "XINT8_ADAROUND", "--random", str(count))
             peaks[count] = self.baryon(*words, *shape, "-o", f"{count}.onnx").peak
         print({name: f"{peak / 2**20:.1f} MiB" for name, peak in peaks.items()}, flush=True)
-        self.assertLess(peaks[many], peaks[few] + (40 << 20 if process.LONG else 12 << 20))
+        self.assertLess(peaks[many], peaks[few] + (12 << 20))
 
 
 if __name__ == "__main__":
