@@ -13,8 +13,8 @@
 
 /* Of the samples a quarter judges, as far as there are so many. */
 #define JUDGING_MOST 24
-/* Bytes that wait in memory; more would hardly be faster, since what is in a file is in the system's
- * cache as long as there is room, and memory would grow with samples up to there. */
+/* Bytes that wait in memory; more would hardly be faster, since what is in a file is in the
+ * system's cache as long as there is room, and memory would grow with samples up to there. */
 #define WAITING ((uint64_t)8 << 20)
 
 /* --- Samples --- */
