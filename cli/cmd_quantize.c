@@ -189,7 +189,7 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
     if (status == 0)
         status = by_model_judge(q->loaded.model, save(job, err), err);
     if (status == 0)
-        status = by_quantize_clean(&q->options, err);
+        by_quantize_clean(&q->options);
     return status < 0 ? -1 : tell(job, err);
 }
 
@@ -261,7 +261,9 @@ const struct by_command by_cmd_quantize = {
             "command line --op-type, --node and --tensor say the same. Options of Quark are taken "
             "by their own names, in a file also below extra_options.\n\n"
             "Samples are given as for 'baryon run'. The result does not depend on threads. FILE "
-            "appears when it is complete, or not at all.",
+            "appears when it is complete, or not at all. While rounding is solved (--rounding), "
+            "FILE.part has the layers that are done: after SIGINT, which ends with 130, or a kill "
+            "the same command goes on from there.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},

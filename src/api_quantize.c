@@ -137,7 +137,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
     if (status == 0)
         status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
     if (status == 0)
-        status = by_quantize_clean(&job.options, err);
+        by_quantize_clean(&job.options);
     by_api_work_close(&job.work);
     by_model_free(model);
     return status;

@@ -88,7 +88,7 @@ int by_quantization_lower(struct by_quantization *quantization, struct baryon_er
  * in memory. */
 void by_quantization_spill(struct by_quantization *quantization, const char *out, uint64_t bytes);
 /* The checkpoint is of no use any more: when the model was saved. */
-int by_quantize_clean(const struct by_quantize_options *options, struct baryon_error *err);
+void by_quantize_clean(const struct by_quantize_options *options);
 void by_quantization_close(struct by_quantization *quantization);
 
 /* Samples that ranges come from. */

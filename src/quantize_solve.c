@@ -178,15 +178,16 @@ static int find_layers(struct by_solving *solving, struct baryon_error *err)
     return 0;
 }
 
-static int go_on(const struct by_solving *solving, size_t done, struct baryon_error *err)
+int by_solve_go_on(const struct by_solving *solving, struct baryon_error *err)
 {
+    const size_t done = solving->done;
     const struct by_calibrate_options *options = &solving->q->options->calibrate;
     const struct by_calibrate_progress now = {.stage = "round",
                                               .unit = "layers",
                                               .done = done,
                                               .total = solving->layer_count,
                                               .before = solving->taken_up,
-                                              .share = by_solve_share(solving, done),
+                                              .share = solving->share,
                                               .keeps = solving->q->options->checkpoint != NULL,
                                               .seconds = by_seconds() - solving->begun};
     if (!options->progress || !options->progress(options->context, &now))
@@ -199,12 +200,14 @@ static int go_on(const struct by_solving *solving, size_t done, struct baryon_er
 
 static int solve_all(struct by_solving *solving, struct baryon_error *err)
 {
-    for (size_t i = 0; i < solving->layer_count; i++) {
-        if (go_on(solving, i, err) < 0 || by_solve_layer(solving, i, err) < 0)
+    for (; solving->done < solving->layer_count; solving->done++) {
+        solving->share = by_solve_share(solving, solving->done);
+        if (by_solve_go_on(solving, err) < 0 || by_solve_layer(solving, solving->done, err) < 0)
             return -1;
         by_trim_memory();
     }
-    return go_on(solving, solving->layer_count, err);
+    solving->share = 1;
+    return by_solve_go_on(solving, err);
 }
 
 static int take_back(struct by_solving *solving, struct baryon_error *err)

@@ -47,7 +47,8 @@ struct by_solving {
     struct by_round_scratch *scratch;
     struct by_round_layer *layers;
     float **old_biases; /* by layer; NULL: it was not touched */
-    size_t layer_count;
+    size_t layer_count, done;
+    double share;                 /* of all work that is done */
     struct by_array read, wanted; /* one sample of what a layer reads and is to give, as floats */
     struct by_unpark_room read_room, wanted_room;
     float *values;
@@ -78,6 +79,8 @@ int by_solve_patch(struct by_solving *solving, struct baryon_node *node, size_t 
 /* What a choice means, where the copy has floats. */
 void by_solve_patch_floats(struct by_solving *solving, const struct by_round_layer *layer,
                            const struct by_round_choice *choice);
+/* Tells how far it is; fails where that was the time to stop. */
+int by_solve_go_on(const struct by_solving *solving, struct baryon_error *err);
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,

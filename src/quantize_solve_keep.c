@@ -294,7 +294,14 @@ int by_solve_keep_add(struct by_solving *solving, size_t place,
     return status;
 }
 
-int by_quantize_clean(const struct by_quantize_options *options, struct baryon_error *err)
+/* What it was for is done: that it stays is no failure. */
+void by_quantize_clean(const struct by_quantize_options *options)
 {
-    return options->checkpoint ? by_remove_file(options->checkpoint, err) : 0;
+    char text[1024];
+    struct baryon_error problem;
+    by_err_clear(&problem);
+    if (!options->checkpoint || by_remove_file(options->checkpoint, &problem) == 0)
+        return;
+    baryon_error_format(&problem, text, sizeof text);
+    by_log(options->log, BY_LOG_WARNING, "the checkpoint stays: %s", text);
 }

@@ -24,7 +24,7 @@ static int gather(struct by_solving *solving, const struct by_round_layer *layer
 {
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
-        if (by_solve_input(solving, source, i, &x, err) < 0 ||
+        if (by_solve_go_on(solving, err) < 0 || by_solve_input(solving, source, i, &x, err) < 0 ||
             by_solve_output(solving, layer, i, &y, err) < 0 ||
             by_round_moments_look(moments, solving->scratch, layer, x, y, i, err) < 0)
             return -1;

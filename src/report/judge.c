@@ -6,7 +6,7 @@
 #define MANY_NODES 4000
 
 struct kept {
-    struct by_arena arena;
+    struct by_arena arena; /* of what is wanted */
     const char *name;
     struct by_array *inputs; /* one a port, without data where that is in a file */
     struct by_parked *parked;
@@ -21,6 +21,7 @@ struct by_judge {
     uint64_t next;              /* sample to read */
     size_t port_count;
     struct by_depot *depot, *own; /* where all waits; `own`: ours */
+    struct by_arena arena;        /* of samples */
     struct kept *kept;
     size_t count;  /* of kept */
     size_t looks;  /* the first ones */
@@ -46,15 +47,16 @@ static int take(struct by_judge *judge, struct kept *kept, const struct by_sampl
                 struct baryon_error *err)
 {
     const size_t ports = judge->port_count;
+    struct by_arena *arena = &judge->arena;
     by_arena_init(&kept->arena, 0);
     judge->count++;
-    kept->name = by_arena_text(&kept->arena, sample->name, strlen(sample->name), err);
-    kept->inputs = by_arena_alloc(&kept->arena, ports, sizeof *kept->inputs, err);
-    kept->parked = by_arena_alloc(&kept->arena, ports, sizeof *kept->parked, err);
+    kept->name = by_arena_text(arena, sample->name, strlen(sample->name), err);
+    kept->inputs = by_arena_alloc(arena, ports, sizeof *kept->inputs, err);
+    kept->parked = by_arena_alloc(arena, ports, sizeof *kept->parked, err);
     if (!kept->name || !kept->inputs || !kept->parked)
         return -1;
     for (size_t i = 0; i < ports; i++) {
-        if (park(judge, &kept->parked[i], &kept->arena, &sample->arrays[i], true, err) < 0)
+        if (park(judge, &kept->parked[i], arena, &sample->arrays[i], true, err) < 0)
             return -1;
         kept->inputs[i] = kept->parked[i].array;
     }
@@ -221,6 +223,7 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     struct by_judge *judge = by_alloc_zero(1, sizeof *judge, err);
     if (!judge)
         return -1;
+    by_arena_init(&judge->arena, 0);
     judge->session_options = options->session;
     judge->session_options.threads = 1;
     judge->session_options.branches = judge->session_options.cuts = 0;
@@ -254,6 +257,7 @@ void by_judge_close(struct by_judge *judge)
     for (size_t i = 0; i < judge->count; i++)
         release(judge, &judge->kept[i]);
     by_free(judge->kept);
+    by_arena_release(&judge->arena);
     by_judge_end_references(judge);
     by_depot_close(judge->own);
     by_free(judge);

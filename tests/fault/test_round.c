@@ -120,6 +120,7 @@ static void assert_whole(uint64_t k)
 static bool fail_at(const char *preset, uint64_t k, bool forever)
 {
     unlink("out.onnx");
+    unlink("out.onnx.part");
     by_err_clear(&err);
     by_fault_arm(kind, k, forever);
     const int status = quantize(preset);
@@ -131,6 +132,10 @@ static bool fail_at(const char *preset, uint64_t k, bool forever)
     if (!is_expected(err.code) || !err.message[0])
         fail_msg("call %d: code %d, '%s'", (int)k, (int)err.code, err.message);
     assert_int_not_equal(access("out.onnx", F_OK), 0);
+    if (kind == BY_FAULT_IO && !forever) { /* goes on behind what was kept */
+        assert_ok(quantize(preset));
+        assert_whole(k);
+    }
     return false;
 }
 
@@ -140,6 +145,7 @@ static void sweep(enum by_fault_kind which, const char *preset, bool thorough)
     uint64_t did_without = 0;
     kind = which;
     unlink("out.onnx");
+    unlink("out.onnx.part");
     assert_ok(quantize(preset));
     by_free(whole);
     assert_ok(by_read_file("out.onnx", 1 << 20, &whole, &whole_size, &err));
