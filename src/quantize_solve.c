@@ -127,6 +127,14 @@ static int open_stages(struct by_solving *solving, struct baryon_error *err)
                           &options, err);
 }
 
+/* What sessions that are closed had, and pages of the model's file, which copies look at as well.
+ */
+static void give_back(const struct by_solving *solving)
+{
+    by_trim_memory();
+    by_model_pages_done(solving->q->model);
+}
+
 /* --- Judging --- */
 
 /* The copy as it is now. */
@@ -135,11 +143,13 @@ static int judge(const struct by_solving *solving, double *sqnr, struct baryon_e
     struct by_judgement *each = by_alloc_zero(solving->judging + 1, sizeof *each, err);
     if (!each)
         return -1;
+    give_back(solving);
     const int status =
         by_judge_model(solving->judge, solving->copy.model, solving->q->pool, each, err);
     if (status == 0)
         *sqnr = by_judge_sqnr(each, solving->judging);
     by_free(each);
+    give_back(solving);
     return status;
 }
 
@@ -204,7 +214,7 @@ static int solve_all(struct by_solving *solving, struct baryon_error *err)
         solving->share = by_solve_share(solving, solving->done);
         if (by_solve_go_on(solving, err) < 0 || by_solve_layer(solving, solving->done, err) < 0)
             return -1;
-        by_trim_memory();
+        give_back(solving);
     }
     solving->share = 1;
     return by_solve_go_on(solving, err);
