@@ -5,6 +5,7 @@ The model is that of an undisturbed run, byte for byte.
 
 import json
 import random
+import resource
 import signal
 import struct
 import time
@@ -161,6 +162,18 @@ class Rounding(process.Case):
         for memory in ("1", "100KB"):
             self.baryon(*self.words("memory.onnx", "-f", "--max-memory", memory, *more))
             self.assertEqual((self.folder / "memory.onnx").read_bytes(), whole)
+
+    def test_no_room_for_what_waits(self):
+        """Refused with the folder's name; what was kept so far is whole."""
+        more = ("--preset", "XINT8_ADAROUND", "--max-memory", "1")
+        whole, _ = self.whole(*more)
+        for size in (40 << 10, 400 << 10):
+            limit = {"preexec_fn": process.limited(resource.RLIMIT_FSIZE, size)}
+            done = self.baryon(*self.words("out.onnx", *more), status=5, **limit)
+            self.assertIn(b"File too large", done.err)
+            self.assertNotIn("out.onnx", self.files())
+            self.assertEqual([name for name in self.files() if name.startswith(".")], [])
+        self.go_on(whole, *more)
 
     def test_progress(self):
         done = self.baryon(*self.words("out.onnx", "--json", *WAYS["powers of two"]))
