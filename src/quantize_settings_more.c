@@ -309,7 +309,7 @@ static const struct by_option hardware_rows[] = {
      .type = BY_OPT_FLAG,
      .fallback = "false",
      AT(rounding_scales),
-     .help = "Scales of what layers read are chosen by what the layers give"},
+     .help = "Scales of weights and activations are solved with it, in several ways"},
     {.name = "rounding-samples",
      .type = BY_OPT_INT,
      .arg = "COUNT",

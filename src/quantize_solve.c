@@ -100,6 +100,7 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
     solving->recipe = *q->options->recipe;
     solving->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&solving->frame, q->model, err) < 0 ||
+        (solving->scales == BY_SOLVE_SCALES_OF_MODEL && by_solve_search(solving, err) < 0) ||
         by_frame_copy(&solving->frame, &copy->model, err) < 0 ||
         by_model_settle(copy->model, err) < 0 || by_model_infer(copy->model, NULL, err) < 0 ||
         by_quant_plan_copy(&copy->plan, q->plan, copy->model, &solving->recipe,
@@ -289,7 +290,8 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
            "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
            solved->aside ? solving->judging : 0, solved->before,
            solved->kept ? "" : ", left as it was");
-    tell_limits(solving);
+    if (solving->scales == BY_SOLVE_NO_SCALES)
+        tell_limits(solving);
     if ((solved->kept ? remark : take_back)(solving, err) < 0)
         return -1;
     return by_refine(solving->q->plan, err);
@@ -312,6 +314,7 @@ static void release(struct by_solving *solving)
     for (size_t i = 0; solving->old_biases && i < solving->layer_count; i++)
         by_free(solving->old_biases[i]);
     by_free(solving->old_biases);
+    by_solve_move_close(&solving->move);
     by_free(solving->layers);
     by_free((void *)solving->inputs);
     by_free(solving->values);
@@ -332,9 +335,17 @@ static int rewind_samples(const struct by_quantization *q, struct baryon_error *
 
 int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
 {
-    struct by_solving solving = {.q = q, .begun = by_seconds()};
-    if (q->options->recipe->rounding == BY_ROUNDING_NEAREST)
+    const struct by_recipe *recipe = q->options->recipe;
+    if (recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
+    return recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC
+               ? by_solve_best(q, err)
+               : by_solve_once(q, BY_SOLVE_NO_SCALES, err);
+}
+
+int by_solve_once(struct by_quantization *q, enum by_solve_scales scales, struct baryon_error *err)
+{
+    struct by_solving solving = {.q = q, .scales = scales, .begun = by_seconds()};
     int status = open_reference(&solving, err) < 0 ? -1 : find_layers(&solving, err);
     if (status == 0 && solving.layer_count &&
         (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||

@@ -5,9 +5,12 @@
  *   quantize_solve_layer.c    one layer
  *   quantize_solve_floats.c   the copy where activations stay float
  *   quantize_solve_input.c    what it reads in the quantized model
- *   quantize_solve_scale.c    the scale of that
  *   quantize_solve_keep.c     layers that an interrupted run has solved already
  *   quantize_solve_cost.c     how much work a layer is
+ *   quantize_solve_best.c     all of it in several ways, for scales
+ *   quantize_solve_local.c    the scale of what a layer reads, by what the layer gives
+ *   quantize_solve_search.c   scales of activations, by what the model gives
+ *   quantize_solve_move.c     one scale moves
  */
 #ifndef BY_QUANTIZE_SOLVE_INTERNAL_H
 #define BY_QUANTIZE_SOLVE_INTERNAL_H
@@ -28,9 +31,43 @@ struct by_solve_source {
 /* What an interrupted run found out about the layer in hand. */
 struct by_solve_known {
     bool is_there;
-    float scale;                   /* that it chose for what the layer reads; 0: it stays */
     struct by_round_choice choice; /* no integers: the layer was left as it was */
 };
+
+/* Scales that are solved as well; of weights with either. */
+enum by_solve_scales {
+    BY_SOLVE_NO_SCALES,
+    BY_SOLVE_SCALES_OF_LAYERS, /* what a layer reads, by what it gives, and its weights */
+    BY_SOLVE_SCALES_OF_MODEL,  /* of activations, by what the model gives */
+};
+
+/* All layers, in one way. */
+int by_solve_once(struct by_quantization *q, enum by_solve_scales scales, struct baryon_error *err);
+/* In several ways, and the best of them by samples kept aside. */
+int by_solve_best(struct by_quantization *q, struct baryon_error *err);
+
+/* Nobody gave its scales, and they may have any value, or any power of two. */
+static inline bool by_solve_may_move(const struct by_quant_row *row)
+{
+    return !row->has_params &&
+           (row->spec.scale == BY_SCALE_FLOAT32 || row->spec.scale == BY_SCALE_POW2);
+}
+
+/* A move of one row's scale that rules of hardware do not answer by moving other scales, but those
+ * of biases. Zero to begin with. */
+struct by_solve_move {
+    bool moved;
+    size_t row;
+    float *own;      /* the row's old scales */
+    float *before;   /* by row: its first scale */
+    size_t *remarks; /* by row */
+};
+int by_solve_move(struct by_solve_move *move, struct by_quant_plan *plan, size_t row,
+                  const float *scales, struct baryon_error *err);
+/* Takes the last one back. */
+int by_solve_move_back(const struct by_solve_move *move, struct by_quant_plan *plan,
+                       struct baryon_error *err);
+void by_solve_move_close(struct by_solve_move *move);
 
 struct by_solving {
     struct by_quantization *q;
@@ -56,10 +93,11 @@ struct by_solving {
     struct by_solve_keep *keep; /* NULL: nothing is kept */
     struct by_solve_known known;
     const struct by_round_choice *taken; /* of the layer in hand; NULL: it is left as it was */
-    float scale;                         /* that was chosen for what it reads; 0: none */
     uint64_t left_out;                   /* rows, of layers that are known */
     size_t taken_up;                     /* layers that are known */
     double begun;
+    enum by_solve_scales scales;
+    struct by_solve_move move;
 };
 
 /* What a layer gives in the reference; NULL: it has no such value. */
@@ -81,6 +119,9 @@ void by_solve_patch_floats(struct by_solving *solving, const struct by_round_lay
                            const struct by_round_choice *choice);
 /* Tells how far it is; fails where that was the time to stop. */
 int by_solve_go_on(const struct by_solving *solving, struct baryon_error *err);
+/* The same with scales that the copy's integers do not have. */
+int by_solve_patch_scaled(struct by_solving *solving, const struct by_round_layer *layer,
+                          const struct by_round_choice *choice, struct baryon_error *err);
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
@@ -106,6 +147,15 @@ int by_solve_keep_add(struct by_solving *solving, size_t place,
 
 /* Of all work, when so many layers are done. */
 double by_solve_share(const struct by_solving *solving, size_t done);
+
+/* Its scales are its own, and nobody gave them. */
+bool by_solve_may_scale(const struct by_solving *solving, const struct by_round_layer *layer);
+/* Scales of a layer's weight become the choice's. */
+int by_solve_move_weight(struct by_solving *solving, const struct by_round_layer *layer,
+                         const struct by_round_choice *choice, bool *moved,
+                         struct baryon_error *err);
+/* Before the copy is made: scales of activations, by what the model gives on samples. */
+int by_solve_search(struct by_solving *solving, struct baryon_error *err);
 
 /* Where the layer alone reads a tensor: chooses the tensor's scale by what the layer gives. */
 int by_solve_scale(struct by_solving *solving, size_t place, struct baryon_error *err);

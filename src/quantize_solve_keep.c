@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Raised when a layer is solved otherwise than before, or records look otherwise. */
-#define METHOD 1
+#define METHOD 2
 
 struct by_solve_keep {
     struct by_journal *journal;
@@ -93,7 +93,6 @@ static int find_key(const struct by_solving *solving, struct by_hash128 *key,
 struct head {
     uint64_t place, rows, left_out, weights, biases, floats;
     double nearest, solved;
-    float scale;
     int32_t least; /* of the integers, which are as far above it as their bytes say */
     uint32_t width, kept;
 };
@@ -199,7 +198,7 @@ int by_solve_keep_open(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_hash128 key;
     enum by_journal_found found = BY_JOURNAL_NEW;
-    if (!solving->q->options->checkpoint)
+    if (!solving->q->options->checkpoint || solving->scales != BY_SOLVE_NO_SCALES)
         return 0;
     solving->keep = by_alloc_zero(1, sizeof *solving->keep, err);
     if (!solving->keep || find_key(solving, &key, err) < 0 ||
@@ -234,7 +233,6 @@ static int take_up(struct by_solving *solving, size_t place, const uint8_t *byte
     if (head.kept && read_values(&head, bytes + sizeof head, &known->choice, err) < 0)
         return -1;
     known->is_there = true;
-    known->scale = head.scale;
     solving->left_out = head.left_out;
     row->rows = head.rows;
     row->columns = solving->layers[place].columns;
@@ -282,7 +280,6 @@ int by_solve_keep_add(struct by_solving *solving, size_t place,
     head.nearest = row->nearest;
     head.solved = row->solved;
     head.kept = row->kept;
-    head.scale = solving->scale;
     count_values(solving, choice, place, &head);
     find_width(choice, &head);
     uint8_t *bytes = by_alloc(size_of(&head), 1, err);

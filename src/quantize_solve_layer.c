@@ -2,7 +2,7 @@
 #include "quant/lower_internal.h"
 #include "quantize_solve_internal.h"
 
-#define CHOICES 2 /* the nearest integers, and what was solved */
+enum { NEAREST, SOLVED, SCALED, CHOICES }; /* SCALED: scales of weights are solved as well */
 
 struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
                                           const struct by_round_layer *layer)
@@ -27,6 +27,27 @@ static int gather(struct by_solving *solving, const struct by_round_layer *layer
         if (by_solve_go_on(solving, err) < 0 || by_solve_input(solving, source, i, &x, err) < 0 ||
             by_solve_output(solving, layer, i, &y, err) < 0 ||
             by_round_moments_look(moments, solving->scratch, layer, x, y, i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct looking {
+    struct by_solving *solving;
+    const struct by_round_layer *layer;
+    const struct by_solve_source *source;
+};
+
+static int look_again(void *context, struct by_round_behind *behind, struct baryon_error *err)
+{
+    const struct looking *looking = context;
+    struct by_solving *solving = looking->solving;
+    for (size_t i = 0; i < solving->train; i++) {
+        const struct by_array *x, *y;
+        if (by_solve_go_on(solving, err) < 0 ||
+            by_solve_input(solving, looking->source, i, &x, err) < 0 ||
+            by_solve_output(solving, looking->layer, i, &y, err) < 0 ||
+            by_round_behind_look(behind, solving->scratch, looking->layer, x, y, i, err) < 0)
             return -1;
     }
     return 0;
@@ -72,7 +93,10 @@ static int patch_weight(struct by_solving *solving, const struct by_round_layer 
 static int patch_copy(struct by_solving *solving, const struct by_round_layer *layer,
                       const struct by_round_choice *choice, struct baryon_error *err)
 {
-    if (by_solve_floats_stay(solving))
+    if (choice->scales) {
+        if (by_solve_patch_scaled(solving, layer, choice, err) < 0)
+            return -1;
+    } else if (by_solve_floats_stay(solving))
         by_solve_patch_floats(solving, layer, choice);
     else if (patch_weight(solving, layer, err) < 0)
         return -1;
@@ -100,22 +124,46 @@ static int take(struct by_solving *solving, size_t place, const struct by_round_
 
 /* --- Deciding --- */
 
+#define WORTH 0.9 /* of the error, or less, or scales of weights stay */
+
+/* Other scales have to be clearly better, and rules of hardware let them be. */
+static int pick(struct by_solving *solving, const struct by_round_layer *layer,
+                const struct by_round_choice *choices, const double noise[CHOICES], size_t *best,
+                struct baryon_error *err)
+{
+    bool moved = false;
+    *best = SOLVED;
+    if (!choices[SCALED].scales || !(noise[SCALED] < WORTH * noise[SOLVED]) ||
+        !(noise[SCALED] < noise[NEAREST]))
+        return 0;
+    if (by_solve_move_weight(solving, layer, &choices[SCALED], &moved, err) < 0)
+        return -1;
+    *best = moved ? SCALED : SOLVED;
+    return 0;
+}
+
 /* Samples that judge are none of those that it was solved on, unless there are no others. */
 static int decide(struct by_solving *solving, size_t place, const struct by_solve_source *source,
                   struct by_round_choice *choices, struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
     double noise[CHOICES] = {0};
-    struct by_round_errors errors = {.choices = choices, .count = CHOICES, .noise = noise};
-    if (measure(solving, layer, source, &errors, err) < 0)
+    struct by_round_errors errors = {
+        .choices = choices, .count = choices[SCALED].scales ? CHOICES : SCALED, .noise = noise};
+    size_t best;
+    if (measure(solving, layer, source, &errors, err) < 0 ||
+        pick(solving, layer, choices, noise, &best, err) < 0)
         return -1;
     struct by_solved_layer *row = &solving->q->report.solved.layers[place];
-    row->nearest = by_decibels(errors.signal, noise[0]);
-    row->solved = by_decibels(errors.signal, noise[1]);
-    row->kept = noise[1] < noise[0];
+    row->nearest = by_decibels(errors.signal, noise[NEAREST]);
+    row->solved = by_decibels(errors.signal, noise[best]);
+    row->kept = noise[best] < noise[NEAREST];
     by_log(solving->q->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest %.2f dB%s", row->name,
-           row->solved, row->nearest, row->kept ? "" : ", left as it was");
-    return row->kept ? take(solving, place, &choices[1], err) : 0;
+           row->solved, row->nearest,
+           !row->kept       ? ", left as it was"
+           : best == SCALED ? ", other scales"
+                            : "");
+    return row->kept ? take(solving, place, &choices[best], err) : 0;
 }
 
 static int choose(struct by_solving *solving, size_t place, const struct by_solve_source *source,
@@ -123,7 +171,11 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
                   struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
+    struct looking looking = {solving, layer, source};
     const struct by_round_options options = {
+        .look = look_again,
+        .context = &looking,
+        .scales = solving->scales != BY_SOLVE_NO_SCALES && by_solve_may_scale(solving, layer),
         .mix = solving->recipe.rounding_mix,
         .damping = solving->recipe.rounding_damping,
         .gptq = solving->recipe.rounding == BY_ROUNDING_GPTQ,
@@ -136,8 +188,9 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
     if (!moments->rows)
         return 0;
     if (by_round_moments_finish(moments, layer->bias != NULL, q->pool, err) < 0 ||
-        by_round_nearest(q->plan, layer, q->pool, &choices[0], err) < 0 ||
-        by_round_solve(q->plan, layer, moments, &options, q->pool, &choices[1], err) < 0)
+        by_round_nearest(q->plan, layer, q->pool, &choices[NEAREST], err) < 0 ||
+        by_round_solve(q->plan, layer, moments, &options, q->pool, &choices[SOLVED],
+                       &choices[SCALED], err) < 0)
         return -1;
     return decide(solving, place, source, choices, err);
 }
@@ -172,10 +225,9 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
     struct baryon_value *out = by_solve_wanted(solving, layer);
     struct by_solve_source source;
     solving->taken = NULL;
-    solving->scale = 0;
     if (by_solve_keep_next(solving, place, err) < 0 ||
         by_stages_reach(solving->exact, &out, 1, err) < 0 ||
-        (solving->recipe.rounding_scales && by_solve_scale(solving, place, err) < 0) ||
+        (solving->scales == BY_SOLVE_SCALES_OF_LAYERS && by_solve_scale(solving, place, err) < 0) ||
         by_solve_source_of(by_solve_node_in_copy(solving, layer), &source, err) < 0 ||
         by_stages_reach(solving->rounded, &source.value, 1, err) < 0)
         return -1;

@@ -14,7 +14,7 @@ static const struct by_preset_value scales[] = {
     };                                                                                             \
     const struct by_preset by_preset_##plain##_adaquant = {                                        \
         .name = title "_ADAQUANT",                                                                 \
-        .help = "As " title ", with rounding and scales of activations solved on samples",         \
+        .help = "As " title ", with rounding and scales solved on samples",                        \
         .base = &by_preset_##plain,                                                                \
         .values = scales,                                                                          \
     }

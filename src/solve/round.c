@@ -10,6 +10,7 @@
 void by_round_choice_release(struct by_round_choice *choice)
 {
     by_free(choice->integers);
+    by_free(choice->scales);
     by_free(choice->weights);
     by_free(choice->biases);
     *choice = (struct by_round_choice){0};
@@ -140,26 +141,35 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 
 /* --- Choices --- */
 
+/* As the float model has them. */
+static int open_biases(struct by_round_choice *choice, const struct by_round_layer *layer,
+                       struct baryon_error *err)
+{
+    if (!layer->bias)
+        return 0;
+    choice->biases = by_floats_copy(layer->bias->initializer, NULL, err);
+    return choice->biases ? 0 : -1;
+}
+
 static int open_choice(struct by_round_choice *choice, const struct by_round_layer *layer,
                        struct baryon_error *err)
 {
     const size_t outs = layer->groups * layer->outs;
     choice->integers = by_alloc(outs * layer->columns, sizeof *choice->integers, err);
     choice->weights = by_alloc(outs * layer->columns, sizeof *choice->weights, err);
-    choice->biases = layer->bias ? by_floats_copy(layer->bias->initializer, NULL, err) : NULL;
-    return choice->integers && choice->weights && (choice->biases || !layer->bias) ? 0 : -1;
+    return choice->integers && choice->weights ? open_biases(choice, layer, err) : -1;
 }
 
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice)
 {
     const struct by_descent *first = &problem->first;
+    const float *scales = choice->scales ? choice->scales : problem->scales;
     for (size_t out = 0; out < outs; out++)
         for (size_t c = 0; c < first->columns; c++) {
             const size_t k = out * first->groups + c / first->group;
             choice->weights[out * first->columns + c] =
-                (float)(choice->integers[out * first->columns + c] - problem->zeros[k]) *
-                problem->scales[k];
+                (float)(choice->integers[out * first->columns + c] - problem->zeros[k]) * scales[k];
         }
 }
 
@@ -181,11 +191,18 @@ static int through_integers(const struct by_quant_row *row, const struct by_weig
     return status;
 }
 
+/* It has a scale of its own, not one of fine steps that follows from others. */
+bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer)
+{
+    const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
+    return place != BY_NO_ROW && plan->rows.at[place].input_row == BY_NO_ROW;
+}
+
 int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                              struct by_pool *pool, float *biases, struct baryon_error *err)
 {
     const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
-    if (place == BY_NO_ROW || plan->recipe->bias_kind == BY_BIAS_FLOAT)
+    if (place == BY_NO_ROW || plan->rows.at[place].keep_float)
         return 0;
     const struct by_quant_row *row = &plan->rows.at[place];
     struct by_params params = *by_quant_params(plan, place);
@@ -200,7 +217,7 @@ int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_r
     double error;
     by_arena_init(&arena, 0);
     int status = 0;
-    if (plan->recipe->bias_kind == BY_BIAS_OWN)
+    if (by_round_bias_is_coarse(plan, layer))
         status = by_weight_params(&view, &row->spec, pool, &arena, &params, &error, err);
     if (status == 0 && params.count)
         status =
@@ -221,10 +238,7 @@ int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer
     if (choice->weights)
         gather(layer, floats.values, choice->weights);
     by_floats_close(&floats);
-    if (!choice->weights || !layer->bias)
-        return choice->weights ? 0 : -1;
-    choice->biases = by_floats_copy(layer->bias->initializer, NULL, err);
-    return choice->biases ? 0 : -1;
+    return choice->weights ? open_biases(choice, layer, err) : -1;
 }
 
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
@@ -257,6 +271,24 @@ static int take_bias(struct by_quant_plan *plan, const struct by_round_layer *la
                         err) < 0)
         return -1;
     return row == BY_NO_ROW ? 0 : by_quant_find_constant(plan, row, pool, err);
+}
+
+void by_round_scales(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                     const struct by_round_choice *choice, float *scales)
+{
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    const size_t groups = params->groups ? params->groups : 1;
+    for (size_t out = 0; out < layer->groups * layer->outs; out++)
+        for (size_t k = 0; k < groups; k++)
+            scales[params_of(layer, params, out) + k] = choice->scales[out * groups + k];
+}
+
+void by_round_units(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                    size_t *units)
+{
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    for (size_t out = 0; out < layer->groups * layer->outs; out++)
+        units[out] = params_of(layer, params, out) / (params->groups ? params->groups : 1);
 }
 
 int by_round_take(struct by_quant_plan *plan, const struct by_round_layer *layer,

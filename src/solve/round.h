@@ -5,7 +5,7 @@
 #ifndef BY_ROUND_H
 #define BY_ROUND_H
 
-#include "solve/round_moments.h"
+#include "solve/round_behind.h"
 
 struct by_round_options {
     /* Of what the layer is to give, the share that its float weights give on what it reads now;
@@ -14,11 +14,16 @@ struct by_round_options {
     double damping;  /* share of the mean of the Gram matrix's diagonal */
     unsigned sweeps; /* 0: the default */
     bool gptq;       /* begin with its integers, which may be far from the weights */
+    /* Shows the layer all samples again; NULL: what the activation behind sees does not count. */
+    int (*look)(void *context, struct by_round_behind *behind, struct baryon_error *err);
+    void *context;
+    bool scales; /* those of weights are solved as well */
 };
 
 /* Weights and biases as one of the models has them. by_round_choice_release() frees it. */
 struct by_round_choice {
     int32_t *integers; /* [groups][outs][columns] */
+    float *scales;     /* [groups][outs][groups of columns]; NULL: those of the plan */
     float *weights;    /* what they mean, in the same order */
     float *biases;     /* [groups * outs]; NULL: the layer has none */
 };
@@ -34,10 +39,17 @@ int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_lay
                      struct by_pool *pool, struct by_round_choice *choice,
                      struct baryon_error *err);
 /* By descent, from the nearest integers or those of GPTQ. moments: finished, centred where the
- * layer has a bias; they are used up. */
+ * layer has a bias; they are used up. scaled: the same with other scales, where options ask for
+ * them; else it may be NULL and stays as it is. */
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_moments *moments, const struct by_round_options *options,
-                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err);
+                   struct by_pool *pool, struct by_round_choice *choice,
+                   struct by_round_choice *scaled, struct baryon_error *err);
+
+/* Biases become what they are going to be. by_round_solve() has done it, but for those whose scales
+ * follow from scales of the choice, which the plan has to have first. */
+int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                             struct by_pool *pool, float *biases, struct baryon_error *err);
 
 /* Squared errors of choices, added up sample by sample. */
 struct by_round_errors {
@@ -51,6 +63,9 @@ int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch
                          const struct by_round_layer *layer, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
 
+/* The choice's scales in the order of the weight's parameters. */
+void by_round_scales(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                     const struct by_round_choice *choice, float *scales);
 /* The plan's row and the float model's bias become the choice's. */
 int by_round_take(struct by_quant_plan *plan, const struct by_round_layer *layer,
                   const struct by_round_choice *choice, struct by_pool *pool,

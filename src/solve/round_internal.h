@@ -22,8 +22,16 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 /* What the integers of so many outputs mean. */
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice);
-/* Biases become what they are going to be. */
-int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
-                             struct by_pool *pool, float *biases, struct baryon_error *err);
-
+bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* Integers go downhill in the layer's moments, from where they are. */
+int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
+                     const struct by_round_moments *moments, unsigned sweeps, struct by_pool *pool,
+                     int32_t *integers, struct baryon_error *err);
+/* Scales with the integers, from those of the choice, which gets both. units: by output, which of
+ * them have the same scales. */
+int by_round_scale(const struct by_round_problem *problem, const struct by_round_layer *layer,
+                   const struct by_round_moments *moments, const size_t *units, bool pow2,
+                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err);
+void by_round_units(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                    size_t *units);
 #endif

@@ -1,6 +1,7 @@
 #include "solve/round_layer.h"
 
 #include "solve/bias_correct.h"
+#include "solve/round_behind.h"
 
 static bool set_conv(struct by_round_layer *layer, const struct by_ints *dims)
 {
@@ -86,6 +87,7 @@ bool by_round_layer_of(const struct by_quant_plan *plan, struct baryon_node *nod
     if (bias && !by_bias_is_own(bias, layer->groups * layer->outs))
         return false;
     layer->bias = bias;
+    by_round_seen(node, &layer->low, &layer->high);
     return true;
 }
 

@@ -8,6 +8,8 @@
 #include "quant/plan.h"
 #include "stats/moments.h"
 
+#include <math.h>
+
 struct by_round_layer {
     struct by_layer rows; /* how columns come out of the input */
     struct baryon_node *node;
@@ -16,6 +18,7 @@ struct by_round_layer {
     size_t groups, outs, columns; /* outs, columns: of a group */
     /* From (group, out, column) to the tensor's element. */
     size_t group_stride, out_stride, column_stride, inside;
+    float low, high; /* what the activation behind it sees (solve/round_behind.h) */
 };
 
 /* False where the node is none, or one that its solver leaves alone. */
@@ -26,6 +29,11 @@ static inline size_t by_round_element(const struct by_round_layer *layer, size_t
 {
     return group * layer->group_stride + out * layer->out_stride +
            column / layer->inside * layer->column_stride + column % layer->inside;
+}
+/* The activation behind does not see all that it gives. */
+static inline bool by_round_hides(const struct by_round_layer *layer)
+{
+    return layer->low > -INFINITY || layer->high < INFINITY;
 }
 /* All layers in the order of the graph; by_free() *layers. */
 int by_round_layers(const struct by_quant_plan *plan, struct by_round_layer **layers, size_t *count,

@@ -3,6 +3,7 @@
 #include "solve/round_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef int by_round_solver(const struct by_descent *problem, struct by_pool *pool,
                             int32_t *integers, struct baryon_error *err);
@@ -12,11 +13,12 @@ struct solving {
     const struct by_round_layer *layer;
     struct by_round_moments *moments;
     const struct by_round_options *options;
-    struct by_round_choice *choice;
+    struct by_round_choice *choice, *scaled;
     struct by_pool *pool;
     const struct by_blas *blas;
     by_round_solver *run; /* what is done to each group */
     struct by_pool *inner;
+    float share; /* of the float weights in what is aimed at */
 };
 
 #define BLOCK 64 /* outputs at once */
@@ -27,7 +29,7 @@ static int mix_blocks(void *context, size_t begin, size_t end, unsigned worker,
     const struct solving *solving = context;
     const struct by_round_moments *moments = solving->moments;
     const size_t width = moments->columns, blocks = (moments->outs + BLOCK - 1) / BLOCK;
-    const float share = (float)solving->options->mix;
+    const float share = solving->share;
     (void)worker, (void)err;
     for (size_t i = begin; i < end; i++) {
         const size_t first = i % blocks * BLOCK, left = moments->outs - first;
@@ -44,12 +46,13 @@ static int mix_blocks(void *context, size_t begin, size_t end, unsigned worker,
 /* Where inputs carry much noise, what the float layer gave is best met by weights that are all too
  * small, and layer after layer the signal fades. What the float weights give on the same inputs
  * does not ask for that. */
-static int mix(struct solving *solving, struct baryon_error *err)
+static int mix(struct solving *solving, double share, struct baryon_error *err)
 {
     const struct by_round_moments *moments = solving->moments;
     const size_t blocks = (moments->outs + BLOCK - 1) / BLOCK;
-    if (solving->options->mix <= 0)
+    if (share <= 0)
         return 0;
+    solving->share = (float)share;
     if (by_blas_open(&solving->blas, err) < 0)
         return -1;
     return by_par_for(solving->pool, moments->groups * blocks, 1, mix_blocks, solving, err);
@@ -106,6 +109,22 @@ static int run_groups(struct solving *solving, by_round_solver *run, struct bary
     return by_par_for(groups > 1 ? solving->pool : NULL, groups, 1, solve_groups, solving, err);
 }
 
+int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
+                     const struct by_round_moments *moments, unsigned sweeps, struct by_pool *pool,
+                     int32_t *integers, struct baryon_error *err)
+{
+    const struct by_round_options options = {.sweeps = sweeps};
+    struct by_round_choice choice = {.integers = integers};
+    struct by_round_moments same = *moments;
+    struct solving solving = {.problem = problem,
+                              .layer = layer,
+                              .moments = &same,
+                              .options = &options,
+                              .choice = &choice,
+                              .pool = pool};
+    return run_groups(&solving, run_descent, err);
+}
+
 static int descend(struct solving *solving, struct baryon_error *err)
 {
     if (run_groups(solving, run_descent, err) < 0)
@@ -142,46 +161,182 @@ static void uncentre_gram(struct by_round_moments *moments)
 }
 
 /* The same of the products, for biases that stay as they are. */
-static void uncentre_cross(struct by_round_moments *moments, const float *biases)
+static void uncentre_cross(struct by_round_moments *moments, const float *was, const float *biases)
 {
     const size_t width = moments->columns;
     for (size_t out = 0; out < moments->groups * moments->outs; out++) {
         const double *x = moments->x + out / moments->outs * width;
-        const double rest = moments->y[out] - (double)biases[out];
+        const double rest = (was ? (double)was[out] : moments->y[out]) - (double)biases[out];
         for (size_t i = 0; i < width; i++)
             moments->cross[out * width + i] += (float)(rest * x[i]);
     }
 }
 
 /* Biases of few bits move away from the mean that they are to take; weights make up for it. */
-static int solve_again(struct solving *solving, struct baryon_error *err)
+static int solve_again(struct solving *solving, const float *was, struct baryon_error *err)
 {
-    uncentre_gram(solving->moments);
-    uncentre_cross(solving->moments, solving->choice->biases);
+    if (!was)
+        uncentre_gram(solving->moments);
+    uncentre_cross(solving->moments, was, solving->choice->biases);
     return descend(solving, err);
+}
+
+/* --- What the activation behind sees --- */
+
+#define ROUNDS 2
+
+static int see(struct solving *solving, float *cross, double *y, struct baryon_error *err)
+{
+    struct by_round_behind behind = {.moments = solving->moments,
+                                     .exact = solving->problem->weights,
+                                     .now = solving->choice->weights,
+                                     .now_y = y,
+                                     .mix = solving->options->mix,
+                                     .centred = solving->layer->bias != NULL};
+    int status = by_round_behind_open(&behind, err);
+    if (status == 0)
+        status = solving->options->look(solving->options->context, &behind, err);
+    if (status == 0)
+        by_round_behind_aim(&behind, cross, y);
+    by_round_behind_close(&behind);
+    return status;
+}
+
+/* Other aims for a while; the last ones stay. */
+static int descend_seeing(struct solving *solving, float *cross, double *y, bool last,
+                          struct baryon_error *err)
+{
+    struct by_round_moments *moments = solving->moments, before = *moments;
+    const size_t outs = moments->groups * moments->outs;
+    if (see(solving, cross, y, err) < 0)
+        return -1;
+    moments->cross = cross;
+    moments->y = y;
+    const int status = descend(solving, err);
+    moments->cross = before.cross;
+    moments->y = before.y;
+    if (last) {
+        memcpy(moments->cross, cross, outs * moments->columns * sizeof *cross);
+        memcpy(moments->y, y, outs * sizeof *y);
+    }
+    return status;
+}
+
+static int look_behind(struct solving *solving, struct baryon_error *err)
+{
+    const size_t outs = solving->moments->groups * solving->moments->outs;
+    if (!solving->options->look || !by_round_hides(solving->layer))
+        return 0;
+    float *cross = by_alloc(outs * solving->moments->columns, sizeof *cross, err);
+    double *y = cross ? by_alloc(outs, sizeof *y, err) : NULL;
+    int status = y ? 0 : -1;
+    if (y)
+        memcpy(y, solving->moments->y, outs * sizeof *y);
+    for (int i = 1; status == 0 && i <= ROUNDS; i++)
+        status = descend_seeing(solving, cross, y, i == ROUNDS, err);
+    by_free(cross);
+    by_free(y);
+    return status;
+}
+
+/* --- Scales --- */
+
+/* Those with which weights come closest to the float ones, by what they give on the samples: what
+ * is to be made up for besides would make them too small. */
+static int find_scales(const struct solving *solving, const struct by_quant_plan *plan,
+                       const size_t *units, struct baryon_error *err)
+{
+    const struct by_round_layer *layer = solving->layer;
+    struct solving exact = *solving;
+    struct by_round_moments moments = *solving->moments;
+    const size_t count = moments.groups * moments.outs * moments.columns;
+    moments.cross = by_alloc_zero(count, sizeof *moments.cross, err);
+    exact.moments = &moments;
+    int status = moments.cross ? mix(&exact, 1, err) : -1;
+    if (status == 0)
+        status = by_round_scale(solving->problem, layer, &moments, units,
+                                plan->rows.at[layer->weight].spec.scale == BY_SCALE_POW2,
+                                solving->pool, solving->scaled, err);
+    by_free(moments.cross);
+    return status;
+}
+
+/* The same problem with the scales that were found. */
+static struct by_round_problem rescale(const struct by_round_problem *problem, float *scales)
+{
+    struct by_round_problem other = *problem;
+    other.scales = scales;
+    other.first.scales = scales;
+    return other;
+}
+
+static int solve_scales(const struct solving *solving, const struct by_quant_plan *plan,
+                        struct baryon_error *err)
+{
+    const struct by_round_layer *layer = solving->layer;
+    const size_t outs = layer->groups * layer->outs;
+    struct by_round_choice *scaled = solving->scaled;
+    size_t *units = by_alloc(outs, sizeof *units, err);
+    int status = units ? by_round_nearest(plan, layer, solving->pool, scaled, err) : -1;
+    if (status == 0) {
+        by_round_units(plan, layer, units);
+        memcpy(scaled->integers, solving->choice->integers,
+               outs * layer->columns * sizeof *scaled->integers);
+        status = find_scales(solving, plan, units, err);
+    }
+    by_free(units);
+    if (status < 0)
+        return -1;
+    const struct by_round_problem problem = rescale(solving->problem, scaled->scales);
+    return by_round_descend(&problem, layer, solving->moments, solving->options->sweeps,
+                            solving->pool, scaled->integers, err);
 }
 
 static int solve(struct solving *solving, const struct by_quant_plan *plan,
                  struct baryon_error *err)
 {
-    if (mix(solving, err) < 0)
+    if (mix(solving, solving->options->mix, err) < 0)
         return -1;
     damp(solving);
     if ((solving->options->gptq && run_groups(solving, by_gptq_run, err) < 0) ||
-        descend(solving, err) < 0)
+        descend(solving, err) < 0 || look_behind(solving, err) < 0)
         return -1;
+    return solving->options->scales ? solve_scales(solving, plan, err) : 0;
+}
+
+/* was: biases that moments stand for; NULL: they are centred. */
+static int finish(struct solving *solving, const struct by_quant_plan *plan, const float *was,
+                  struct baryon_error *err)
+{
     if (!solving->layer->bias)
         return 0;
+    const bool coarse = by_round_bias_is_coarse(plan, solving->layer);
     solve_biases(solving->moments, solving->choice);
+    if (solving->choice->scales && !coarse) /* fine steps of the new scales, which nobody has yet */
+        return 0;
     if (by_round_quantize_biases(plan, solving->layer, solving->pool, solving->choice->biases,
                                  err) < 0)
         return -1;
-    return plan->recipe->bias_kind == BY_BIAS_OWN ? solve_again(solving, err) : 0;
+    return coarse ? solve_again(solving, was, err) : 0;
+}
+
+static int finish_scaled(struct solving *solving, const struct by_quant_plan *plan,
+                         struct baryon_error *err)
+{
+    const float *was = solving->choice->biases;
+    if (!solving->scaled || !solving->scaled->scales)
+        return 0;
+    const struct by_round_problem problem = rescale(solving->problem, solving->scaled->scales);
+    solving->problem = &problem;
+    solving->choice = solving->scaled;
+    by_round_set_weights(&problem, solving->layer->groups * solving->layer->outs, solving->choice);
+    return finish(solving, plan, was, err);
 }
 
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_moments *moments, const struct by_round_options *options,
-                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
+                   struct by_pool *pool, struct by_round_choice *choice,
+                   struct by_round_choice *scaled, struct baryon_error *err)
 {
     struct by_round_problem problem;
     if (by_round_nearest(plan, layer, pool, choice, err) < 0 ||
@@ -192,8 +347,12 @@ int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer
                               .moments = moments,
                               .options = options,
                               .choice = choice,
+                              .scaled = scaled,
                               .pool = pool};
-    const int status = solve(&solving, plan, err);
+    const int status = solve(&solving, plan, err) < 0 || finish(&solving, plan, NULL, err) < 0 ||
+                               finish_scaled(&solving, plan, err) < 0
+                           ? -1
+                           : 0;
     by_round_problem_close(&problem);
     return status;
 }

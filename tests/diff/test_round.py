@@ -51,9 +51,10 @@ class Net:
         return self
 
     def layer(self, op, name, shape, bias=None, relu=True, **attributes):
+        """relu: behind it there is something like that, from which nothing of the layer is hidden."""
         inputs = [self.weight(f"{name}.w", *shape)] + ([self.weight(f"{name}.b", bias)] if bias else [])
         self.add(op, name, *inputs, **attributes)
-        return self.add("Relu", f"{name}.relu") if relu else self
+        return self.add("LeakyRelu", f"{name}.relu", alpha=0.25) if relu else self
 
     def save(self, path):
         out = helper.make_tensor_value_info(self.last, TensorProto.FLOAT, None)
@@ -140,6 +141,17 @@ def left_alone():
     net.nodes.append(helper.make_node("If", ["decides"], ["chosen"], "choice", then_branch=branch, else_branch=other))
     net.last = "chosen"
     return net
+
+
+def hidden():
+    """Activations that do not see all of a layer."""
+    net = Net([1, 3, 11, 11], seed=13)
+    net.layer("Conv", "relu", (12, 3, 3, 3), 12, relu=False).add("Relu", "relu.relu")
+    net.layer("Conv", "six", (12, 1, 3, 3), 12, relu=False, group=12)
+    net.weights += [numpy_helper.from_array(np.float32(value), name) for name, value in (("no", 0), ("few", 0.5))]
+    net.add("Clip", "six.clip", "no", "few")
+    net.layer("Conv", "no_bias", (16, 12, 1, 1), relu=False).add("Relu", "no_bias.relu")
+    return net.layer("Conv", "last", (5, 16, 3, 3), 5, relu=False)
 
 
 def smooth(shape, seed=9):
@@ -278,7 +290,7 @@ class Case:
         self.score, self.what, self.folder = score, what, folder
         self.model = f"{folder}/model.onnx"
         self.failed = not (self.quantize("solved", [*options, "--rounding", "descent", "--report", f"{folder}/r.json"])
-                           and self.quantize("nearest", [*options, "--cle", "off", "--bias-correction", "false"]))
+                           and self.quantize("nearest", [*[one for one in options if one != "--rounding-scales"], "--cle", "off", "--bias-correction", "false"]))
         if self.failed:
             return
         self.told = json.loads(pathlib.Path(f"{folder}/r.json").read_text()).get("rounding")
@@ -295,8 +307,10 @@ class Case:
     def check(self, good, what):
         return self.score.check(bool(good), f"{self.what}: {what}")
 
-    def look(self, expected, exact=True):
-        """All solved layers; exact: all rows are looked at."""
+    def look(self, expected, exact=True, hides=None, scales=False):
+        """All solved layers; exact: all rows are looked at; hides: what is seen of some of them;
+        scales: they may be others."""
+        self.hides, self.hidden_gain, self.scales, self.scaled = hides or {}, [], scales, []
         if self.failed or not self.check(self.told, "nothing is told of rounding"):
             return
         names = [one["name"] for one in self.told["layers"]]
@@ -305,13 +319,16 @@ class Case:
         if self.told["kept"]:
             self.whole("solved_db", self.solved, 0.5)
         self.whole("nearest_db", self.nearest, 0.05)
-        self.untouched(names)
+        if not self.scales:
+            self.untouched(names)
         wants = [self.float.nodes[name].output[0] for name in names]
         y = outputs(self.float.model, wants, self.samples)
         for told, want in zip(self.told["layers"], wants):
             read = self.solved.nodes[told["name"]].input[0]
             x = outputs(self.solved.model, [read], self.samples)
             One(self, told).look([a[read] for a in x], [a[want] for a in y], exact)
+        if self.hides:
+            self.check(np.mean(self.hidden_gain) > 0, f"behind activations: {self.hidden_gain} dB less error")
         if self.told["kept"] and exact:
             self.whole("solved_db", self.solved, 0.05)
 
@@ -354,22 +371,30 @@ class One:
         return self.case.check(good, f"{self.name}: {what}")
 
     def look(self, x, y, exact):
-        self.check(np.array_equal(self.scale, self.was_scale), "other scales than those of nearest rounding")
+        self.case.scaled += [self.name] if not np.array_equal(self.scale, self.was_scale) else []
+        self.check(self.case.scales or not self.case.scaled, "other scales than those of nearest rounding")
+        was_level = np.clip(self.layer.weights.astype("f4") / self.was_scale.astype("f4") + self.zero, self.low,
+                            self.high).astype("f8")
         level = np.clip(self.layer.weights.astype("f4") / self.scale.astype("f4") + self.zero, self.low, self.high)
         level = level.astype("f8")
         if not self.told["kept"]:
             self.check(np.array_equal(self.integers, self.was), "not kept, and yet not the nearest")
             return
-        self.check(np.array_equal(self.was, np.rint(level)) or np.abs(self.was - level).max() < 0.5001, "nearest")
+        self.check(np.array_equal(self.was, np.rint(was_level)) or np.abs(self.was - was_level).max() < 0.5001,
+                   "nearest")
         self.check((self.integers >= self.low).all() and (self.integers <= self.high).all(), "levels")
         self.check(np.abs(self.integers - level).max() < 1 + 1e-4, "integers that are not neighbours")
         pairs = [(self.layer.rows(a), self.layer.wanted(b)) for a, b in zip(x, y)]
         train, aside = pairs[:self.train], pairs[self.train:]
-        self.optimal([np.concatenate(part, 1) for part in zip(*train)], level, exact)
+        together = [np.concatenate(part, 1) for part in zip(*train)]
+        if self.name in self.case.hides:
+            self.seen(*together, *self.case.hides[self.name])
+        else:
+            self.optimal(together, level, exact)
         self.judge(aside, exact)
 
     def values(self, integers):
-        return (integers - self.zero) * self.scale
+        return (integers - self.zero) * (self.was_scale if integers is self.was else self.scale)
 
     def judge(self, pairs, exact):
         """What is told of samples kept aside."""
@@ -380,6 +405,18 @@ class One:
             level = 10 * np.log10(signal / noise)
             self.check(abs(level - self.told[key]) < (0.05 if exact else 1),
                        f"{key}: {self.told[key]:.3f} is told, {level:.3f} is so")
+
+    def seen(self, x, y, low, high):
+        """Less is wrong behind the activation than with the nearest."""
+        def error(integers, bias, cut):
+            given = x @ self.values(integers).swapaxes(1, 2)
+            given += 0 if bias is None else bias[0].reshape(self.layer.groups, 1, -1)
+            return np.square(np.clip(given, *cut) - np.clip(y, *cut)).sum()
+
+        was, now = (error(integers, bias, (low, high))
+                    for integers, bias in ((self.was, self.was_bias), (self.integers, self.bias)))
+        self.case.hidden_gain.append(10 * np.log10(was / now))
+        self.check(was > now, f"behind the activation the error grew from {was} to {now}")
 
     def optimal(self, pair, level, exact):
         x, y = pair
@@ -419,7 +456,7 @@ class One:
 
         gain = error(self.was) - error(self.integers)
         self.check(gain.sum() > 0, f"the error grew by {-gain.sum()}")
-        if exact and not self.own:
+        if exact and not self.own and self.name not in self.case.scaled:
             least = -1e-3 * np.abs(error(self.was))
             self.check((gain >= least).all(), f"outputs got worse: {gain.min()}")
 
@@ -465,7 +502,7 @@ SOLVED = {
 }
 
 
-def look(score, make, form, options, expected, exact=True, case_of=Case):
+def look(score, make, form, options, expected, exact=True, case_of=Case, hides=(), scales=False):
     with tempfile.TemporaryDirectory() as folder:
         net = make()
         net.save(f"{folder}/model.onnx")
@@ -473,7 +510,7 @@ def look(score, make, form, options, expected, exact=True, case_of=Case):
         for i, sample in enumerate(smooth(net.shape)):
             np.save(f"{folder}/data/{i:02}.npy", sample)
         case = case_of(score, f"{make.__name__} {form}", folder, options)
-        case.look(expected, exact)
+        case.look(expected, exact, dict(hides), scales)
         return case
 
 
@@ -485,6 +522,13 @@ def main():
         look(score, products, form, options, SOLVED[products])
     look(score, sampled, "float", A8W8, ["one", "two"], exact=False)
     look(score, simulated, "pow2", XINT8[:2], ["one", "two", "three"])
+    scaled = [case.scaled for make in (windows, products) for form in ("pow2", "float", "int4", "uint8 channel")
+              for case in [look(score, make, f"{form} scales", [*FORMS[form], "--rounding-scales"], SOLVED[make],
+                                scales=True)]]
+    score.check(sum(map(bool, scaled)) >= 2, f"hardly a scale is another one: {scaled}")
+    for form in ("pow2", "float", "int4"):
+        look(score, hidden, form, FORMS[form], ["relu", "six", "no_bias", "last"],
+             hides={"relu": (0, np.inf), "six": (0, 0.5), "no_bias": (0, np.inf)})
     look(score, left_alone, "float", A8W8, ["solved"])
     return score.finish()
 

@@ -2,6 +2,7 @@
 #include "engine_build.h"
 
 #include "ir/infer.h"
+#include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/place.h"
 #include "solve/round.h"
@@ -346,6 +347,330 @@ static void test_errors(void **state)
     }
 }
 
+/* --- The activation behind --- */
+
+/* What a layer's activation sees; more: another reader. */
+static struct by_round_layer behind(const char *op_type, const char *inputs, const char *more)
+{
+    struct by_round_layer layer;
+    made = new_model();
+    takes(made, "x", BY_ELEM_FLOAT, "1,4");
+    gives(made, "z", BY_ELEM_FLOAT, NULL);
+    put_random(made, "w", "4,4");
+    put_floats(made, "least", "", -1);
+    put_floats(made, "most", "", 6);
+    put_node(made->graph, "layer", "MatMul", "x,w", "y");
+    put_node(made->graph, "next", op_type, inputs, "z");
+    if (*more)
+        put_node(made->graph, "more", more, "y", "more");
+    make_plan();
+    assert_true(by_round_layer_of(plan, node_called("layer"), &layer));
+    finish(NULL);
+    prepare(NULL);
+    return layer;
+}
+
+static void assert_seen(const struct by_round_layer layer, float low, float high)
+{
+    assert_true(layer.low == low && layer.high == high);
+    assert_int_equal(by_round_hides(&layer), low > -INFINITY || high < INFINITY);
+}
+
+static void test_seen(void **state)
+{
+    (void)state;
+    assert_seen(behind("Relu", "y", ""), 0, INFINITY);
+    assert_seen(behind("HardSwish", "y", ""), -3, INFINITY);
+    assert_seen(behind("Clip", "y,least,most", ""), -1, 6);
+    assert_seen(behind("Clip", "y,least", ""), -1, INFINITY);
+    assert_seen(behind("Clip", "y,,most", ""), -INFINITY, 6);
+    assert_seen(behind("Tanh", "y", ""), -INFINITY, INFINITY);
+    assert_seen(behind("Relu", "y", "Tanh"), -INFINITY, INFINITY); /* which sees all */
+    assert_seen(behind("Clip", "least,y,most", ""), -INFINITY, INFINITY);
+}
+
+static double product(const struct numbers *numbers, const float *weights, size_t g, size_t row,
+                      size_t o)
+{
+    double sum = 0;
+    for (size_t c = 0; c < 4; c++)
+        sum += (double)weights[(g * 3 + o) * 4 + c] * conv_x(numbers, g, row, c);
+    return sum;
+}
+
+/* The bias that is left for weights. */
+static double bias_for(const struct numbers *numbers, const float *weights, size_t g, size_t o)
+{
+    double sum = 0;
+    for (size_t row = 0; row < 8; row++)
+        sum += conv_y(numbers, g, row, o) - product(numbers, weights, g, row, o);
+    return sum / 8;
+}
+
+/* What one output of one row is to give. */
+static double aim_of(const struct numbers *numbers, const struct by_round_layer *layer,
+                     const struct by_round_behind *at, size_t g, size_t row, size_t o)
+{
+    const double y = conv_y(numbers, g, row, o), low = (double)layer->low,
+                 high = (double)layer->high;
+    const double exact = product(numbers, at->exact, g, row, o) +
+                         (at->centred ? bias_for(numbers, at->exact, g, o) : 0);
+    const double now =
+        product(numbers, at->now, g, row, o) + (at->centred ? bias_for(numbers, at->now, g, o) : 0);
+    return y <= low    ? fmin(now, low)
+           : y >= high ? fmax(now, high)
+                       : (1 - at->mix) * y + at->mix * exact;
+}
+
+static void check_aim(const struct numbers *numbers, const struct by_round_layer *layer,
+                      const struct by_round_behind *at, const float *cross, const double *y)
+{
+    for (size_t g = 0; g < 2; g++)
+        for (size_t o = 0; o < 3; o++) {
+            double sums[4] = {0}, sum = 0;
+            for (size_t row = 0; row < 8; row++) {
+                const double aim = aim_of(numbers, layer, at, g, row, o);
+                for (size_t c = 0; c < 4; c++)
+                    sums[c] += aim * conv_x(numbers, g, row, c) / 8;
+                sum += aim / 8;
+            }
+            for (size_t c = 0; c < 4; c++)
+                assert_close((double)cross[(g * 3 + o) * 4 + c],
+                             sums[c] - (at->centred ? sum * mean_of(conv_x, numbers, 8, g, c) : 0));
+            if (at->centred)
+                assert_close(y[g * 3 + o], sum);
+        }
+}
+
+/* cross of what is aimed at by those who look at everything */
+static void mix_moments(struct by_round_moments *moments, const float *exact, double share)
+{
+    for (size_t i = 0; i < 24; i++) {
+        const float *gram = moments->gram + i / 12 * 16;
+        double sum = 0;
+        for (size_t c = 0; c < 4; c++)
+            sum += (double)exact[i / 4 * 4 + c] * (double)gram[i % 4 * 4 + c];
+        moments->cross[i] = (float)((1 - share) * (double)moments->cross[i] + share * sum);
+    }
+}
+
+static void check_behind(bool centred, double share)
+{
+    struct by_round_layer layer;
+    struct by_round_moments moments;
+    struct numbers numbers;
+    float exact[24], now[24], cross[24];
+    double y[6];
+    conv_layer(&layer, &numbers);
+    layer.low = -0.3F;
+    layer.high = 0.6F;
+    numbers_of(exact, 1, (const int64_t[]){24});
+    numbers_of(now, 1, (const int64_t[]){24});
+    assert_ok(by_round_moments_init(&moments, &layer, &err));
+    assert_ok(by_round_moments_look(&moments, scratch, &layer, &numbers.in, &numbers.out, 0, &err));
+    assert_ok(by_round_moments_finish(&moments, centred, NULL, &err));
+    mix_moments(&moments, exact, share);
+    struct by_round_behind at = {.moments = &moments,
+                                 .exact = exact,
+                                 .now = now,
+                                 .now_y = moments.y,
+                                 .mix = share,
+                                 .centred = centred};
+    assert_ok(by_round_behind_open(&at, &err));
+    for (size_t i = 0; i < 3; i++)
+        assert_ok(by_round_behind_look(&at, scratch, &layer, &numbers.in, &numbers.out, i, &err));
+    assert_int_equal(at.rows, 24);
+    by_round_behind_aim(&at, cross, y);
+    check_aim(&numbers, &layer, &at, cross, y);
+    by_round_behind_close(&at);
+    by_round_moments_release(&moments);
+    finish(NULL);
+    prepare(NULL);
+}
+
+static void test_behind(void **state)
+{
+    (void)state;
+    check_behind(true, 0);
+    check_behind(true, 0.25);
+    check_behind(false, 0);
+    check_behind(false, 0.75);
+}
+
+struct shown {
+    struct numbers numbers;
+    struct by_round_layer layer;
+};
+
+static int show(void *context, struct by_round_behind *at, struct baryon_error *error)
+{
+    const struct shown *shown = context;
+    return by_round_behind_look(at, scratch, &shown->layer, &shown->numbers.in, &shown->numbers.out,
+                                0, error);
+}
+
+static double cut(const struct by_round_layer *layer, double value)
+{
+    return fmax(fmin(value, (double)layer->high), (double)layer->low);
+}
+
+/* Error behind the activation, of what is solved. */
+static double error_behind(struct shown *shown, bool looking)
+{
+    struct by_round_moments moments;
+    struct by_round_choice choice;
+    const struct by_round_options options = {.look = looking ? show : NULL, .context = shown};
+    double sum = 0;
+    assert_ok(by_round_moments_init(&moments, &shown->layer, &err));
+    assert_ok(by_round_moments_look(&moments, scratch, &shown->layer, &shown->numbers.in,
+                                    &shown->numbers.out, 0, &err));
+    assert_ok(by_round_moments_finish(&moments, true, NULL, &err));
+    assert_ok(by_round_solve(plan, &shown->layer, &moments, &options, NULL, &choice, NULL, &err));
+    for (size_t g = 0; g < 2; g++)
+        for (size_t o = 0; o < 3; o++)
+            for (size_t row = 0; row < 8; row++) {
+                const double given = product(&shown->numbers, choice.weights, g, row, o) +
+                                     (double)choice.biases[g * 3 + o];
+                const double left = cut(&shown->layer, given) -
+                                    cut(&shown->layer, conv_y(&shown->numbers, g, row, o));
+                sum += left * left;
+            }
+    by_round_choice_release(&choice);
+    by_round_moments_release(&moments);
+    return sum;
+}
+
+/* What the layer gives with its float weights. */
+static void set_outputs(struct shown *shown)
+{
+    struct by_floats_view floats;
+    assert_ok(by_floats_open(&floats, value_of(made->graph, "w")->initializer, &err));
+    const float *weights = floats.values;
+    for (size_t g = 0; g < 2; g++)
+        for (size_t o = 0; o < 3; o++)
+            for (size_t row = 0; row < 8; row++)
+                shown->numbers.y[(row / 4 * 6 + g * 3 + o) * 4 + row % 4] =
+                    (float)product(&shown->numbers, weights, g, row, o) + 0.1F;
+    by_floats_close(&floats);
+}
+
+/* What is aimed at is nowhere below the error behind the activation, and is the same where it
+ * starts, but where Relu cuts off what ought to be there. */
+static void test_less_error_behind(void **state)
+{
+    (void)state;
+    double sum = 0, sum_seeing = 0;
+    size_t less = 0;
+    for (size_t i = 0; i < 40; i++) {
+        struct shown shown;
+        recipe.weight.elem = BY_ELEM_INT4;
+        drawn = i * 131;
+        conv_layer(&shown.layer, &shown.numbers);
+        set_outputs(&shown);
+        shown.layer.low = 0;
+        const double all = error_behind(&shown, false), seeing = error_behind(&shown, true);
+        sum += all;
+        sum_seeing += seeing;
+        less += seeing < all * 0.99;
+        if (!(seeing <= all * 1.05))
+            fail_msg("%zu: %.9g grew to %.9g", i, all, seeing);
+        finish(NULL);
+        prepare(NULL);
+    }
+    if (!(sum_seeing < 0.97 * sum) || less < 10)
+        fail_msg("%.9g and %.9g, %zu less", sum, sum_seeing, less);
+}
+
+/* --- Scales --- */
+
+/* Of an output: what it gives away from what its float weights give, on all rows. */
+static double error_of(const struct numbers *numbers, const float *exact, const float *weights,
+                       size_t g, size_t o, bool centred)
+{
+    double sum = 0, squares = 0;
+    for (size_t row = 0; row < 8; row++) {
+        const double left =
+            product(numbers, exact, g, row, o) - product(numbers, weights, g, row, o);
+        sum += left;
+        squares += left * left;
+    }
+    return squares - (centred ? sum * sum / 8 : 0);
+}
+
+static void compare_scales(const struct by_round_choice *solved,
+                           const struct by_round_choice *scaled, const struct by_round_choice *was,
+                           const struct by_params *params, bool pow2)
+{
+    for (size_t out = 0; out < 6; out++) {
+        const float old = params->scales[params->count == 1 ? 0 : out], now = scaled->scales[out];
+        assert_true(now > old * 0.2F && now < old * 4);
+        if (pow2)
+            assert_true(now == old || now == old * 2 || now == old / 2);
+        if (params->count == 1)
+            assert_true(now == scaled->scales[0]);
+        for (size_t i = out * 4; i < out * 4 + 4; i++) {
+            assert_close((double)scaled->weights[i], (double)scaled->integers[i] * (double)now);
+            assert_close((double)solved->weights[i], (double)solved->integers[i] * (double)old);
+            /* next to the float weight, or the last level */
+            assert_true(abs(scaled->integers[i]) == 7 ||
+                        fabsf(scaled->weights[i] - was->weights[i]) < now * 1.0001F);
+        }
+    }
+}
+
+/* True where scales got better. */
+static bool check_scales(size_t seed, bool channels, bool pow2)
+{
+    struct by_round_layer layer;
+    struct by_round_moments moments;
+    struct by_round_choice solved, scaled, exact;
+    struct numbers numbers;
+    const struct by_round_options options = {.mix = 1, .scales = true};
+    double sum = 0, sum_scaled = 0;
+    recipe.weight.elem = BY_ELEM_INT4;
+    recipe.weight.granularity = channels ? BY_PER_CHANNEL : BY_PER_TENSOR;
+    recipe.weight.scale = pow2 ? BY_SCALE_POW2 : BY_SCALE_FLOAT32;
+    drawn = seed * 977;
+    conv_layer(&layer, &numbers);
+    assert_ok(by_round_moments_init(&moments, &layer, &err));
+    assert_ok(by_round_moments_look(&moments, scratch, &layer, &numbers.in, &numbers.out, 0, &err));
+    assert_ok(by_round_moments_finish(&moments, true, NULL, &err));
+    assert_ok(by_round_exact(plan, &layer, &exact, &err));
+    assert_ok(by_round_solve(plan, &layer, &moments, &options, NULL, &solved, &scaled, &err));
+    compare_scales(&solved, &scaled, &exact, by_quant_params(plan, layer.weight), pow2);
+    for (size_t out = 0; out < 6; out++) {
+        const double one =
+            error_of(&numbers, exact.weights, solved.weights, out / 3, out % 3, true);
+        const double other =
+            error_of(&numbers, exact.weights, scaled.weights, out / 3, out % 3, true);
+        sum += one;
+        sum_scaled += other;
+        if (channels)
+            assert_true(other <= one + 1e-5);
+    }
+    assert_true(sum_scaled <= sum + 1e-5);
+    by_round_choice_release(&solved);
+    by_round_choice_release(&scaled);
+    by_round_choice_release(&exact);
+    by_round_moments_release(&moments);
+    finish(NULL);
+    prepare(NULL);
+    return sum_scaled < 0.9 * sum;
+}
+
+static void test_scales(void **state)
+{
+    (void)state;
+    size_t better[2] = {0};
+    for (size_t i = 0; i < 10; i++) {
+        better[0] += check_scales(i, false, false);
+        better[1] += check_scales(i, true, false);
+        (void)check_scales(i, false, true); /* half or double of a power of two is seldom better */
+    }
+    if (better[0] < 5 || better[1] < 8)
+        fail_msg("better: %zu and %zu", better[0], better[1]);
+}
+
 static void test_shapes_that_do_not_fit(void **state)
 {
     (void)state;
@@ -371,6 +696,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_places, prepare, finish),
         cmocka_unit_test_setup_teardown(test_moments, prepare, finish),
         cmocka_unit_test_setup_teardown(test_errors, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_seen, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_behind, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_less_error_behind, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_scales, prepare, finish),
         cmocka_unit_test_setup_teardown(test_shapes_that_do_not_fit, prepare, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

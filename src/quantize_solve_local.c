@@ -1,6 +1,5 @@
 /* The scale of what a layer reads, chosen by what the layer gives: before its weights are rounded,
  * and before anything was computed with it. */
-#include "quant/refine.h"
 #include "quantize_check.h"
 #include "quantize_solve_internal.h"
 
@@ -48,7 +47,7 @@ static bool is_for_layers(const struct baryon_value *integers)
 static bool is_alone(const struct by_quant_plan *plan, size_t row)
 {
     const struct by_quant_row *own = &plan->rows.at[row];
-    if (by_quant_owner(plan, row) != row || own->has_params || own->params.count != 1 ||
+    if (by_quant_owner(plan, row) != row || !by_solve_may_move(own) || own->params.count != 1 ||
         own->role != BY_ROLE_ACTIVATION)
         return false;
     for (size_t i = 0; i < plan->rows.count; i++)
@@ -153,51 +152,6 @@ static int search(struct scaling *scaling, float *best, struct baryon_error *err
 
 /* --- Changing it --- */
 
-/* First scales of all rows. */
-static void read_scales(const struct by_quant_plan *plan, float *scales)
-{
-    for (size_t i = 0; i < plan->rows.count; i++)
-        scales[i] = plan->rows.at[i].params.count ? plan->rows.at[i].params.scales[0] : 0;
-}
-
-static void write_scales(const struct by_quant_plan *plan, const float *scales)
-{
-    for (size_t i = 0; i < plan->rows.count; i++)
-        if (plan->rows.at[i].params.count == 1)
-            plan->rows.at[i].params.scales[0] = scales[i];
-}
-
-/* Rules of hardware may want other rows to follow; biases may, and nothing else. */
-static bool moved_others(const struct scaling *scaling, const float *before, float wanted)
-{
-    const struct by_quant_plan *plan = scaling->solving->q->plan;
-    for (size_t i = 0; i < plan->rows.count; i++) {
-        const struct by_quant_row *row = &plan->rows.at[i];
-        const float now = row->params.count ? row->params.scales[0] : 0;
-        if (i == scaling->row ? now != wanted : row->role != BY_ROLE_BIAS && now != before[i])
-            return true;
-    }
-    return false;
-}
-
-static int change(struct scaling *scaling, float scale, bool *changed, struct baryon_error *err)
-{
-    struct by_quant_plan *plan = scaling->solving->q->plan;
-    float *before = by_alloc(plan->rows.count, sizeof *before, err);
-    if (!before)
-        return -1;
-    read_scales(plan, before);
-    plan->rows.at[scaling->row].params.scales[0] = scale;
-    int status = by_refine(plan, err);
-    *changed = status == 0 && !moved_others(scaling, before, scale);
-    if (status == 0 && !*changed) {
-        write_scales(plan, before);
-        status = by_refine(plan, err);
-    }
-    by_free(before);
-    return status;
-}
-
 static int patch(const struct scaling *scaling, float scale, struct baryon_error *err)
 {
     struct baryon_model *model = scaling->solving->copy.model;
@@ -227,18 +181,17 @@ static int remark(const struct scaling *scaling, float old, float scale, struct 
 static int choose(struct scaling *scaling, struct baryon_error *err)
 {
     const float old = scaling->solving->q->plan->rows.at[scaling->row].params.scales[0];
-    const struct by_solve_known *known = &scaling->solving->known;
-    float best = known->scale != 0 ? known->scale : old;
-    bool changed = false;
-    if (!known->is_there &&
-        (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
-         search(scaling, &best, err) < 0))
+    float best;
+    if (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
+        search(scaling, &best, err) < 0)
         return -1;
-    if (best != old && change(scaling, best, &changed, err) < 0)
-        return -1;
-    if (!changed)
+    if (best == old)
         return 0;
-    scaling->solving->scale = best;
+    struct by_solving *solving = scaling->solving;
+    if (by_solve_move(&solving->move, solving->q->plan, scaling->row, &best, err) < 0)
+        return -1;
+    if (!solving->move.moved)
+        return 0;
     return patch(scaling, best, err) < 0 || remark(scaling, old, best, err) < 0 ? -1 : 0;
 }
 

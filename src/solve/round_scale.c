@@ -1,0 +1,268 @@
+/* Scales of weights, with the integers: what a quadratic form costs decides. */
+#include "solve/descent_internal.h"
+#include "solve/round_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUNDS 2 /* of fitting scales to integers and integers to scales */
+
+/* Outputs whose weights have the same scales make a unit. */
+struct scaling {
+    const struct by_round_layer *layer;
+    const struct by_round_moments *moments;
+    struct by_round_problem problem; /* whose scales are ours */
+    struct by_round_choice *choice;
+    struct by_pool *pool;
+    size_t outs, groups; /* all outputs; scales of each */
+    size_t *unit;        /* by output */
+    float *base;         /* scales that factors are of */
+    float *best;         /* scales of the best so far */
+    int32_t *integers;   /* of the trial */
+    double *errors;      /* by output, of the trial */
+    double *least;       /* by unit */
+    double *sums;        /* by unit */
+};
+
+static int open_scaling(struct scaling *scaling, const struct by_round_problem *problem,
+                        struct baryon_error *err)
+{
+    const size_t scales = scaling->outs * scaling->groups;
+    scaling->problem = *problem;
+    scaling->problem.scales = by_alloc(scales, sizeof(float), err);
+    scaling->problem.first.scales = scaling->problem.scales;
+    scaling->base = by_alloc(scales, sizeof(float), err);
+    scaling->best = by_alloc(scales, sizeof(float), err);
+    scaling->unit = by_alloc(scaling->outs, sizeof *scaling->unit, err);
+    scaling->integers =
+        by_alloc(scaling->outs * scaling->layer->columns, sizeof *scaling->integers, err);
+    scaling->errors = by_alloc(scaling->outs, sizeof *scaling->errors, err);
+    scaling->least = by_alloc_zero(scaling->outs, sizeof *scaling->least, err);
+    scaling->sums = by_alloc_zero(scaling->outs, sizeof *scaling->sums, err);
+    if (!scaling->problem.scales || !scaling->base || !scaling->best || !scaling->unit ||
+        !scaling->integers || !scaling->errors || !scaling->least || !scaling->sums)
+        return -1;
+    memcpy(scaling->base, problem->scales, scales * sizeof(float));
+    memcpy(scaling->best, problem->scales, scales * sizeof(float));
+    memcpy(scaling->problem.scales, problem->scales, scales * sizeof(float));
+    return 0;
+}
+
+static void close_scaling(struct scaling *scaling)
+{
+    by_free(scaling->problem.scales);
+    by_free(scaling->base);
+    by_free(scaling->best);
+    by_free(scaling->unit);
+    by_free(scaling->integers);
+    by_free(scaling->errors);
+    by_free(scaling->least);
+    by_free(scaling->sums);
+}
+
+/* --- What a trial costs --- */
+
+#define BLOCK 16 /* outputs at once */
+
+static int error_of(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    const struct scaling *scaling = context;
+    const size_t width = scaling->layer->columns, outs = scaling->layer->outs;
+    const size_t blocks = (outs + BLOCK - 1) / BLOCK;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const size_t group = i / blocks, first = i % blocks * BLOCK;
+        const size_t place = group * outs + first;
+        struct by_descent one = by_round_group(&scaling->problem, group);
+        one.gram = scaling->moments->gram + group * width * width;
+        one.cross = scaling->moments->cross + place * width;
+        one.weights += first * width;
+        one.scales += first * one.groups;
+        one.zeros += first * one.groups;
+        one.outs = outs - first < BLOCK ? outs - first : BLOCK;
+        if (by_descent_error(&one, scaling->integers + place * width, scaling->errors + place,
+                             err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int find_errors(struct scaling *scaling, struct baryon_error *err)
+{
+    const struct by_round_layer *layer = scaling->layer;
+    if (by_par_for(scaling->pool, layer->groups * ((layer->outs + BLOCK - 1) / BLOCK), 1, error_of,
+                   scaling, err) < 0)
+        return -1;
+    memset(scaling->sums, 0, scaling->outs * sizeof *scaling->sums);
+    for (size_t out = 0; out < scaling->outs; out++)
+        scaling->sums[scaling->unit[out]] += scaling->errors[out];
+    return 0;
+}
+
+/* Units that got better become those of the trial. */
+static bool take_better(struct scaling *scaling)
+{
+    const size_t width = scaling->layer->columns;
+    bool any = false;
+    for (size_t out = 0; out < scaling->outs; out++) {
+        const size_t unit = scaling->unit[out];
+        if (!(scaling->sums[unit] < scaling->least[unit]))
+            continue;
+        any = true;
+        memcpy(scaling->choice->integers + out * width, scaling->integers + out * width,
+               width * sizeof(int32_t));
+        memcpy(scaling->best + out * scaling->groups,
+               scaling->problem.scales + out * scaling->groups, scaling->groups * sizeof(float));
+    }
+    for (size_t i = 0; any && i < scaling->outs; i++)
+        if (scaling->sums[i] < scaling->least[i])
+            scaling->least[i] = scaling->sums[i];
+    return any;
+}
+
+static int try_trial(struct scaling *scaling, bool *better, struct baryon_error *err)
+{
+    if (by_round_descend(&scaling->problem, scaling->layer, scaling->moments, 0, scaling->pool,
+                         scaling->integers, err) < 0 ||
+        find_errors(scaling, err) < 0)
+        return -1;
+    *better = take_better(scaling);
+    return 0;
+}
+
+static int try_factor(struct scaling *scaling, float factor, struct baryon_error *err)
+{
+    const struct by_round_layer *layer = scaling->layer;
+    bool better;
+    for (size_t i = 0; i < scaling->outs * scaling->groups; i++) {
+        const float scale = scaling->base[i] * factor;
+        scaling->problem.scales[i] = isnormal(scale) ? scale : scaling->base[i];
+    }
+    for (size_t g = 0; g < layer->groups; g++) {
+        const struct by_descent one = by_round_group(&scaling->problem, g);
+        by_descent_nearest(&one, scaling->integers + g * layer->outs * layer->columns);
+    }
+    return try_trial(scaling, &better, err);
+}
+
+/* --- Scales that fit the integers --- */
+
+/* cross' w and w' gram w of an output; `values` is room for its values. */
+static void products(const struct scaling *scaling, size_t out, double *values, double *linear,
+                     double *square)
+{
+    const size_t width = scaling->layer->columns, group = out / scaling->layer->outs;
+    const struct by_descent one = by_round_group(&scaling->problem, group);
+    const float *cross = scaling->moments->cross + out * width;
+    double sum = 0;
+    by_descent_values(&one, out % scaling->layer->outs, scaling->integers + out * width, values);
+    for (size_t i = 0; i < width; i++)
+        sum += (double)cross[i] * values[i];
+    *linear = sum;
+    /* error = square - 2 linear */
+    *square = scaling->errors[out] + 2 * sum;
+}
+
+static int fit(struct scaling *scaling, struct baryon_error *err)
+{
+    double *values = by_alloc(scaling->layer->columns, sizeof *values, err);
+    double *sums = by_alloc_zero(2 * scaling->outs, sizeof *sums, err);
+    const size_t scales = scaling->outs * scaling->groups;
+    if (!values || !sums) {
+        by_free(values);
+        by_free(sums);
+        return -1;
+    }
+    memcpy(scaling->integers, scaling->choice->integers,
+           scaling->outs * scaling->layer->columns * sizeof(int32_t));
+    memcpy(scaling->problem.scales, scaling->best, scales * sizeof(float));
+    const int status = find_errors(scaling, err);
+    for (size_t out = 0; status == 0 && out < scaling->outs; out++) {
+        double linear, square;
+        products(scaling, out, values, &linear, &square);
+        sums[2 * scaling->unit[out]] += linear;
+        sums[2 * scaling->unit[out] + 1] += square;
+    }
+    for (size_t i = 0; status == 0 && i < scales; i++) {
+        const double *sum = sums + 2 * scaling->unit[i / scaling->groups];
+        const double factor = sum[1] > 0 ? sum[0] / sum[1] : 1;
+        const float scale = (float)((double)scaling->best[i] * factor);
+        if (factor > 0.5 && factor < 2 && isnormal(scale))
+            scaling->problem.scales[i] = scale;
+    }
+    by_free(values);
+    by_free(sums);
+    return status;
+}
+
+/* Integers that other scales have left behind come next to their weights again. */
+static void come_near(struct scaling *scaling)
+{
+    const struct by_round_layer *layer = scaling->layer;
+    int32_t *integer = scaling->integers;
+    for (size_t g = 0; g < layer->groups; g++) {
+        const struct by_descent one = by_round_group(&scaling->problem, g);
+        for (size_t out = 0; out < layer->outs; out++)
+            for (size_t i = 0; i < layer->columns; i++, integer++) {
+                const size_t at = by_descent_scale_index(&one, out, i);
+                const float level =
+                    by_descent_level(&one, one.weights[out * layer->columns + i], at);
+                const int32_t zero = by_descent_zero(&one, at);
+                const int32_t low = (int32_t)floorf(level) + zero;
+                const int32_t high = (int32_t)ceilf(level) + zero;
+                *integer = *integer < low ? low : *integer > high ? high : *integer;
+            }
+    }
+}
+
+static int fit_and_try(struct scaling *scaling, bool *better, struct baryon_error *err)
+{
+    if (fit(scaling, err) < 0)
+        return -1;
+    come_near(scaling);
+    return try_trial(scaling, better, err);
+}
+
+static int search(struct scaling *scaling, bool pow2, struct baryon_error *err)
+{
+    static const float twos[] = {0.5f, 2}, others[] = {0.7f, 0.8f, 0.9f, 1.1f};
+    const float *factors = pow2 ? twos : others;
+    const size_t count = pow2 ? sizeof twos / sizeof *twos : sizeof others / sizeof *others;
+    bool better = true;
+    memcpy(scaling->integers, scaling->choice->integers,
+           scaling->outs * scaling->layer->columns * sizeof(int32_t));
+    if (find_errors(scaling, err) < 0)
+        return -1;
+    memcpy(scaling->least, scaling->sums, scaling->outs * sizeof *scaling->sums);
+    for (size_t i = 0; i < count; i++)
+        if (try_factor(scaling, factors[i], err) < 0)
+            return -1;
+    for (unsigned i = 0; i < ROUNDS && !pow2 && better; i++)
+        if (fit_and_try(scaling, &better, err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_round_scale(const struct by_round_problem *problem, const struct by_round_layer *layer,
+                   const struct by_round_moments *moments, const size_t *units, bool pow2,
+                   struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
+{
+    struct scaling scaling = {.layer = layer,
+                              .moments = moments,
+                              .choice = choice,
+                              .pool = pool,
+                              .outs = layer->groups * layer->outs,
+                              .groups = problem->first.groups};
+    int status = open_scaling(&scaling, problem, err);
+    if (status == 0) {
+        memcpy(scaling.unit, units, scaling.outs * sizeof *units);
+        status = search(&scaling, pow2, err);
+    }
+    if (status == 0) {
+        choice->scales = scaling.best;
+        scaling.best = NULL;
+    }
+    close_scaling(&scaling);
+    return status;
+}
