@@ -272,5 +272,5 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
     by_place_variances(placing);
-    return 0;
+    return by_place_masks(placing, err);
 }

@@ -184,7 +184,8 @@ int by_place_share(struct by_placing *placing, struct baryon_error *err)
         share_outputs, set_unit_range, set_activation_range, set_passed_range};
     for (size_t step = 0; step < sizeof steps / sizeof *steps; step++)
         for (size_t i = 0; i < placing->node_count; i++)
-            if (placing->quantized[i] && steps[step](placing, placing->graph->node.at[i], err))
+            if ((placing->quantized[i] || placing->stays[i] == by_place_masked) &&
+                steps[step](placing, placing->graph->node.at[i], err))
                 return -1;
     return 0;
 }

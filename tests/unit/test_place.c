@@ -312,6 +312,60 @@ static void normalizations_written_out_stay_float_as_a_whole(void **state)
     close_plan();
 }
 
+/* scores + what is given as "k", then Softmax and a product. */
+static struct baryon_model *attention_model(const char *joins)
+{
+    struct baryon_model *model = new_model();
+    struct baryon_node *cast = NULL;
+    takes(model, "x", BY_ELEM_FLOAT, "2,4");
+    put_floats(model, "w", "4,4", 1);
+    put_floats(model, "block", "1", -10000);
+    put_floats(model, "one", "1", 1);
+    if (!strcmp(joins, "input"))
+        takes(model, "k", BY_ELEM_FLOAT, "2,4");
+    else if (!strcmp(joins, "bias"))
+        put_floats(model, "k", "4", -3);
+    else
+        takes(model, "keeps", strcmp(joins, "where") ? BY_ELEM_INT64 : BY_ELEM_BOOL, "2,4");
+    put_node(model->graph, "scores", "MatMul", "x,w", "h");
+    put_node(model->graph, "scale", "Mul", "h,one", "s");
+    if (!strcmp(joins, "product")) { /* (1 - mask) * -10000, as BERT has it */
+        cast = put_node(model->graph, "cast", "Cast", "keeps", "f");
+        put_node(model->graph, "turn", "Sub", "one,f", "g");
+        put_node(model->graph, "great", "Mul", "g,block", "k");
+    }
+    if (!strcmp(joins, "where"))
+        put_node(model->graph, "join", "Where", "keeps,s,block", "m");
+    else
+        put_node(model->graph, "join", "Add", "s,k", "m");
+    put_node(model->graph, "soft", "Softmax", "m", "p");
+    put_node(model->graph, "out", "MatMul", "p,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    if (cast)
+        assert_ok(by_node_set_int(cast, "to", BY_ELEM_FLOAT, &err));
+    return model;
+}
+
+static void masks_of_attention_have_no_range(void **state)
+{
+    (void)state;
+    static const char *const masks[] = {"product", "where", "input"};
+    static const char without[] = "x:scores w:scores,out h:scale one:scale s:join p:out y:out";
+    for (size_t i = 0; i < 3; i++) {
+        place(attention_model(masks[i]), NULL);
+        assert_string_equal(rows_text(), without);
+        assert_true(row_of("p")->has_range && row_of("p")->range.high == 1);
+        close_plan();
+    }
+    assert_rows(attention_model("bias"),
+                "x:scores w:scores,out h:scale one:scale s:join k:join m:soft p:out y:out");
+    recipe.compat = true;
+    place(attention_model("where"), NULL);
+    assert_non_null(strstr(rows_text(), "m:soft"));
+    close_plan();
+}
+
 static void tables_have_the_parameters_of_what_is_gathered(void **state)
 {
     (void)state;
@@ -567,6 +621,7 @@ int main(void)
         cmocka_unit_test_setup(moved_tensors_share_parameters, prepare),
         cmocka_unit_test_setup(chains_may_be_quantized_only_behind_others, prepare),
         cmocka_unit_test_setup(normalizations_written_out_stay_float_as_a_whole, prepare),
+        cmocka_unit_test_setup(masks_of_attention_have_no_range, prepare),
         cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
         cmocka_unit_test_setup(known_ranges, prepare),
         cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
