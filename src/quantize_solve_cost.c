@@ -2,8 +2,11 @@
 #include "ir/shape.h"
 #include "quantize_solve_internal.h"
 
-#define OPENING 3e7 /* of two pieces, as multiplications in that time */
-#define SWEEPS  3   /* of descent, each of them outputs times columns squared */
+/* As multiplications of a matrix product in that time: */
+#define OPENING 1.5e8 /* two pieces */
+#define PASSING 300 /* a value given: what other nodes do with it, and its way to a file and back  \
+                     */
+#define SWEEPS 1    /* descent, times outputs times columns squared */
 
 /* Where the layer gives something, in one sample. */
 static double places_of(const struct by_solving *solving, const struct by_round_layer *layer)
@@ -25,7 +28,7 @@ static double cost_of(const struct by_solving *solving, const struct by_round_la
     const double most = columns < 512 ? 1024 : 2 * columns; /* rows of a sample: stats/moments.h */
     const double rows = places < most ? places : most;
     const double sums = samples * rows * (columns * columns / 2 + columns * outs);
-    const double runs = samples * places * columns * outs * 2;
+    const double runs = samples * places * outs * (columns * 2 + PASSING);
     const double descent = SWEEPS * outs * columns * columns;
     return OPENING + (double)layer->groups * (sums + runs + descent);
 }
