@@ -4,9 +4,10 @@
 
 /* As multiplications of a matrix product in that time: */
 #define OPENING 1.5e8 /* two pieces */
-#define PASSING 300 /* a value given: what other nodes do with it, and its way to a file and back  \
-                     */
-#define SWEEPS 1    /* descent, times outputs times columns squared */
+#define PASSING                                                                                    \
+    300          /* a value given: what other nodes do with it, and its way to a file and back     \
+                  */
+#define SWEEPS 1 /* descent, times outputs times columns squared */
 
 /* Where the layer gives something, in one sample. */
 static double places_of(const struct by_solving *solving, const struct by_round_layer *layer)

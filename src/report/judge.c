@@ -22,6 +22,9 @@ struct by_judge {
     size_t port_count;
     struct by_depot *depot, *own; /* where all waits; `own`: ours */
     struct by_arena arena;        /* of samples */
+    /* Of the caller's depot, a sample that is shown; one reader at a time. */
+    struct by_array *shown;
+    struct by_unpark_room *rooms;
     struct kept *kept;
     size_t count;  /* of kept */
     size_t looks;  /* the first ones */
@@ -137,20 +140,32 @@ uint64_t by_judge_sample_bytes(const struct by_judge *judge)
     return bytes;
 }
 
+/* From the file, where the sample is there. */
+static int show(const struct by_judge *judge, const struct kept *kept,
+                const struct by_array **arrays, struct baryon_error *err)
+{
+    *arrays = kept->inputs;
+    if (judge->own)
+        return 0;
+    *arrays = judge->shown;
+    for (size_t i = 0; i < judge->port_count; i++)
+        if (by_unpark(judge->depot, &kept->parked[i], &judge->rooms[i], &judge->shown[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 /* Arrays go by name to whoever looks. */
 static int next_look(void *context, const struct by_array **arrays, size_t *count,
                      const char **name, struct baryon_error *err)
 {
     struct by_judge_reader *reader = context;
     const struct by_judge *judge = reader->judge;
-    (void)err;
     if (reader->next >= judge->looks)
         return 0;
     const struct kept *kept = &judge->kept[reader->next++];
-    *arrays = kept->inputs;
     *count = judge->port_count;
     *name = kept->name;
-    return 0;
+    return show(judge, kept, arrays, err);
 }
 
 static int look_again(void *context, struct baryon_error *err)
@@ -233,6 +248,12 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
         return -1;
     }
     by_session_inputs(judge->session, &judge->port_count);
+    judge->shown = by_arena_alloc(&judge->arena, judge->port_count, sizeof *judge->shown, err);
+    judge->rooms = by_arena_alloc(&judge->arena, judge->port_count, sizeof *judge->rooms, err);
+    if (!judge->shown || !judge->rooms) {
+        by_judge_close(judge);
+        return -1;
+    }
     if (read_samples(judge, options, err) < 0) {
         by_judge_close(judge);
         return -1;
@@ -256,6 +277,8 @@ void by_judge_close(struct by_judge *judge)
         return;
     for (size_t i = 0; i < judge->count; i++)
         release(judge, &judge->kept[i]);
+    for (size_t i = 0; judge->rooms && i < judge->port_count; i++)
+        by_unpark_room_release(&judge->rooms[i]);
     by_free(judge->kept);
     by_arena_release(&judge->arena);
     by_judge_end_references(judge);

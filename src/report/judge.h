@@ -55,7 +55,8 @@ bool by_judge_looks_are_first(const struct by_judge *judge);  /* none was left o
 size_t by_judge_count(const struct by_judge *judge);          /* samples that judge */
 uint64_t by_judge_sample_bytes(const struct by_judge *judge); /* of the first one's inputs */
 
-/* Samples to look at as a source; one for each reader. */
+/* Samples to look at as a source; one for each reader, and of a judge with a depot one at a time.
+ */
 struct by_judge_reader {
     const struct by_judge *judge;
     size_t next;
