@@ -8,7 +8,8 @@ neither saw. Seconds and peak memory are those of the whole process, from its st
 several rounds the median and the greatest. Of the peer, seconds are those of the call alone, without imports,
 where its answer was recorded before. SQNR of the outputs against the float model in dB, as accuracy.py takes
 it. Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
-int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset.
+int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset. MATMUL_NBITS: models with matrices,
+weights alone, which nearest rounding and the peer take no samples for.
 """
 
 import argparse
@@ -25,17 +26,21 @@ from measure import machine, run, version
 
 HERE = pathlib.Path(__file__).parent
 INT4 = ["--preset", "A8W8", "--weight", "int4", "--weight-granularity", "channel"]
+NBITS = ["--preset", "MATMUL_NBITS"]
+WITH_MATRICES = {"minilm_l6", "magika", "ppocrv4_rec"}
 # name | ours | ours with nearest rounding | the peer's preset
 PRESETS = {
     "XINT8_ADAROUND": (["--preset", "XINT8_ADAROUND"], ["--preset", "XINT8"], "XINT8_ADAROUND"),
     "A8W8_ADAROUND": (["--preset", "A8W8_ADAROUND"], ["--preset", "A8W8"], "A8W8_ADAROUND"),
     "int4": ([*INT4, "--rounding", "descent"], INT4, None),
+    "MATMUL_NBITS": ([*NBITS, "--rounding", "descent"], NBITS, "MATMUL_NBITS"),
 }
 
 
 def quantized(args, model, options, out, rounds):
+    data = [] if options == NBITS else ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
     command = [args.program, "quantize", f"{args.zoo}/models/{model}.onnx", "--out", out, "--force", "--quiet",
-               *options, *args.options, "--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
+               *options, *args.options, *data]
     done = [run(command, args.timeout) for _ in range(rounds)]
     failures = [one for one in done if "failed" in one]
     if failures:
@@ -112,7 +117,7 @@ def row_of(args, model, preset, folder):
 def rows(args):
     with tempfile.TemporaryDirectory() as folder:
         for preset in args.presets:
-            for model in args.models:
+            for model in args.models if preset != "MATMUL_NBITS" else sorted(WITH_MATRICES.intersection(args.models)):
                 row = row_of(args, model, preset, folder)
                 print(row["line"], flush=True)
                 yield row
