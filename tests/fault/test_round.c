@@ -90,13 +90,18 @@ static int quantize(const char *preset)
     const struct baryon_samples samples = {.size = sizeof samples, .next = next, .rewind = again};
     const struct baryon_quantize_options options = {
         .size = sizeof options, .samples = &samples, .progress = look};
-    const struct baryon_setting settings[] = {
-        {"preset", preset},
-        {"threads", "1"},
-        {"max-memory", "1"}}; /* the last: values wait in a file */
+    struct baryon_setting settings[8] = {{"preset", preset}, {"threads", "1"}};
+    size_t count = 2;
+    if (kind == BY_FAULT_IO) /* values wait in a file */
+        settings[count++] = (struct baryon_setting){"max-memory", "1"};
+    if (!strcmp(preset, "MATMUL_NBITS")) {
+        settings[count++] = (struct baryon_setting){"rounding", "descent"};
+        settings[count++] = (struct baryon_setting){"extra-op-types", "Gemm"};
+        settings[count++] = (struct baryon_setting){"nbits-group", "16"};
+    }
     given = 0;
-    return baryon_quantize_file("m.onnx", "out.onnx", settings, kind == BY_FAULT_IO ? 3 : 2,
-                                &options, NULL, &err);
+    begun = by_fault_count(kind);
+    return baryon_quantize_file("m.onnx", "out.onnx", settings, count, &options, NULL, &err);
 }
 
 static bool is_expected(enum baryon_code code)
@@ -175,6 +180,12 @@ static void memory_with_biases_of_8_bits(void **state)
     sweep(BY_FAULT_ALLOC, "XINT8_ADAROUND", false);
 }
 
+static void memory_with_weights_alone(void **state)
+{
+    (void)state;
+    sweep(BY_FAULT_ALLOC, "MATMUL_NBITS", false);
+}
+
 static void files(void **state)
 {
     (void)state;
@@ -207,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_with_biases_of_32_bits),
         cmocka_unit_test(memory_with_biases_of_8_bits),
+        cmocka_unit_test(memory_with_weights_alone),
         cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, enter, leave);
