@@ -8,6 +8,9 @@
 
 #define ENOUGH 20.0 /* dB */
 #define ALIKE  1.0  /* dB */
+#define BEYOND 3.0  /* dB that integers cost behind passes, which are the cause no longer then */
+/* What integers cost beyond the passes, in dB, for the passes to be the cause no longer. */
+#define BEYOND 3.0
 
 /* --- Values and their integers --- */
 
@@ -40,16 +43,26 @@ static double magnitude_of(struct by_quantization *q, const char *name, double s
     return bound;
 }
 
-/* A scale that a rule of hardware has moved last is none that its values asked for. */
+/* What a rule of hardware did to the scale last; NULL: nothing. */
+static const struct by_quant_remark *move_of(const struct by_quant_row *row)
+{
+    for (size_t i = row->remarks.count; i-- > 0;)
+        if (by_refine_rule_find(row->remarks.at[i].rule))
+            return &row->remarks.at[i];
+    return NULL;
+}
+
+/* A scale that was moved is none that its values asked for. Rows that share it tell as well. */
 static void say_moves(const struct by_quantization *q, size_t row, struct by_str *text)
 {
-    const struct by_quant_row *owner = &q->plan->rows.at[by_quant_owner(q->plan, row)];
-    for (size_t i = owner->remarks.count; i-- > 0;)
-        if (by_refine_rule_find(owner->remarks.at[i].rule)) {
-            by_str_printf(text, " The rule %s of the hardware has moved its scale: %s.",
-                          owner->remarks.at[i].rule, owner->remarks.at[i].text);
-            return;
-        }
+    const size_t owner = by_quant_owner(q->plan, row);
+    const struct by_quant_remark *move = move_of(&q->plan->rows.at[row]);
+    for (size_t i = 0; !move && i < q->plan->rows.count; i++)
+        if (by_quant_owner(q->plan, i) == owner)
+            move = move_of(&q->plan->rows.at[i]);
+    if (move)
+        by_str_printf(text, " The rule %s of the hardware has moved its scale: %s.", move->rule,
+                      move->text);
 }
 
 static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantization *q,
@@ -141,7 +154,7 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
     struct baryon_error local;
     if (sqnr[BY_STATE_BOTH] >= ENOUGH)
         return 0;
-    if (sqnr[BY_STATE_FLOAT] < ENOUGH) {
+    if (sqnr[BY_STATE_FLOAT] < ENOUGH && sqnr[BY_STATE_BOTH] > sqnr[BY_STATE_FLOAT] - BEYOND) {
         by_str_printf(text,
                       "The passes that simulate hardware are the cause: before anything becomes an "
                       "integer the model is at %.1f dB.",
@@ -156,5 +169,8 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
         return -1;
     if (gap < ALIKE && layer && say_weight(layer, q, text, err) < 0)
         return -1;
+    if (sqnr[BY_STATE_FLOAT] < ENOUGH)
+        by_str_printf(text, " The passes that simulate hardware alone leave %.1f dB.",
+                      sqnr[BY_STATE_FLOAT]);
     return 0;
 }

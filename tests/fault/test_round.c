@@ -95,12 +95,12 @@ static int quantize(const char *preset)
     if (kind == BY_FAULT_IO) /* values wait in a file */
         settings[count++] = (struct baryon_setting){"max-memory", "1"};
     if (!strcmp(preset, "MATMUL_NBITS")) {
+        begun = by_fault_count(kind); /* nothing tells how far it is before */
         settings[count++] = (struct baryon_setting){"rounding", "descent"};
         settings[count++] = (struct baryon_setting){"extra-op-types", "Gemm"};
         settings[count++] = (struct baryon_setting){"nbits-group", "16"};
     }
     given = 0;
-    begun = by_fault_count(kind);
     return baryon_quantize_file("m.onnx", "out.onnx", settings, count, &options, NULL, &err);
 }
 
