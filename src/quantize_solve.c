@@ -338,6 +338,8 @@ int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
     const struct by_recipe *recipe = q->options->recipe;
     if (recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
+    if (by_solve_tell_shared(q, err) < 0)
+        return -1;
     return recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC
                ? by_solve_best(q, err)
                : by_solve_once(q, BY_SOLVE_NO_SCALES, err);

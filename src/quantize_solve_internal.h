@@ -11,6 +11,7 @@
  *   quantize_solve_local.c    the scale of what a layer reads, by what the layer gives
  *   quantize_solve_search.c   scales of activations, by what the model gives
  *   quantize_solve_move.c     one scale moves
+ *   quantize_solve_shared.c   weights that several layers read
  */
 #ifndef BY_QUANTIZE_SOLVE_INTERNAL_H
 #define BY_QUANTIZE_SOLVE_INTERNAL_H
@@ -52,6 +53,9 @@ static inline bool by_solve_may_move(const struct by_quant_row *row)
     return !row->has_params &&
            (row->spec.scale == BY_SCALE_FLOAT32 || row->spec.scale == BY_SCALE_POW2);
 }
+
+/* A remark for each weight that several layers read, and a notice. */
+int by_solve_tell_shared(struct by_quantization *q, struct baryon_error *err);
 
 /* A move of one row's scale that rules of hardware do not answer by moving other scales, but those
  * of biases. Zero to begin with. */
