@@ -42,6 +42,7 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
 {
     const struct looking *looking = context;
     struct by_solving *solving = looking->solving;
+    const uint64_t left_out = by_round_left_out(solving->scratch);
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
         if (by_solve_go_on(solving, err) < 0 ||
@@ -50,6 +51,7 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
             by_round_behind_look(behind, solving->scratch, looking->layer, x, y, i, err) < 0)
             return -1;
     }
+    by_round_set_left_out(solving->scratch, left_out);
     return 0;
 }
 

@@ -79,6 +79,11 @@ uint64_t by_round_left_out(const struct by_round_scratch *scratch)
     return scratch->left_out;
 }
 
+void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count)
+{
+    scratch->left_out = count;
+}
+
 /* --- One chunk --- */
 
 struct chunk {

@@ -19,6 +19,8 @@ struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
 /* Rows so far that were passed over, as numbers in them are not finite or beyond any sums. */
 uint64_t by_round_left_out(const struct by_round_scratch *scratch);
+/* As many as before samples were looked at once more. */
+void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {
