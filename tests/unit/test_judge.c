@@ -66,6 +66,8 @@ static struct baryon_model *adder(float addend)
     return model;
 }
 
+static struct by_depot *depot_of_judge; /* NULL: none */
+
 static struct by_judge *open_judge(struct source *source, struct baryon_model *model, size_t look,
                                    size_t aside, size_t most)
 {
@@ -78,7 +80,8 @@ static struct by_judge *open_judge(struct source *source, struct baryon_model *m
                                              .session = {.optimization = -1},
                                              .look = look,
                                              .aside = aside,
-                                             .most = most};
+                                             .most = most,
+                                             .depot = depot_of_judge};
     source->next = 0;
     assert_ok(by_judge_open(&judge, model, &options, &err));
     return judge;
@@ -270,12 +273,49 @@ static void test_certainty(void **state)
     assert_near(gain.decibels, 10 * log10(2), 1e-9);
 }
 
+/* Samples and references that wait in a file say what those in memory say. */
+static void test_in_a_file(void **state)
+{
+    struct source source = {0};
+    struct baryon_model *model = adder(0), *worse = adder(0.5F);
+    struct by_judgement each[2][4];
+    struct by_judge_reader reader;
+    struct by_input_callback shown;
+    struct by_depot *depot;
+    const struct by_array *arrays;
+    const char *name;
+    size_t count;
+    (void)state;
+    const struct by_depot_options waiting = {.folder = "."};
+    assert_ok(by_depot_open(&depot, &waiting, &err));
+    for (int i = 0; i < 2; i++) {
+        depot_of_judge = i ? depot : NULL;
+        struct by_judge *judge = open_judge(&source, model, 8, 4, 4);
+        assert_ok(by_judge_references(judge, NULL, &err));
+        assert_ok(by_judge_model(judge, worse, NULL, each[i], &err));
+        by_judge_read(judge, &reader, &shown);
+        for (size_t k = 0; k < 8; k++) {
+            assert_ok(shown.next(shown.context, &arrays, &count, &name, &err));
+            assert_true(((const float *)arrays[0].data)[0] == (float)k + 1);
+        }
+        by_judge_close(judge);
+    }
+    depot_of_judge = NULL;
+    assert_true(by_depot_file_size(depot) > 0 && by_depot_in_file(depot) == 0);
+    for (size_t k = 0; k < 4; k++)
+        assert_true(each[0][k].sqnr == each[1][k].sqnr && each[0][k].sqnr < BY_SQNR_MAX);
+    by_depot_close(depot);
+    by_model_free(worse);
+    by_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gain),
         cmocka_unit_test(test_certainty),  cmocka_unit_test(test_last),
+        cmocka_unit_test(test_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
