@@ -280,6 +280,7 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_solved *solved = &solving->q->report.solved;
     solved->train = solving->train;
+    by_round_set_samples(solving->scratch, solving->train);
     solved->judging = solving->judging;
     solved->aside = by_judge_kept(solving->judge) > solving->train;
     if (judge(solving, &solved->before, err) < 0 || by_solve_keep_open(solving, err) < 0 ||

@@ -26,7 +26,7 @@ static double cost_of(const struct by_solving *solving, const struct by_round_la
     const double columns = (double)layer->columns, outs = (double)layer->outs;
     const double samples = (double)(solving->train + solving->judging);
     const double places = places_of(solving, layer);
-    const double most = columns < 512 ? 1024 : 2 * columns; /* rows of a sample: stats/moments.h */
+    const double most = (double)by_round_rows_most(layer->columns, solving->train);
     const double rows = places < most ? places : most;
     const double sums = samples * rows * (columns * columns / 2 + columns * outs);
     const double runs = samples * places * outs * (columns * 2 + PASSING);

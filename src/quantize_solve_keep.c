@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Raised when a layer is solved otherwise than before, or records look otherwise. */
-#define METHOD 2
+#define METHOD 3
 
 struct by_solve_keep {
     struct by_journal *journal;

@@ -20,6 +20,7 @@ struct by_round_scratch {
     bool *needed;
     size_t needed_room;
     uint64_t left_out;
+    size_t samples;
 };
 
 static int open_all(struct by_round_scratch *scratch, struct baryon_error *err)
@@ -191,6 +192,17 @@ static int fill(struct chunk *chunk, struct baryon_error *err)
 
 /* --- All rows of a sample --- */
 
+size_t by_round_rows_most(size_t columns, size_t samples)
+{
+    const size_t wanted = BY_MOMENTS_ROWS_A_COLUMN * columns / (samples ? samples : 1);
+    return wanted > BY_MOMENTS_ROWS_MIN ? wanted : BY_MOMENTS_ROWS_MIN;
+}
+
+void by_round_set_samples(struct by_round_scratch *scratch, size_t samples)
+{
+    scratch->samples = samples;
+}
+
 static size_t chunk_rows(size_t columns)
 {
     const size_t fitting = ROOM / columns;
@@ -288,6 +300,7 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
         check_output(layer, &columns, y, err) < 0)
         return -1;
     columns.values = x->data;
+    columns.most = by_round_rows_most(layer->columns, scratch->samples);
     const size_t most = chunk_rows(layer->groups * layer->columns);
     if (choose(scratch, &columns, sample, &rows, err) < 0 ||
         make_room(scratch, layer, most, err) < 0)

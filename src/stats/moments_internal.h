@@ -30,6 +30,7 @@ struct by_columns {
     const struct by_layer *layer;
     const float *values;
     size_t rows;  /* of all there are */
+    size_t most;  /* that are taken; 0: as many as moments need */
     bool in_rows; /* as they are: row after row of `columns` numbers */
     /* Otherwise windows: images of `channels` planes. */
     size_t images, channels, plane, places; /* places: of the window in an image */

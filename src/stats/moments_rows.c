@@ -8,6 +8,8 @@
 
 size_t by_rows_most(const struct by_columns *columns)
 {
+    if (columns->most)
+        return columns->most;
     const size_t wanted = BY_MOMENTS_ROWS_A_COLUMN * (size_t)columns->layer->columns;
     return wanted > BY_MOMENTS_ROWS_MIN ? wanted : BY_MOMENTS_ROWS_MIN;
 }

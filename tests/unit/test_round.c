@@ -686,9 +686,20 @@ static void test_shapes_that_do_not_fit(void **state)
     by_round_moments_release(&moments);
 }
 
+static void samples_share_the_rows_that_columns_need(void **state)
+{
+    (void)state;
+    assert_int_equal(by_round_rows_most(100, 1), 1024);
+    assert_int_equal(by_round_rows_most(8192, 1), 16384);
+    assert_int_equal(by_round_rows_most(8192, 0), 16384);
+    assert_int_equal(by_round_rows_most(8192, 8), 2048);
+    assert_int_equal(by_round_rows_most(8192, 24), 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_share_the_rows_that_columns_need),
         cmocka_unit_test_setup_teardown(test_attributes, prepare, finish),
         cmocka_unit_test_setup_teardown(test_shared, prepare, finish),
         cmocka_unit_test_setup_teardown(test_not_constant, prepare, finish),
