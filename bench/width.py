@@ -16,6 +16,7 @@ import argparse
 import datetime
 import glob
 import json
+import multiprocessing
 import os
 import pathlib
 import sys
@@ -53,6 +54,15 @@ def make_layer(folder, columns, outs, rows):
         np.save(f"{folder}/data/{number:02}.npy", random.standard_normal(size).astype("f4") @ mixing + 0.3 * own)
 
 
+def apart(function, *arguments):
+    """In a process of its own: what this one has held counts as the peak of programs that it starts."""
+    one = multiprocessing.Process(target=function, args=arguments)
+    one.start()
+    one.join()
+    if one.exitcode:
+        sys.exit(f"{function.__name__}{arguments}: status {one.exitcode}")
+
+
 def quantized(args, folder, *options):
     report = f"{folder}/report.json"
     command = [args.program, "quantize", *options, "--out", f"{folder}/q.onnx", "--force", "--quiet", "--report",
@@ -75,7 +85,7 @@ def figures(found):
 def layer_rows(args, shapes):
     for columns, outs in shapes:
         with tempfile.TemporaryDirectory() as folder:
-            make_layer(folder, columns, outs, args.rows)
+            apart(make_layer, folder, columns, outs, args.rows)
             preset = [f"{folder}/m.onnx", "--preset", "MATMUL_NBITS"]
             plain = quantized(args, folder, *preset)
             for start in args.starts:
