@@ -98,7 +98,7 @@ def layer_rows(args, shapes):
                     cells += [*figures(found), f"{plain['peak']:.0f}", level(found["told"], "nearest_db"),
                               level(found["told"], "solved_db"), ""]
                 print(f"| {' | '.join(cells)} |", flush=True)
-                yield {"name": f"{start}, {'K' if outs == columns else outs} outputs", "x": columns, **found,
+                yield {"name": f"{start}, {'K' if outs == columns and columns in args.square else outs} outputs", "x": columns, **found,
                        "line": f"| {' | '.join(cells)} |"}
 
 
