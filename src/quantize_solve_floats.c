@@ -41,24 +41,6 @@ static int through_blocks(const struct by_solving *solving, const struct by_quan
     return 0;
 }
 
-static int through_integers(const struct by_solving *solving, const struct by_quant_row *row,
-                            const struct by_params *params, const struct by_weight_view *view,
-                            size_t count, float *values, struct baryon_error *err)
-{
-    size_t size;
-    if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
-        return -1;
-    uint8_t *integers = by_alloc(size, 1, err);
-    int status = integers ? 0 : -1;
-    if (status == 0)
-        status =
-            by_weight_quantize(view, &row->spec, params, solving->q->pool, integers, size, err);
-    if (status == 0)
-        status = by_weight_dequantize(integers, view, &row->spec, params, values, err);
-    by_free(integers);
-    return status;
-}
-
 static int find_values(const struct by_solving *solving, size_t index, float *values,
                        struct baryon_error *err)
 {
@@ -77,7 +59,7 @@ static int find_values(const struct by_solving *solving, size_t index, float *va
     const int status =
         solving->recipe.approach == BY_APPROACH_NBITS
             ? through_blocks(solving, row, &view, values, err)
-            : through_integers(solving, row, params, &view, floats.count, values, err);
+            : by_weight_round(&view, &row->spec, params, solving->q->pool, values, err);
     by_floats_close(&floats);
     return status;
 }

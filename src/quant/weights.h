@@ -38,5 +38,9 @@ int by_weight_quantize(const struct by_weight_view *view, const struct by_tensor
 int by_weight_dequantize(const uint8_t *integers, const struct by_weight_view *view,
                          const struct by_tensor_spec *spec, const struct by_params *params,
                          float *out, struct baryon_error *err);
+/* The values as their nearest integers mean them; out may be where they stand. */
+int by_weight_round(const struct by_weight_view *view, const struct by_tensor_spec *spec,
+                    const struct by_params *params, struct by_pool *pool, float *out,
+                    struct baryon_error *err);
 
 #endif

@@ -262,3 +262,24 @@ int by_weight_dequantize(const uint8_t *integers, const struct by_weight_view *v
     }
     return 0;
 }
+
+/* --- There and back --- */
+
+int by_weight_round(const struct by_weight_view *view, const struct by_tensor_spec *spec,
+                    const struct by_params *params, struct by_pool *pool, float *out,
+                    struct baryon_error *err)
+{
+    struct by_weight_layout layout;
+    size_t size;
+    if (by_weight_layout(view, spec, &layout, err) < 0 ||
+        by_elem_bytes(spec->elem, layout.count, &size, err) < 0)
+        return -1;
+    uint8_t *integers = by_alloc(size, 1, err);
+    int status = integers ? 0 : -1;
+    if (status == 0)
+        status = by_weight_quantize(view, spec, params, pool, integers, size, err);
+    if (status == 0)
+        status = by_weight_dequantize(integers, view, spec, params, out, err);
+    by_free(integers);
+    return status;
+}

@@ -149,20 +149,9 @@ static float *rounded_weights(struct by_quant_plan *plan, size_t row,
                               const struct by_weight_view *view, size_t count, struct by_pool *pool,
                               struct baryon_error *err)
 {
-    const struct by_tensor_spec *spec = &plan->rows.at[row].spec;
-    const struct by_params *params = by_quant_params(plan, row);
-    size_t size;
-    if (by_elem_bytes(spec->elem, count, &size, err) < 0)
-        return NULL;
-    uint8_t *integers = by_alloc(size, 1, err);
     float *means = by_alloc(count, sizeof *means, err);
-    int status = integers && means ? 0 : -1;
-    if (status == 0)
-        status = by_weight_quantize(view, spec, params, pool, integers, size, err);
-    if (status == 0)
-        status = by_weight_dequantize(integers, view, spec, params, means, err);
-    by_free(integers);
-    if (status == 0)
+    if (!means || by_weight_round(view, &plan->rows.at[row].spec, by_quant_params(plan, row), pool,
+                                  means, err) == 0)
         return means;
     by_free(means);
     return NULL;

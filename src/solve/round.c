@@ -1,11 +1,8 @@
 #include "solve/round_internal.h"
 
-#include "ir/tensor.h"
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/weights.h"
-
-#include <string.h>
 
 void by_round_choice_release(struct by_round_choice *choice)
 {
@@ -173,24 +170,6 @@ void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
         }
 }
 
-/* Scales of their own are found anew, those that follow from others stay. */
-static int through_integers(const struct by_quant_row *row, const struct by_weight_view *view,
-                            const struct by_params *scales, size_t count, struct by_pool *pool,
-                            float *biases, struct baryon_error *err)
-{
-    size_t size;
-    if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
-        return -1;
-    uint8_t *integers = by_alloc(size, 1, err);
-    int status = integers ? 0 : -1;
-    if (status == 0)
-        status = by_weight_quantize(view, &row->spec, scales, pool, integers, size, err);
-    if (status == 0)
-        status = by_weight_dequantize(integers, view, &row->spec, scales, biases, err);
-    by_free(integers);
-    return status;
-}
-
 /* It has a scale of its own, not one of fine steps that follows from others. */
 bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer)
 {
@@ -198,6 +177,7 @@ bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_r
     return place != BY_NO_ROW && plan->rows.at[place].input_row == BY_NO_ROW;
 }
 
+/* Scales of their own are found anew, those that follow from others stay. */
 int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                              struct by_pool *pool, float *biases, struct baryon_error *err)
 {
@@ -220,8 +200,7 @@ int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_r
     if (by_round_bias_is_coarse(plan, layer))
         status = by_weight_params(&view, &row->spec, pool, &arena, &params, &error, err);
     if (status == 0 && params.count)
-        status =
-            through_integers(row, &view, &params, layer->groups * layer->outs, pool, biases, err);
+        status = by_weight_round(&view, &row->spec, &params, pool, biases, err);
     by_arena_release(&arena);
     return status;
 }

@@ -153,6 +153,10 @@ static void four_bits(void **state)
     assert_memory_equal(out, ((const uint8_t[]){0x39, 0x07, 0x0e}), 3);
     assert_int_equal(by_weight_dequantize(out, &view, &spec, &params, back, &err), 0);
     assert_memory_equal(back, ((const float[]){-7, 3, 7, 0, -2}), sizeof back);
+    memcpy(back, values, sizeof back);
+    const struct by_weight_view own = {back, 1, dims, -1, -1, NULL};
+    assert_int_equal(by_weight_round(&own, &spec, &params, NULL, back, &err), 0);
+    assert_memory_equal(back, ((const float[]){-7, 3, 7, 0, -2}), sizeof back);
     spec.elem = BY_ELEM_UINT4;
     zero = 8;
     assert_int_equal(by_weight_quantize(&view, &spec, &params, NULL, out, 3, &err), 0);
