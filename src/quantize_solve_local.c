@@ -23,11 +23,8 @@ struct scaling {
 
 static bool reads_as_layer(const struct by_use *use)
 {
-    static const char *const names[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-    for (size_t i = 0; use->node && use->slot == 0 && i < sizeof names / sizeof *names; i++)
-        if (by_node_is(use->node, names[i]))
-            return true;
-    return false;
+    static const char *const layers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", NULL};
+    return use->node && use->slot == 0 && by_node_is_one_of(use->node, layers);
 }
 
 static bool is_for_layers(const struct baryon_value *integers)

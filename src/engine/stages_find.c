@@ -56,11 +56,8 @@ static int count_variable(void *context, struct baryon_value *value, struct bary
 /* Random ones read nothing either. */
 static bool makes_random(const struct baryon_node *node)
 {
-    static const char *const names[] = {"RandomNormal", "RandomUniform"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (by_node_is(node, names[i]))
-            return true;
-    return false;
+    static const char *const names[] = {"RandomNormal", "RandomUniform", NULL};
+    return by_node_is_one_of(node, names);
 }
 
 bool by_stage_is_free(const struct baryon_node *node)

@@ -64,6 +64,14 @@ bool by_node_is(const struct baryon_node *node, const char *op_type)
     return node->op_type && strcmp(node->op_type, op_type) == 0 && !*by_domain(node->domain);
 }
 
+bool by_node_is_one_of(const struct baryon_node *node, const char *const *op_types)
+{
+    for (; *op_types; op_types++)
+        if (by_node_is(node, *op_types))
+            return true;
+    return false;
+}
+
 static bool is_of_pair(const struct baryon_node *node, const char *op_type)
 {
     const char *domain = by_domain(node->domain);

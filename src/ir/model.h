@@ -344,6 +344,8 @@ int64_t by_node_int(const struct baryon_node *node, const char *name, int64_t fa
 float by_node_float(const struct baryon_node *node, const char *name, float fallback);
 /* True when the node is the operator of the default domain. */
 bool by_node_is(const struct baryon_node *node, const char *op_type);
+/* One of several; NULL ends them. */
+bool by_node_is_one_of(const struct baryon_node *node, const char *const *op_types);
 /* QuantizeLinear and DequantizeLinear, of the default domain or com.microsoft. */
 bool by_node_quantizes(const struct baryon_node *node);
 bool by_node_dequantizes(const struct baryon_node *node);

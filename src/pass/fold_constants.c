@@ -7,8 +7,6 @@
 #include "pass/fold.h"
 #include "pass/passes.h"
 
-#include <string.h>
-
 #define GROWTH_FREE (1 << 20) /* bytes of one value that nobody minds */
 #define PART_BYTES  (256 << 20)
 #define PART_VALUES 256u
@@ -26,14 +24,6 @@ struct folding {
 };
 
 /* --- which nodes --- */
-
-static bool is_named(const struct baryon_node *node, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(node->op_type, names[i]) == 0)
-            return true;
-    return false;
-}
 
 /* Random, quantizing, of one's own, or with graphs inside. */
 static bool is_left_alone(const struct by_pass_context *context, const struct baryon_node *node)
@@ -55,11 +45,11 @@ static bool is_left_alone(const struct by_pass_context *context, const struct ba
         "RandomUniformLike",
         "Scan",
         "SequenceMap",
+        NULL,
     };
     struct by_nested at = {0};
-    return *by_domain(node->domain) || !by_node_opinfo(node) ||
-           is_named(node, never, sizeof never / sizeof *never) || by_node_nested(node, &at) ||
-           by_pass_is_excluded(context, node);
+    return *by_domain(node->domain) || !by_node_opinfo(node) || by_node_is_one_of(node, never) ||
+           by_node_nested(node, &at) || by_pass_is_excluded(context, node);
 }
 
 /* An upper bound of the bytes; false where there is none. */

@@ -92,10 +92,10 @@ static void check_nodes(const struct by_quant_plan *plan, struct by_str *broken)
     static const char *const layers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", NULL};
     char label[BY_QUOTE_MAX + 64];
     for (size_t i = 0; i < plan->node_count; i++)
-        for (const char *const *name = layers; *name; name++)
-            if (plan->nodes[i].state != BY_NODE_QUANTIZED && by_node_is(plan->nodes[i].node, *name))
-                by_str_printf(broken, "%s\tfloat, every layer is quantized: this one is not\n",
-                              by_node_label(plan->nodes[i].node, label, sizeof label));
+        if (plan->nodes[i].state != BY_NODE_QUANTIZED &&
+            by_node_is_one_of(plan->nodes[i].node, layers))
+            by_str_printf(broken, "%s\tfloat, every layer is quantized: this one is not\n",
+                          by_node_label(plan->nodes[i].node, label, sizeof label));
 }
 
 int by_hardware_check(struct baryon_model *model, const struct by_hardware_target *target,

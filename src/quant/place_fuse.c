@@ -18,14 +18,6 @@ static struct baryon_node *only_reader(const struct by_placing *placing,
     return use->node && use->graph == placing->graph && use->slot == 0 ? use->node : NULL;
 }
 
-static bool is_one_of(const struct baryon_node *node, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (by_node_is(node, names[i]))
-            return true;
-    return false;
-}
-
 /* --- Constant limits of a Clip --- */
 
 static bool limit_of(const struct baryon_node *clip, size_t slot, const char *name, double fallback,
@@ -75,8 +67,9 @@ static bool is_asked_activation(const struct by_recipe *recipe, const struct bar
 static bool is_layer(const struct by_recipe *recipe, const struct baryon_node *node)
 {
     static const char *const layers[] = {"Conv",   "Add",  "MaxPool",       "AveragePool",
-                                         "MatMul", "Gemm", "ConvTranspose", "GlobalAveragePool"};
-    return is_one_of(node, layers, sizeof layers / sizeof *layers) ||
+                                         "MatMul", "Gemm", "ConvTranspose", "GlobalAveragePool",
+                                         NULL};
+    return by_node_is_one_of(node, layers) ||
            (recipe->fuse_instance_norm && by_node_is(node, "InstanceNormalization"));
 }
 
@@ -115,12 +108,11 @@ static const struct baryon_node *only_node(const struct by_placing *placing,
  */
 static bool is_for_normalization(const struct by_placing *placing, const struct baryon_value *value)
 {
-    static const char *const sums[] = {"MatMul", "Gemm", "Add"};
+    static const char *const sums[] = {"MatMul", "Gemm", "Add", NULL};
     for (unsigned depth = 0; depth < 4; depth++) {
         const struct baryon_node *node = value->producer;
         const struct baryon_node *reader = node ? only_node(placing, value) : NULL;
-        if (!reader || !placing->quantized[reader->index] ||
-            !is_one_of(node, sums, sizeof sums / sizeof *sums))
+        if (!reader || !placing->quantized[reader->index] || !by_node_is_one_of(node, sums))
             return false;
         if (by_node_is(reader, "LayerNormalization"))
             return value->uses[0].slot == 0;

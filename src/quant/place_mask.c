@@ -6,8 +6,6 @@
 #include "quant/floats.h"
 #include "quant/place_internal.h"
 
-#include <string.h>
-
 #define BLOCKS (-1e4f) /* what masks are made with, or less */
 #define DEPTH  8       /* operators from Softmax back to the mask */
 
@@ -22,16 +20,6 @@ struct masking {
     struct baryon_error *err;
     bool failed;
 };
-
-static bool is_one_of(const struct baryon_node *node, const char *const *names)
-{
-    if (*by_domain(node->domain))
-        return false;
-    for (; *names; names++)
-        if (!strcmp(node->op_type, *names))
-            return true;
-    return false;
-}
 
 /* --- What a mask is made of --- */
 
@@ -58,7 +46,7 @@ static bool makes_masks(const struct baryon_node *node)
         "Squeeze",   "Concat", "Slice", "Reshape", "Identity", "Transpose", "Tile",
         "ScatterND", "Min",    "Max",   "Neg",     "Trilu",    "Cast",      "ConstantOfShape",
         NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 static int judge(struct masking *masking, const struct baryon_value *value);
@@ -142,7 +130,7 @@ static bool hands_on(const struct baryon_node *node)
     static const char *const names[] = {"Add",     "Mul",       "Div",       "Reshape",
                                         "Squeeze", "Unsqueeze", "Transpose", "Identity",
                                         "Max",     "Clip",      "Where",     NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 /* True when a mask is found; all nodes from it to here stay float. */

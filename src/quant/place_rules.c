@@ -5,8 +5,6 @@
 #include "base/str.h"
 #include "quant/place_internal.h"
 
-#include <string.h>
-
 static bool picked(const struct by_placing *placing, size_t rule, const struct baryon_node *node)
 {
     return node && node->graph == placing->graph &&
@@ -269,11 +267,8 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
 
 static bool is_elementwise(const struct baryon_node *node)
 {
-    static const char *const names[] = {"Add", "Div", "Max", "Min", "Mul", "Sub"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (by_node_is(node, names[i]))
-            return true;
-    return false;
+    static const char *const names[] = {"Add", "Div", "Max", "Min", "Mul", "Sub", NULL};
+    return by_node_is_one_of(node, names);
 }
 
 static const struct by_tensor_spec *

@@ -7,25 +7,13 @@
 #include "ir/shape.h"
 #include "quant/place_internal.h"
 
-#include <string.h>
-
 #define DEPTH 10 /* operators from the root back to the mean */
-
-static bool is_one_of(const struct baryon_node *node, const char *const *names)
-{
-    if (*by_domain(node->domain))
-        return false;
-    for (; *names; names++)
-        if (!strcmp(node->op_type, *names))
-            return true;
-    return false;
-}
 
 static bool is_mean(const struct baryon_node *node)
 {
     static const char *const names[] = {"ReduceMean", "ReduceSum", "ReduceSumSquare",
                                         "GlobalAveragePool", NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 static bool hands_on(const struct baryon_node *node)
@@ -33,7 +21,7 @@ static bool hands_on(const struct baryon_node *node)
     static const char *const names[] = {"Add",     "Sub",  "Mul",       "Div",      "Max",
                                         "Clip",    "Relu", "Reshape",   "Squeeze",  "Unsqueeze",
                                         "Flatten", "Abs",  "Transpose", "Identity", NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 static bool is_square(const struct baryon_node *node)
@@ -106,13 +94,13 @@ static const struct baryon_value *other(const struct baryon_node *node,
 static bool computes(const struct baryon_node *node)
 {
     static const char *const names[] = {"Add", "Sub", "Mul", "Div", NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 static bool spreads(const struct baryon_node *node)
 {
     static const char *const names[] = {"Reshape", "Expand", "Unsqueeze", "Squeeze", NULL};
-    return is_one_of(node, names);
+    return by_node_is_one_of(node, names);
 }
 
 /* Scale and shift, and in the form of sums the two that are added. */

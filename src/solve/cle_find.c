@@ -3,7 +3,6 @@
 #include "solve/cle_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The way from a layer to the next one. */
 struct way {
@@ -86,10 +85,7 @@ bool by_cle_scales_along(const struct baryon_node *node, struct by_arena *arena)
     static const char *const names[] = {"Relu",        "LeakyRelu",         "MaxPool",
                                         "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
                                         "Identity",    "Dropout",           NULL};
-    for (const char *const *name = names; *name; name++)
-        if (by_node_is(node, *name))
-            return true;
-    return by_node_is(node, "Pad") && pad_fits(node, arena);
+    return by_node_is_one_of(node, names) || (by_node_is(node, "Pad") && pad_fits(node, arena));
 }
 
 /* The only reader of a value that is no output; NULL: several, none, or in a nested graph. */

@@ -1,7 +1,5 @@
 #include "stats/swallowed.h"
 
-#include <string.h>
-
 /* Nodes of one pattern, its last node behind the others. */
 #define PATTERN_MAX 16
 
@@ -15,14 +13,6 @@ struct search {
     const bool *constant;
     bool *swallowed;
 };
-
-static bool is_one_of(const struct baryon_node *node, const char *const *names)
-{
-    for (; *names; names++)
-        if (by_node_is(node, *names))
-            return true;
-    return false;
-}
 
 static bool is_constant(const struct search *search, const struct baryon_value *value)
 {
@@ -129,7 +119,7 @@ static void look_at_reader(struct search *search, const struct baryon_node *node
 {
     static const char *const bent[] = {"Conv", "ConvTranspose",      "Gemm", "MatMul",
                                        "Add",  "BatchNormalization", NULL};
-    const struct baryon_node *reader = is_one_of(node, bent) ? reader_of(node) : NULL;
+    const struct baryon_node *reader = by_node_is_one_of(node, bent) ? reader_of(node) : NULL;
     if (!reader || by_node_in(reader, 0) != by_node_out(node, 0))
         return;
     if (bends(search, reader) ||
@@ -219,7 +209,8 @@ static bool comes_from(const struct search *search, struct pattern *pattern,
             found |= value == x;
             continue;
         }
-        if (!value || !depth || !value->producer || !is_one_of(value->producer, arithmetic) ||
+        if (!value || !depth || !value->producer ||
+            !by_node_is_one_of(value->producer, arithmetic) ||
             !comes_from(search, pattern, value->producer, x, depth - 1))
             return false;
         add(pattern, value->producer);
