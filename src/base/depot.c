@@ -1,10 +1,7 @@
 #include "base/depot.h"
 
-#include "base/fault.h"
 #include "base/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,50 +197,14 @@ static void leave_place(struct by_depot *depot, const struct by_deposit *deposit
     pthread_mutex_unlock(&depot->lock);
 }
 
-static int write_all(const struct by_depot *depot, const uint8_t *bytes, size_t size, uint64_t at,
-                     struct baryon_error *err)
-{
-    while (size) {
-        if (by_fault(BY_FAULT_IO)) {
-            errno = EIO;
-            return fail_file(depot, "written to", size, err);
-        }
-        const ssize_t done = pwrite(depot->fd, bytes, size, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_file(depot, "written to", size, err);
-        bytes += done;
-        size -= (size_t)done;
-        at += (uint64_t)done;
-    }
-    return 0;
-}
-
-static int read_all(const struct by_depot *depot, uint8_t *bytes, size_t size, uint64_t at,
-                    struct baryon_error *err)
-{
-    while (size) {
-        errno = EIO;
-        const ssize_t done = by_fault(BY_FAULT_IO) ? -1 : pread(depot->fd, bytes, size, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail_file(depot, "read from", size, err);
-        bytes += done;
-        size -= (size_t)done;
-        at += (uint64_t)done;
-    }
-    return 0;
-}
-
 static int put_in_file(struct by_depot *depot, const void *bytes, size_t size,
                        struct by_deposit *deposit, struct baryon_error *err)
 {
     struct by_deposit fresh = {.size = size};
     if (find_place(depot, size, &fresh.at, err) < 0)
         return -1;
-    if (write_all(depot, bytes, size, fresh.at, err) < 0) {
+    if (by_write_at(depot->fd, bytes, size, fresh.at) < 0) {
+        fail_file(depot, "written to", size, err);
         leave_place(depot, &fresh);
         return -1;
     }
@@ -268,9 +229,9 @@ int by_depot_put(struct by_depot *depot, const void *bytes, size_t size, bool co
 int by_depot_get(struct by_depot *depot, const struct by_deposit *deposit, void *to,
                  struct baryon_error *err)
 {
-    if (!deposit->bytes)
-        return read_all(depot, to, deposit->size, deposit->at, err);
-    if (deposit->size)
+    if (!deposit->bytes && by_read_at(depot->fd, to, deposit->size, deposit->at) < 0)
+        return fail_file(depot, "read from", deposit->size, err);
+    if (deposit->bytes && deposit->size)
         memcpy(to, deposit->bytes, deposit->size);
     return 0;
 }

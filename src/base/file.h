@@ -43,6 +43,10 @@ int by_memory_file(int *fd, const char *name, struct baryon_error *err);
 /* A file without a name in a folder; the disk is free again when its descriptor is closed. */
 int by_nameless_open(int *fd, const char *folder, struct baryon_error *err);
 
+/* All of the bytes at a place of a file; -1 and errno: not all, EIO where the file ends before. */
+int by_read_at(int fd, void *to, size_t size, uint64_t at);
+int by_write_at(int fd, const void *from, size_t size, uint64_t at);
+
 /* Whole small file into memory (by_free it), NUL added behind; refuses more than limit bytes. */
 int by_read_file(const char *path, size_t limit, char **bytes, size_t *size,
                  struct baryon_error *err);

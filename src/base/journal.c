@@ -44,19 +44,9 @@ static int fail(const struct by_journal *journal, const char *what, struct baryo
 
 static int put(struct by_journal *journal, const void *from, size_t size, struct baryon_error *err)
 {
-    const uint8_t *bytes = from;
-    while (size) {
-        errno = EIO;
-        const ssize_t done =
-            by_fault(BY_FAULT_IO) ? -1 : pwrite(journal->fd, bytes, size, (off_t)journal->at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail(journal, "written", err);
-        bytes += done;
-        size -= (size_t)done;
-        journal->at += (uint64_t)done;
-    }
+    if (by_write_at(journal->fd, from, size, journal->at) < 0)
+        return fail(journal, "written", err);
+    journal->at += size;
     return 0;
 }
 
@@ -64,20 +54,7 @@ static int put(struct by_journal *journal, const void *from, size_t size, struct
 static int get(const struct by_journal *journal, uint64_t at, void *to, size_t size,
                struct baryon_error *err)
 {
-    uint8_t *bytes = to;
-    while (size) {
-        errno = EIO;
-        const ssize_t done =
-            by_fault(BY_FAULT_IO) ? -1 : pread(journal->fd, bytes, size, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail(journal, "read", err);
-        bytes += done;
-        size -= (size_t)done;
-        at += (uint64_t)done;
-    }
-    return 0;
+    return by_read_at(journal->fd, to, size, at) < 0 ? fail(journal, "read", err) : 0;
 }
 
 static int cut(struct by_journal *journal, uint64_t size, struct baryon_error *err)

@@ -161,6 +161,25 @@ static void small_files_are_read_whole(void **state)
 
 #define HINT "; write the file's path relative to the model's folder"
 
+static void bytes_stand_at_a_place(void **state)
+{
+    (void)state;
+    char bytes[4] = "";
+    put_file("a", "01234567");
+    const int fd = open("a", O_RDWR);
+    assert_int_equal(by_write_at(fd, "xyz", 3, 7), 0);
+    assert_int_equal(by_read_at(fd, bytes, 4, 6), 0);
+    assert_memory_equal(bytes, "6xyz", 4);
+    assert_int_equal(by_read_at(fd, bytes, 0, 100), 0);
+    errno = 0;
+    assert_int_equal(by_read_at(fd, bytes, 4, 7), -1);
+    assert_int_equal(errno, EIO);
+    close(fd);
+    assert_int_equal(by_write_at(fd, "x", 1, 0), -1);
+    assert_int_equal(errno, EBADF);
+    assert_file("a", "0123456xyz");
+}
+
 static void locations_are_plain_relative_paths(void **state)
 {
     (void)state;
@@ -408,6 +427,7 @@ int main(void)
         IN_SCRATCH(changes_are_noticed),
         IN_SCRATCH(a_copy_outlives_what_happens_to_the_file),
         IN_SCRATCH(small_files_are_read_whole),
+        IN_SCRATCH(bytes_stand_at_a_place),
         IN_SCRATCH(locations_are_plain_relative_paths),
         IN_SCRATCH(contained_files_are_opened),
         IN_SCRATCH(links_can_be_allowed),
