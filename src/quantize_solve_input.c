@@ -1,25 +1,12 @@
 #include "quantize_solve_internal.h"
 
-static int scalar(const struct baryon_value *value, double *out, struct baryon_error *err)
+/* 0 where there is none. */
+static int scalar(const struct baryon_value *value, bool *is_one, double *number,
+                  struct baryon_error *err)
 {
-    struct by_arena arena;
-    struct by_span bytes;
-    *out = 0;
-    if (!value)
-        return 0;
-    by_arena_init(&arena, 0);
-    int status = by_tensor_bytes(value->initializer, &arena, &bytes, err);
-    if (status == 0)
-        status = by_elem_to_doubles(value->initializer->data_type, bytes.data, 0, 1, out, err);
-    by_arena_release(&arena);
-    return status;
-}
-
-static bool is_scalar(const struct baryon_value *value)
-{
-    size_t count;
-    return !value || (value->initializer &&
-                      by_tensor_count(value->initializer, &count, NULL) == 0 && count == 1);
+    *number = 0;
+    *is_one = true;
+    return value ? by_tensor_number(value->initializer, is_one, number, err) : 0;
 }
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
@@ -28,14 +15,16 @@ int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *s
     struct baryon_value *value = by_node_in(node, 0);
     const struct baryon_node *producer = value->producer;
     double scale, zero;
+    bool one_scale, one_zero;
     *source = (struct by_solve_source){.value = value};
-    if (!producer || !by_node_dequantizes(producer) || !is_scalar(by_node_in(producer, 1)) ||
-        !is_scalar(by_node_in(producer, 2)))
+    if (!producer || !by_node_dequantizes(producer))
         return 0;
-    if (scalar(by_node_in(producer, 1), &scale, err) < 0 ||
-        scalar(by_node_in(producer, 2), &zero, err) < 0)
+    if (scalar(by_node_in(producer, 1), &one_scale, &scale, err) < 0 ||
+        scalar(by_node_in(producer, 2), &one_zero, &zero, err) < 0)
         return -1;
-    *source = (struct by_solve_source){by_node_in(producer, 0), true, (float)scale, (float)zero};
+    if (one_scale && one_zero)
+        *source =
+            (struct by_solve_source){by_node_in(producer, 0), true, (float)scale, (float)zero};
     return 0;
 }
 

@@ -270,6 +270,23 @@ int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, s
     return *out ? by_elem_to_ints(tensor->data_type, bytes.data, 0, *count, *out, err) : -1;
 }
 
+int by_tensor_number(const struct baryon_tensor *tensor, bool *is_one, double *number,
+                     struct baryon_error *err)
+{
+    struct by_arena arena;
+    struct by_span bytes;
+    size_t count;
+    *is_one = tensor && by_tensor_count(tensor, &count, NULL) == 0 && count == 1;
+    if (!*is_one)
+        return 0;
+    by_arena_init(&arena, 0);
+    int status = by_tensor_bytes(tensor, &arena, &bytes, err);
+    if (status == 0)
+        status = by_elem_to_doubles(tensor->data_type, bytes.data, 0, 1, number, err);
+    by_arena_release(&arena);
+    return status;
+}
+
 int by_model_spill(struct baryon_model *model, const char *folder, size_t room,
                    struct baryon_error *err)
 {

@@ -115,6 +115,10 @@ int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t cou
 /* All elements of a tensor that is at most `most` elements long, into the arena. */
 int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, size_t most,
                    int64_t **out, size_t *count, struct baryon_error *err);
+/* The number in a tensor of one element; is_one is false, and number as it was, of any other and of
+ * NULL. */
+int by_tensor_number(const struct baryon_tensor *tensor, bool *is_one, double *number,
+                     struct baryon_error *err);
 
 /*
  * From now on payloads of 1 MiB and more of new tensors go to a nameless file in the folder and

@@ -29,16 +29,8 @@ static bool limit_of(const struct baryon_node *clip, size_t slot, const char *na
         *limit = (double)by_node_float(clip, name, (float)fallback);
         return true;
     }
-    struct by_arena arena;
-    struct by_span bytes;
-    size_t count;
-    by_arena_init(&arena, 0);
-    const struct baryon_tensor *tensor = value->initializer;
-    const bool known = tensor && by_tensor_count(tensor, &count, NULL) == 0 && count == 1 &&
-                       by_tensor_bytes(tensor, &arena, &bytes, NULL) == 0 &&
-                       by_elem_to_doubles(tensor->data_type, bytes.data, 0, 1, limit, NULL) == 0;
-    by_arena_release(&arena);
-    return known;
+    bool is_one;
+    return by_tensor_number(value->initializer, &is_one, limit, NULL) == 0 && is_one;
 }
 
 static bool limits_of(const struct baryon_node *clip, double *low, double *high)

@@ -11,18 +11,11 @@
 static float constant_or(const struct baryon_node *node, size_t slot, float other)
 {
     const struct baryon_value *value = by_node_in(node, slot);
-    struct by_arena arena;
-    struct by_span bytes;
-    double found = (double)other;
-    size_t count;
-    if (!value || !value->initializer || value->is_input ||
-        by_tensor_count(value->initializer, &count, NULL) < 0 || count != 1)
+    double found;
+    bool is_one;
+    if (!value || value->is_input ||
+        by_tensor_number(value->initializer, &is_one, &found, NULL) < 0 || !is_one)
         return other;
-    by_arena_init(&arena, 0);
-    if (by_tensor_bytes(value->initializer, &arena, &bytes, NULL) < 0 ||
-        by_elem_to_doubles(value->initializer->data_type, bytes.data, 0, 1, &found, NULL) < 0)
-        found = (double)other;
-    by_arena_release(&arena);
     return (float)found;
 }
 

@@ -165,6 +165,26 @@ static void test_values(void **state)
     assert_string_equal(err.message, "elements of type float32, integers are needed");
 }
 
+static void test_number(void **state)
+{
+    (void)state;
+    struct baryon_tensor tensor = tensor_of(BY_ELEM_UINT8, NULL, 0);
+    double number = 7;
+    bool is_one = true;
+    tensor.int32_data = span("\xc8\x01", 2);
+    assert_int_equal(by_tensor_number(&tensor, &is_one, &number, &err), 0);
+    assert_true(is_one && number == 200);
+    tensor = tensor_of(BY_ELEM_FLOAT, (int64_t[]){2}, 1);
+    tensor.raw_data = span("01234567", 8);
+    assert_int_equal(by_tensor_number(&tensor, &is_one, &number, &err), 0);
+    assert_true(!is_one && number == 200);
+    is_one = true;
+    assert_int_equal(by_tensor_number(NULL, &is_one, &number, &err), 0);
+    assert_false(is_one);
+    tensor = tensor_of(BY_ELEM_FLOAT, (int64_t[]){1}, 1);
+    assert_int_equal(by_tensor_number(&tensor, &is_one, &number, &err), -1);
+}
+
 static void test_new(void **state)
 {
     (void)state;
@@ -186,7 +206,7 @@ int main(void)
         cmocka_unit_test(test_elem_table),   cmocka_unit_test(test_dims),
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_payload_rules),
         cmocka_unit_test(test_typed_to_raw), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_new),
+        cmocka_unit_test(test_number),       cmocka_unit_test(test_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
