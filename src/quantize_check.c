@@ -155,8 +155,9 @@ static const struct meaning {
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
-    {" rounding-damping rounding-mix rounding-scales rounding-samples rounding-op-types ", solves,
-     "--rounding descent or gptq"},
+    {" rounding-damping rounding-mix rounding-inputs rounding-biases rounding-free rounding-scales "
+     "rounding-samples rounding-op-types ",
+     solves, "--rounding descent or gptq"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,

@@ -75,7 +75,8 @@ struct by_recipe_settings {
     int bias_correction;
     int rounding;
     double rounding_damping, rounding_mix;
-    bool rounding_scales;
+    int rounding_inputs;
+    bool rounding_biases, rounding_free, rounding_scales;
     int64_t rounding_samples;
     struct by_setting_texts rounding_op_types;
     int hardware;

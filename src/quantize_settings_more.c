@@ -238,6 +238,12 @@ static const struct by_choice roundings[] = {
     {0},
 };
 
+static const struct by_choice rounding_inputs[] = {
+    {"quantized", false, "what the quantized model gives up to there"},
+    {"float", true, "what the float model gives up to there"},
+    {0},
+};
+
 static const struct by_choice hardware_names[] = {
     {"none", BY_HARDWARE_NONE, "no rules"},
     {"xint8", BY_HARDWARE_XINT8, "NPUs with 8 bits and scales that are powers of two"},
@@ -305,6 +311,23 @@ static const struct by_option hardware_rows[] = {
      AT(rounding_mix),
      .help = "Of what solved layers are to give, the share that float weights give on what they "
              "read in the quantized model; the rest is what they gave in the float one"},
+    {.name = "rounding-inputs",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHICH",
+     .choices = rounding_inputs,
+     .fallback = "quantized",
+     AT(rounding_inputs),
+     .help = "What layers are solved on; they are judged on what the quantized model gives"},
+    {.name = "rounding-biases",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(rounding_biases),
+     .help = "Biases are solved with the weights"},
+    {.name = "rounding-free",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(rounding_free),
+     .help = "Integers may go farther than to the two next to the weight"},
     {.name = "rounding-scales",
      .type = BY_OPT_FLAG,
      .fallback = "false",

@@ -175,7 +175,9 @@ static int find_layers(struct by_solving *solving, struct baryon_error *err)
     for (size_t i = 0; i < count; i++)
         if (is_asked_for(solving->q->options->recipe, solving->layers[i].node) &&
             by_round_can(plan, &solving->layers[i]) &&
-            by_solve_wanted(solving, &solving->layers[i]))
+            by_solve_wanted(solving, &solving->layers[i]) &&
+            (!solving->q->options->recipe->rounding_on_float ||
+             by_solve_given(solving, &solving->layers[i])))
             solving->layers[kept++] = solving->layers[i];
     solving->layer_count = solved->count = kept;
     solving->old_biases = by_alloc_zero(kept, sizeof *solving->old_biases, err);

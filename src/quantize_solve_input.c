@@ -22,9 +22,12 @@ int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *s
     if (scalar(by_node_in(producer, 1), &one_scale, &scale, err) < 0 ||
         scalar(by_node_in(producer, 2), &one_zero, &zero, err) < 0)
         return -1;
-    if (one_scale && one_zero)
-        *source =
-            (struct by_solve_source){by_node_in(producer, 0), true, (float)scale, (float)zero};
+    if (!one_scale || !one_zero)
+        return 0;
+    source->value = by_node_in(producer, 0);
+    source->dequantize = true;
+    source->scale = (float)scale;
+    source->zero = (float)zero;
     return 0;
 }
 
@@ -94,6 +97,16 @@ int by_solve_input(struct by_solving *solving, const struct by_solve_source *sou
         return dequantize(solving, source, &waits, err);
     solving->read = waits;
     return 0;
+}
+
+int by_solve_lesson(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
+                    const struct by_array **x, struct baryon_error *err)
+{
+    if (!source->reference)
+        return by_solve_input(solving, source, sample, x, err);
+    *x = &solving->read;
+    return by_stages_look(solving->exact, source->reference, sample, &solving->read_room,
+                          &solving->read, err);
 }
 
 int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,

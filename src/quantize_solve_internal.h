@@ -27,6 +27,8 @@ struct by_solve_source {
     struct baryon_value *value;
     bool dequantize;
     float scale, zero;
+    struct baryon_value *reference; /* what it reads in the reference, to be solved on; NULL: the
+                                       same as it is judged on */
 };
 
 /* What an interrupted run found out about the layer in hand. */
@@ -107,6 +109,9 @@ struct by_solving {
 /* What a layer gives in the reference; NULL: it has no such value. */
 struct baryon_value *by_solve_wanted(const struct by_solving *solving,
                                      const struct by_round_layer *layer);
+/* What it reads there. */
+struct baryon_value *by_solve_given(const struct by_solving *solving,
+                                    const struct by_round_layer *layer);
 /* The layer's node in the copy. */
 struct baryon_node *by_solve_node_in_copy(const struct by_solving *solving,
                                           const struct by_round_layer *layer);
@@ -130,9 +135,12 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
                        struct baryon_error *err);
-/* What a layer reads in a sample, and what it is to give; good until the next call. */
+/* What a layer reads in a sample, for judging and for solving, and what it is to give; good until
+ * the next call. */
 int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
                    const struct by_array **x, struct baryon_error *err);
+int by_solve_lesson(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
+                    const struct by_array **x, struct baryon_error *err);
 int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,
                     const struct by_array **y, struct baryon_error *err);
 

@@ -52,6 +52,9 @@ static void add_settings(struct by_hasher *hasher, const struct by_solving *solv
     by_hasher_number(hasher, METHOD);
     by_hasher_text(hasher, baryon_version());
     by_hasher_number(hasher, (uint64_t)recipe->rounding);
+    by_hasher_number(hasher, recipe->rounding_on_float);
+    by_hasher_number(hasher, recipe->rounding_biases);
+    by_hasher_number(hasher, recipe->rounding_free);
     by_hasher_number(hasher, recipe->rounding_scales);
     by_hasher_add(hasher, numbers, sizeof numbers);
     by_hasher_number(hasher, (uint64_t)session->optimization);

@@ -16,6 +16,12 @@ struct baryon_value *by_solve_wanted(const struct by_solving *solving,
     return by_map_get(&solving->reference->graph->values, layer->rows.name);
 }
 
+struct baryon_value *by_solve_given(const struct by_solving *solving,
+                                    const struct by_round_layer *layer)
+{
+    return by_map_get(&solving->reference->graph->values, by_node_in(layer->node, 0)->name);
+}
+
 /* --- Looking at samples --- */
 
 static int gather(struct by_solving *solving, const struct by_round_layer *layer,
@@ -24,7 +30,7 @@ static int gather(struct by_solving *solving, const struct by_round_layer *layer
 {
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
-        if (by_solve_go_on(solving, err) < 0 || by_solve_input(solving, source, i, &x, err) < 0 ||
+        if (by_solve_go_on(solving, err) < 0 || by_solve_lesson(solving, source, i, &x, err) < 0 ||
             by_solve_output(solving, layer, i, &y, err) < 0 ||
             by_round_moments_look(moments, solving->scratch, layer, x, y, i, err) < 0)
             return -1;
@@ -46,7 +52,7 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
         if (by_solve_go_on(solving, err) < 0 ||
-            by_solve_input(solving, looking->source, i, &x, err) < 0 ||
+            by_solve_lesson(solving, looking->source, i, &x, err) < 0 ||
             by_solve_output(solving, looking->layer, i, &y, err) < 0 ||
             by_round_behind_look(behind, solving->scratch, looking->layer, x, y, i, err) < 0)
             return -1;
@@ -180,6 +186,8 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
         .scales = solving->scales != BY_SOLVE_NO_SCALES && by_solve_may_scale(solving, layer),
         .mix = solving->recipe.rounding_mix,
         .damping = solving->recipe.rounding_damping,
+        .free = solving->recipe.rounding_free,
+        .biases = solving->recipe.rounding_biases,
         .gptq = solving->recipe.rounding == BY_ROUNDING_GPTQ,
     };
     struct by_quantization *q = solving->q;
@@ -220,22 +228,34 @@ static int solve_again(struct by_solving *solving, size_t place, struct baryon_e
     return choice->integers ? take(solving, place, choice, err) : 0;
 }
 
+/* What the reference gives for the layer, and reads where that is what it is solved on. */
+static int reach_reference(struct by_solving *solving, const struct by_round_layer *layer,
+                           struct baryon_value *wanted[2], struct baryon_error *err)
+{
+    wanted[0] = by_solve_wanted(solving, layer);
+    wanted[1] = solving->recipe.rounding_on_float ? by_solve_given(solving, layer) : NULL;
+    return by_stages_reach(solving->exact, wanted, 1 + (wanted[1] != NULL), err);
+}
+
 /* What is known already is run in the same pieces: others could be computed with other bits. */
 int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
-    struct baryon_value *out = by_solve_wanted(solving, layer);
+    struct baryon_value *wanted[2];
     struct by_solve_source source;
     solving->taken = NULL;
     if (by_solve_keep_next(solving, place, err) < 0 ||
-        by_stages_reach(solving->exact, &out, 1, err) < 0 ||
+        reach_reference(solving, layer, wanted, err) < 0 ||
         (solving->scales == BY_SOLVE_SCALES_OF_LAYERS && by_solve_scale(solving, place, err) < 0) ||
         by_solve_source_of(by_solve_node_in_copy(solving, layer), &source, err) < 0 ||
         by_stages_reach(solving->rounded, &source.value, 1, err) < 0)
         return -1;
+    source.reference = wanted[1];
     const int status = solving->known.is_there ? solve_again(solving, place, err)
                                                : solve(solving, place, &source, err);
-    by_stages_let_go(solving->exact, out);
+    by_stages_let_go(solving->exact, wanted[0]);
+    if (wanted[1])
+        by_stages_let_go(solving->exact, wanted[1]);
     by_stages_let_go(solving->rounded, source.value);
     return status;
 }

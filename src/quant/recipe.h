@@ -153,6 +153,9 @@ struct by_recipe {
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
     double rounding_damping, rounding_mix;
+    bool rounding_on_float;               /* layers are solved on what the float model gives */
+    bool rounding_biases;                 /* are solved with the weights */
+    bool rounding_free;                   /* integers need not be next to the weights */
     bool rounding_scales;                 /* of what layers read are solved with it */
     int64_t rounding_samples;             /* at most */
     struct by_patterns rounding_op_types; /* only these; none: all that can be */

@@ -25,7 +25,7 @@ void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
 bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer);
 /* Integers go downhill in the layer's moments, from where they are. */
 int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                     const struct by_round_moments *moments, unsigned sweeps, struct by_pool *pool,
+                     const struct by_round_moments *moments, struct by_pool *pool,
                      int32_t *integers, struct baryon_error *err);
 /* Scales with the integers, from those of the choice, which gets both. units: by output, which of
  * them have the same scales. */

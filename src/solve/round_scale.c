@@ -123,7 +123,7 @@ static bool take_better(struct scaling *scaling)
 
 static int try_trial(struct scaling *scaling, bool *better, struct baryon_error *err)
 {
-    if (by_round_descend(&scaling->problem, scaling->layer, scaling->moments, 0, scaling->pool,
+    if (by_round_descend(&scaling->problem, scaling->layer, scaling->moments, scaling->pool,
                          scaling->integers, err) < 0 ||
         find_errors(scaling, err) < 0)
         return -1;

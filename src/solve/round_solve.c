@@ -92,7 +92,6 @@ static int solve_groups(void *context, size_t begin, size_t end, unsigned worker
         struct by_descent one = by_round_group(solving->problem, g);
         one.gram = solving->moments->gram + g * width * width;
         one.cross = solving->moments->cross + g * outs * width;
-        one.sweeps = solving->options->sweeps;
         if (solving->run(&one, solving->inner, solving->choice->integers + g * outs * width, err) <
             0)
             return -1;
@@ -110,18 +109,13 @@ static int run_groups(struct solving *solving, by_round_solver *run, struct bary
 }
 
 int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                     const struct by_round_moments *moments, unsigned sweeps, struct by_pool *pool,
+                     const struct by_round_moments *moments, struct by_pool *pool,
                      int32_t *integers, struct baryon_error *err)
 {
-    const struct by_round_options options = {.sweeps = sweeps};
     struct by_round_choice choice = {.integers = integers};
     struct by_round_moments same = *moments;
-    struct solving solving = {.problem = problem,
-                              .layer = layer,
-                              .moments = &same,
-                              .options = &options,
-                              .choice = &choice,
-                              .pool = pool};
+    struct solving solving = {
+        .problem = problem, .layer = layer, .moments = &same, .choice = &choice, .pool = pool};
     return run_groups(&solving, run_descent, err);
 }
 
@@ -181,6 +175,11 @@ static int solve_again(struct solving *solving, const float *was, struct baryon_
     return descend(solving, err);
 }
 
+static bool has_fixed_bias(const struct solving *solving)
+{
+    return solving->layer->bias && !solving->options->biases;
+}
+
 /* --- What the activation behind sees --- */
 
 #define ROUNDS 2
@@ -225,7 +224,7 @@ static int descend_seeing(struct solving *solving, float *cross, double *y, bool
 static int look_behind(struct solving *solving, struct baryon_error *err)
 {
     const size_t outs = solving->moments->groups * solving->moments->outs;
-    if (!solving->options->look || !by_round_hides(solving->layer))
+    if (!solving->options->look || has_fixed_bias(solving) || !by_round_hides(solving->layer))
         return 0;
     float *cross = by_alloc(outs * solving->moments->columns, sizeof *cross, err);
     double *y = cross ? by_alloc(outs, sizeof *y, err) : NULL;
@@ -288,13 +287,17 @@ static int solve_scales(const struct solving *solving, const struct by_quant_pla
     if (status < 0)
         return -1;
     const struct by_round_problem problem = rescale(solving->problem, scaled->scales);
-    return by_round_descend(&problem, layer, solving->moments, solving->options->sweeps,
-                            solving->pool, scaled->integers, err);
+    return by_round_descend(&problem, layer, solving->moments, solving->pool, scaled->integers,
+                            err);
 }
 
 static int solve(struct solving *solving, const struct by_quant_plan *plan,
                  struct baryon_error *err)
 {
+    if (has_fixed_bias(solving)) {
+        uncentre_gram(solving->moments);
+        uncentre_cross(solving->moments, NULL, solving->choice->biases);
+    }
     if (mix(solving, solving->options->mix, err) < 0)
         return -1;
     damp(solving);
@@ -308,7 +311,7 @@ static int solve(struct solving *solving, const struct by_quant_plan *plan,
 static int finish(struct solving *solving, const struct by_quant_plan *plan, const float *was,
                   struct baryon_error *err)
 {
-    if (!solving->layer->bias)
+    if (!solving->layer->bias || has_fixed_bias(solving))
         return 0;
     const bool coarse = by_round_bias_is_coarse(plan, solving->layer);
     solve_biases(solving->moments, solving->choice);
@@ -342,6 +345,7 @@ int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer
     if (by_round_nearest(plan, layer, pool, choice, err) < 0 ||
         by_round_problem_open(&problem, plan, layer, err) < 0)
         return -1;
+    problem.first.free = options->free;
     struct solving solving = {.problem = &problem,
                               .layer = layer,
                               .moments = moments,
