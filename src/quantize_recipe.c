@@ -94,9 +94,7 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
     if ((settings->approach != BY_APPROACH_STATIC || settings->compat) &&
         is_default(config, "bias-correction"))
         settings->bias_correction = BY_BIASES_KEPT;
-    /* What those do for nearest rounding, solving does better; the two together are no better. */
-    if (settings->rounding != BY_ROUNDING_NEAREST && is_default(config, "cle"))
-        settings->cle = BY_CLE_OFF;
+    /* Solving finds biases itself. */
     if (settings->rounding != BY_ROUNDING_NEAREST && is_default(config, "bias-correction"))
         settings->bias_correction = BY_BIASES_KEPT;
     if (settings->compat && is_default(config, "percentile-guard"))

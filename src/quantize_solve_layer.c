@@ -187,7 +187,7 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
         .mix = solving->recipe.rounding_mix,
         .damping = solving->recipe.rounding_damping,
         .free = solving->recipe.rounding_free,
-        .biases = solving->recipe.rounding_biases,
+        .fixed_biases = !solving->recipe.rounding_biases,
         .gptq = solving->recipe.rounding == BY_ROUNDING_GPTQ,
     };
     struct by_quantization *q = solving->q;

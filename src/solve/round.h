@@ -11,10 +11,10 @@ struct by_round_options {
     /* Of what the layer is to give, the share that its float weights give on what it reads now;
      * the rest is what it gave in the float model. */
     double mix;
-    double damping; /* share of the mean of the Gram matrix's diagonal */
-    bool free;      /* integers may leave the two next to the weights */
-    bool biases;    /* are solved, too; else they stay, and what is behind is not looked at */
-    bool gptq;      /* begin with its integers, which may be far from the weights */
+    double damping;    /* share of the mean of the Gram matrix's diagonal */
+    bool free;         /* integers may leave the two next to the weights */
+    bool fixed_biases; /* are not solved, and what the activation behind sees does not count */
+    bool gptq;         /* begin with its integers, which may be far from the weights */
     /* Shows the layer all samples again; NULL: what the activation behind sees does not count. */
     int (*look)(void *context, struct by_round_behind *behind, struct baryon_error *err);
     void *context;

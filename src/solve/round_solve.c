@@ -177,7 +177,7 @@ static int solve_again(struct solving *solving, const float *was, struct baryon_
 
 static bool has_fixed_bias(const struct solving *solving)
 {
-    return solving->layer->bias && !solving->options->biases;
+    return solving->layer->bias && solving->options->fixed_biases;
 }
 
 /* --- What the activation behind sees --- */

@@ -292,8 +292,9 @@ class Case:
         plain = [one for one in options if not one.startswith("--rounding-")]
         self.free, self.fixed, self.on_float = (
             one in options for one in ("--rounding-free", "--rounding-biases=false", "--rounding-inputs=float"))
-        self.failed = not (self.quantize("solved", [*options, "--rounding", "descent", "--report", f"{folder}/r.json"])
-                           and self.quantize("nearest", [*plain, "--cle", "off", "--bias-correction", "false"]))
+        off = ["--cle", "off", "--bias-correction", "false"]
+        self.failed = not (self.quantize("solved", [*options, *off[:2], "--rounding", "descent", "--report",
+                                                    f"{folder}/r.json"]) and self.quantize("nearest", [*plain, *off]))
         if self.failed:
             return
         self.told = json.loads(pathlib.Path(f"{folder}/r.json").read_text()).get("rounding")

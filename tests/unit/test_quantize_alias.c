@@ -100,7 +100,7 @@ static void quarks_fine_tuning_is_solved(void **state)
                   "cpu, InferDevice: cpu, EarlyStop: True}\n");
     assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
     assert_int_equal(world.recipe->rounding_samples, 1000);
-    assert_int_equal(world.recipe->cle, BY_CLE_OFF);
+    assert_int_equal(world.recipe->cle, BY_CLE_AUTO);
     assert_false(world.recipe->rounding_scales);
     takes_notices(&world, WORDS("FastFinetune: FixedSeed, BatchSize, NumIterations, LearningRate, "
                                 "EarlyStop: no effect, as rounding is solved and nothing is "
