@@ -25,11 +25,7 @@ struct knob {
 struct search {
     struct by_solving *solving;
     struct by_judge *judge;
-    struct {
-        size_t next, ports;
-        struct by_array *arrays;
-        struct by_unpark_room *rooms;
-    } reader; /* of samples that wait */
+    struct by_judge_reader reader; /* of samples that are solved on */
     struct by_input_callback samples;
     struct by_quantize_copy copy;
     struct by_session *session;
@@ -132,53 +128,6 @@ static int open_copy(struct search *search, struct baryon_error *err)
     return status;
 }
 
-static int next_sample(void *context, const struct by_array **arrays, size_t *count,
-                       const char **name, struct baryon_error *err)
-{
-    struct search *search = context;
-    const struct by_solving *solving = search->solving;
-    (void)name;
-    if (search->reader.next >= solving->train)
-        return 0;
-    const struct by_parked *parked = solving->inputs[search->reader.next++];
-    for (size_t i = 0; i < search->reader.ports; i++)
-        if (by_unpark(solving->depot, &parked[i], &search->reader.rooms[i],
-                      &search->reader.arrays[i], err) < 0)
-            return -1;
-    *arrays = search->reader.arrays;
-    *count = search->reader.ports;
-    return 0;
-}
-
-static int first_again(void *context, struct baryon_error *err)
-{
-    struct search *search = context;
-    (void)err;
-    search->reader.next = 0;
-    return 0;
-}
-
-static int open_reader(struct search *search, struct baryon_error *err)
-{
-    size_t *ports = &search->reader.ports;
-    (void)by_judge_parked(search->solving->judge, 0, ports);
-    search->reader.arrays = by_alloc(*ports, sizeof *search->reader.arrays, err);
-    search->reader.rooms = by_alloc_zero(*ports, sizeof *search->reader.rooms, err);
-    search->samples = (struct by_input_callback){.next = next_sample,
-                                                 .rewind = first_again,
-                                                 .context = search,
-                                                 .count = search->solving->train};
-    return search->reader.arrays && search->reader.rooms ? 0 : -1;
-}
-
-static void close_reader(struct search *search)
-{
-    for (size_t i = 0; search->reader.rooms && i < search->reader.ports; i++)
-        by_unpark_room_release(&search->reader.rooms[i]);
-    by_free(search->reader.rooms);
-    by_free(search->reader.arrays);
-}
-
 /* Samples that are solved on judge here. */
 static int open_judge(struct search *search, struct baryon_error *err)
 {
@@ -190,8 +139,8 @@ static int open_judge(struct search *search, struct baryon_error *err)
         .aside = SAMPLES,
         .most = SAMPLES,
     };
-    if (open_reader(search, err) < 0 ||
-        by_judge_open(&search->judge, solving->reference, &options, err) < 0 ||
+    by_judge_read(solving->judge, &search->reader, &search->samples);
+    if (by_judge_open(&search->judge, solving->reference, &options, err) < 0 ||
         by_judge_references(search->judge, solving->q->pool, err) < 0)
         return -1;
     search->sample_count = by_judge_count(search->judge);
@@ -204,23 +153,16 @@ static int open_judge(struct search *search, struct baryon_error *err)
 
 /* --- Trying --- */
 
-static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    struct search *search = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        if (by_judge_run_with(search->judge, search->session, i, search->inputs, search->count,
-                              &search->trial[i], err) < 0)
-            return -1;
-    return 0;
-}
-
 static int judge_some(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     struct search *search = context;
-    return judge_each(search, search->judged + begin, search->judged + end, worker, err);
+    (void)worker;
+    for (size_t i = search->judged + begin; i < search->judged + end; i++)
+        if (by_judge_run_with(search->judge, search->session, i, search->inputs, search->count,
+                              &search->trial[i], err) < 0)
+            return -1;
+    return 0;
 }
 
 static int judge_until(struct search *search, size_t count, struct baryon_error *err)
@@ -356,7 +298,6 @@ int by_solve_search(struct by_solving *solving, struct baryon_error *err)
     const int status = run(&search, err);
     by_session_close(search.session);
     by_judge_close(search.judge);
-    close_reader(&search);
     by_quantize_copy_close(&search.copy);
     by_solve_move_close(&search.move);
     by_free(search.knobs);
