@@ -1,6 +1,5 @@
 /* Every allocation of base/ fails in turn, once and from then on: NOMEM, nothing leaked. */
 #include "base/doc.h"
-#include "base/fault.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -13,22 +12,7 @@
 
 #include "tests/unit/scratch.h"
 
-static void sweep(int call(void))
-{
-    uint64_t before = by_fault_count(BY_FAULT_ALLOC);
-    assert_ok(call());
-    uint64_t calls = by_fault_count(BY_FAULT_ALLOC) - before;
-    assert_true(calls > 0);
-    for (uint64_t k = 1; k <= calls; k++)
-        for (int forever = 0; forever < 2; forever++) {
-            by_fault_arm(BY_FAULT_ALLOC, k, forever);
-            by_err_clear(&err);
-            int status = call();
-            by_fault_arm(BY_FAULT_ALLOC, 0, false);
-            assert_int_equal(status, -1);
-            assert_int_equal(err.code, BARYON_ERR_NOMEM);
-        }
-}
+#include "sweep.h"
 
 static int parse(const char *path)
 {
@@ -55,8 +39,8 @@ static void documents(void **state)
     (void)state;
     put_file("a.yaml", "a: [1, 2, 3, 4, 5, {b: c}]\nd: 'e'\n");
     put_file("a.json", "{\"a\": [1, 2, 3, 4, 5, {\"b\": \"\\u00e9\"}], \"d\": null}");
-    sweep(call_yaml);
-    sweep(call_json);
+    sweep_memory(call_yaml);
+    sweep_memory(call_json);
 }
 
 static int call_writer(void)
@@ -78,8 +62,8 @@ static void files(void **state)
     (void)state;
     put_file("one", "");
     put_file("two", "");
-    sweep(call_writer);
-    sweep(call_listing);
+    sweep_memory(call_writer);
+    sweep_memory(call_listing);
 }
 
 static int call_map(void)
@@ -117,8 +101,8 @@ static int call_text(void)
 static void maps_and_texts(void **state)
 {
     (void)state;
-    sweep(call_map);
-    sweep(call_text);
+    sweep_memory(call_map);
+    sweep_memory(call_text);
 }
 
 static int add(void *context, size_t begin, size_t end, unsigned worker, struct baryon_error *e)
@@ -146,7 +130,7 @@ static int call_pool(void)
 static void pools(void **state)
 {
     (void)state;
-    sweep(call_pool);
+    sweep_memory(call_pool);
 }
 
 int main(void)

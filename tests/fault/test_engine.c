@@ -1,12 +1,13 @@
 /* Every allocation and every call on files fails while models are opened, run and traced. */
 #include "tests/unit/engine_build.h"
 
-#include "base/fault.h"
 #include "base/str.h"
 #include "engine/tap.h"
 #include "engine/trace.h"
 #include "ir/infer.h"
 #include "onnx/save.h"
+
+#include "sweep.h"
 
 static const float row[] = {1, 2};
 static const int64_t one_by_two[] = {1, 2};
@@ -115,24 +116,6 @@ static int call_taps(void)
     return status;
 }
 
-static void sweep(enum by_fault_kind kind, enum baryon_code code, int call(void))
-{
-    const uint64_t before = by_fault_count(kind);
-    assert_ok(call());
-    const uint64_t calls = by_fault_count(kind) - before;
-    assert_true(calls > 0);
-    for (uint64_t k = 1; k <= calls; k++)
-        for (int forever = 0; forever < 2; forever++) {
-            by_fault_arm(kind, k, forever);
-            by_err_clear(&err);
-            const int status = call();
-            by_fault_arm(kind, 0, false);
-            assert_int_equal(status, -1);
-            if (code)
-                assert_int_equal(err.code, code);
-        }
-}
-
 /* The library stays loaded afterwards, so that this is asked once. */
 static void loading(void **state)
 {
@@ -154,7 +137,7 @@ static void sessions(void **state)
 {
     (void)state;
     model = rich_model();
-    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_model);
+    sweep_memory(call_model);
     by_model_free(model);
 }
 
@@ -166,7 +149,7 @@ static void files(void **state)
     model = rich_model();
     assert_ok(by_model_save(model, path, NULL, &err));
     by_model_free(model);
-    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_file);
+    sweep_memory(call_file);
     sweep(BY_FAULT_IO, 0, call_file);
     unlink(path);
 }
@@ -176,7 +159,7 @@ static void tracing(void **state)
     (void)state;
     model = rich_model();
     assert_ok(by_model_infer(model, NULL, &err));
-    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_trace);
+    sweep_memory(call_trace);
     assert_sound(model);
     by_model_free(model);
 }
@@ -190,7 +173,7 @@ static void taps(void **state)
     by_str_init(&before);
     by_str_init(&after);
     assert_ok(by_model_save_bytes(model, &before, &err));
-    sweep(BY_FAULT_ALLOC, BARYON_ERR_NOMEM, call_taps);
+    sweep_memory(call_taps);
     assert_sound(model);
     assert_ok(by_model_save_bytes(model, &after, &err));
     assert_int_equal(before.size, after.size);

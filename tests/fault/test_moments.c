@@ -1,5 +1,4 @@
 /* Every allocation of the moments fails in turn, once and from then on. */
-#include "base/fault.h"
 #include "stats/moments.h"
 
 #include <setjmp.h>
@@ -8,6 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/scratch.h"
+
+#include "sweep.h"
 
 #define COLUMNS 40
 #define ROWS    60
@@ -26,24 +27,6 @@ static const struct by_layer layer = {.kind = BY_LAYER_CONV,
                                       .kernel = {3},
                                       .stride = {1},
                                       .dilation = {1}};
-
-static void sweep(int call(void))
-{
-    assert_ok(call()); /* the first one opens the BLAS, for all that follow */
-    uint64_t before = by_fault_count(BY_FAULT_ALLOC);
-    assert_ok(call());
-    uint64_t calls = by_fault_count(BY_FAULT_ALLOC) - before;
-    assert_true(calls > 0);
-    for (uint64_t k = 1; k <= calls; k++)
-        for (int forever = 0; forever < 2; forever++) {
-            by_fault_arm(BY_FAULT_ALLOC, k, forever);
-            by_err_clear(&err);
-            int status = call();
-            by_fault_arm(BY_FAULT_ALLOC, 0, false);
-            assert_int_equal(status, -1);
-            assert_int_equal(err.code, BARYON_ERR_NOMEM);
-        }
-}
 
 static int look(struct by_moments_scratch *scratch, int64_t elem, struct by_moments *moments)
 {
@@ -69,7 +52,7 @@ static int call_all(void)
 static void everything(void **state)
 {
     (void)state;
-    sweep(call_all);
+    sweep_memory(call_all);
 }
 
 /* A look that fails has added nothing, and one after it works. */

@@ -2,9 +2,10 @@
  * models can be freed in any state. */
 #include "tests/unit/engine_build.h"
 
-#include "base/fault.h"
 #include "engine/twin.h"
 #include "onnx/frame.h"
+
+#include "sweep.h"
 
 static const float row[] = {1, 2};
 static const int64_t one_by_two[] = {1, 2};
@@ -55,20 +56,7 @@ static void twins(void **state)
     (void)state;
     source = add_model();
     assert_ok(by_model_link(source, &err));
-    assert_ok(call_twin()); /* the library is loaded once */
-    const uint64_t before = by_fault_count(BY_FAULT_ALLOC);
-    assert_ok(call_twin());
-    const uint64_t calls = by_fault_count(BY_FAULT_ALLOC) - before;
-    assert_true(calls > 0);
-    for (uint64_t k = 1; k <= calls; k++)
-        for (int forever = 0; forever < 2; forever++) {
-            by_fault_arm(BY_FAULT_ALLOC, k, forever);
-            by_err_clear(&err);
-            const int status = call_twin();
-            by_fault_arm(BY_FAULT_ALLOC, 0, false);
-            assert_int_equal(status, -1);
-            assert_int_equal(err.code, BARYON_ERR_NOMEM);
-        }
+    sweep_memory(call_twin);
     by_model_free(source);
 }
 
