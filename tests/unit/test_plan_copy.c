@@ -1,5 +1,5 @@
 /* A plan for a copy of its model: rows of some roles, final parameters, readers of the copy. */
-#include "engine_build.h"
+#include "small_network.h"
 
 #include "ir/infer.h"
 #include "onnx/frame.h"
@@ -15,30 +15,6 @@ static struct by_quant_plan *plan;
 static struct baryon_model *model;
 static struct by_frame frame;
 
-/* x -> Conv -> Relu -> MaxPool -> Reshape -> Gemm -> y; the pool's output is an output too. */
-static void make_model(void)
-{
-    const int64_t shape[2] = {1, -1};
-    model = new_model();
-    drawn = 0;
-    takes(model, "x", BY_ELEM_FLOAT, "1,2,4,4");
-    put_random(model, "w", "4,2,3,3");
-    put_random(model, "b", "4");
-    put_random(model, "v", "64,3");
-    put_random(model, "a", "3");
-    put_weight(model, "shape", BY_ELEM_INT64, (const int64_t[]){2}, 1, shape, sizeof shape);
-    struct baryon_node *conv = put_node(model->graph, "conv", "Conv", "x,w,b", "c");
-    put_node(model->graph, "relu", "Relu", "c", "r");
-    struct baryon_node *pool = put_node(model->graph, "pool", "MaxPool", "r", "p");
-    put_node(model->graph, "move", "Reshape", "p,shape", "f");
-    put_node(model->graph, "gemm", "Gemm", "f,v,a", "y");
-    gives(model, "y", BY_ELEM_FLOAT, NULL);
-    gives(model, "p", BY_ELEM_FLOAT, NULL);
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_node_set_ints(conv, "pads", (int64_t[]){1, 1, 1, 1}, 4, &err));
-    assert_ok(by_node_set_ints(pool, "kernel_shape", (int64_t[]){1, 1}, 2, &err));
-}
-
 static int open_plan(void **state)
 {
     (void)state;
@@ -51,7 +27,7 @@ static int open_plan(void **state)
     };
     recipe.activation.method = recipe.weight.method = recipe.bias.method =
         by_calibrator_find("minmax");
-    make_model();
+    model = network(21);
     assert_ok(by_model_settle(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
