@@ -1,41 +1,28 @@
 """A model, one with dead channels, and samples that say little, or what is no number."""
 
 import numpy as np
-from onnx import helper
+import onnx
+from onnx import numpy_helper
 
 import cli_models
 
-rng = np.random.default_rng(5)
-SHAPES = {"one.weight": (12, 3, 3, 3), "one.bias": (12,), "two.weight": (12, 1, 3, 3), "two.bias": (12,),
-          "fc.weight": (12, 5), "fc.bias": (5,)}
-NODES = [
-    helper.make_node("Conv", ["image", "one.weight", "one.bias"], ["one"], "one", pads=[1, 1, 1, 1]),
-    helper.make_node("Relu", ["one"], ["relu"], "relu"),
-    helper.make_node("Conv", ["relu", "two.weight", "two.bias"], ["two"], "two", group=12),
-    helper.make_node("Relu", ["two"], ["again"], "again"),
-    helper.make_node("GlobalAveragePool", ["again"], ["pool"], "pool"),
-    helper.make_node("Flatten", ["pool"], ["flat"], "flat"),
-    helper.make_node("Gemm", ["flat", "fc.weight", "fc.bias"], ["scores"], "fc"),
-]
+smooth = cli_models.smooth_net()
+dead = onnx.load("model.onnx")
+weights = {tensor.name: tensor for tensor in dead.graph.initializer}
 
 
-def save(path, weights):
-    constants = [cli_models.tensor(name, values) for name, values in weights.items()]
-    cli_models.save(helper.make_graph(NODES, "net", [cli_models.value("image", [1, 3, 8, 8])],
-                                      [cli_models.value("scores", [1, 5])], constants), path)
+def change(name, place, numbers):
+    values = numpy_helper.to_array(weights[name]).copy()
+    values[place] = numbers
+    weights[name].CopyFrom(cli_models.tensor(name, values))
 
 
-weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()}
-save("model.onnx", weights)
 # A channel of nothing, one that Relu always cuts, a group of zeros, an output that reads nothing.
-weights["one.weight"][[3, 5, 6]] = 0
-weights["one.bias"][[3, 5, 6]] = 0, -2, 3
-weights["two.weight"][1] = 0
-weights["fc.weight"][:, 2] = 0
-save("dead.onnx", weights)
-
-smooth = np.cumsum(np.cumsum(rng.normal(size=(16, 3, 8, 8)), axis=2), axis=3) + 4 * rng.normal(size=(16, 3, 1, 1))
-smooth = (smooth / 8).astype(np.float32)
+change("one.weight", [3, 5, 6], 0)
+change("one.bias", [3, 5, 6], [0, -2, 3])
+change("two.weight", 1, 0)
+change("fc.weight", np.s_[:, 2], 0)
+onnx.save(dead, "dead.onnx")
 
 
 def changed(place, value):
