@@ -96,6 +96,21 @@ def sums(layers, size, value=1.0, holes=False):
     return model(nodes, weights, [port("x", [1, size])], [port("y", [1, size])])
 
 
+def layers(count, size, weights, biases=None):
+    """Products of 64 rows with a weight of size x size each, and Relu behind; weights(i) and biases(i) give numbers."""
+    rows, nodes = [], []
+    for i in range(count):
+        inputs = [f"t{i}", f"w{i}"]
+        rows.append(tensor(f"w{i}", [size, size], struct.pack(f"<{size * size}f", *weights(i))))
+        if biases:
+            inputs.append(f"b{i}")
+            rows.append(tensor(f"b{i}", [size], struct.pack(f"<{size}f", *biases(i))))
+        op_type = "Gemm" if biases else "MatMul"
+        nodes.append(node(op_type, inputs, [f"m{i}"], f"{op_type.lower()}{i}"))
+        nodes.append(node("Relu", [f"m{i}"], [f"t{i + 1}"], f"relu{i}"))
+    return model(nodes, rows, [port("t0", [64, size])], [port(f"t{count}", [64, size])])
+
+
 def chain(length):
     """A row of `length` nodes, every third of which also reads from three before."""
     nodes = []

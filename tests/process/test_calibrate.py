@@ -2,7 +2,6 @@
 
 import random
 import signal
-import struct
 import time
 from collections import Counter
 
@@ -17,17 +16,8 @@ WAYS = {
 }
 
 
-def layers(count, size):
-    """count products with a weight of size x size each, and Relu behind."""
-    weights, nodes = [], []
-    for i in range(count):
-        values = [((i + k) * 7 % 17 - 8) / 64 for k in range(size)] * size
-        weights.append(models.tensor(f"w{i}", [size, size], struct.pack(f"<{size * size}f", *values)))
-        nodes.append(models.node("MatMul", [f"t{i}", f"w{i}"], [f"m{i}"], f"matmul{i}"))
-        nodes.append(models.node("Relu", [f"m{i}"], [f"t{i + 1}"], f"relu{i}"))
-    return models.model(
-        nodes, weights, [models.port("t0", [64, size])], [models.port(f"t{count}", [64, size])]
-    )
+def network():
+    return models.layers(4, 300, lambda i: [((i + k) * 7 % 17 - 8) / 64 for k in range(300)] * 300)
 
 
 class Calibrating(process.Case):
@@ -35,7 +25,7 @@ class Calibrating(process.Case):
 
     def setUp(self):
         super().setUp()
-        models.save(self.folder / "m.onnx", layers(4, 300))
+        models.save(self.folder / "m.onnx", network())
 
     def words(self, out, *more):
         return ("calibrate", "m.onnx", "--random", str(SAMPLES), "-o", out,

@@ -7,7 +7,6 @@ import json
 import random
 import resource
 import signal
-import struct
 import time
 from collections import Counter
 
@@ -23,20 +22,13 @@ WAYS = {
 }
 
 
-def layers(count, size):
-    """Products with a weight of size x size each, a bias and Relu behind."""
+def network():
     draw = random.Random(3)
-    weights, nodes = [], []
-    for i in range(count):
-        values = [draw.gauss(0, 1.4 / size**0.5) for _ in range(size * size)]
-        weights.append(models.tensor(f"w{i}", [size, size], struct.pack(f"<{size * size}f", *values)))
-        biases = [draw.gauss(0, 0.1) for _ in range(size)]
-        weights.append(models.tensor(f"b{i}", [size], struct.pack(f"<{size}f", *biases)))
-        nodes.append(models.node("Gemm", [f"t{i}", f"w{i}", f"b{i}"], [f"m{i}"], f"gemm{i}"))
-        nodes.append(models.node("Relu", [f"m{i}"], [f"t{i + 1}"], f"relu{i}"))
-    return models.model(
-        nodes, weights, [models.port("t0", [64, size])], [models.port(f"t{count}", [64, size])]
-    )
+
+    def numbers(count, spread):
+        return [draw.gauss(0, spread) for _ in range(count)]
+
+    return models.layers(LAYERS, SIZE, lambda i: numbers(SIZE * SIZE, 1.4 / SIZE**0.5), lambda i: numbers(SIZE, 0.1))
 
 
 class Rounding(process.Case):
@@ -44,7 +36,7 @@ class Rounding(process.Case):
 
     def setUp(self):
         super().setUp()
-        models.save(self.folder / "m.onnx", layers(LAYERS, SIZE))
+        models.save(self.folder / "m.onnx", network())
 
     def words(self, out, *more):
         return ("quantize", "m.onnx", "-o", out, "--random", "12", *more)
