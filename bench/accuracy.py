@@ -10,7 +10,6 @@ saturate on x86 processors that have no VNNI. ORT_MinMax and the like are preset
 onnxruntime.quantization (uint8, int8 by channel); ours beside them: the nearest one, by channel too.
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -19,11 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-from measure import machine, version
+from measure import machine
+from options import add_peers, find_peer, kept, parse, parser_for
 
 HERE = pathlib.Path(__file__).parent
-MODELS = ["mobilenet_v2", "ppocrv4_rec", "ppocrv4_det", "ppocr_cls", "centerface", "mtcnn_onet", "minilm_l6",
-          "magika", "silero_vad", "crepe_tiny", "yolov8n_320"]
 PRESETS = ["XINT8", "VINT8", "A8W8", "A16W8", "S8S8_AAWS", "U8S8_AAWS", "U8U8_AAWA", "S16S8_ASWS", "U16S8_AAWS",
            "INT8_CNN_DEFAULT", "INT16_CNN_DEFAULT", "INT8_TRANSFORMER_DEFAULT", "INT16_TRANSFORMER_DEFAULT",
            "UINT8_DYNAMIC_QUANT", "MATMUL_NBITS", "S16S16_MIXED_S8S8", "ORT_MinMax", "ORT_Percentile", "ORT_Entropy"]
@@ -44,17 +42,6 @@ def last_json(command, timeout, folder=None):
     if done.returncode or not lines:
         return {"failed": (done.stderr.strip().splitlines() or ["no answer"])[-1][:200]}
     return json.loads(lines[-1])
-
-
-def kept(args, name, make):
-    """An answer of an earlier run, or a new one, which is kept."""
-    path = pathlib.Path(args.keep, f"{name}.json") if args.keep else None
-    if path and path.exists():
-        return json.loads(path.read_text())
-    answer = make()
-    if path:
-        path.write_text(json.dumps(answer) + "\n")
-    return answer
 
 
 def to_judge(args, model):
@@ -138,28 +125,10 @@ def summary(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=lambda t: t.split(","), default=MODELS)
-    parser.add_argument("--presets", type=lambda t: t.split(","), default=PRESETS)
-    parser.add_argument("--samples", type=int, default=32)
-    parser.add_argument("--judge", type=int, default=96)
-    parser.add_argument("--zoo", default="build/zoo-all")
-    parser.add_argument("--program", default="build/baryon")
-    parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones for ours")
-    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
-    parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--peer-answers", help="folder with MODEL.PRESET.json and .onnx of earlier runs of the peers")
-    parser.add_argument("--keep", help="folder of answers: those that are there are taken")
-    parser.add_argument("--python", default="build/venv/bin/python", help="has onnxruntime and numpy")
-    parser.add_argument("--timeout", type=int, default=1800)
-    parser.add_argument("--write", action="store_true", help="write bench/results/accuracy.md")
-    args = parser.parse_args()
-    if not os.path.isdir(f"{args.zoo}/models"):
-        sys.exit(f"no models in {args.zoo}: `make zoo` makes them (600 MB of downloads)")
-    quark = None if args.no_peers else version(args.peers, "amd-quark")
-    if not quark:
-        args.peers = None
-        print("no peers in build/peers: ours alone (`make peers` installs them, 3 GB)")
+    parser = parser_for(__doc__, "accuracy.md", PRESETS, 32, 1800, "for ours")
+    add_peers(parser)
+    args = parse(parser)
+    quark = find_peer(args)
     head = ["# Accuracy", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples to calibrate, {args.judge} others to judge (of the four large models 32 at most). "
             + (f"Answers of amd-quark 0.13 and onnxruntime.quantization to the same samples were recorded before." if

@@ -10,7 +10,6 @@ samples (`baryon run`), both in seconds of that process alone. Below the table, 
 the program says.
 """
 
-import argparse
 import datetime
 import hashlib
 import json
@@ -18,7 +17,7 @@ import os
 import pathlib
 import sys
 
-from accuracy import MODELS
+import options
 from measure import machine, run
 
 HERE = pathlib.Path(__file__).parent
@@ -28,13 +27,8 @@ EXACT = 149.9  # dB: no difference
 
 def kept(args, key, ask):
     """Answers stay beside what they were asked with."""
-    if not args.keep:
-        return ask()
     mark = hashlib.sha256(json.dumps([args.samples, args.options]).encode()).hexdigest()[:8]
-    path = pathlib.Path(args.keep, f"{key}.{mark}.json")
-    if not path.exists():
-        path.write_text(json.dumps(ask()))
-    return json.loads(path.read_text())
+    return options.kept(args, f"{key}.{mark}", ask)
 
 
 def data_of(args, model):
@@ -89,26 +83,8 @@ def causes(results):
             for row in low] or ["None."]
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=lambda t: t.split(","), default=MODELS)
-    parser.add_argument("--presets", type=lambda t: t.split(","), default=PRESETS)
-    parser.add_argument("--samples", type=int, default=96)
-    parser.add_argument("--zoo", default="build/zoo-all")
-    parser.add_argument("--program", default="build/baryon")
-    parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones of `sensitivity`")
-    parser.add_argument("--keep", help="folder of answers: those that are there are taken")
-    parser.add_argument("--timeout", type=int, default=3600)
-    parser.add_argument("--write", action="store_true", help="write bench/results/decomposition.md")
-    return parser.parse_args()
-
-
 def main():
-    args = parse()
-    if not os.path.isdir(f"{args.zoo}/models"):
-        sys.exit(f"no models in {args.zoo}: `make zoo` makes them (600 MB of downloads)")
-    if args.keep:
-        os.makedirs(args.keep, exist_ok=True)
+    args = options.parse(options.parser_for(__doc__, "decomposition.md", PRESETS, 96, 3600, "of `sensitivity`"))
     head = ["# Where quantized models lose what", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples, the last quarter to measure on, 24 at most.",
             "", *__doc__.split("\n\n")[2].splitlines(), "",

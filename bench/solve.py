@@ -12,7 +12,6 @@ int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset. 
 weights alone, which nearest rounding and the peer take no samples for.
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -21,8 +20,9 @@ import statistics
 import sys
 import tempfile
 
-from accuracy import MODELS, judged, kept, level, text, to_judge
-from measure import machine, run, version
+from accuracy import judged, level, text, to_judge
+from measure import machine, run
+from options import add_peers, find_peer, kept, parse, parser_for
 
 HERE = pathlib.Path(__file__).parent
 INT4 = ["--preset", "A8W8", "--weight", "int4", "--weight-granularity", "channel"]
@@ -137,37 +137,12 @@ def summary(preset, results):
                if beside else "nothing of the peer to stand beside."))  # fmt: skip
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=lambda t: t.split(","), default=MODELS)
-    parser.add_argument("--presets", type=lambda t: t.split(","), default=list(PRESETS))
-    parser.add_argument("--samples", type=int, default=32)
-    parser.add_argument("--judge", type=int, default=96)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--zoo", default="build/zoo-all")
-    parser.add_argument("--program", default="build/baryon")
-    parser.add_argument("--options", type=lambda t: t.split(), default=[], help="further ones for ours, nearest too")
-    parser.add_argument("--peers", default="build/peers/bin/python", help="has amd-quark and onnxruntime")
-    parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--peer-answers", help="folder with MODEL.PRESET.json and .onnx of earlier runs of the peer")
-    parser.add_argument("--keep", help="folder of answers: those that are there are taken")
-    parser.add_argument("--python", default="build/venv/bin/python", help="has onnxruntime and numpy")
-    parser.add_argument("--timeout", type=int, default=1800)
-    parser.add_argument("--write", action="store_true", help="write bench/results/solve.md")
-    return parser.parse_args()
-
-
 def main():
-    args = parse()
-    if not os.path.isdir(f"{args.zoo}/models"):
-        sys.exit(f"no models in {args.zoo}: `make zoo` makes them (600 MB of downloads)")
-    if args.keep:
-        os.makedirs(args.keep, exist_ok=True)
-    quark = None if args.no_peers else version(args.peers, "amd-quark")
-    if not quark:
-        args.peers = None
-        if not args.peer_answers:
-            print("no peer in build/peers: ours alone (`make peers` installs it, 3 GB)")
+    parser = parser_for(__doc__, "solve.md", list(PRESETS), 32, 1800, "for ours, nearest too")
+    parser.add_argument("--rounds", type=int, default=1)
+    add_peers(parser)
+    args = parse(parser)
+    quark = find_peer(args)
     peer = "Answers of amd-quark 0.13 to the same samples were recorded before" if args.peer_answers else \
         f"Peer: amd-quark {quark or 'absent'}"
     head = ["# Solved rounding", "",
