@@ -302,7 +302,6 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
 
 static void release(struct by_solving *solving)
 {
-    by_solve_keep_close(solving);
     by_round_choice_release(&solving->known.choice);
     by_stages_close(solving->exact);
     by_stages_close(solving->rounded);
@@ -343,14 +342,18 @@ int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
         return 0;
     if (by_solve_tell_shared(q, err) < 0)
         return -1;
-    return recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC
-               ? by_solve_best(q, err)
-               : by_solve_once(q, BY_SOLVE_NO_SCALES, err);
+    if (recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC)
+        return by_solve_best(q, err);
+    struct by_solve_keep keep = {0};
+    const int status = by_solve_once(q, BY_SOLVE_NO_SCALES, &keep, err);
+    by_solve_keep_close(&keep);
+    return status;
 }
 
-int by_solve_once(struct by_quantization *q, enum by_solve_scales scales, struct baryon_error *err)
+int by_solve_once(struct by_quantization *q, enum by_solve_scales scales,
+                  struct by_solve_keep *keep, struct baryon_error *err)
 {
-    struct by_solving solving = {.q = q, .scales = scales, .begun = by_seconds()};
+    struct by_solving solving = {.q = q, .scales = scales, .keep = keep, .begun = by_seconds()};
     int status = open_reference(&solving, err) < 0 ? -1 : find_layers(&solving, err);
     if (status == 0 && solving.layer_count &&
         (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||

@@ -16,6 +16,7 @@ struct ways {
     struct by_round_layer *layers; /* whose biases may change */
     size_t count;
     struct state before, best;
+    struct by_solve_keep keep;
 };
 
 static void *copy(struct by_arena *arena, const void *from, size_t count, size_t size,
@@ -113,7 +114,7 @@ static int try_way(struct ways *ways, enum by_solve_scales scales, struct baryon
     if (restore(ways, &ways->before, err) < 0)
         return -1;
     *solved = (struct by_solved){0};
-    const int status = by_solve_once(ways->q, scales, err);
+    const int status = by_solve_once(ways->q, scales, &ways->keep, err);
     if (status == 0 && solved->kept && solved->after > level_of(&best)) {
         by_free(best.layers);
         /* Nearest integers are those of scales as they were. */
@@ -131,7 +132,8 @@ static int run(struct ways *ways, struct baryon_error *err)
     by_arena_init(&ways->before.arena, 0);
     by_arena_init(&ways->best.arena, 0);
     if (by_round_layers(q->plan, &ways->layers, &ways->count, err) < 0 ||
-        save(ways, &ways->before, err) < 0 || by_solve_once(q, BY_SOLVE_NO_SCALES, err) < 0 ||
+        save(ways, &ways->before, err) < 0 ||
+        by_solve_once(q, BY_SOLVE_NO_SCALES, &ways->keep, err) < 0 ||
         save(ways, &ways->best, err) < 0)
         return -1;
     if (q->report.solved.count && (try_way(ways, BY_SOLVE_SCALES_OF_LAYERS, err) < 0 ||
@@ -144,6 +146,7 @@ int by_solve_best(struct by_quantization *q, struct baryon_error *err)
 {
     struct ways ways = {.q = q};
     const int status = run(&ways, err);
+    by_solve_keep_close(&ways.keep);
     by_arena_release(&ways.before.arena);
     by_arena_release(&ways.best.arena);
     by_free(ways.layers);

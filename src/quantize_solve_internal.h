@@ -44,8 +44,17 @@ enum by_solve_scales {
     BY_SOLVE_SCALES_OF_MODEL,  /* of activations, by what the model gives */
 };
 
+/* What is kept of layers that are solved, of one way after the other. Zero to begin with. */
+struct by_solve_keep {
+    struct by_journal *journal; /* NULL: nothing is kept */
+    bool is_open;
+    bool reads; /* records of an earlier run */
+};
+void by_solve_keep_close(struct by_solve_keep *keep);
+
 /* All layers, in one way. */
-int by_solve_once(struct by_quantization *q, enum by_solve_scales scales, struct baryon_error *err);
+int by_solve_once(struct by_quantization *q, enum by_solve_scales scales,
+                  struct by_solve_keep *keep, struct baryon_error *err);
 /* In several ways, and the best of them by samples kept aside. */
 int by_solve_best(struct by_quantization *q, struct baryon_error *err);
 
@@ -96,7 +105,7 @@ struct by_solving {
     struct by_unpark_room read_room, wanted_room;
     float *values;
     size_t values_room;
-    struct by_solve_keep *keep; /* NULL: nothing is kept */
+    struct by_solve_keep *keep;
     struct by_solve_known known;
     const struct by_round_choice *taken; /* of the layer in hand; NULL: it is left as it was */
     uint64_t left_out;                   /* rows, of layers that are known */
@@ -150,7 +159,6 @@ float *by_solve_values(struct by_solving *solving, const struct by_array *like,
 
 /* Looks whether an interrupted run left something. */
 int by_solve_keep_open(struct by_solving *solving, struct baryon_error *err);
-void by_solve_keep_close(struct by_solving *solving);
 /* What is known of the layer; all of them are asked for in turn. */
 int by_solve_keep_next(struct by_solving *solving, size_t place, struct baryon_error *err);
 /* A layer that was solved, in their order. choice NULL: it is left as it was. */

@@ -6,11 +6,12 @@
 #include <string.h>
 
 /* Raised when a layer is solved otherwise than before, or records look otherwise. */
-#define METHOD 3
+#define METHOD 4
 
-struct by_solve_keep {
-    struct by_journal *journal;
-    bool reads; /* records of an earlier run */
+static const char *const ways[] = {
+    [BY_SOLVE_NO_SCALES] = "",
+    [BY_SOLVE_SCALES_OF_LAYERS] = ", with scales by what layers give",
+    [BY_SOLVE_SCALES_OF_MODEL] = ", with scales by what the model gives",
 };
 
 /* --- What decides what comes out --- */
@@ -91,13 +92,14 @@ static int find_key(const struct by_solving *solving, struct by_hash128 *key,
 
 /* --- Records --- */
 
-/* In front of the integers, biases and, where the copy has floats, weights of a layer that was
- * kept. */
+/* In front of the integers, biases, scales that were solved and, with these or where the copy has
+ * floats, weights of a layer that was kept. */
 struct head {
-    uint64_t place, rows, left_out, weights, biases, floats;
+    uint64_t place, rows, left_out, weights, biases, scales, floats;
     double nearest, solved;
     int32_t least; /* of the integers, which are as far above it as their bytes say */
-    uint32_t width, kept;
+    uint32_t width, way, kept;
+    uint32_t unused; /* 0 */
 };
 
 static void count_values(const struct by_solving *solving, const struct by_round_choice *choice,
@@ -108,7 +110,8 @@ static void count_values(const struct by_solving *solving, const struct by_round
         return;
     head->weights = (uint64_t)layer->groups * layer->outs * layer->columns;
     head->biases = choice->biases ? layer->groups * layer->outs : 0;
-    head->floats = by_solve_floats_stay(solving) ? head->weights : 0;
+    head->scales = choice->scales ? by_round_scale_count(solving->q->plan, layer) : 0;
+    head->floats = choice->scales || by_solve_floats_stay(solving) ? head->weights : 0;
 }
 
 static void find_width(const struct by_round_choice *choice, struct head *head)
@@ -125,7 +128,28 @@ static void find_width(const struct by_round_choice *choice, struct head *head)
 
 static size_t size_of(const struct head *head)
 {
-    return sizeof *head + (size_t)(head->weights * head->width + 4 * (head->biases + head->floats));
+    return sizeof *head +
+           (size_t)(head->weights * head->width + 4 * (head->biases + head->scales + head->floats));
+}
+
+static uint8_t *put_floats(uint8_t *bytes, const float *values, uint64_t count)
+{
+    if (count)
+        memcpy(bytes, values, count * sizeof *values);
+    return bytes + count * sizeof *values;
+}
+
+static int take_floats(const uint8_t **bytes, uint64_t count, float **values,
+                       struct baryon_error *err)
+{
+    if (!count)
+        return 0;
+    *values = by_alloc(count, sizeof **values, err);
+    if (!*values)
+        return -1;
+    memcpy(*values, *bytes, count * sizeof **values);
+    *bytes += count * sizeof **values;
+    return 0;
 }
 
 static void write_record(const struct head *head, const struct by_round_choice *choice,
@@ -138,21 +162,16 @@ static void write_record(const struct head *head, const struct by_round_choice *
         for (uint32_t k = 0; k < head->width; k++)
             *bytes++ = (uint8_t)(above >> 8 * k);
     }
-    if (head->biases)
-        memcpy(bytes, choice->biases, head->biases * sizeof(float));
-    bytes += head->biases * sizeof(float);
-    if (head->floats)
-        memcpy(bytes, choice->weights, head->floats * sizeof(float));
+    bytes = put_floats(bytes, choice->biases, head->biases);
+    bytes = put_floats(bytes, choice->scales, head->scales);
+    (void)put_floats(bytes, choice->weights, head->floats);
 }
 
 static int read_values(const struct head *head, const uint8_t *bytes,
                        struct by_round_choice *choice, struct baryon_error *err)
 {
     choice->integers = by_alloc(head->weights, sizeof *choice->integers, err);
-    choice->biases = head->biases ? by_alloc(head->biases, sizeof(float), err) : NULL;
-    choice->weights = head->floats ? by_alloc(head->floats, sizeof(float), err) : NULL;
-    if (!choice->integers || (head->biases && !choice->biases) ||
-        (head->floats && !choice->weights))
+    if (!choice->integers)
         return -1;
     for (size_t i = 0; i < head->weights; i++) {
         uint32_t above = 0;
@@ -160,12 +179,11 @@ static int read_values(const struct head *head, const uint8_t *bytes,
             above |= (uint32_t)*bytes++ << 8 * k;
         choice->integers[i] = (int32_t)((int64_t)head->least + above);
     }
-    if (head->biases)
-        memcpy(choice->biases, bytes, head->biases * sizeof(float));
-    bytes += head->biases * sizeof(float);
-    if (head->floats)
-        memcpy(choice->weights, bytes, head->floats * sizeof(float));
-    return 0;
+    return take_floats(&bytes, head->biases, &choice->biases, err) < 0 ||
+                   take_floats(&bytes, head->scales, &choice->scales, err) < 0 ||
+                   take_floats(&bytes, head->floats, &choice->weights, err) < 0
+               ? -1
+               : 0;
 }
 
 /* Whatever the hash says, nothing beyond the record is read. */
@@ -174,10 +192,12 @@ static bool fits(const struct by_solving *solving, const struct head *head, size
 {
     const struct by_round_layer *layer = &solving->layers[place];
     struct head wanted = {0};
-    const struct by_round_choice like = {.biases = layer->bias ? &(float){0} : NULL};
+    const struct by_round_choice like = {.biases = layer->bias ? &(float){0} : NULL,
+                                         .scales = head->scales ? &(float){0} : NULL};
     count_values(solving, head->kept ? &like : NULL, place, &wanted);
-    return head->place == place && head->weights == wanted.weights &&
-           head->biases == wanted.biases && head->floats == wanted.floats &&
+    return head->way == solving->scales && head->place == place &&
+           head->weights == wanted.weights && head->biases == wanted.biases &&
+           head->scales == wanted.scales && head->floats == wanted.floats &&
            (head->width == 1 || head->width == 2 || head->width == 4) && size == size_of(head);
 }
 
@@ -201,23 +221,21 @@ int by_solve_keep_open(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_hash128 key;
     enum by_journal_found found = BY_JOURNAL_NEW;
-    if (!solving->q->options->checkpoint || solving->scales != BY_SOLVE_NO_SCALES)
+    struct by_solve_keep *keep = solving->keep;
+    if (!solving->q->options->checkpoint || keep->is_open)
         return 0;
-    solving->keep = by_alloc_zero(1, sizeof *solving->keep, err);
-    if (!solving->keep || find_key(solving, &key, err) < 0 ||
-        by_journal_open(&solving->keep->journal, solving->q->options->checkpoint, key, &found,
-                        err) < 0)
+    keep->is_open = true;
+    if (find_key(solving, &key, err) < 0 ||
+        by_journal_open(&keep->journal, solving->q->options->checkpoint, key, &found, err) < 0)
         return -1;
     tell(solving, found);
-    solving->keep->reads = found == BY_JOURNAL_SAME;
+    keep->reads = found == BY_JOURNAL_SAME;
     return 0;
 }
 
-void by_solve_keep_close(struct by_solving *solving)
+void by_solve_keep_close(struct by_solve_keep *keep)
 {
-    if (solving->keep)
-        by_journal_close(solving->keep->journal);
-    by_free(solving->keep);
+    by_journal_close(keep->journal);
 }
 
 /* --- A layer --- */
@@ -252,7 +270,7 @@ int by_solve_keep_next(struct by_solving *solving, size_t place, struct baryon_e
     struct by_solve_keep *keep = solving->keep;
     by_round_choice_release(&solving->known.choice);
     solving->known = (struct by_solve_known){0};
-    if (!keep || !keep->reads)
+    if (!keep->reads)
         return 0;
     if (by_journal_next(keep->journal, &bytes, &size, err) < 0 ||
         (bytes && take_up(solving, place, bytes, size, err) < 0))
@@ -263,9 +281,9 @@ int by_solve_keep_next(struct by_solving *solving, size_t place, struct baryon_e
     }
     keep->reads = false;
     by_journal_stop(keep->journal);
-    if (place)
-        by_log(solving->q->options->log, BY_LOG_NOTICE, "round: goes on after %zu of %zu layers",
-               place, solving->layer_count);
+    if (place || solving->scales != BY_SOLVE_NO_SCALES)
+        by_log(solving->q->options->log, BY_LOG_NOTICE, "round: goes on after %zu of %zu layers%s",
+               place, solving->layer_count, ways[solving->scales]);
     return 0;
 }
 
@@ -274,10 +292,11 @@ int by_solve_keep_add(struct by_solving *solving, size_t place,
 {
     const struct by_solved_layer *row = &solving->q->report.solved.layers[place];
     struct head head;
-    if (!solving->keep || !solving->keep->journal)
+    if (!solving->keep->journal)
         return 0;
     memset(&head, 0, sizeof head);
     head.place = place;
+    head.way = solving->scales;
     head.rows = row->rows;
     head.left_out = solving->left_out + by_round_left_out(solving->scratch);
     head.nearest = row->nearest;

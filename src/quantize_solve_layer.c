@@ -225,7 +225,16 @@ static int solve(struct by_solving *solving, size_t place, const struct by_solve
 static int solve_again(struct by_solving *solving, size_t place, struct baryon_error *err)
 {
     const struct by_round_choice *choice = &solving->known.choice;
-    return choice->integers ? take(solving, place, choice, err) : 0;
+    bool moved = true;
+    if (!choice->integers)
+        return 0;
+    if (choice->scales &&
+        by_solve_move_weight(solving, &solving->layers[place], choice, &moved, err) < 0)
+        return -1;
+    if (!moved)
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s: scales that were solved do not hold again",
+                       solving->layers[place].rows.name);
+    return take(solving, place, choice, err);
 }
 
 /* What the reference gives for the layer, and reads where that is what it is solved on. */

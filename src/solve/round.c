@@ -252,6 +252,12 @@ static int take_bias(struct by_quant_plan *plan, const struct by_round_layer *la
     return row == BY_NO_ROW ? 0 : by_quant_find_constant(plan, row, pool, err);
 }
 
+size_t by_round_scale_count(const struct by_quant_plan *plan, const struct by_round_layer *layer)
+{
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    return layer->groups * layer->outs * (params->groups ? params->groups : 1);
+}
+
 void by_round_scales(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      const struct by_round_choice *choice, float *scales)
 {

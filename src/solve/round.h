@@ -64,6 +64,8 @@ int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch
                          const struct by_round_layer *layer, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
 
+/* Scales that a choice has, if it has any. */
+size_t by_round_scale_count(const struct by_quant_plan *plan, const struct by_round_layer *layer);
 /* The choice's scales in the order of the weight's parameters. */
 void by_round_scales(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      const struct by_round_choice *choice, float *scales);

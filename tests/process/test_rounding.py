@@ -17,7 +17,7 @@ TIMES = 20 if process.LONG else 2  # kills, and interrupts
 LAYERS, SIZE = 12, 96
 WAYS = {
     "powers of two": ["--preset", "XINT8_ADAROUND"],
-    "scales as well": ["--preset", "A8W8_ADAQUANT", "--max-memory", "1"],
+    "scales as well": ["--preset", "A8W8_ADAQUANT", "-w", "int4", "--max-memory", "1"],
     "weights alone": ["--approach", "weights", "-w", "int4", "--rounding", "descent"],
 }
 
@@ -94,6 +94,18 @@ class Rounding(process.Case):
                 whole, _ = self.whole(*more)
                 self.interrupt(*more)
                 self.assertIn(b"goes on after", self.go_on(whole, *more, "--threads", "3"))
+
+    def test_goes_on_in_later_ways(self):
+        """Where scales are solved, layers are solved several times."""
+        for more in (["--preset", "A8W8_ADAQUANT", "-w", "int4"], ["--preset", "XINT8_ADAQUANT"]):
+            whole, seconds = self.whole(*more)
+            told = []
+            for turn in range(60):
+                if sum(b"with scales by" in one for one in told) >= TIMES:
+                    break
+                self.disturb(signal.SIGKILL, seconds, *more)
+                told.append(self.go_on(whole, *more))
+            self.assertGreaterEqual(sum(b"with scales by" in one for one in told), TIMES)
 
     def test_interrupt(self):
         more = WAYS["powers of two"]
