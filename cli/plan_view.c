@@ -67,9 +67,10 @@ static void take_params(const struct by_quant_plan *plan, size_t index, struct b
 /* What differs from row to row; the rest is in the recipe. */
 static const char *short_type(const struct by_tensor_spec *spec, char *buf, size_t size)
 {
+    char type[32];
     struct by_text text;
     by_text_init(&text, buf, size);
-    by_text_add(&text, "%s", spec->elem ? by_elem_name(spec->elem) : "float");
+    by_text_add(&text, "%s", by_spec_stored_type(spec, type, sizeof type));
     if (spec->granularity == BY_PER_CHANNEL)
         by_text_add(&text, " by channel");
     if (spec->granularity == BY_PER_GROUP)
@@ -85,7 +86,7 @@ static int take_row(struct by_plan_view *view, const struct by_quant_plan *plan,
     const size_t owner = by_quant_owner(plan, index);
     *row = (struct by_view_row){.role = from->role, .readers = from->readers.count};
     row->tensor = keep(view, from->value->name, err);
-    row->type = keep(view, by_spec_text(&from->spec, type, sizeof type), err);
+    row->type = keep(view, by_spec_stored_text(&from->spec, type, sizeof type), err);
     row->brief = keep(view, short_type(&from->spec, type, sizeof type), err);
     row->why = keep(view, from->why, err);
     row->remarks = remarks_of(view, from, err);
@@ -127,12 +128,12 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static int note_type(struct by_plan_view *view, const char **types, int64_t elem,
-                     struct baryon_error *err)
+static int note_type(struct by_plan_view *view, const char **types,
+                     const struct by_tensor_spec *spec, struct baryon_error *err)
 {
-    char text[128];
-    const char *name = by_elem_name(elem);
-    if (!elem || has_word(*types, name))
+    char text[128], type[32];
+    const char *name = by_spec_stored_type(spec, type, sizeof type);
+    if (!spec->elem || has_word(*types, name))
         return 0;
     struct by_text joined;
     by_text_init(&joined, text, sizeof text);
@@ -149,7 +150,7 @@ static int note_producer(struct by_plan_view *view, struct by_map *map,
     struct by_view_op *op = node ? op_of(view, map, node->op_type, err) : NULL;
     if (!node || row->role != BY_ROLE_ACTIVATION)
         return 0;
-    return op ? note_type(view, &op->activation, row->spec.elem, err) : -1;
+    return op ? note_type(view, &op->activation, &row->spec, err) : -1;
 }
 
 static int note_readers(struct by_plan_view *view, struct by_map *map,
@@ -164,7 +165,7 @@ static int note_readers(struct by_plan_view *view, struct by_map *map,
                              row->role == BY_ROLE_WEIGHT ? &op->weight
                              : row->role == BY_ROLE_BIAS ? &op->bias
                                                          : &op->activation,
-                             row->spec.elem, err) < 0)
+                             &row->spec, err) < 0)
             return -1;
     }
     return 0;

@@ -101,7 +101,7 @@ _baryon()
     quantize:--layerwise-metric) words='mae mse' ;;
     quantize:--entropy-bins) return ;;
     quantize:--entropy-levels) return ;;
-    quantize:--weight) words='int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    quantize:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
     quantize:--weight-scale) words='float32 float16 pow2 int16' ;;
     quantize:--weight-granularity) words='tensor channel group' ;;
     quantize:--group-size) return ;;
@@ -181,7 +181,7 @@ _baryon()
     plan:--layerwise-metric) words='mae mse' ;;
     plan:--entropy-bins) return ;;
     plan:--entropy-levels) return ;;
-    plan:--weight) words='int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    plan:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
     plan:--weight-scale) words='float32 float16 pow2 int16' ;;
     plan:--weight-granularity) words='tensor channel group' ;;
     plan:--group-size) return ;;
@@ -261,7 +261,7 @@ _baryon()
     sensitivity:--layerwise-metric) words='mae mse' ;;
     sensitivity:--entropy-bins) return ;;
     sensitivity:--entropy-levels) return ;;
-    sensitivity:--weight) words='int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    sensitivity:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
     sensitivity:--weight-scale) words='float32 float16 pow2 int16' ;;
     sensitivity:--weight-granularity) words='tensor channel group' ;;
     sensitivity:--group-size) return ;;

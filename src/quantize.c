@@ -10,6 +10,7 @@
 #include "quant/refine.h"
 #include "quantize_biases.h"
 #include "quantize_equalize.h"
+#include "quantize_narrow.h"
 #include "quantize_refuse.h"
 #include "quantize_sizes.h"
 #include "quantize_solve.h"
@@ -112,12 +113,15 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
     bool changed = false;
     if (by_quantize_equalize(q, &changed, err) < 0)
         return -1;
-    if (!changed)
-        return 0;
-    by_frame_release(&q->exact); /* it has other weights now */
-    by_quant_plan_close(q->plan);
-    q->plan = NULL;
-    return place(q, err);
+    if (changed) {
+        by_frame_release(&q->exact); /* it has other weights now */
+        by_quant_plan_close(q->plan);
+        q->plan = NULL;
+        if (place(q, err) < 0)
+            return -1;
+    }
+    by_quantize_tell_narrow(q);
+    return 0;
 }
 
 /* --- Statistics and parameters --- */

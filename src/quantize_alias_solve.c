@@ -308,7 +308,11 @@ static int take_bits(const struct by_aliasing *at, struct baryon_error *err)
         return by_alias_set(at, "?weight=int8", err);
     if (bits == 4)
         return by_alias_set(at, "weight=int4", err);
-    return by_node_fail(at->value, err, "%s: only 4 and 8 are available", at->name);
+    if (bits == 3)
+        return by_alias_set(at, "weight=int3", err);
+    if (bits == 2)
+        return by_alias_set(at, "weight=int2", err);
+    return by_node_fail(at->value, err, "%s: only 2, 3, 4 and 8 are available", at->name);
 }
 
 static int take_group_size(const struct by_aliasing *at, struct baryon_error *err)

@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool by_elem_is_unsigned(int64_t elem)
-{
-    return elem == BY_ELEM_UINT4 || elem == BY_ELEM_UINT8 || elem == BY_ELEM_UINT16;
-}
-
 /* --- Options that have a meaning only beside others --- */
 
 typedef bool condition(const struct by_recipe_settings *settings);
@@ -255,7 +250,7 @@ static int check_xint8(const struct check *check)
 static int check_symmetry(const struct check *check)
 {
     const struct by_tensor_spec *weight = &check->recipe->weight;
-    if (check->recipe->approach != BY_APPROACH_NBITS && by_elem_is_unsigned(weight->elem) &&
+    if (check->recipe->approach != BY_APPROACH_NBITS && by_spec_is_unsigned(weight) &&
         weight->symmetric)
         return refuse(check, "--weight-symmetric and --weight of an unsigned type",
                       "its levels are not symmetric around a zero point; take a signed type");
@@ -323,9 +318,10 @@ static int check_qoperator(const struct check *check)
     return 0;
 }
 
-static bool is_8_bit_or_none(int64_t elem)
+/* Or what is stored as 8 bits where the opset has nothing smaller. */
+static bool is_8_bit_or_none(const struct by_tensor_spec *spec)
 {
-    return !elem || is_8_bit(elem) || elem == BY_ELEM_INT32;
+    return !spec->elem || is_8_bit(spec->elem) || spec->elem == BY_ELEM_INT32 || spec->bits;
 }
 
 /* What a converted model's operators take; its own opset is known only later. */
@@ -342,7 +338,7 @@ static int check_opset(const struct check *check)
     if (recipe->opset < 21 && recipe->bias_int16)
         return refuse(check, "--bias-int16 and --opset below 21", NULL);
     if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&
-        !(is_8_bit_or_none(recipe->activation.elem) && is_8_bit_or_none(recipe->weight.elem)))
+        !(is_8_bit_or_none(&recipe->activation) && is_8_bit_or_none(&recipe->weight)))
         return refuse(check, "--domain onnx, types of 4 or 16 bits and --opset below 21", NULL);
     return 0;
 }
@@ -356,10 +352,20 @@ static int check_nbits(const struct check *check)
     if (group & (group - 1))
         return refuse(check, "--nbits-group is not a power of two", NULL);
     if (bits != 2 && bits != 4 && bits != 8)
-        return refuse(check, "--nbits is not 2, 4 or 8", NULL);
+        return refuse(check, "--nbits is not 2, 4 or 8, the bits that MatMulNBits has",
+                      "other weights of few bits: --approach weights --weight int3");
     if (recipe->nbits.method == BY_NBITS_HQQ && recipe->nbits.symmetric)
         return refuse(check, "--nbits-method hqq and --nbits-symmetric",
                       "zero points are what it optimizes");
+    return 0;
+}
+
+/* QuantizeLinear in the model would use all levels of the type that they are stored as. */
+static int check_kept_floats(const struct check *check)
+{
+    if (check->recipe->keep_float_weights && check->recipe->weight.bits)
+        return refuse(check, "--keep-float-weights and --weight of 2 or 3 bits",
+                      "without it they are stored as integers");
     return 0;
 }
 
@@ -481,9 +487,9 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
                     const struct by_recipe *recipe, struct baryon_error *err)
 {
     static int (*const checks[])(const struct check *) = {
-        check_xint8, check_symmetry, check_dynamic, check_qoperator, check_methods,
-        check_opset, check_nbits,    check_nodes,   check_cle,       check_rounding,
-        check_group, check_passes,   check_refine,
+        check_xint8, check_symmetry, check_dynamic, check_qoperator,   check_methods,
+        check_opset, check_nbits,    check_nodes,   check_cle,         check_rounding,
+        check_group, check_passes,   check_refine,  check_kept_floats,
     };
     const struct check check = {config, settings, recipe, err};
     if (check_meanings(config, settings, err) < 0)
@@ -538,6 +544,12 @@ static int check_rule(const struct by_recipe *recipe, const struct by_rule *rule
         return fail_rule(rule, "with --approach nbits a rule can only be 'float'", err);
     if (layer && recipe->approach != BY_APPROACH_STATIC && changes_activations(rule))
         return fail_rule(rule, "activation has a meaning only with --approach static", err);
+    if ((layer ? &rule->weight : &rule->input)->spec.bits &&
+        (recipe->keep_float_weights || recipe->approach == BY_APPROACH_DYNAMIC))
+        return fail_rule(rule,
+                         "weights of 2 or 3 bits are for --approach static and weights, without "
+                         "--keep-float-weights",
+                         err);
     if (layer && (splits(&rule->input) || splits(&rule->output)))
         return fail_rule(rule, "granularity of activations can only be tensor", err);
     if (check_change(rule, &rule->input, &recipe->activation, err) < 0 ||

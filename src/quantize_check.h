@@ -15,8 +15,6 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
 /* The same for rules of operators, nodes and tensors. */
 int by_recipe_check_rules(const struct by_recipe *recipe, struct baryon_error *err);
 
-bool by_elem_is_unsigned(int64_t elem);
-
 /* Operators whose weights are rounded by solving. */
 #define BY_ROUNDING_OPS      "Conv, ConvTranspose, Gemm and MatMul"
 #define BY_ROUNDING_OP_COUNT 4

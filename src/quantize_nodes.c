@@ -68,24 +68,27 @@ static void plain_type(char *out, size_t size, const char *text)
     out[used] = '\0';
 }
 
-int by_node_elem(const struct by_doc_node *node, int64_t *elem, struct baryon_error *err)
+int by_node_type(const struct by_doc_node *node, struct by_tensor_spec *spec,
+                 struct baryon_error *err)
 {
-    static const char *const names[] = {"int4",  "uint4",  "int8",  "uint8",
-                                        "int16", "uint16", "int32", "float"};
-    static const enum by_elem elems[] = {BY_ELEM_INT4,  BY_ELEM_UINT4,    BY_ELEM_INT8,
-                                         BY_ELEM_UINT8, BY_ELEM_INT16,    BY_ELEM_UINT16,
-                                         BY_ELEM_INT32, BY_ELEM_UNDEFINED};
+    static const char *const names[] = {"int2", "uint2", "int3",  "uint3",  "int4",  "uint4",
+                                        "int8", "uint8", "int16", "uint16", "int32", "float"};
+    static const int64_t types[] = {BY_ELEM_INT2,   BY_ELEM_UINT2, BY_TYPE_INT3,
+                                    BY_TYPE_UINT3,  BY_ELEM_INT4,  BY_ELEM_UINT4,
+                                    BY_ELEM_INT8,   BY_ELEM_UINT8, BY_ELEM_INT16,
+                                    BY_ELEM_UINT16, BY_ELEM_INT32, BY_ELEM_UNDEFINED};
     const size_t count = sizeof names / sizeof *names;
     char plain[32] = "", quoted[BY_QUOTE_MAX];
     if (node->kind == BY_DOC_SCALAR)
         plain_type(plain, sizeof plain, node->text);
     for (size_t i = 0; i < count; i++)
         if (!strcmp(plain, names[i])) {
-            *elem = elems[i];
+            by_spec_set_type(spec, types[i]);
             return 0;
         }
     by_node_fail(node, err,
-                 "%s is not one of int4, uint4, int8, uint8, int16, uint16, int32, float",
+                 "%s is not one of int2, uint2, int3, uint3, int4, uint4, int8, uint8, int16, "
+                 "uint16, int32, float",
                  kind_text(node, quoted));
     const char *near = *plain ? by_nearest(plain, names, count) : NULL;
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;

@@ -87,7 +87,9 @@ static bool is_default(const struct by_config *config, const char *name)
 
 static void settle(const struct by_config *config, struct by_recipe_settings *settings)
 {
-    if (by_elem_is_unsigned(settings->weight) && is_default(config, "weight-symmetric"))
+    struct by_tensor_spec weight = {0};
+    by_spec_set_type(&weight, settings->weight);
+    if (by_spec_is_unsigned(&weight) && is_default(config, "weight-symmetric"))
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))
         settings->cle = BY_CLE_OFF;
@@ -143,13 +145,13 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
 static void make_weight(const struct by_recipe_settings *settings, struct by_tensor_spec *spec)
 {
     *spec = (struct by_tensor_spec){
-        .elem = settings->weight,
         .symmetric = settings->weight_symmetric,
         .reduce_range = settings->weight_reduce_range,
         .scale = (enum by_scale_type)settings->weight_scale,
         .granularity = (enum by_granularity)settings->weight_granularity,
         .method = method_of(settings->weight_method),
     };
+    by_spec_set_type(spec, settings->weight);
     if (spec->granularity == BY_PER_GROUP)
         spec->group = settings->group_size;
     by_calib_defaults(spec->method, &spec->calib);
@@ -176,8 +178,8 @@ static void make_bias(const struct by_recipe_settings *settings, struct by_recip
         *spec = (struct by_tensor_spec){.elem = BY_ELEM_INT32, .symmetric = true};
         recipe->bias_kind = BY_BIAS_PRODUCT;
     } else if (settings->bias != BY_BIAS_AS_WEIGHT) {
-        spec->elem = settings->bias;
-        spec->symmetric = !by_elem_is_unsigned(settings->bias);
+        by_spec_set_type(spec, settings->bias);
+        spec->symmetric = !by_spec_is_unsigned(spec);
     }
 }
 

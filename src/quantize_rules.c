@@ -107,7 +107,7 @@ static int read_type(const struct by_doc_node *node, struct by_change *change,
                      struct baryon_error *err)
 {
     change->set |= BY_CHANGE_ELEM;
-    return by_node_elem(node, &change->spec.elem, err);
+    return by_node_type(node, &change->spec, err);
 }
 
 static int read_member(struct by_arena *arena, const struct by_doc_pair *pair,
@@ -232,10 +232,9 @@ static int read_layer_part(struct by_arena *arena, struct by_rule *rule,
 /* Unsigned weights have a zero point unless symmetry is asked for. */
 static void settle_symmetry(struct by_change *change)
 {
-    const int64_t elem = change->spec.elem;
     if (!(change->set & BY_CHANGE_ELEM) || (change->set & BY_CHANGE_SYMMETRIC))
         return;
-    if (elem == BY_ELEM_UINT4 || elem == BY_ELEM_UINT8 || elem == BY_ELEM_UINT16) {
+    if (by_spec_is_unsigned(&change->spec)) {
         change->spec.symmetric = false;
         change->set |= BY_CHANGE_SYMMETRIC;
     }
@@ -367,13 +366,15 @@ static int read_tensor_member(struct by_arena *arena, struct by_rule *rule,
 static int check_zeros(const struct by_doc_node *node, const struct by_rule *rule,
                        struct baryon_error *err)
 {
+    char type[32];
     int64_t low, high;
-    const struct by_tensor_spec spec = {.elem = rule->input.spec.elem};
+    const struct by_tensor_spec spec = {.elem = rule->input.spec.elem,
+                                        .bits = rule->input.spec.bits};
     by_spec_levels(&spec, &low, &high);
     for (size_t i = 0; spec.elem && i < rule->param_count; i++)
         if (rule->zeros[i] < low || rule->zeros[i] > high)
             return by_node_fail(node, err, "zero point %lld is not a value of %s",
-                                (long long)rule->zeros[i], by_elem_name(spec.elem));
+                                (long long)rule->zeros[i], by_spec_type(&spec, type, sizeof type));
     return 0;
 }
 

@@ -53,8 +53,9 @@ int by_key_unknown(const struct by_doc_pair *pair, const char *const *names,
                    struct baryon_error *err);
 /* Python's spelling too. */
 int by_node_flag(const struct by_doc_node *node, bool *flag, struct baryon_error *err);
-/* An integer type for quantization by our name or the peer's ("QuantType.QInt8"), 0 for "float". */
-int by_node_elem(const struct by_doc_node *node, int64_t *elem, struct baryon_error *err);
+/* Sets a type for quantization by our name or the peer's ("QuantType.QInt8"), or "float". */
+int by_node_type(const struct by_doc_node *node, struct by_tensor_spec *spec,
+                 struct baryon_error *err);
 /* A text or a list of texts, into the arena. */
 int by_node_texts(struct by_arena *arena, const struct by_doc_node *node, const char ***texts,
                   size_t *count, struct baryon_error *err);

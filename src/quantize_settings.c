@@ -103,6 +103,8 @@ static const struct by_choice activation_types[] = {
 };
 
 static const struct by_choice weight_types[] = {
+    {"int2", BY_ELEM_INT2, NULL},   {"uint2", BY_ELEM_UINT2, NULL},
+    {"int3", BY_TYPE_INT3, NULL},   {"uint3", BY_TYPE_UINT3, NULL},
     {"int4", BY_ELEM_INT4, NULL},   {"uint4", BY_ELEM_UINT4, NULL},
     {"int8", BY_ELEM_INT8, NULL},   {"uint8", BY_ELEM_UINT8, NULL},
     {"int16", BY_ELEM_INT16, NULL}, {"uint16", BY_ELEM_UINT16, NULL},

@@ -1,6 +1,5 @@
 /* The scale of what a layer reads, chosen by what the layer gives: before its weights are rounded,
  * and before anything was computed with it. */
-#include "quantize_check.h"
 #include "quantize_solve_internal.h"
 
 #include <math.h>
@@ -76,7 +75,7 @@ static bool set_levels(struct scaling *scaling)
 {
     const struct by_quant_row *row = &scaling->solving->q->plan->rows.at[scaling->row];
     const struct by_elem_info *info = by_elem_info(row->spec.elem);
-    const bool is_signed = !by_elem_is_unsigned(row->spec.elem);
+    const bool is_signed = by_elem_is_signed(row->spec.elem);
     if (!info || info->bits > 16)
         return false;
     const float count = (float)(1u << info->bits);

@@ -20,7 +20,7 @@ static int stored_elem(int64_t elem)
         return (int)elem;
     if (info->class == BY_CLASS_FLOAT)
         return BY_ELEM_FLOAT;
-    return elem == BY_ELEM_INT4 || elem == BY_ELEM_INT2 ? BY_ELEM_INT8 : BY_ELEM_UINT8;
+    return by_elem_is_signed(elem) ? BY_ELEM_INT8 : BY_ELEM_UINT8;
 }
 
 struct text {

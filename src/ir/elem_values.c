@@ -60,7 +60,7 @@ static int64_t sign_extend(uint64_t code, unsigned bits)
     return bits == 64 ? (int64_t)code : (int64_t)(code << (64 - bits)) >> (64 - bits);
 }
 
-static bool is_signed(int64_t elem)
+bool by_elem_is_signed(int64_t elem)
 {
     return elem == BY_ELEM_INT8 || elem == BY_ELEM_INT16 || elem == BY_ELEM_INT32 ||
            elem == BY_ELEM_INT64 || elem == BY_ELEM_INT4 || elem == BY_ELEM_INT2;
@@ -111,7 +111,7 @@ int by_elem_to_doubles(int64_t elem, const uint8_t *bytes, size_t first, size_t 
             continue;
         }
         uint64_t code = code_at(bytes, info->bits, first + i);
-        out[i] = is_signed(elem) ? (double)sign_extend(code, info->bits) : (double)code;
+        out[i] = by_elem_is_signed(elem) ? (double)sign_extend(code, info->bits) : (double)code;
     }
     return 0;
 }
@@ -150,7 +150,7 @@ int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t cou
         if (elem == BY_ELEM_UINT64 && code > INT64_MAX)
             return by_fail(err, BARYON_ERR_INPUT, "element %zu is %llu, the most is 2^63-1",
                            first + i, (unsigned long long)code);
-        out[i] = is_signed(elem) ? sign_extend(code, info->bits) : (int64_t)code;
+        out[i] = by_elem_is_signed(elem) ? sign_extend(code, info->bits) : (int64_t)code;
     }
     return 0;
 }

@@ -29,7 +29,8 @@ int64_t by_quant_least_opset(const struct by_recipe *recipe)
         if (specs[i]->granularity == BY_PER_GROUP ||
             (recipe->domain == BY_Q_ONNX && info && info->bits == 16))
             least = 21;
-        if (recipe->domain != BY_Q_MICROSOFT && info && info->bits == 4)
+        /* Levels of fewer bits are stored as what the opset has. */
+        if (recipe->domain != BY_Q_MICROSOFT && info && info->bits == 4 && !specs[i]->bits)
             least = 21;
     }
     return recipe->approach == BY_APPROACH_NBITS ? 0 : least;

@@ -10,8 +10,10 @@ void by_lower_pack(int64_t elem, const int64_t *integers, size_t count, uint8_t 
     const unsigned bits = by_elem_info(elem)->bits;
     for (size_t i = 0; i < count; i++) {
         const uint64_t value = (uint64_t)integers[i];
-        if (bits == 4)
-            out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | (value & 15) << 4 : value & 15);
+        const unsigned place = bits < 8 ? (unsigned)(i * bits % 8) : 0;
+        if (bits < 8)
+            out[i * bits / 8] =
+                (uint8_t)((place ? out[i * bits / 8] : 0u) | (value & ((1u << bits) - 1)) << place);
         for (unsigned byte = 0; bits >= 8 && byte < bits / 8; byte++)
             out[i * (bits / 8) + byte] = (uint8_t)(value >> (8 * byte));
     }

@@ -31,10 +31,10 @@ static bool is_same(const struct by_quant_row *row, enum by_role role,
                     const struct by_tensor_spec *spec, int axis, int group_axis)
 {
     return row->role == role && role == BY_ROLE_WEIGHT && row->spec.elem == spec->elem &&
-           row->spec.symmetric == spec->symmetric && row->spec.scale == spec->scale &&
-           row->spec.reduce_range == spec->reduce_range && row->spec.method == spec->method &&
-           row->spec.group == spec->group && row->params.axis == axis &&
-           row->params.group_axis == group_axis;
+           row->spec.bits == spec->bits && row->spec.symmetric == spec->symmetric &&
+           row->spec.scale == spec->scale && row->spec.reduce_range == spec->reduce_range &&
+           row->spec.method == spec->method && row->spec.group == spec->group &&
+           row->params.axis == axis && row->params.group_axis == group_axis;
 }
 
 /* A constant that other places want otherwise gets a copy, which shares its bytes. */
@@ -65,6 +65,32 @@ static size_t add_constant(struct by_placing *placing, struct baryon_node *node,
     return row;
 }
 
+/* --- Few bits --- */
+
+#define BEFORE_2_BITS 24 /* the last opset whose operators have no types of 2 bits */
+
+/* ONNX Runtime 1.31 makes MatMulNBits of a product with 2 bits, and mixes up columns that do not
+ * fill bytes. */
+static bool is_misread(const struct baryon_node *node, size_t slot)
+{
+    const struct by_ints *dims = &by_node_in(node, slot)->initializer->dims;
+    const bool product =
+        by_node_is(node, "MatMul") || (by_node_is(node, "Gemm") && !by_node_int(node, "transB", 0));
+    return product && slot == 1 && dims->count == 2 && dims->at[1] % 4;
+}
+
+static int constant_spec(struct by_placing *placing, const struct baryon_node *node, size_t slot,
+                         enum by_slot_role role, struct by_tensor_spec *spec,
+                         struct baryon_error *err)
+{
+    const int64_t opset = by_model_opset(placing->plan->model, "");
+    const bool wider = opset > BEFORE_2_BITS && is_misread(node, slot);
+    if (by_place_constant_spec(placing, node, slot, role, spec, err))
+        return -1;
+    by_spec_store(spec, placing->recipe, wider ? BEFORE_2_BITS : opset);
+    return 0;
+}
+
 /* --- Weights --- */
 
 static void nbits_spec(const struct by_recipe *recipe, struct by_tensor_spec *spec)
@@ -84,7 +110,7 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
     struct by_quant_plan *plan = placing->plan;
     struct by_tensor_spec spec;
     int axis, group_axis;
-    if (by_place_constant_spec(placing, node, slot, role, &spec, err))
+    if (constant_spec(placing, node, slot, role, &spec, err))
         return -1;
     if (!spec.elem)
         return 0;
@@ -133,7 +159,7 @@ static int bias_of_own(struct by_placing *placing, struct baryon_node *node, siz
                        struct baryon_error *err)
 {
     struct by_tensor_spec spec;
-    if (by_place_constant_spec(placing, node, slot, BY_SLOT_BIAS, &spec, err))
+    if (constant_spec(placing, node, slot, BY_SLOT_BIAS, &spec, err))
         return -1;
     if (!spec.elem)
         return 0;

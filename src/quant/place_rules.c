@@ -177,16 +177,16 @@ static int apply_tensor(const struct by_placing *placing, const struct baryon_va
         by_spec_apply(spec, &rule->input);
         *changed = *changed || rule->input.set || rule->keep_float;
         if (rule->keep_float)
-            spec->elem = 0;
+            by_spec_set_type(spec, 0);
     }
     return 0;
 }
 
 static bool same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
 {
-    return one->elem == other->elem && one->symmetric == other->symmetric &&
-           one->reduce_range == other->reduce_range && one->scale == other->scale &&
-           one->method == other->method;
+    return one->elem == other->elem && one->bits == other->bits &&
+           one->symmetric == other->symmetric && one->reduce_range == other->reduce_range &&
+           one->scale == other->scale && one->method == other->method;
 }
 
 /* --- Activations --- */
@@ -238,6 +238,15 @@ static int two_ask(const struct baryon_value *value, const struct asked *asked,
     return by_err_hint(err, "give the tensor a rule of its own");
 }
 
+static int too_few_bits(const struct baryon_value *value, const struct by_tensor_spec *spec,
+                        struct baryon_error *err)
+{
+    char name[BY_QUOTE_MAX], type[32];
+    by_fail(err, BARYON_ERR_USAGE, "tensor %s: activations cannot become %s, only constants can",
+            by_quote(name, value->name), by_spec_type(spec, type, sizeof type));
+    return by_err_hint(err, "the smallest types of activations are int4 and uint4");
+}
+
 int by_place_data_spec(struct by_placing *placing, const struct baryon_value *value,
                        struct by_tensor_spec *spec, struct baryon_error *err)
 {
@@ -260,7 +269,9 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
         *spec = asked.spec;
     if (apply_tensor(placing, value, spec, &of_tensor, err))
         return -1;
-    return asked.other && !of_tensor ? two_ask(value, &asked, err) : 0;
+    if (asked.other && !of_tensor)
+        return two_ask(value, &asked, err);
+    return spec->bits ? too_few_bits(value, spec, err) : 0;
 }
 
 /* --- Constants --- */

@@ -97,7 +97,8 @@ static bool has_own(const struct by_quant_row *row)
 
 static bool may_share(const struct by_quant_row *one, const struct by_quant_row *other)
 {
-    return one->spec.elem == other->spec.elem && one->spec.symmetric == other->spec.symmetric &&
+    return one->spec.elem == other->spec.elem && one->spec.bits == other->spec.bits &&
+           one->spec.symmetric == other->spec.symmetric &&
            one->spec.reduce_range == other->spec.reduce_range &&
            one->spec.scale == other->spec.scale && one->params.axis < 0 && other->params.axis < 0;
 }

@@ -11,8 +11,10 @@
 
 void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change)
 {
-    if (change->set & BY_CHANGE_ELEM)
+    if (change->set & BY_CHANGE_ELEM) {
         spec->elem = change->spec.elem;
+        spec->bits = change->spec.bits;
+    }
     if (change->set & BY_CHANGE_SYMMETRIC)
         spec->symmetric = change->spec.symmetric;
     if (change->set & BY_CHANGE_REDUCE)
@@ -29,7 +31,30 @@ void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change)
     }
 }
 
-const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t size)
+const char *by_spec_type(const struct by_tensor_spec *spec, char *buf, size_t size)
+{
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    if (spec->bits)
+        by_text_add(&text, "%sint%u", by_spec_is_unsigned(spec) ? "u" : "", spec->bits);
+    else
+        by_text_add(&text, "%s", spec->elem ? by_elem_name(spec->elem) : "float");
+    return buf;
+}
+
+const char *by_spec_stored_type(const struct by_tensor_spec *spec, char *buf, size_t size)
+{
+    char type[32];
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "%s", by_spec_type(spec, type, sizeof type));
+    if (spec->bits && spec->bits < by_elem_info(spec->elem)->bits)
+        by_text_add(&text, " in %s", by_elem_name(spec->elem));
+    return buf;
+}
+
+static const char *text_of(const struct by_tensor_spec *spec, const char *type, char *buf,
+                           size_t size)
 {
     static const char *const scales[] = {
         [BY_SCALE_FLOAT32] = "float32 scale",
@@ -39,12 +64,10 @@ const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t si
     };
     struct by_text text;
     by_text_init(&text, buf, size);
-    if (!spec->elem) {
-        by_text_add(&text, "float");
+    by_text_add(&text, "%s", type);
+    if (!spec->elem)
         return buf;
-    }
-    by_text_add(&text, "%s, %s", by_elem_name(spec->elem),
-                spec->symmetric ? "symmetric" : "asymmetric");
+    by_text_add(&text, ", %s", spec->symmetric ? "symmetric" : "asymmetric");
     if (spec->reduce_range)
         by_text_add(&text, ", one bit less");
     if (spec->scale != BY_SCALE_FLOAT32)
@@ -58,6 +81,18 @@ const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t si
     if (spec->method)
         by_text_add(&text, ", %s", spec->method->name);
     return buf;
+}
+
+const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t size)
+{
+    char type[32];
+    return text_of(spec, by_spec_type(spec, type, sizeof type), buf, size);
+}
+
+const char *by_spec_stored_text(const struct by_tensor_spec *spec, char *buf, size_t size)
+{
+    char type[32];
+    return text_of(spec, by_spec_stored_type(spec, type, sizeof type), buf, size);
 }
 
 /* The expression of a pattern that is one, else NULL. */

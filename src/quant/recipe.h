@@ -11,9 +11,14 @@
 enum by_scale_type { BY_SCALE_FLOAT32, BY_SCALE_FLOAT16, BY_SCALE_POW2, BY_SCALE_INT16 };
 enum by_granularity { BY_PER_TENSOR, BY_PER_CHANNEL, BY_PER_GROUP };
 
+/* Types that may be asked for besides those of ir/tensor.h: ONNX has none of 3 bits. */
+#define BY_TYPE_INT3  1003
+#define BY_TYPE_UINT3 1004
+
 /* How the values of a tensor become a smaller type. */
 struct by_tensor_spec {
-    int64_t elem; /* an integer type of ir/tensor.h; 0: stays float */
+    int64_t elem;  /* an integer type of ir/tensor.h; 0: stays float */
+    unsigned bits; /* of its levels, where a wider type may store them: 2 or 3; 0: all it has */
     bool symmetric;
     bool reduce_range; /* 7 bits of 8, 15 of 16 */
     enum by_scale_type scale;
@@ -24,7 +29,7 @@ struct by_tensor_spec {
 };
 
 /* Bits of by_change.set: which members of the spec a rule changes. */
-#define BY_CHANGE_ELEM        (1u << 0)
+#define BY_CHANGE_ELEM        (1u << 0) /* and bits */
 #define BY_CHANGE_SYMMETRIC   (1u << 1)
 #define BY_CHANGE_REDUCE      (1u << 2)
 #define BY_CHANGE_SCALE       (1u << 3)
@@ -173,14 +178,25 @@ struct by_recipe {
     } nbits;
 };
 
+/* Sets elem and bits: an element type, one of BY_TYPE_*, or 0. */
+void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
+bool by_spec_is_unsigned(const struct by_tensor_spec *spec);
 /* The levels of an integer type, facts 4.2: symmetric signed types lose their lowest one. */
 void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax);
+/* What levels of 2 and 3 bits are stored as: the smallest type that DequantizeLinear of the
+ * recipe's domain has in that opset, and that ONNX Runtime takes. Other types stay. */
+void by_spec_store(struct by_tensor_spec *spec, const struct by_recipe *recipe, int64_t opset);
 /* What calibration methods want to know about a spec. */
 void by_spec_target(const struct by_tensor_spec *spec, struct by_calib_target *target);
 /* What the change sets. */
 void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change);
 /* "int8, symmetric, power of two, per channel"; returns buf. */
 const char *by_spec_text(const struct by_tensor_spec *spec, char *buf, size_t size);
+/* The same of a row of the plan: "int3 in int4, symmetric". */
+const char *by_spec_stored_text(const struct by_tensor_spec *spec, char *buf, size_t size);
+/* Their beginning: "int3", "int3 in int4"; "float". */
+const char *by_spec_type(const struct by_tensor_spec *spec, char *buf, size_t size);
+const char *by_spec_stored_type(const struct by_tensor_spec *spec, char *buf, size_t size);
 /* True when the pattern picks the name. */
 int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *picks,
                      struct baryon_error *err);

@@ -1,6 +1,51 @@
-/* Levels of integer types: facts that every stage shares. */
+/* Types of levels: facts that every stage shares. */
 #include "ir/tensor.h"
 #include "quant/recipe.h"
+
+/* --- Types --- */
+
+void by_spec_set_type(struct by_tensor_spec *spec, int64_t type)
+{
+    const struct by_elem_info *info = by_elem_info(type);
+    spec->elem = type;
+    spec->bits = info && info->bits == 2 ? 2 : 0;
+    if (type == BY_TYPE_INT3 || type == BY_TYPE_UINT3) {
+        spec->elem = type == BY_TYPE_INT3 ? BY_ELEM_INT4 : BY_ELEM_UINT4;
+        spec->bits = 3;
+    }
+}
+
+bool by_spec_is_unsigned(const struct by_tensor_spec *spec)
+{
+    const struct by_elem_info *info = by_elem_info(spec->elem);
+    return info && info->class == BY_CLASS_INT && !by_elem_is_signed(spec->elem);
+}
+
+/* The domain of Microsoft has no 2 bits. ONNX Runtime 1.31 does not open what has them beside
+ * activations of 8 bits: it makes QLinearConv and the like of that, which do not take them. */
+static bool can_store(const struct by_elem_info *info, const struct by_recipe *recipe,
+                      int64_t opset)
+{
+    if (info->bits == 2 && recipe->approach == BY_APPROACH_STATIC)
+        return false;
+    return recipe->domain == BY_Q_MICROSOFT ? info->bits >= 4 : opset >= (int64_t)info->opset;
+}
+
+void by_spec_store(struct by_tensor_spec *spec, const struct by_recipe *recipe, int64_t opset)
+{
+    static const int64_t types[][2] = {{BY_ELEM_INT2, BY_ELEM_UINT2},
+                                       {BY_ELEM_INT4, BY_ELEM_UINT4},
+                                       {BY_ELEM_INT8, BY_ELEM_UINT8}};
+    const bool is_unsigned = by_spec_is_unsigned(spec);
+    for (size_t i = 0; spec->bits && i < sizeof types / sizeof *types; i++) {
+        const struct by_elem_info *info = by_elem_info(types[i][is_unsigned]);
+        spec->elem = types[i][is_unsigned];
+        if (info->bits >= spec->bits && can_store(info, recipe, opset))
+            return;
+    }
+}
+
+/* --- Levels --- */
 
 struct levels {
     int64_t low, high;                 /* all of the type */
@@ -8,35 +53,21 @@ struct levels {
     int64_t reduced_low, reduced_high; /* one bit less */
 };
 
-static struct levels levels_of(int64_t elem)
+static struct levels levels_of(const struct by_tensor_spec *spec)
 {
-    switch (elem) {
-    case BY_ELEM_UINT2:
-        return (struct levels){0, 3, 0, 0, 1};
-    case BY_ELEM_INT4:
-        return (struct levels){-8, 7, -7, -4, 4};
-    case BY_ELEM_UINT4:
-        return (struct levels){0, 15, 0, 0, 7};
-    case BY_ELEM_INT8:
-        return (struct levels){-128, 127, -127, -64, 64};
-    case BY_ELEM_UINT8:
-        return (struct levels){0, 255, 0, 0, 127};
-    case BY_ELEM_INT16:
-        return (struct levels){-32768, 32767, -32767, -16384, 16384};
-    case BY_ELEM_UINT16:
-        return (struct levels){0, 65535, 0, 0, 32767};
-    case BY_ELEM_INT32:
-        return (struct levels){INT32_MIN, INT32_MAX, -INT32_MAX, -(1 << 30), 1 << 30};
-    case BY_ELEM_UINT32:
-        return (struct levels){0, UINT32_MAX, 0, 0, INT32_MAX};
-    default:
+    const struct by_elem_info *info = by_elem_info(spec->elem);
+    const unsigned bits = spec->bits ? spec->bits : info ? info->bits : 0;
+    if (!info || info->class != BY_CLASS_INT || bits > 32)
         return (struct levels){0};
-    }
+    const int64_t half = (int64_t)1 << (bits - 1);
+    if (by_spec_is_unsigned(spec))
+        return (struct levels){0, 2 * half - 1, 0, 0, half - 1};
+    return (struct levels){-half, half - 1, 1 - half, -half / 2, half / 2};
 }
 
 void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax)
 {
-    const struct levels levels = levels_of(spec->elem);
+    const struct levels levels = levels_of(spec);
     *qmin = levels.low;
     *qmax = levels.high;
     if (spec->reduce_range) {

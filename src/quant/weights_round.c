@@ -10,14 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-#define PIECE 8192 /* even: two small integers share a byte */
+#define PIECE 8192 /* up to four small integers share a byte */
 
 struct job {
     const struct by_weight_view *view;
     const struct by_weight_path *path;
     struct by_weight_layout layout;
+    const struct by_tensor_spec *spec;
     const struct by_params *params;
-    int64_t elem, qmin, qmax;
+    int64_t qmin, qmax;
     bool wide;
     bool each;             /* channels are neighbours */
     float *scales, *zeros; /* then: [group][channel] */
@@ -111,9 +112,20 @@ static void store4(const int32_t *levels, size_t count, uint8_t *out)
         out[count / 2] = (uint8_t)(levels[count - 1] & 15);
 }
 
+/* The first of four in the lowest bits. */
+static void store2(const int32_t *levels, size_t count, uint8_t *out)
+{
+    memset(out, 0, (count + 3) / 4);
+    for (size_t i = 0; i < count; i++)
+        out[i / 4] = (uint8_t)(out[i / 4] | (levels[i] & 3) << (i % 4 * 2));
+}
+
 static void store(const struct job *job, const int32_t *levels, size_t at, size_t count)
 {
-    switch (by_elem_info(job->elem)->bits) {
+    switch (by_elem_info(job->spec->elem)->bits) {
+    case 2:
+        store2(levels, count, job->out + at / 4);
+        break;
     case 4:
         store4(levels, count, job->out + at / 2);
         break;
@@ -159,13 +171,14 @@ static int check_params(const struct job *job, struct baryon_error *err)
     if (params->count != wanted)
         return by_fail(err, BARYON_ERR_INTERNAL, "%zu scales for %zu channels and groups",
                        params->count, wanted);
+    char type[32];
     for (size_t i = 0; i < params->count; i++) {
         if (!(params->scales[i] > 0) || isinf(params->scales[i]))
             return by_fail(err, BARYON_ERR_USAGE, "scale %g, scales are finite and above 0",
                            (double)params->scales[i]);
         if (params->zeros[i] < job->qmin || params->zeros[i] > job->qmax)
             return by_fail(err, BARYON_ERR_USAGE, "zero point %lld, %s has the levels %lld to %lld",
-                           (long long)params->zeros[i], by_elem_name(job->elem),
+                           (long long)params->zeros[i], by_spec_type(job->spec, type, sizeof type),
                            (long long)job->qmin, (long long)job->qmax);
     }
     return 0;
@@ -191,8 +204,8 @@ static int open_job(struct job *job, const struct by_weight_view *view,
                     struct baryon_error *err)
 {
     size_t bytes;
-    *job = (struct job){
-        .view = view, .path = by_weight_path_chosen(), .params = params, .elem = spec->elem};
+    *job =
+        (struct job){.view = view, .path = by_weight_path_chosen(), .spec = spec, .params = params};
     by_spec_levels(spec, &job->qmin, &job->qmax);
     if (job->qmin >= job->qmax)
         return by_fail(err, BARYON_ERR_USAGE, "constants cannot become %s",

@@ -177,7 +177,8 @@ def nbits(quantize, score):
     for what, model, feeds, ops in nbits_models():
         wanted = run(model, feeds)
         errors = {}
-        for settings in ("nbits", "nbits,symmetric", "nbits,minmse", "nbits,hqq", "nbits,b8", "nbits,b2"):
+        for settings in ("nbits", "nbits,symmetric", "nbits,minmse", "nbits,hqq", "nbits,b8", "nbits,b2",
+                         "nbits,b2,symmetric", "nbits,b2,minmse", "nbits,b2,hqq"):
             made, found = quantize.checked(model, settings + ",extra", feeds, f"{what} {settings}")
             if made is None:
                 continue

@@ -2,12 +2,13 @@
 layers. As test_round.py, from the written models alone; what layers read are floats here.
 """
 
+import itertools
 import subprocess
 
 import numpy as np
 from dump import BUILD, Score
 from onnx import helper
-from test_round import LEVELS, SOLVED, Case, Written, left_alone, look, products, transposed, windows
+from test_round import A8W8, LEVELS, SOLVED, Case, Written, left_alone, look, products, transposed, windows
 
 BITS = {2: "2 bits", 4: "4 bits", 8: "8 bits"}
 LEVELS.update({name: (0, 2**bits - 1) for bits, name in BITS.items()})
@@ -78,6 +79,22 @@ class AloneInBlocks(Alone):
     written = Straight
 
 
+LEVELS.update({"int2": (-1, 1), "uint2": (0, 3), "int3": (-3, 3), "uint3": (0, 7)})
+
+
+def of_levels(name, base=Alone):
+    """Where the type of the file has more levels than were asked for."""
+
+    class Few(Written):
+        def integers(self, constant, axis):
+            return *super().integers(constant, axis)[:3], name
+
+    class OfFew(base):
+        written = Few
+
+    return OfFew
+
+
 WEIGHTS = ["--approach", "weights"]
 CHANNEL = ["--weight-granularity", "channel"]
 GROUPS = ["--weight-granularity", "group", "--group-size", "16"]
@@ -87,6 +104,16 @@ FORMS = {
     "int4 channel": [*WEIGHTS, "--weight", "int4", *CHANNEL],
     "uint4 pow2": [*WEIGHTS, "--weight", "uint4", "--weight-scale", "pow2", *CHANNEL],
 }
+# In what the file has for them: int4, and int2 itself from opset 25 on.
+FEW = {
+    "int3": WEIGHTS,
+    "int3 pow2": [*WEIGHTS, "--weight-scale", "pow2", "--domain", "microsoft"],
+    "uint3 least squares": [*WEIGHTS, "--weight-method", "minmse"],
+    "int2 least squares": [*WEIGHTS, "--weight-method", "minmse"],
+    "uint2 at opset 25": [*WEIGHTS, "--opset", "25"],
+    "int2 at opset 25": [*WEIGHTS, "--opset", "25", "--weight-method", "minmse"],
+}
+BESIDE_ACTIVATIONS = {"int3": A8W8, "uint2 least squares": [*A8W8, "--weight-method", "minmse"]}
 NBITS = ["--preset", "MATMUL_NBITS", "--nbits-group", "16", "--extra-op-types", "Gemm"]
 BLOCKS = {
     "blocks": NBITS,
@@ -106,6 +133,16 @@ def main():
     for form in ("int4", "uint4"):
         options = [*WEIGHTS, "--weight", form, *GROUPS]
         look(score, products, f"{form} groups", options, SOLVED[products], case_of=Alone)
+    for (form, options), make in itertools.product(FEW.items(), (windows, transposed, products)):
+        name = form.split()[0]
+        look(score, make, form, [*options, "--weight", name, *CHANNEL], SOLVED[make], case_of=of_levels(name))
+    for (form, options), make in itertools.product(BESIDE_ACTIVATIONS.items(), (windows, products)):
+        name = form.split()[0]
+        look(score, make, f"A8 {form}", [*options, "--weight", name, *CHANNEL], SOLVED[make],
+             case_of=of_levels(name, Case))
+    for name in ("int3", "uint2"):
+        look(score, products, f"{name} groups", [*WEIGHTS, "--weight", name, *GROUPS], SOLVED[products],
+             case_of=of_levels(name))
     look(score, left_alone, "int8 alone", WEIGHTS, ["solved"], case_of=Alone)
     for form, options in BLOCKS.items():
         look(score, products, form, options, SOLVED[products], case_of=AloneInBlocks)

@@ -16,9 +16,10 @@ import numpy as np
 from dump import BUILD, Score
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/weights"
-LEVELS = {"int4": (-8, 7), "uint4": (0, 15), "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767),
+LEVELS = {"int2": (-2, 1), "uint2": (0, 3), "int3": (-4, 3), "uint3": (0, 7), "int4": (-8, 7), "uint4": (0, 15), "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767),
           "uint16": (0, 65535), "int32": (-2**31, 2**31 - 1), "uint32": (0, 2**32 - 1)}
-REDUCED = {"int8": (-64, 64), "uint8": (0, 127), "int16": (-16384, 16384), "uint16": (0, 32767)}
+STORED = {"int3": "int4", "uint3": "uint4"}
+REDUCED = {"int2": (-1, 1), "uint2": (0, 1), "int3": (-2, 2), "uint3": (0, 3), "int8": (-64, 64), "uint8": (0, 127), "int16": (-16384, 16384), "uint16": (0, 32767)}
 PART = 1 if os.environ.get("LONG") else 3  # divides no number of choices, so that all of them come up
 FACTORS = np.array([1, *np.linspace(0.1, 1.1, 60)])
 rng = np.random.default_rng(11)
@@ -58,12 +59,13 @@ class Answer:
     def __init__(self, elem, shape, scales, zeros, error, raw, back):
         self.scales, self.zeros, self.error, self.raw, self.back = scales, zeros, error, raw, back
         size = math.prod(shape)
-        if elem.endswith("int4"):  # two in a byte, the first in the low bits
-            pairs = np.frombuffer(raw, "u1")
-            nibbles = np.stack([pairs & 15, pairs >> 4], 1).ravel()[:size].astype("u1")
-            self.levels = nibbles.view(getattr(ml_dtypes, elem)).astype("i8").reshape(shape)
+        stored = STORED.get(elem, elem)
+        if stored.endswith(("int2", "int4")):  # several in a byte, the first in the low bits
+            bits = int(stored[-1])
+            codes = np.frombuffer(raw, "u1")[:, None] >> np.arange(0, 8, bits, dtype="u1") & (2**bits - 1)
+            self.levels = codes.ravel()[:size].view(getattr(ml_dtypes, stored)).astype("i8").reshape(shape)
         else:
-            self.levels = np.frombuffer(raw, elem).astype("i8").reshape(shape)
+            self.levels = np.frombuffer(raw, stored).astype("i8").reshape(shape)
 
 
 def levels_of(elem, symmetric, reduce):
@@ -199,9 +201,9 @@ def shapes(ours, score):
               ((5, 33, 3, 3), 1, 0), ((4, 65, 18), 2, 1), ((4, 18, 65), 1, 2), ((3, 70), -1, 1), ((70, 3), -1, 0),
               ((6, 5, 40, 3), 1, 2), ((1, 1, 64), 2, -1), ((40, 1), 1, 0)]
     for (shape, axis, group_axis), part, elem in itertools.product(places, ("tensor", "channel", "group"),
-                                                                   ("int8", "uint4", "int32")):
+                                                                   ("int8", "uint4", "int32", "int2", "uint3")):
         values = draw("normal", math.prod(shape)).astype("f4").reshape(shape)
-        compare(ours, score, values, elem=elem, part=part, symmetric=elem == "int8", group=16, axis=axis,
+        compare(ours, score, values, elem=elem, part=part, symmetric=elem in ("int8", "int2"), group=16, axis=axis,
                 group_axis=group_axis)
 
 
@@ -209,7 +211,7 @@ def methods(ours, score):
     ratios, number = [], 0
     for kind, method, elem, symmetric in itertools.product(
             ("normal", "outliers", "student", "positive", "steps"),
-            ("minmse", "percentile", "minmse-pow2", "nonoverflow"), ("int8", "uint8", "int4", "int16"), (True, False)):
+            ("minmse", "percentile", "minmse-pow2", "nonoverflow"), ("int8", "uint8", "int4", "int16", "int3", "uint2"), (True, False)):
         number += 1
         if number % PART:
             continue

@@ -42,13 +42,15 @@ static void read_words(char *text)
                &symmetric, &reduce, &group, &view.axis, &view.group_axis, &percentile,
                &threads) != 11)
         exit(2);
-    spec = (struct by_tensor_spec){.elem = by_elem_by_name(elem),
-                                   .symmetric = symmetric,
+    spec = (struct by_tensor_spec){.symmetric = symmetric,
                                    .reduce_range = reduce,
                                    .scale = (enum by_scale_type)number_of(scale, scales),
                                    .granularity = (enum by_granularity)number_of(part, parts),
                                    .group = group,
                                    .method = by_calibrator_find(method)};
+    by_spec_set_type(&spec, !strcmp(elem, "int3")    ? BY_TYPE_INT3
+                            : !strcmp(elem, "uint3") ? BY_TYPE_UINT3
+                                                     : by_elem_by_name(elem));
     by_calib_defaults(spec.method, &spec.calib);
     spec.calib.percentile = percentile;
     by_pool_close(pool);

@@ -280,6 +280,10 @@ static void what_a_recipe_needs(void **state)
     recipe.weight.elem = BY_ELEM_INT4;
     assert_int_equal(by_quant_least_opset(&recipe), 21);
     assert_false(by_quant_must_raise(&recipe, 13));
+    by_spec_set_type(&recipe.weight, BY_TYPE_INT3); /* stored as int8 where there is no int4 */
+    assert_int_equal(by_quant_least_opset(&recipe), 13);
+    by_spec_set_type(&recipe.weight, BY_ELEM_INT2);
+    assert_int_equal(by_quant_least_opset(&recipe), 13);
     recipe.weight.granularity = BY_PER_GROUP;
     assert_true(by_quant_must_raise(&recipe, 20));
     assert_false(by_quant_must_raise(&recipe, 21));

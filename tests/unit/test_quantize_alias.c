@@ -172,6 +172,12 @@ static void quarks_gptq_is_a_start_of_solving(void **state)
                                 "first"));
     end(&world);
 
+    makes(&world, WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 3}"));
+    assert_int_equal(world.recipe->weight.bits, 3);
+    end(&world);
+    makes(&world, WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 2}"));
+    assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT2);
+    end(&world);
     makes(&world, WORDS("--extra=UseGPTQ=True",
                         "--extra=GPTQParams={bits: 4, group_size: 32, weight_symmetric: False}"));
     assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT4);
@@ -224,8 +230,8 @@ static void quarks_fine_tuning_that_is_refused(void **state)
     refuses_file("extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
                  "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean "
                  "'NumIterations'?");
-    refuses(WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 3}"),
-            "--extra GPTQParams: Bits: only 4 and 8 are available");
+    refuses(WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 5}"),
+            "--extra GPTQParams: Bits: only 2, 3, 4 and 8 are available");
     refuses(WORDS("--extra=GPTQParams={BlokSize: 3}"),
             "--extra GPTQParams: unknown key 'BlokSize'; did you mean 'BlockSize'?");
     refuses(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),

@@ -210,6 +210,18 @@ static void defaults_follow_other_values(void **state)
     assert_int_equal(world.recipe->bias_kind, BY_BIAS_FLOAT);
     assert_int_equal(world.recipe->weight.group, 32);
     end(&world);
+    makes(&world, WORDS("--weight=uint3", "--bias=as-weight"));
+    assert_int_equal(world.recipe->weight.elem, BY_ELEM_UINT4);
+    assert_int_equal(world.recipe->weight.bits, 3);
+    assert_false(world.recipe->weight.symmetric);
+    assert_int_equal(world.recipe->bias.bits, 3);
+    end(&world);
+    makes(&world, WORDS("--weight=int2", "--bias=int8"));
+    assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT2);
+    assert_true(world.recipe->weight.symmetric);
+    assert_int_equal(world.recipe->bias.elem, BY_ELEM_INT8);
+    assert_int_equal(world.recipe->bias.bits, 0);
+    end(&world);
     makes(&world, WORDS("--approach=nbits", "--nbits-method=hqq"));
     assert_false(world.recipe->nbits.symmetric);
     end(&world);
@@ -275,7 +287,28 @@ static void contradictions_name_both(void **state)
             "--weight-granularity group and --opset below 21");
     refuses(WORDS("--domain=onnx", "--activation=int16", "--opset=17"),
             "--domain onnx, types of 4 or 16 bits and --opset below 21");
-    refuses(WORDS("--approach=nbits", "--nbits=3"), "--nbits is not 2, 4 or 8");
+    refuses(WORDS("--keep-float-weights", "--weight=int3"),
+            "--keep-float-weights and --weight of 2 or 3 bits; without it they are stored as "
+            "integers");
+    refuses(WORDS("--keep-float-weights", "--node=a=weight:uint2"),
+            "--node a: weights of 2 or 3 bits are for --approach static and weights, without "
+            "--keep-float-weights");
+    refuses(WORDS("--keep-float-weights", "--tensor=a=int3"),
+            "--tensor a: weights of 2 or 3 bits are for --approach static and weights, without "
+            "--keep-float-weights");
+    refuses(WORDS("--approach=dynamic", "--op-type=Gemm=weight:int2"),
+            "--op-type Gemm: weights of 2 or 3 bits are for --approach static and weights, without "
+            "--keep-float-weights");
+    refuses(WORDS("--weight=uint3", "--weight-symmetric"),
+            "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
+            "around a zero point; take a signed type");
+    refuses(WORDS("--approach=dynamic", "--weight=int2"),
+            "--approach dynamic and --weight of other than 8 bits");
+    refuses(WORDS("--format=qoperator", "--weight=int3"),
+            "--format qoperator and --weight of other than 8 bits");
+    refuses(WORDS("--approach=nbits", "--nbits=3"),
+            "--nbits is not 2, 4 or 8, the bits that MatMulNBits has; other weights of few bits: "
+            "--approach weights --weight int3");
     refuses(WORDS("--approach=nbits", "--nbits-group=48"), "--nbits-group is not a power of two");
     refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--nbits-symmetric"),
             "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes");
@@ -414,8 +447,8 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("op_types: {Conv: {wieght: int8}}",
                  "c.yaml: 1:19: op_types: unknown key 'wieght'; did you mean 'weight'?");
     refuses_file("nodes:\n  a: {weight: int5}",
-                 "c.yaml: 2:15: nodes: 'int5' is not one of int4, uint4, int8, uint8, int16, "
-                 "uint16, int32, float; did you mean 'int4'?");
+                 "c.yaml: 2:15: nodes: 'int5' is not one of int2, uint2, int3, uint3, int4, uint4, "
+                 "int8, uint8, int16, uint16, int32, float; did you mean 'int2'?");
     refuses_file("nodes: {a: quick}",
                  "c.yaml: 1:12: nodes: 'float' or a map of activation, weight, bias, ... is "
                  "expected");
@@ -441,11 +474,13 @@ static void broken_rules_name_their_place(void **state)
                  "c.yaml: 1:37: tensors: a zero point is a whole number of the type");
     refuses_file("tensors: {a: {type: int8, scale: 1, zero_point: 200}}",
                  "c.yaml: 1:14: tensors: zero point 200 is not a value of int8");
+    refuses_file("tensors: {a: {type: uint3, scale: 1, zero_point: 8}}",
+                 "c.yaml: 1:14: tensors: zero point 8 is not a value of uint3");
     refuses_file("tensors: {a: {range: [1, 1]}}",
                  "c.yaml: 1:22: tensors: a range is [LOW, HIGH] with LOW below HIGH");
     refuses(WORDS("--node=a=weight:int5"),
-            "--node a: 'int5' is not one of int4, uint4, int8, uint8, int16, uint16, int32, float; "
-            "did you mean 'int4'?");
+            "--node a: 'int5' is not one of int2, uint2, int3, uint3, int4, uint4, int8, uint8, "
+            "int16, uint16, int32, float; did you mean 'int2'?");
     refuses(WORDS("--node=a={b: [}"), "--node a: '{b: [}' is no list of KEY:VALUE");
     refuses(WORDS("--tensor=a=scale:1", "--tensor=a=scale:2"),
             "--tensor a: scale or range of this tensor is given twice");

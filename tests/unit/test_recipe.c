@@ -112,6 +112,43 @@ static void a_spec_says_what_it_is(void **state)
     assert_string_equal(by_spec_text(&spec, small, sizeof small), "uint4, ");
     spec = (struct by_tensor_spec){.elem = 0};
     assert_string_equal(by_spec_text(&spec, buf, sizeof buf), "float");
+    spec = (struct by_tensor_spec){.elem = BY_ELEM_UINT8, .bits = 3};
+    assert_string_equal(by_spec_text(&spec, buf, sizeof buf), "uint3, asymmetric, per tensor");
+    assert_string_equal(by_spec_stored_text(&spec, buf, sizeof buf),
+                        "uint3 in uint8, asymmetric, per tensor");
+    spec = (struct by_tensor_spec){.elem = BY_ELEM_INT2, .bits = 2};
+    assert_string_equal(by_spec_stored_type(&spec, buf, sizeof buf), "int2");
+}
+
+static void few_bits_are_stored_in_what_there_is(void **state)
+{
+    static const struct {
+        int64_t type, opset;
+        enum by_q_domain domain;
+        enum by_approach approach;
+        int64_t elem;
+    } cases[] = {
+        {BY_TYPE_INT3, 20, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_INT8},
+        {BY_TYPE_INT3, 20, BY_Q_ONNX, BY_APPROACH_STATIC, BY_ELEM_INT8},
+        {BY_TYPE_INT3, 20, BY_Q_MICROSOFT, BY_APPROACH_STATIC, BY_ELEM_INT4},
+        {BY_TYPE_INT3, 21, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_INT4},
+        {BY_TYPE_UINT3, 25, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_UINT4},
+        {BY_ELEM_UINT2, 24, BY_Q_ONNX, BY_APPROACH_WEIGHTS, BY_ELEM_UINT4},
+        {BY_ELEM_UINT2, 25, BY_Q_ONNX, BY_APPROACH_WEIGHTS, BY_ELEM_UINT2},
+        {BY_ELEM_INT2, 25, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_INT2},
+        {BY_ELEM_INT2, 25, BY_Q_AUTO, BY_APPROACH_STATIC, BY_ELEM_INT4},
+        {BY_ELEM_INT2, 25, BY_Q_MICROSOFT, BY_APPROACH_WEIGHTS, BY_ELEM_INT4},
+        {BY_ELEM_INT4, 13, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_INT4}, /* the domain follows */
+        {BY_ELEM_INT8, 25, BY_Q_AUTO, BY_APPROACH_WEIGHTS, BY_ELEM_INT8},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct by_recipe recipe = {.domain = cases[i].domain, .approach = cases[i].approach};
+        struct by_tensor_spec spec = {0};
+        by_spec_set_type(&spec, cases[i].type);
+        by_spec_store(&spec, &recipe, cases[i].opset);
+        assert_int_equal(spec.elem, cases[i].elem);
+    }
 }
 
 int main(void)
@@ -123,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_broken_expression_is_named),
         cmocka_unit_test(a_change_sets_what_it_names),
         cmocka_unit_test(a_spec_says_what_it_is),
+        cmocka_unit_test(few_bits_are_stored_in_what_there_is),
     };
     return cmocka_run_group_tests_name("recipe", tests, NULL, NULL);
 }

@@ -45,10 +45,20 @@ static void draw(float *values, size_t count, uint64_t seed)
 static void levels(void **state)
 {
     static const struct {
-        int64_t elem;
+        int64_t type;
         bool symmetric, reduced;
         int64_t qmin, qmax;
     } cases[] = {
+        {BY_ELEM_INT2, true, false, -1, 1},
+        {BY_ELEM_INT2, false, false, -2, 1},
+        {BY_ELEM_INT2, true, true, -1, 1},
+        {BY_ELEM_UINT2, false, false, 0, 3},
+        {BY_ELEM_UINT2, false, true, 0, 1},
+        {BY_TYPE_INT3, true, false, -3, 3},
+        {BY_TYPE_INT3, false, false, -4, 3},
+        {BY_TYPE_INT3, true, true, -2, 2},
+        {BY_TYPE_UINT3, false, false, 0, 7},
+        {BY_TYPE_UINT3, false, true, 0, 3},
         {BY_ELEM_INT4, true, false, -7, 7},
         {BY_ELEM_INT4, false, false, -8, 7},
         {BY_ELEM_UINT4, true, false, 0, 15},
@@ -67,10 +77,10 @@ static void levels(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct by_tensor_spec spec = {.elem = cases[i].elem,
-                                            .symmetric = cases[i].symmetric,
-                                            .reduce_range = cases[i].reduced};
+        struct by_tensor_spec spec = {.symmetric = cases[i].symmetric,
+                                      .reduce_range = cases[i].reduced};
         int64_t qmin, qmax;
+        by_spec_set_type(&spec, cases[i].type);
         by_spec_levels(&spec, &qmin, &qmax);
         assert_int_equal(qmin, cases[i].qmin);
         assert_int_equal(qmax, cases[i].qmax);

@@ -1,0 +1,73 @@
+#include "quantize_narrow.h"
+
+#include "base/text.h"
+#include "ir/tensor.h"
+
+static unsigned stored_bits(const struct by_tensor_spec *spec)
+{
+    return by_elem_info(spec->elem)->bits;
+}
+
+/* The first of those that take more bits than they have. */
+static const struct by_tensor_spec *find_wider(const struct by_quant_plan *plan, unsigned bits,
+                                               size_t *count)
+{
+    const struct by_tensor_spec *first = NULL;
+    *count = 0;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_tensor_spec *spec = &plan->rows.at[i].spec;
+        if (spec->bits != bits || stored_bits(spec) == bits)
+            continue;
+        first = first ? first : spec;
+        ++*count;
+    }
+    return first;
+}
+
+static const char *why_no_smaller(const struct by_tensor_spec *spec, const struct by_recipe *recipe)
+{
+    if (spec->bits > 2)
+        return "ONNX has no smaller type for it";
+    if (recipe->domain == BY_Q_MICROSOFT)
+        return "com.microsoft has no smaller type for it";
+    return recipe->approach == BY_APPROACH_STATIC
+               ? "ONNX Runtime takes none of 2 bits beside quantized activations"
+               : "ONNX Runtime misreads columns of 2 bits that do not fill bytes";
+}
+
+/* What newer opsets would take; else why nothing takes less. */
+static void add_smaller(struct by_text *text, const struct by_tensor_spec *spec,
+                        const struct by_recipe *recipe, int64_t opset)
+{
+    static const int types[] = {BY_ELEM_INT4, BY_ELEM_INT2};
+    unsigned least = stored_bits(spec);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const unsigned since = by_elem_info(types[i])->opset;
+        struct by_tensor_spec other = *spec;
+        by_spec_store(&other, recipe, since);
+        if (stored_bits(&other) >= least || since <= opset)
+            continue;
+        by_text_add(text, least == stored_bits(spec) ? "; --opset %u has %s" : ", --opset %u %s",
+                    since, by_elem_name(other.elem));
+        least = stored_bits(&other);
+    }
+    if (least == stored_bits(spec))
+        by_text_add(text, "; %s", why_no_smaller(spec, recipe));
+}
+
+void by_quantize_tell_narrow(const struct by_quantization *q)
+{
+    for (unsigned bits = 2; bits <= 3; bits++) {
+        char buf[256], type[32];
+        struct by_text text;
+        size_t count;
+        const struct by_tensor_spec *spec = find_wider(q->plan, bits, &count);
+        if (!spec)
+            continue;
+        by_text_init(&text, buf, sizeof buf);
+        by_text_add(&text, "%s is stored as %s in %zu %s", by_spec_type(spec, type, sizeof type),
+                    by_elem_name(spec->elem), count, count == 1 ? "constant" : "constants");
+        add_smaller(&text, spec, q->options->recipe, by_model_opset(q->model, ""));
+        by_log(q->options->log, BY_LOG_NOTICE, "%s", buf);
+    }
+}

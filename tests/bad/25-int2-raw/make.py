@@ -1,0 +1,3 @@
+from lib.proto import add, opset, save, tensor
+
+save(add(tensor("w", 26, (9,), bytes(2)), ir=13, opsets=[opset(25)]))
