@@ -85,11 +85,10 @@ static int dequantize(struct by_solving *solving, const struct by_solve_source *
     return to_values(from, source, solving->read.size / sizeof *values, values, err);
 }
 
-int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
-                   const struct by_array **x, struct baryon_error *err)
+static int read_copy(struct by_solving *solving, const struct by_solve_source *source,
+                     size_t sample, struct baryon_error *err)
 {
     struct by_array waits;
-    *x = &solving->read;
     if (by_stages_look(solving->rounded, source->value, sample, &solving->read_room, &waits, err) <
         0)
         return -1;
@@ -99,20 +98,18 @@ int by_solve_input(struct by_solving *solving, const struct by_solve_source *sou
     return 0;
 }
 
-int by_solve_lesson(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
-                    const struct by_array **x, struct baryon_error *err)
-{
-    if (!source->reference)
-        return by_solve_input(solving, source, sample, x, err);
-    *x = &solving->read;
-    return by_stages_look(solving->exact, source->reference, sample, &solving->read_room,
-                          &solving->read, err);
-}
-
-int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,
+int by_solve_sample(struct by_solving *solving, const struct by_round_layer *layer,
+                    const struct by_solve_source *source, size_t sample, const struct by_array **x,
                     const struct by_array **y, struct baryon_error *err)
 {
+    const bool learns_there = source->reference && sample < solving->train;
+    *x = &solving->read;
     *y = &solving->wanted;
+    const int status = learns_there ? by_stages_look(solving->exact, source->reference, sample,
+                                                     &solving->read_room, &solving->read, err)
+                                    : read_copy(solving, source, sample, err);
+    if (status < 0)
+        return -1;
     return by_stages_look(solving->exact, by_solve_wanted(solving, layer), sample,
                           &solving->wanted_room, &solving->wanted, err);
 }

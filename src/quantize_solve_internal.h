@@ -144,13 +144,10 @@ int by_solve_layer(struct by_solving *solving, size_t place, struct baryon_error
 
 int by_solve_source_of(const struct baryon_node *node, struct by_solve_source *source,
                        struct baryon_error *err);
-/* What a layer reads in a sample, for judging and for solving, and what it is to give; good until
- * the next call. */
-int by_solve_input(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
-                   const struct by_array **x, struct baryon_error *err);
-int by_solve_lesson(struct by_solving *solving, const struct by_solve_source *source, size_t sample,
-                    const struct by_array **x, struct baryon_error *err);
-int by_solve_output(struct by_solving *solving, const struct by_round_layer *layer, size_t sample,
+/* What a layer reads in a sample, to be solved or judged on, and what it is to give; good until the
+ * next call. */
+int by_solve_sample(struct by_solving *solving, const struct by_round_layer *layer,
+                    const struct by_solve_source *source, size_t sample, const struct by_array **x,
                     const struct by_array **y, struct baryon_error *err);
 
 /* Room for as many floats as that has, and an array of them; good until the next call. */

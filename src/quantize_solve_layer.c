@@ -30,8 +30,8 @@ static int gather(struct by_solving *solving, const struct by_round_layer *layer
 {
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
-        if (by_solve_go_on(solving, err) < 0 || by_solve_lesson(solving, source, i, &x, err) < 0 ||
-            by_solve_output(solving, layer, i, &y, err) < 0 ||
+        if (by_solve_go_on(solving, err) < 0 ||
+            by_solve_sample(solving, layer, source, i, &x, &y, err) < 0 ||
             by_round_moments_look(moments, solving->scratch, layer, x, y, i, err) < 0)
             return -1;
     }
@@ -52,8 +52,7 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
     for (size_t i = 0; i < solving->train; i++) {
         const struct by_array *x, *y;
         if (by_solve_go_on(solving, err) < 0 ||
-            by_solve_lesson(solving, looking->source, i, &x, err) < 0 ||
-            by_solve_output(solving, looking->layer, i, &y, err) < 0 ||
+            by_solve_sample(solving, looking->layer, looking->source, i, &x, &y, err) < 0 ||
             by_round_behind_look(behind, solving->scratch, looking->layer, x, y, i, err) < 0)
             return -1;
     }
@@ -67,8 +66,7 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
 {
     for (size_t i = solving->train; i < solving->train + solving->judging; i++) {
         const struct by_array *x, *y;
-        if (by_solve_input(solving, source, i, &x, err) < 0 ||
-            by_solve_output(solving, layer, i, &y, err) < 0 ||
+        if (by_solve_sample(solving, layer, source, i, &x, &y, err) < 0 ||
             by_round_errors_look(errors, solving->scratch, layer, x, y, i, err) < 0)
             return -1;
     }

@@ -113,8 +113,7 @@ static int cost(struct scaling *scaling, float scale, double *noise, struct bary
     for (size_t i = 0; i < solving->train && i < SAMPLES; i++) {
         struct by_array rounded;
         const struct by_array *x, *y;
-        if (by_solve_input(solving, &source, i, &x, err) < 0 ||
-            by_solve_output(solving, scaling->layer, i, &y, err) < 0 ||
+        if (by_solve_sample(solving, scaling->layer, &source, i, &x, &y, err) < 0 ||
             fake_quantize(scaling, x, scale, &rounded, err) < 0 ||
             by_round_errors_look(&errors, solving->scratch, scaling->layer, &rounded, y, i, err) <
                 0)
