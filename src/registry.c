@@ -1,6 +1,8 @@
 #include "registry.h"
 
+#include "base/format.h"
 #include "calib/calib.h"
+#include "dtype/dtype.h"
 #include "engine/session.h"
 #include "input/input.h"
 #include "ir/opinfo.h"
@@ -56,6 +58,22 @@ static void type_row(size_t index, struct by_registry_row *row)
     if (info->bits)
         snprintf(row->detail, sizeof row->detail, "%u", info->bits);
     row->help = info->onnx;
+}
+
+static size_t format_count(void)
+{
+    size_t count;
+    by_dtypes(&count);
+    return count;
+}
+
+static void format_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_dtype *dtype = by_dtypes(&count)[index];
+    row->name = dtype->name;
+    by_format(row->detail, sizeof row->detail, "%g", by_dtype_bits(dtype));
+    row->help = dtype->help;
 }
 
 static size_t reader_count(void)
@@ -209,6 +227,8 @@ static void target_row(size_t index, struct by_registry_row *row)
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
+    {"formats", "bits an element", "Number formats, alone or in blocks that share a scale",
+     format_count, format_row},
     {"readers", "files", "Kinds of sample files", reader_count, reader_row},
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
     {"methods", "also called", "Ways to choose the range of a quantized tensor", method_count,

@@ -4,6 +4,7 @@
  *   list        rows in                     a row is
  *   operators   src/ir/opinfo_*.h           what is known about an operator
  *   types       src/ir/elem.c               an element type
+ *   formats     src/dtype/dtypes.c          a number format
  *   readers     src/input/readers.c         a kind of sample file
  *   preps       src/input/prep_presets.c    a named preparation of pictures
  *   methods     src/calib/methods.c         a calibration method

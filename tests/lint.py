@@ -25,6 +25,7 @@ LAYERS = {
     "onnx": {"base", "ir", "onnx"},
     "engine": {"base", "ir", "onnx", "engine"},
     "input": {"base", "ir", "onnx", "engine", "input"},
+    "dtype": {"base", "ir", "dtype"},
     "stats": {"base", "ir", "onnx", "engine", "stats"},
     "calib": {"base", "ir", "stats", "calib"},
     "pass": {"base", "ir", "onnx", "engine", "pass"},
@@ -32,7 +33,7 @@ LAYERS = {
     "solve": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "solve"},
     "report": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "report"},
     "preset": {"base", "preset"},
-    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", ""},
+    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", "dtype", ""},
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -1,0 +1,12 @@
+#include "dtype/family.h"
+
+#include "ir/tensor.h"
+
+const struct by_dtype by_dtype_bf16 = {
+    .name = "bf16",
+    .help = "the upper half of a float: 8 bits of exponent, 7 of fraction",
+    .bits = 16,
+    .elem = BY_ELEM_BFLOAT16,
+    .does = &by_family_float,
+    .element = {8, 7, 127, BY_SPECIAL_IEEE},
+};

@@ -1,0 +1,176 @@
+/* Arrays in blocks: where the blocks lie, and all of them on all threads. */
+#include "dtype/block.h"
+
+#include "dtype/block_plain.h"
+#include "ir/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GRAIN 16384 /* values of a piece, about */
+
+struct work {
+    const struct by_dtype *dtype;
+    const struct by_block_cast *cast;
+    struct by_block_extent extent;
+    const float *in;
+    float *out;
+    uint8_t *codes, *scales;
+    const uint8_t *from_codes, *from_scales;
+};
+
+static int check(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                 struct baryon_error *err)
+{
+    const int64_t rank = (int64_t)cast->rank;
+    if (!dtype->block.size)
+        return by_fail(err, BARYON_ERR_INTERNAL,
+                       "%s has no blocks, it goes through by_dtype_round()", dtype->name);
+    if (rank > 1 && (cast->axis < -rank || cast->axis >= rank))
+        return by_fail(err, BARYON_ERR_INPUT, "axis %d of blocks, the array has %lld dimensions",
+                       cast->axis, (long long)rank);
+    if (!(cast->tensor_scale >= 0) || isinf(cast->tensor_scale))
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "the scale of the tensor is %g, it must be above 0 and finite",
+                       (double)cast->tensor_scale);
+    if (cast->tensor_scale > 0 && !dtype->block.scaled)
+        return by_fail(err, BARYON_ERR_INPUT, "%s has no scale of the tensor", dtype->name);
+    return 0;
+}
+
+static size_t product(const int64_t *dims, size_t begin, size_t end)
+{
+    size_t count = 1;
+    for (size_t i = begin; i < end; i++)
+        count *= (size_t)dims[i];
+    return count;
+}
+
+static size_t bytes_of_shared(const struct by_dtype *dtype, size_t size)
+{
+    const struct by_block_layout *layout = &dtype->block;
+    const size_t subs = layout->sub ? size / layout->sub + (size % layout->sub > 0) : 0;
+    return 1 + (subs * layout->shifts + 7) / 8;
+}
+
+int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                    struct by_block_extent *extent, struct baryon_error *err)
+{
+    struct by_block_extent e = {.size = cast->size ? cast->size : dtype->block.size};
+    if (check(dtype, cast, err) || by_dims_count(cast->dims, cast->rank, &e.values, err))
+        return -1;
+    const size_t axis = cast->rank < 2   ? 0
+                        : cast->axis < 0 ? (size_t)(cast->axis + (int)cast->rank)
+                                         : (size_t)cast->axis;
+    if (e.values) {
+        e.outer = product(cast->dims, 0, axis);
+        e.length = cast->rank ? (size_t)cast->dims[axis] : 1;
+        e.inner = cast->rank ? product(cast->dims, axis + 1, cast->rank) : 1;
+        e.per_line = e.length / e.size + (e.length % e.size > 0);
+    }
+    e.blocks = e.outer * e.inner * e.per_line; /* no more than values */
+    e.block_bytes = bytes_of_shared(dtype, e.size);
+    if (by_mul_overflow(e.blocks, e.size, &e.codes) ||
+        by_mul_overflow(e.blocks, e.block_bytes, &e.scale_bytes))
+        return by_fail(err, BARYON_ERR_INPUT, "%zu blocks of %zu elements overflow", e.blocks,
+                       e.size);
+    *extent = e;
+    return 0;
+}
+
+/* Block number `index` in the order of codes: what there is of it, and where in the array. */
+static size_t locate(const struct by_block_extent *extent, size_t index,
+                     struct by_block_place *place)
+{
+    const size_t line = index / extent->per_line, begin = index % extent->per_line * extent->size;
+    const size_t left = extent->length - begin;
+    place->count = left < extent->size ? left : extent->size;
+    place->stride = extent->inner;
+    place->size = extent->size;
+    place->first = (uint64_t)index * extent->size;
+    return (line / extent->inner * extent->length + begin) * extent->inner + line % extent->inner;
+}
+
+static int run(struct work *work, by_piece_fn *piece, struct by_pool *pool,
+               struct baryon_error *err)
+{
+    const size_t size = work->extent.size;
+    return by_par_for(pool, work->extent.blocks, size < GRAIN ? GRAIN / size : 1, piece, work, err);
+}
+
+static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct work *work = context;
+    struct by_block_place place;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = locate(&work->extent, i, &place);
+        by_block_plain_round(work->dtype, work->cast, &place, work->in + at, work->out + at);
+    }
+    return 0;
+}
+
+int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
+                   struct by_pool *pool, float *out, struct baryon_error *err)
+{
+    struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = out};
+    if (by_block_extent(dtype, cast, &work.extent, err))
+        return -1;
+    if (work.extent.values == 1) {
+        *out = *in;
+        return 0;
+    }
+    return run(&work, round_piece, pool, err);
+}
+
+static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct work *work = context;
+    struct by_block_place place;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = locate(&work->extent, i, &place);
+        uint8_t *scale = work->scales + i * work->extent.block_bytes;
+        memset(scale, 0, work->extent.block_bytes);
+        by_block_plain_encode(work->dtype, work->cast, &place, work->in + at,
+                              work->codes + i * work->extent.size, scale);
+    }
+    return 0;
+}
+
+int by_block_encode(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
+                    struct by_pool *pool, uint8_t *codes, uint8_t *scales, struct baryon_error *err)
+{
+    struct work work = {.dtype = dtype, .cast = cast, .in = in, .codes = codes, .scales = scales};
+    if (by_block_extent(dtype, cast, &work.extent, err))
+        return -1;
+    return run(&work, encode_piece, pool, err);
+}
+
+static int decode_piece(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct work *work = context;
+    struct by_block_place place;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++) {
+        const size_t at = locate(&work->extent, i, &place);
+        by_block_plain_decode(work->dtype, work->cast, &place,
+                              work->from_codes + i * work->extent.size,
+                              work->from_scales + i * work->extent.block_bytes, work->out + at);
+    }
+    return 0;
+}
+
+int by_block_decode(const struct by_dtype *dtype, const uint8_t *codes, const uint8_t *scales,
+                    const struct by_block_cast *cast, struct by_pool *pool, float *out,
+                    struct baryon_error *err)
+{
+    struct work work = {
+        .dtype = dtype, .cast = cast, .out = out, .from_codes = codes, .from_scales = scales};
+    if (by_block_extent(dtype, cast, &work.extent, err))
+        return -1;
+    return run(&work, decode_piece, pool, err);
+}

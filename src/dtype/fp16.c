@@ -1,0 +1,12 @@
+#include "dtype/family.h"
+
+#include "ir/tensor.h"
+
+const struct by_dtype by_dtype_fp16 = {
+    .name = "fp16",
+    .help = "half precision: 5 bits of exponent, 10 of fraction, to 65504",
+    .bits = 16,
+    .elem = BY_ELEM_FLOAT16,
+    .does = &by_family_float,
+    .element = {5, 10, 15, BY_SPECIAL_IEEE},
+};

@@ -1,0 +1,21 @@
+#include "dtype/family.h"
+
+#include "ir/tensor.h"
+
+const struct by_dtype by_dtype_fp6_e3m2 = {
+    .name = "fp6_e3m2",
+    .help = "3 bits of exponent, 2 of fraction, to 28, numbers only",
+    .bits = 6,
+    .elem = BY_ELEM_FLOAT6E3M2,
+    .does = &by_family_float,
+    .element = {3, 2, 3, BY_SPECIAL_NONE},
+};
+
+const struct by_dtype by_dtype_fp6_e2m3 = {
+    .name = "fp6_e2m3",
+    .help = "2 bits of exponent, 3 of fraction, to 7.5, numbers only",
+    .bits = 6,
+    .elem = BY_ELEM_FLOAT6E2M3,
+    .does = &by_family_float,
+    .element = {2, 3, 1, BY_SPECIAL_NONE},
+};
