@@ -118,6 +118,16 @@ static bool solves(const struct by_recipe_settings *s)
     return s->rounding != BY_ROUNDING_NEAREST;
 }
 
+static bool descends(const struct by_recipe_settings *s)
+{
+    return s->rounding == BY_ROUNDING_DESCENT || s->rounding == BY_ROUNDING_GPTQ;
+}
+
+static bool relaxes(const struct by_recipe_settings *s)
+{
+    return s->rounding == BY_ROUNDING_RELAXATION;
+}
+
 static const struct meaning {
     const char *options; /* names between blanks, "prefix*" for all that begin with it */
     condition *holds;
@@ -150,9 +160,12 @@ static const struct meaning {
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
-    {" rounding-damping rounding-mix rounding-inputs rounding-biases rounding-free rounding-scales "
-     "rounding-samples rounding-op-types ",
-     solves, "--rounding descent or gptq"},
+    {" rounding-damping rounding-mix rounding-inputs rounding-biases rounding-scales "
+     "rounding-samples "
+     "rounding-op-types ",
+     solves, "--rounding descent, gptq or relaxation"},
+    {" rounding-free ", descends, "--rounding descent or gptq"},
+    {" rounding-iterations ", relaxes, "--rounding relaxation"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},
     {" operators all-op-types matmul-constant-only op-type tensor ", is_not_nbits,

@@ -235,6 +235,8 @@ static const struct by_choice roundings[] = {
     {"descent", BY_ROUNDING_DESCENT,
      "layer by layer, so that each gives on samples what the float one does"},
     {"gptq", BY_ROUNDING_GPTQ, "the same, from integers that make up for each other's errors"},
+    {"relaxation", BY_ROUNDING_RELAXATION,
+     "the same aim, by the training of AdaRound: for comparison, far slower"},
     {0},
 };
 
@@ -311,6 +313,14 @@ static const struct by_option hardware_rows[] = {
      AT(rounding_mix),
      .help = "Of what solved layers are to give, the share that float weights give on what they "
              "read in the quantized model; the rest is what they gave in the float one"},
+    {.name = "rounding-iterations",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 1,
+     .max = 100000,
+     .fallback = "1000",
+     AT(rounding_iterations),
+     .help = "Of the training of --rounding relaxation"},
     {.name = "rounding-inputs",
      .type = BY_OPT_CHOICE,
      .arg = "WHICH",

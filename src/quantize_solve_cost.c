@@ -5,9 +5,10 @@
 /* As multiplications of a matrix product in that time: */
 #define OPENING 1.5e8 /* two pieces */
 #define PASSING                                                                                    \
-    300          /* a value given: what other nodes do with it, and its way to a file and back     \
-                  */
-#define SWEEPS 1 /* descent, times outputs times columns squared */
+    300             /* a value given: what other nodes do with it, and its way to a file and back  \
+                     */
+#define SWEEPS  1   /* descent, times outputs times columns squared */
+#define TURNING 500 /* a weight, in an iteration of the relaxation, besides products */
 
 /* Where the layer gives something, in one sample. */
 static double places_of(const struct by_solving *solving, const struct by_round_layer *layer)
@@ -21,6 +22,15 @@ static double places_of(const struct by_solving *solving, const struct by_round_
     return places < 1 ? 1 : places;
 }
 
+/* Of finding an output's integers. */
+static double search_of(const struct by_solving *solving, double columns)
+{
+    const struct by_recipe *recipe = &solving->recipe;
+    return recipe->rounding == BY_ROUNDING_RELAXATION
+               ? recipe->rounding_iterations * columns * (columns + TURNING)
+               : SWEEPS * columns * columns;
+}
+
 static double cost_of(const struct by_solving *solving, const struct by_round_layer *layer)
 {
     const double columns = (double)layer->columns, outs = (double)layer->outs;
@@ -30,8 +40,8 @@ static double cost_of(const struct by_solving *solving, const struct by_round_la
     const double rows = places < most ? places : most;
     const double sums = samples * rows * (columns * columns / 2 + columns * outs);
     const double runs = samples * places * outs * (columns * 2 + PASSING);
-    const double descent = SWEEPS * outs * columns * columns;
-    return OPENING + (double)layer->groups * (sums + runs + descent);
+    const double search = outs * search_of(solving, columns);
+    return OPENING + (double)layer->groups * (sums + runs + search);
 }
 
 double by_solve_share(const struct by_solving *solving, size_t done)

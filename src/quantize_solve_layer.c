@@ -177,16 +177,18 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
                   struct baryon_error *err)
 {
     const struct by_round_layer *layer = &solving->layers[place];
+    const struct by_recipe *recipe = &solving->recipe;
     struct looking looking = {solving, layer, source};
     const struct by_round_options options = {
         .look = look_again,
         .context = &looking,
         .scales = solving->scales != BY_SOLVE_NO_SCALES && by_solve_may_scale(solving, layer),
-        .mix = solving->recipe.rounding_mix,
-        .damping = solving->recipe.rounding_damping,
-        .free = solving->recipe.rounding_free,
-        .fixed_biases = !solving->recipe.rounding_biases,
-        .gptq = solving->recipe.rounding == BY_ROUNDING_GPTQ,
+        .mix = recipe->rounding_mix,
+        .damping = recipe->rounding_damping,
+        .free = recipe->rounding_free,
+        .fixed_biases = !recipe->rounding_biases,
+        .gptq = recipe->rounding == BY_ROUNDING_GPTQ,
+        .relaxation = recipe->rounding == BY_ROUNDING_RELAXATION ? recipe->rounding_iterations : 0,
     };
     struct by_quantization *q = solving->q;
     if (gather(solving, layer, source, moments, err) < 0)

@@ -96,7 +96,12 @@ enum by_bias_kind {
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
-enum by_rounding { BY_ROUNDING_NEAREST, BY_ROUNDING_DESCENT, BY_ROUNDING_GPTQ };
+enum by_rounding {
+    BY_ROUNDING_NEAREST,
+    BY_ROUNDING_DESCENT,
+    BY_ROUNDING_GPTQ,
+    BY_ROUNDING_RELAXATION,
+};
 enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ, BY_NBITS_MINMSE };
 
 struct by_recipe {
@@ -158,6 +163,7 @@ struct by_recipe {
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
     double rounding_damping, rounding_mix;
+    unsigned rounding_iterations;         /* of the relaxation */
     bool rounding_on_float;               /* layers are solved on what the float model gives */
     bool rounding_biases;                 /* are solved with the weights */
     bool rounding_free;                   /* integers need not be next to the weights */

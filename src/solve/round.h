@@ -15,6 +15,8 @@ struct by_round_options {
     bool free;         /* integers may leave the two next to the weights */
     bool fixed_biases; /* are not solved, and what the activation behind sees does not count */
     bool gptq;         /* begin with its integers, which may be far from the weights */
+    /* Iterations of the relaxation that there is in place of descent; 0: descent. */
+    unsigned relaxation;
     /* Shows the layer all samples again; NULL: what the activation behind sees does not count. */
     int (*look)(void *context, struct by_round_behind *behind, struct baryon_error *err);
     void *context;
@@ -39,9 +41,9 @@ int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer
 int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                      struct by_pool *pool, struct by_round_choice *choice,
                      struct baryon_error *err);
-/* By descent, from the nearest integers or those of GPTQ. moments: finished, centred where the
- * layer has a bias; they are used up. scaled: the same with other scales, where options ask for
- * them; else it may be NULL and stays as it is. */
+/* By descent, from the nearest integers or those of GPTQ, or by relaxation. moments: finished,
+ * centred where the layer has a bias; they are used up. scaled: the same with other scales, where
+ * options ask for them; else it may be NULL and stays as it is. */
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_moments *moments, const struct by_round_options *options,
                    struct by_pool *pool, struct by_round_choice *choice,

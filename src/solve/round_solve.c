@@ -1,12 +1,8 @@
 /* From moments to integers and biases. */
-#include "solve/gptq.h"
 #include "solve/round_internal.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef int by_round_solver(const struct by_descent *problem, struct by_pool *pool,
-                            int32_t *integers, struct baryon_error *err);
 
 struct solving {
     const struct by_round_problem *problem;
@@ -16,8 +12,6 @@ struct solving {
     struct by_round_choice *choice, *scaled;
     struct by_pool *pool;
     const struct by_blas *blas;
-    by_round_solver *run; /* what is done to each group */
-    struct by_pool *inner;
     float share; /* of the float weights in what is aimed at */
 };
 
@@ -76,52 +70,10 @@ static void damp(const struct solving *solving)
     }
 }
 
-static int run_descent(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
-                       struct baryon_error *err)
-{
-    return by_descent_run(problem, pool, integers, NULL, err);
-}
-
-static int solve_groups(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
-{
-    const struct solving *solving = context;
-    const size_t width = solving->layer->columns, outs = solving->layer->outs;
-    (void)worker;
-    for (size_t g = begin; g < end; g++) {
-        struct by_descent one = by_round_group(solving->problem, g);
-        one.gram = solving->moments->gram + g * width * width;
-        one.cross = solving->moments->cross + g * outs * width;
-        if (solving->run(&one, solving->inner, solving->choice->integers + g * outs * width, err) <
-            0)
-            return -1;
-    }
-    return 0;
-}
-
-/* By all threads in one group, or in groups side by side. */
-static int run_groups(struct solving *solving, by_round_solver *run, struct baryon_error *err)
-{
-    const size_t groups = solving->layer->groups;
-    solving->run = run;
-    solving->inner = groups > 1 ? NULL : solving->pool;
-    return by_par_for(groups > 1 ? solving->pool : NULL, groups, 1, solve_groups, solving, err);
-}
-
-int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                     const struct by_round_moments *moments, struct by_pool *pool,
-                     int32_t *integers, struct baryon_error *err)
-{
-    struct by_round_choice choice = {.integers = integers};
-    struct by_round_moments same = *moments;
-    struct solving solving = {
-        .problem = problem, .layer = layer, .moments = &same, .choice = &choice, .pool = pool};
-    return run_groups(&solving, run_descent, err);
-}
-
 static int descend(struct solving *solving, struct baryon_error *err)
 {
-    if (run_groups(solving, run_descent, err) < 0)
+    if (by_round_find(solving->problem, solving->layer, solving->moments, solving->options,
+                      solving->pool, solving->choice->integers, err) < 0)
         return -1;
     by_round_set_weights(solving->problem, solving->layer->groups * solving->layer->outs,
                          solving->choice);
@@ -287,8 +239,14 @@ static int solve_scales(const struct solving *solving, const struct by_quant_pla
     if (status < 0)
         return -1;
     const struct by_round_problem problem = rescale(solving->problem, scaled->scales);
-    return by_round_descend(&problem, layer, solving->moments, solving->pool, scaled->integers,
-                            err);
+    return by_round_find(&problem, layer, solving->moments, solving->options, solving->pool,
+                         scaled->integers, err);
+}
+
+static int feed_back(struct solving *solving, struct baryon_error *err)
+{
+    return by_round_feed_back(solving->problem, solving->layer, solving->moments, solving->pool,
+                              solving->choice->integers, err);
 }
 
 static int solve(struct solving *solving, const struct by_quant_plan *plan,
@@ -301,8 +259,8 @@ static int solve(struct solving *solving, const struct by_quant_plan *plan,
     if (mix(solving, solving->options->mix, err) < 0)
         return -1;
     damp(solving);
-    if ((solving->options->gptq && run_groups(solving, by_gptq_run, err) < 0) ||
-        descend(solving, err) < 0 || look_behind(solving, err) < 0)
+    if ((solving->options->gptq && feed_back(solving, err) < 0) || descend(solving, err) < 0 ||
+        look_behind(solving, err) < 0)
         return -1;
     return solving->options->scales ? solve_scales(solving, plan, err) : 0;
 }

@@ -138,11 +138,15 @@ class Rounding(process.Case):
             self.go_on(whole, *more)
 
     def test_of_another_run(self):
-        more = WAYS["powers of two"]
-        self.interrupt(*more)
-        changed = (*more, "--rounding-damping", "0.1")
-        whole, _ = self.whole(*changed)
-        self.assertIn(b"begins anew", self.go_on(whole, *changed))
+        relaxed = ["--preset", "XINT8", "--rounding", "relaxation", "--rounding-iterations"]
+        for more, changed in (
+            (WAYS["powers of two"], [*WAYS["powers of two"], "--rounding-damping", "0.1"]),
+            ([*relaxed, "20"], [*relaxed, "19"]),
+        ):
+            with self.subTest(changed=changed):
+                self.interrupt(*more)
+                whole, _ = self.whole(*changed)
+                self.assertIn(b"begins anew", self.go_on(whole, *changed))
 
     def test_a_file_that_is_none(self):
         (self.folder / "out.onnx.part").write_text("letters")

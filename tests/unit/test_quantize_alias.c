@@ -243,7 +243,7 @@ static void quarks_fine_tuning_that_is_refused(void **state)
             "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
             "ConvTranspose, Gemm and MatMul");
     refuses(WORDS("--rounding-samples=64"),
-            "--rounding-samples has a meaning only with --rounding descent or gptq");
+            "--rounding-samples has a meaning only with --rounding descent, gptq or relaxation");
 }
 
 static void quarks_names_that_are_refused(void **state)
