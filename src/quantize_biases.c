@@ -13,7 +13,12 @@ bool by_quantize_corrects(const struct by_recipe *recipe)
 
 bool by_quantize_needs_means(const struct by_recipe *recipe)
 {
-    return recipe->bias_correction != BY_BIASES_KEPT;
+    return recipe->bias_correction != BY_BIASES_KEPT || by_quantize_tries_for_solving(recipe);
+}
+
+bool by_quantize_tries_for_solving(const struct by_recipe *recipe)
+{
+    return recipe->rounding != BY_ROUNDING_NEAREST && recipe->cle == BY_CLE_AUTO;
 }
 
 /* --- What is to be looked at --- */

@@ -8,6 +8,8 @@
 bool by_quantize_corrects(const struct by_recipe *recipe);
 /* True when biases are corrected, or that is to be judged. */
 bool by_quantize_needs_means(const struct by_recipe *recipe);
+/* Equalization is tried for rounding that is solved behind it. */
+bool by_quantize_tries_for_solving(const struct by_recipe *recipe);
 /* Asks calibration for all that a plan needs to know: ranges, and means where its biases are or may
  * be corrected. What is added to the options lives in the plan. */
 int by_quantize_want(struct by_quant_plan *plan, bool corrects,

@@ -1,10 +1,13 @@
 #include "quantize_equalize.h"
 
+#include "quantize_biases.h"
 #include "quantize_trial.h"
 #include "solve/cle.h"
 
-#define GAIN  0.1 /* dB that a change of the model has to bring */
-#define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
+#define GAIN 0.1 /* dB that a change of the model has to bring */
+/* The same where rounding is solved behind it, which makes up for much of that by itself. */
+#define GAIN_OF_SOLVED 1.5
+#define WORTH          1.0 /* bits of spread below which there is nothing to win by trying */
 
 /* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
  * more than this, for every way. */
@@ -28,15 +31,21 @@ static bool judges_biases(const struct by_quantization *q)
            q->plan->node_count <= NODES_MOST;
 }
 
-/* By more than chance, in so many standard errors. */
-static bool is_better(const struct by_trial_score *one, const struct by_trial_score *other,
-                      double errors)
+/* By so many dB, and by more than chance, in so many standard errors. */
+static bool is_better_by(double least, const struct by_trial_score *one,
+                         const struct by_trial_score *other, double errors)
 {
     if (one->lost || other->lost)
         return other->lost && !one->lost;
     const size_t count = one->count < other->count ? one->count : other->count;
     const struct by_gain gain = by_judge_gain(one->each, other->each, count);
-    return gain.decibels > GAIN && gain.decibels > errors * gain.error;
+    return gain.decibels > least && gain.decibels > errors * gain.error;
+}
+
+static bool is_better(const struct by_trial_score *one, const struct by_trial_score *other,
+                      double errors)
+{
+    return is_better_by(GAIN, one, other, errors);
 }
 
 static int choose_later(struct by_trial *trial, size_t more, struct by_trial_way *best,
@@ -55,8 +64,8 @@ static int choose_later(struct by_trial *trial, size_t more, struct by_trial_way
     return 0;
 }
 
-/* An equalization that keeps the float model what it is mostly helps. */
-static int choose(struct by_trial *trial, const struct by_cle_report *survey,
+/* An equalization that keeps the float model what it is mostly helps, but solved rounding less. */
+static int choose(struct by_trial *trial, const struct by_cle_report *survey, bool solved,
                   struct by_trial_way *best, struct baryon_error *err)
 {
     const size_t more = later_count(survey);
@@ -65,7 +74,10 @@ static int choose(struct by_trial *trial, const struct by_cle_report *survey,
     struct by_trial_score scores[2];
     if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    *best = ways[is_better(&scores[1], &scores[0], 0.5)];
+    *best = ways[solved ? !is_better_by(GAIN_OF_SOLVED, &scores[0], &scores[1], 0.5)
+                        : is_better(&scores[1], &scores[0], 0.5)];
+    if (solved && best->mode == BY_CLE_OFF)
+        return 0;
     return more && !is_better(&scores[0], &scores[1], 0) ? choose_later(trial, more, best, err) : 0;
 }
 
@@ -117,7 +129,8 @@ static int try_all(const struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, struct by_trial_way *way,
                    struct baryon_error *err)
 {
-    if (way->mode == BY_CLE_AUTO && choose(trial, survey, way, err) < 0)
+    const bool solved = by_quantize_tries_for_solving(q->options->recipe);
+    if (way->mode == BY_CLE_AUTO && choose(trial, survey, solved, way, err) < 0)
         return -1;
     return judges_biases(q) ? choose_biases(trial, way, err) : 0;
 }
@@ -133,7 +146,9 @@ static void tell(const struct by_quantization *q, const struct by_trial_way *way
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
                     struct baryon_error *err)
 {
-    struct by_trial_way way = {q->options->recipe->cle, q->corrects};
+    /* Solving finds biases: what comes nearest to that are corrected ones. */
+    const bool solved = by_quantize_tries_for_solving(q->options->recipe);
+    struct by_trial_way way = {q->options->recipe->cle, solved || q->corrects};
     struct by_trial *trial;
     if (by_trial_open(&trial, q, count_ways(q, survey), err) < 0)
         return -1;
@@ -144,7 +159,8 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
         q->begun = by_trial_take_seen(trial, way.mode);
     }
     by_trial_close(trial);
-    q->corrects = way.corrects;
+    if (!solved)
+        q->corrects = way.corrects;
     if (status == 0)
         tell(q, &way, survey->pairs);
     return status;
