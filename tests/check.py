@@ -34,7 +34,7 @@ TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
-VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths fold half paths sketch sketch_property weights".split()]
+VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half paths sketch sketch_property weights".split()]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")
@@ -95,7 +95,7 @@ MORE_PARTS = {
         make("FLAVOUR=aarch64", "objects", "vectors"),
         vectors("build/aarch64", "--under", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
     ],
-    "avx512": [make("avx512"), ["env", "PATHS=avx512 avx512 avx512 avx512 avx512 avx512", *vectors("build/avx512")]],
+    "avx512": [make("avx512"), ["env", "PATHS=" + " ".join(["avx512"] * 7), *vectors("build/avx512")]],
     "asan-build": [make("FLAVOUR=asan", "cli", "units", "replays")],
     "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
     "asan-unit": [units("build/asan", "--seconds", "600")],

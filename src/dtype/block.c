@@ -1,18 +1,23 @@
 /* Arrays in blocks: where the blocks lie, and all of them on all threads. */
 #include "dtype/block.h"
 
+#include "dtype/block_fast.h"
 #include "dtype/block_plain.h"
 #include "ir/tensor.h"
 
-#include <math.h>
 #include <string.h>
 
-#define GRAIN 16384 /* values of a piece, about */
+#define GRAIN   16384 /* values of a piece, about */
+#define COLUMNS 512
+
+#define TENSOR_SCALE_MAX 0x1p100f
 
 struct work {
     const struct by_dtype *dtype;
     const struct by_block_cast *cast;
     struct by_block_extent extent;
+    struct by_block_grid grid;
+    size_t chunks; /* of columns, each of the blocks that begin in one row */
     const float *in;
     float *out;
     uint8_t *codes, *scales;
@@ -29,9 +34,9 @@ static int check(const struct by_dtype *dtype, const struct by_block_cast *cast,
     if (rank > 1 && (cast->axis < -rank || cast->axis >= rank))
         return by_fail(err, BARYON_ERR_INPUT, "axis %d of blocks, the array has %lld dimensions",
                        cast->axis, (long long)rank);
-    if (!(cast->tensor_scale >= 0) || isinf(cast->tensor_scale))
+    if (!(cast->tensor_scale >= 0) || cast->tensor_scale > TENSOR_SCALE_MAX)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the scale of the tensor is %g, it must be above 0 and finite",
+                       "the scale of the tensor is %g, it must be above 0 and at most 2^100",
                        (double)cast->tensor_scale);
     if (cast->tensor_scale > 0 && !dtype->block.scaled)
         return by_fail(err, BARYON_ERR_INPUT, "%s has no scale of the tensor", dtype->name);
@@ -111,6 +116,57 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+/* Where the axis is the last one: lines, or all of them as one where blocks fill them. */
+static int line_piece(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct work *work = context;
+    const size_t length = work->extent.length, per_line = work->extent.per_line;
+    (void)worker, (void)err;
+    while (begin < end) {
+        const size_t line = begin / per_line, first = begin % per_line * work->extent.size;
+        size_t count = (end - begin) * work->extent.size;
+        if (length % work->extent.size && count > length - first)
+            count = length - first;
+        const size_t at = line * length + first;
+        by_block_fast_line(work->dtype, work->cast, &work->grid, work->in + at, count,
+                           work->out + at);
+        begin += (count + work->extent.size - 1) / work->extent.size;
+    }
+    return 0;
+}
+
+/* Elsewhere: rows of blocks side by side, some columns at a time. */
+static int columns_piece(void *context, size_t begin, size_t end, unsigned worker,
+                         struct baryon_error *err)
+{
+    const struct work *work = context;
+    const struct by_block_extent *extent = &work->extent;
+    (void)worker, (void)err;
+    for (size_t i = begin; i < end; i++) {
+        const size_t column = i % work->chunks * COLUMNS, slab = i / work->chunks;
+        const size_t first = slab % extent->per_line * extent->size;
+        const size_t rows =
+            extent->length - first < extent->size ? extent->length - first : extent->size;
+        const size_t columns = extent->inner - column < COLUMNS ? extent->inner - column : COLUMNS;
+        const size_t at =
+            (slab / extent->per_line * extent->length + first) * extent->inner + column;
+        by_block_fast_columns(work->dtype, work->cast, &work->grid, work->in + at, rows,
+                              extent->inner, columns, work->out + at);
+    }
+    return 0;
+}
+
+static int run_columns(struct work *work, struct by_pool *pool, struct baryon_error *err)
+{
+    const struct by_block_extent *extent = &work->extent;
+    work->chunks = extent->inner / COLUMNS + (extent->inner % COLUMNS > 0);
+    const size_t wide = extent->inner < COLUMNS ? extent->inner : COLUMNS;
+    const size_t each = wide * extent->size;
+    return by_par_for(pool, extent->outer * extent->per_line * work->chunks,
+                      each < GRAIN ? GRAIN / each : 1, columns_piece, work, err);
+}
+
 int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
                    struct by_pool *pool, float *out, struct baryon_error *err)
 {
@@ -121,7 +177,12 @@ int by_block_round(const struct by_dtype *dtype, const float *in, const struct b
         *out = *in;
         return 0;
     }
-    return run(&work, round_piece, pool, err);
+    if (!work.extent.values)
+        return 0;
+    if (!by_block_fast_grid(dtype, cast, &work.grid))
+        return run(&work, round_piece, pool, err);
+    return work.extent.inner == 1 ? run(&work, line_piece, pool, err)
+                                  : run_columns(&work, pool, err);
 }
 
 static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,

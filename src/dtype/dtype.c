@@ -1,5 +1,6 @@
 /* Runs of values to codes and back, on all threads. */
 #include "dtype/family.h"
+#include "dtype/fast.h"
 
 #include <math.h>
 
@@ -36,7 +37,9 @@ static int encode_piece(void *context, size_t begin, size_t end, unsigned worker
     const struct work *work = context;
     char *codes = (char *)work->codes + begin * by_dtype_code_bytes(work->dtype);
     (void)worker, (void)err;
-    work->dtype->does->encode(work->dtype, work->in + begin, end - begin, begin, work->cast, codes);
+    if (!by_fast_encode(work->dtype, work->in + begin, end - begin, work->cast, codes))
+        work->dtype->does->encode(work->dtype, work->in + begin, end - begin, begin, work->cast,
+                                  codes);
     return 0;
 }
 
@@ -56,7 +59,8 @@ static int decode_piece(void *context, size_t begin, size_t end, unsigned worker
     const struct work *work = context;
     const char *codes = (const char *)work->from + begin * by_dtype_code_bytes(work->dtype);
     (void)worker, (void)err;
-    work->dtype->does->decode(work->dtype, codes, end - begin, work->cast, work->out + begin);
+    if (!by_fast_decode(work->dtype, codes, end - begin, work->cast, work->out + begin))
+        work->dtype->does->decode(work->dtype, codes, end - begin, work->cast, work->out + begin);
     return 0;
 }
 
@@ -77,6 +81,8 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     const struct by_dtype_family *does = work->dtype->does;
     uint32_t codes[CHUNK];
     (void)worker, (void)err;
+    if (by_fast_round(work->dtype, work->in + begin, end - begin, work->cast, work->out + begin))
+        return 0;
     for (size_t i = begin; i < end; i += CHUNK) {
         const size_t count = end - i < CHUNK ? end - i : CHUNK;
         does->encode(work->dtype, work->in + i, count, i, work->cast, codes);

@@ -43,6 +43,9 @@ double by_float_value(const struct by_float_layout *layout, uint32_t code);
 /* Greatest code of a number, without the sign. */
 uint32_t by_float_max_code(const struct by_float_layout *layout);
 
+/* Whether values go in and come out as they are. */
+bool by_cast_is_plain(const struct by_cast *cast);
+
 /* Codes in memory, by their bytes. */
 void by_code_put(void *codes, size_t index, size_t bytes, uint32_t code);
 uint32_t by_code_get(const void *codes, size_t index, size_t bytes);

@@ -1,6 +1,8 @@
 /* Small floats: any number of exponent and fraction bits, 16 in all. */
 #include "dtype/family.h"
 
+#include "base/half.h"
+
 #include <math.h>
 
 static uint32_t sign_bit(const struct by_float_layout *layout)
@@ -86,7 +88,7 @@ double by_float_value(const struct by_float_layout *layout, uint32_t code)
     return code & sign ? -value : value;
 }
 
-static bool is_plain(const struct by_cast *cast)
+bool by_cast_is_plain(const struct by_cast *cast)
 {
     return cast->scale == 1 && !cast->zero;
 }
@@ -97,20 +99,33 @@ static void encode(const struct by_dtype *dtype, const float *in, size_t count, 
     const size_t bytes = by_dtype_code_bytes(dtype);
     struct by_draw draw = {.ties = cast->ties, .seed = cast->seed};
     for (size_t i = 0; i < count; i++) {
-        const float value = is_plain(cast) ? in[i] : in[i] / cast->scale + (float)cast->zero;
+        const float value =
+            by_cast_is_plain(cast) ? in[i] : in[i] / cast->scale + (float)cast->zero;
         draw.index = first + i;
         by_code_put(codes, i, bytes, by_float_code(&dtype->element, value, &draw, cast->saturate));
     }
 }
 
+/* Floats of 16 bits are read by base/half, which keeps what a NaN carries. */
+static void read_codes(const struct by_dtype *dtype, const void *codes, size_t count, float *out)
+{
+    const size_t bytes = by_dtype_code_bytes(dtype);
+    if (dtype == &by_dtype_fp16)
+        by_f16_to_f32(out, codes, count);
+    else if (dtype == &by_dtype_bf16)
+        by_bf16_to_f32(out, codes, count);
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = (float)by_float_value(&dtype->element, by_code_get(codes, i, bytes));
+}
+
 static void decode(const struct by_dtype *dtype, const void *codes, size_t count,
                    const struct by_cast *cast, float *out)
 {
-    const size_t bytes = by_dtype_code_bytes(dtype);
-    for (size_t i = 0; i < count; i++) {
-        const float value = (float)by_float_value(&dtype->element, by_code_get(codes, i, bytes));
-        out[i] = is_plain(cast) ? value : (value - (float)cast->zero) * cast->scale;
-    }
+    read_codes(dtype, codes, count, out);
+    if (!by_cast_is_plain(cast))
+        for (size_t i = 0; i < count; i++)
+            out[i] = (out[i] - (float)cast->zero) * cast->scale;
 }
 
 const struct by_dtype_family by_family_float = {encode, decode};

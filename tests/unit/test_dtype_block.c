@@ -254,7 +254,7 @@ static void wrong_casts_are_refused(void **state)
     assert_refused("bfp16", (struct by_block_cast){.axis = -3}, "axis -3");
     assert_refused("mxint8", (struct by_block_cast){.tensor_scale = 1}, "no scale of the tensor");
     assert_refused("nvfp4", (struct by_block_cast){.tensor_scale = -1},
-                   "is -1, it must be above 0");
+                   "is -1, it must be above 0 and at most");
     assert_refused("nvfp4", (struct by_block_cast){.tensor_scale = NAN}, "it must be above 0");
     assert_refused("bfp16", (struct by_block_cast){.dims = negative, .rank = 1},
                    "dimension 0 is -1");
