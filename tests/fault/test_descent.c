@@ -30,48 +30,21 @@ static int feed_back(void)
     return by_gptq_run(&layer.problem, NULL, layer.integers, &err);
 }
 
-<<<<<<< HEAD
-=======
 static int relax(void)
 {
     return by_relaxation_run(&layer.problem, 3, NULL, layer.integers, &err);
 }
 
-static void fail_each(int call(void))
-{
-    assert_int_equal(call(), 0); /* the first one opens the BLAS, for all that follow */
-    const uint64_t before = by_fault_count(BY_FAULT_ALLOC);
-    assert_int_equal(call(), 0);
-    const uint64_t calls = by_fault_count(BY_FAULT_ALLOC) - before;
-    assert_true(calls > 0);
-    for (uint64_t k = 1; k <= calls; k++)
-        for (int forever = 0; forever < 2; forever++) {
-            by_fault_arm(BY_FAULT_ALLOC, k, forever);
-            by_err_clear(&err);
-            const int status = call();
-            by_fault_arm(BY_FAULT_ALLOC, 0, false);
-            assert_int_equal(status, -1);
-            assert_int_equal(err.code, BARYON_ERR_NOMEM);
-        }
-}
-
->>>>>>> c88672b (wip)
 static void everything(void **state)
 {
     const struct descent_shape shape = {
         .columns = 140, .outs = 40, .rows = 150, .low = -8, .high = 7};
     (void)state;
     descent_open(&layer, &shape);
-<<<<<<< HEAD
     sweep_memory(descend);
     sweep_memory(find_error);
     sweep_memory(feed_back);
-=======
-    fail_each(descend);
-    fail_each(find_error);
-    fail_each(feed_back);
-    fail_each(relax);
->>>>>>> c88672b (wip)
+    sweep_memory(relax);
     descent_close(&layer);
 }
 
