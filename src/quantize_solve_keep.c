@@ -158,6 +158,8 @@ static void write_record(const struct head *head, const struct by_round_choice *
 {
     memcpy(bytes, head, sizeof *head);
     bytes += sizeof *head;
+    if (!choice)
+        return;
     for (size_t i = 0; i < head->weights; i++) {
         const uint32_t above = (uint32_t)((int64_t)choice->integers[i] - head->least);
         for (uint32_t k = 0; k < head->width; k++)
