@@ -64,7 +64,9 @@ PLACES = "|".join(
     ["/wo" "rk/", "/ro" "ot/", "/ho" "me/", "/tm" "p/bash", "/o" "pt/", r"\bfiles\.python" "hosted",
      r"py" r"pi\.org", r"deb\.deb" r"ian", r"https?://[^/ ]*mir" "ror"]
 )  # fmt: skip
-LEFTOVERS = "|".join([r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X\b", r"\bHA" r"CK\b"])
+LEFTOVERS = "|".join(
+    [r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X\b", r"\bHA" r"CK\b", r"(?m:^(?:[<>]{7} .*|={7})$)"]
+)
 
 
 def tracked(*suffixes):
@@ -195,7 +197,7 @@ def places():
 
 
 def leftovers():
-    """No work is left as a note in the code."""
+    """No work is left as a note in the code, and no half of a merge."""
     for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md"):
         for line, match in found(LEFTOVERS, content_of(path)):
             yield f"{path}:{line}: {match[0]}"
