@@ -123,6 +123,11 @@ static bool descends(const struct by_recipe_settings *s)
     return s->rounding == BY_ROUNDING_DESCENT || s->rounding == BY_ROUNDING_GPTQ;
 }
 
+static bool starts_often(const struct by_recipe_settings *s)
+{
+    return s->rounding == BY_ROUNDING_DESCENT;
+}
+
 static bool relaxes(const struct by_recipe_settings *s)
 {
     return s->rounding == BY_ROUNDING_RELAXATION;
@@ -165,6 +170,7 @@ static const struct meaning {
      "rounding-op-types ",
      solves, "--rounding descent, gptq or relaxation"},
     {" rounding-free ", descends, "--rounding descent or gptq"},
+    {" rounding-starts ", starts_often, "--rounding descent"},
     {" rounding-iterations ", relaxes, "--rounding relaxation"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
      "--approach nbits"},

@@ -389,6 +389,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->rounding = (enum by_rounding)settings->rounding;
     recipe->rounding_damping = settings->rounding_damping;
     recipe->rounding_mix = settings->rounding_mix;
+    recipe->rounding_starts = (unsigned)settings->rounding_starts;
     recipe->rounding_iterations = (unsigned)settings->rounding_iterations;
     recipe->rounding_on_float = settings->rounding_inputs;
     recipe->rounding_biases = settings->rounding_biases;

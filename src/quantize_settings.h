@@ -75,7 +75,7 @@ struct by_recipe_settings {
     int bias_correction;
     int rounding;
     double rounding_damping, rounding_mix;
-    int64_t rounding_iterations;
+    int64_t rounding_starts, rounding_iterations;
     int rounding_inputs;
     bool rounding_biases, rounding_free, rounding_scales;
     int64_t rounding_samples;

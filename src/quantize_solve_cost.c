@@ -28,7 +28,7 @@ static double search_of(const struct by_solving *solving, double columns)
     const struct by_recipe *recipe = &solving->recipe;
     return recipe->rounding == BY_ROUNDING_RELAXATION
                ? recipe->rounding_iterations * columns * (columns + TURNING)
-               : SWEEPS * columns * columns;
+               : SWEEPS * recipe->rounding_starts * columns * columns;
 }
 
 static double cost_of(const struct by_solving *solving, const struct by_round_layer *layer)

@@ -53,6 +53,7 @@ static void add_settings(struct by_hasher *hasher, const struct by_solving *solv
     by_hasher_number(hasher, METHOD);
     by_hasher_text(hasher, baryon_version());
     by_hasher_number(hasher, (uint64_t)recipe->rounding);
+    by_hasher_number(hasher, recipe->rounding_starts);
     by_hasher_number(hasher, recipe->rounding_iterations);
     by_hasher_number(hasher, recipe->rounding_on_float);
     by_hasher_number(hasher, recipe->rounding_biases);

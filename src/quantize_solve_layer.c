@@ -188,6 +188,8 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
         .free = recipe->rounding_free,
         .fixed_biases = !recipe->rounding_biases,
         .gptq = recipe->rounding == BY_ROUNDING_GPTQ,
+        .starts = recipe->rounding == BY_ROUNDING_DESCENT ? recipe->rounding_starts : 1,
+        .lots = place,
         .relaxation = recipe->rounding == BY_ROUNDING_RELAXATION ? recipe->rounding_iterations : 0,
     };
     struct by_quantization *q = solving->q;

@@ -163,6 +163,7 @@ struct by_recipe {
     enum by_bias_correction bias_correction;
     enum by_rounding rounding; /* of weights */
     double rounding_damping, rounding_mix;
+    unsigned rounding_starts;             /* of descent */
     unsigned rounding_iterations;         /* of the relaxation */
     bool rounding_on_float;               /* layers are solved on what the float model gives */
     bool rounding_biases;                 /* are solved with the weights */

@@ -24,8 +24,6 @@
 #define ROW_COST 2
 /* A step has to gain this share of what it costs by itself: less is noise of the residual. */
 #define MARGIN 0x1p-10f
-/* Outputs that a row of gram is used for while it is in the cache. */
-#define FEW 16
 
 struct descent {
     const struct by_descent *problem;
@@ -181,47 +179,19 @@ static bool sweep_all(const struct descent *d, struct piece *piece, bool *moved)
 
 /* --- What came of it --- */
 
-/* Change of error from the start to now, for each of a few outputs: with w the sum of both and d
- * their difference it is d' (gram w - 2 cross). `values` is room for two for each. */
-static void find_changes(const struct descent *d, const struct piece *piece, size_t first,
-                         size_t count, double *values, double *changes)
-{
-    const struct by_descent *p = d->problem;
-    double *sums = values, *differences = values + count * p->columns;
-    for (size_t k = 0; k < count; k++) {
-        const size_t out = piece->first + first + k;
-        double *sum = sums + k * p->columns, *difference = differences + k * p->columns;
-        by_descent_values(p, out, d->integers + out * p->columns, sum);
-        by_descent_values(p, out, piece->start + (first + k) * p->columns, difference);
-        for (size_t i = 0; i < p->columns; i++) {
-            const double now = sum[i], before = difference[i];
-            sum[i] = now + before;
-            difference[i] = now - before;
-        }
-        changes[k] = 0;
-    }
-    for (size_t i = 0; i < p->columns; i++)
-        for (size_t k = 0; k < count; k++) {
-            const double difference = differences[k * p->columns + i];
-            const double cross = (double)p->cross[(piece->first + first + k) * p->columns + i];
-            if (difference != 0)
-                changes[k] += difference * (d->path->dot(p->gram + i * p->columns,
-                                                         sums + k * p->columns, p->columns) -
-                                            2 * cross);
-        }
-}
-
 /* Outputs that did not get better go back to where they started. */
 static int settle(const struct descent *d, const struct piece *piece, struct baryon_error *err)
 {
     const size_t columns = d->problem->columns;
-    double changes[FEW];
-    double *values = by_alloc(2 * by_descent_min(FEW, piece->outs) * columns, sizeof *values, err);
-    if (!values)
+    double changes[BY_DESCENT_FEW];
+    double *room =
+        by_alloc(2 * by_descent_min(BY_DESCENT_FEW, piece->outs) * columns, sizeof *room, err);
+    if (!room)
         return -1;
-    for (size_t first = 0; first < piece->outs; first += FEW) {
-        const size_t count = by_descent_min(FEW, piece->outs - first);
-        find_changes(d, piece, first, count, values, changes);
+    for (size_t first = 0; first < piece->outs; first += BY_DESCENT_FEW) {
+        const size_t count = by_descent_min(BY_DESCENT_FEW, piece->outs - first);
+        by_descent_changes(d->problem, piece->first + first, count, piece->start + first * columns,
+                           d->integers + (piece->first + first) * columns, room, changes);
         for (size_t k = 0; k < count; k++) {
             const size_t out = piece->first + first + k;
             const bool better = changes[k] < 0 && isfinite(changes[k]);
@@ -232,7 +202,7 @@ static int settle(const struct descent *d, const struct piece *piece, struct bar
                 d->errors[out] = better ? -changes[k] : 0;
         }
     }
-    by_free(values);
+    by_free(room);
     return 0;
 }
 

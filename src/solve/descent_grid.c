@@ -103,9 +103,6 @@ void by_descent_values(const struct by_descent *p, size_t out, const int32_t *in
 
 /* --- Error --- */
 
-/* Outputs that a row of gram is used for while it is in the cache. */
-#define FEW 16
-
 /* gram is symmetric: each row from its diagonal on will do. */
 static void few_errors(const struct by_descent *p, const double *values, size_t first, size_t count,
                        double *errors)
@@ -129,11 +126,12 @@ int by_descent_error(const struct by_descent *p, const int32_t *integers, double
 {
     if (by_descent_check(p, err))
         return -1;
-    double *values = by_alloc(by_descent_min(FEW, p->outs) * p->columns, sizeof *values, err);
+    double *values =
+        by_alloc(by_descent_min(BY_DESCENT_FEW, p->outs) * p->columns, sizeof *values, err);
     if (!values)
         return -1;
-    for (size_t first = 0; first < p->outs; first += FEW) {
-        const size_t count = by_descent_min(FEW, p->outs - first);
+    for (size_t first = 0; first < p->outs; first += BY_DESCENT_FEW) {
+        const size_t count = by_descent_min(BY_DESCENT_FEW, p->outs - first);
         for (size_t k = 0; k < count; k++)
             by_descent_values(p, first + k, integers + (first + k) * p->columns,
                               values + k * p->columns);
@@ -141,4 +139,32 @@ int by_descent_error(const struct by_descent *p, const int32_t *integers, double
     }
     by_free(values);
     return 0;
+}
+
+/* With w the sum of both and d their difference it is d' (gram w - 2 cross). */
+void by_descent_changes(const struct by_descent *p, size_t first, size_t count, const int32_t *from,
+                        const int32_t *to, double *room, double *changes)
+{
+    const struct by_descent_path *path = by_descent_path_chosen();
+    double *sums = room, *differences = room + count * p->columns;
+    for (size_t k = 0; k < count; k++) {
+        double *sum = sums + k * p->columns, *difference = differences + k * p->columns;
+        by_descent_values(p, first + k, to + k * p->columns, sum);
+        by_descent_values(p, first + k, from + k * p->columns, difference);
+        for (size_t i = 0; i < p->columns; i++) {
+            const double now = sum[i], before = difference[i];
+            sum[i] = now + before;
+            difference[i] = now - before;
+        }
+        changes[k] = 0;
+    }
+    for (size_t i = 0; i < p->columns; i++)
+        for (size_t k = 0; k < count; k++) {
+            const double difference = differences[k * p->columns + i];
+            const double cross = (double)p->cross[(first + k) * p->columns + i];
+            if (difference != 0)
+                changes[k] += difference * (path->dot(p->gram + i * p->columns,
+                                                      sums + k * p->columns, p->columns) -
+                                            2 * cross);
+        }
 }

@@ -4,6 +4,8 @@
 
 #include "solve/descent.h"
 
+#include <math.h>
+
 static inline size_t by_descent_scale_index(const struct by_descent *problem, size_t out,
                                             size_t column)
 {
@@ -20,10 +22,22 @@ static inline size_t by_descent_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* The level, or of the two next to the weight's the one that is nearer to it. */
+static inline float by_descent_near(float weight, float level)
+{
+    return fminf(fmaxf(level, floorf(weight)), ceilf(weight));
+}
+
 /* How many scales the weight is from zero, cut to the levels. */
 float by_descent_level(const struct by_descent *problem, float weight, size_t scale_index);
 /* The values of the integers of an output. */
 void by_descent_values(const struct by_descent *problem, size_t out, const int32_t *integers,
                        double *values);
+/* How much more error(w) the integers `to` have than `from`, of a few outputs from `first` on:
+ * [count][columns] each. `room` is for two doubles for each of these. */
+void by_descent_changes(const struct by_descent *problem, size_t first, size_t count,
+                        const int32_t *from, const int32_t *to, double *room, double *changes);
+/* The outputs that it takes at once, for which a row of gram is used while it is in the cache. */
+#define BY_DESCENT_FEW 16
 
 #endif

@@ -193,7 +193,9 @@ static void round_block(const struct gptq *g, const struct piece *piece, size_t 
     for (size_t i = end; i-- > begin;) {
         const size_t out = piece->first + k, column = g->order[i].index;
         const size_t at = by_descent_scale_index(p, out, column), place = out * p->columns + column;
-        const float level = nearbyintf(by_descent_level(p, wanted[i], at));
+        float level = nearbyintf(by_descent_level(p, wanted[i], at));
+        if (!p->free)
+            level = by_descent_near(by_descent_level(p, p->weights[place], at), level);
         g->integers[place] = (int32_t)level + by_descent_zero(p, at);
         errors[i - begin] = p->weights[place] - level * p->scales[at];
         g->path->add(wanted + begin, i - begin, g->factor + i * p->columns + begin, p->columns,

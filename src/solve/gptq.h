@@ -10,10 +10,10 @@
 #include "solve/descent.h"
 
 /*
- * integers: [outs][columns], out: any within the levels, often beyond the two next to the weight;
- * by_descent_run() says what it does with these. They aim at what has the least error(w), which is
- * the weights where cross = gram weights. Sweeps and free do not matter. May be worse than the
- * nearest integers: the caller judges, by_descent_error() helps.
+ * integers: [outs][columns], out: one of the two next to the weight, or, where the problem is free,
+ * any within the levels; by_descent_run() says what it does with these. They aim at what has the
+ * least error(w), which is the weights where cross = gram weights. Sweeps do not matter. May be
+ * worse than the nearest integers: the caller judges, by_descent_error() helps.
  *
  * A gram that is singular gets more damping, up to a tenth of its mean diagonal, and then the
  * weights are what is aimed at; where that does not help either, the integers are the nearest.

@@ -15,6 +15,8 @@ struct by_round_options {
     bool free;         /* integers may leave the two next to the weights */
     bool fixed_biases; /* are not solved, and what the activation behind sees does not count */
     bool gptq;         /* begin with its integers, which may be far from the weights */
+    unsigned starts;   /* of descent, the best of which counts; 0 is 1 */
+    uint64_t lots;     /* the seed of further starts */
     /* Iterations of the relaxation that there is in place of descent; 0: descent. */
     unsigned relaxation;
     /* Shows the layer all samples again; NULL: what the activation behind sees does not count. */

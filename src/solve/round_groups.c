@@ -1,10 +1,14 @@
 /* Integers of all groups of a layer, each a problem by itself. */
+#include "base/rng.h"
 #include "solve/gptq.h"
 #include "solve/relaxation.h"
 #include "solve/round_internal.h"
+#include "solve/starts.h"
 
-typedef int solver(const struct by_descent *problem, const struct by_round_options *options,
-                   struct by_pool *pool, int32_t *integers, struct baryon_error *err);
+struct groups;
+
+typedef int solver(const struct groups *groups, size_t group, const struct by_descent *problem,
+                   int32_t *integers, struct baryon_error *err);
 
 struct groups {
     const struct by_round_problem *problem;
@@ -26,8 +30,7 @@ static int solve_groups(void *context, size_t begin, size_t end, unsigned worker
         struct by_descent one = by_round_group(groups->problem, g);
         one.gram = groups->moments->gram + g * width * width;
         one.cross = groups->moments->cross + g * outs * width;
-        if (groups->run(&one, groups->options, groups->inner, groups->integers + g * outs * width,
-                        err) < 0)
+        if (groups->run(groups, g, &one, groups->integers + g * outs * width, err) < 0)
             return -1;
     }
     return 0;
@@ -43,24 +46,36 @@ static int run_groups(struct groups *groups, struct by_pool *pool, struct baryon
 
 /* --- Solvers --- */
 
-static int feed_back(const struct by_descent *problem, const struct by_round_options *options,
-                     struct by_pool *pool, int32_t *integers, struct baryon_error *err)
+static int feed_back(const struct groups *groups, size_t group, const struct by_descent *problem,
+                     int32_t *integers, struct baryon_error *err)
 {
-    (void)options;
-    return by_gptq_run(problem, pool, integers, err);
+    struct by_descent any = *problem;
+    (void)group;
+    any.free = true;
+    return by_gptq_run(&any, groups->inner, integers, err);
 }
 
-static int descend(const struct by_descent *problem, const struct by_round_options *options,
-                   struct by_pool *pool, int32_t *integers, struct baryon_error *err)
+static int descend(const struct groups *groups, size_t group, const struct by_descent *problem,
+                   int32_t *integers, struct baryon_error *err)
 {
-    (void)options;
-    return by_descent_run(problem, pool, integers, NULL, err);
+    (void)group;
+    return by_descent_run(problem, groups->inner, integers, NULL, err);
 }
 
-static int relax(const struct by_descent *problem, const struct by_round_options *options,
-                 struct by_pool *pool, int32_t *integers, struct baryon_error *err)
+static int descend_often(const struct groups *groups, size_t group,
+                         const struct by_descent *problem, int32_t *integers,
+                         struct baryon_error *err)
 {
-    return by_relaxation_run(problem, options->relaxation, pool, integers, err);
+    const struct by_round_options *options = groups->options;
+    return by_starts_run(problem, options->starts, by_rng_bits(options->lots, 0, group),
+                         groups->inner, integers, err);
+}
+
+static int relax(const struct groups *groups, size_t group, const struct by_descent *problem,
+                 int32_t *integers, struct baryon_error *err)
+{
+    (void)group;
+    return by_relaxation_run(problem, groups->options->relaxation, groups->inner, integers, err);
 }
 
 int by_round_feed_back(const struct by_round_problem *problem, const struct by_round_layer *layer,
@@ -87,7 +102,7 @@ int by_round_find(const struct by_round_problem *problem, const struct by_round_
                             .layer = layer,
                             .moments = moments,
                             .options = options,
-                            .run = options->relaxation ? relax : descend,
+                            .run = options->relaxation ? relax : descend_often,
                             .integers = integers};
     return run_groups(&groups, pool, err);
 }

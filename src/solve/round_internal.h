@@ -23,7 +23,7 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice);
 bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer);
-/* Integers of GPTQ for the layer's moments. */
+/* Integers of GPTQ for the layer's moments, anywhere within the levels. */
 int by_round_feed_back(const struct by_round_problem *problem, const struct by_round_layer *layer,
                        const struct by_round_moments *moments, struct by_pool *pool,
                        int32_t *integers, struct baryon_error *err);
@@ -31,7 +31,7 @@ int by_round_feed_back(const struct by_round_problem *problem, const struct by_r
 int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
                      const struct by_round_moments *moments, struct by_pool *pool,
                      int32_t *integers, struct baryon_error *err);
-/* The same, or by relaxation, as options say. */
+/* The same, from so many starts or by relaxation as options say. */
 int by_round_find(const struct by_round_problem *problem, const struct by_round_layer *layer,
                   const struct by_round_moments *moments, const struct by_round_options *options,
                   struct by_pool *pool, int32_t *integers, struct baryon_error *err);

@@ -209,9 +209,7 @@ static void come_near(struct scaling *scaling)
                 const float level =
                     by_descent_level(&one, one.weights[out * layer->columns + i], at);
                 const int32_t zero = by_descent_zero(&one, at);
-                const int32_t low = (int32_t)floorf(level) + zero;
-                const int32_t high = (int32_t)ceilf(level) + zero;
-                *integer = *integer < low ? low : *integer > high ? high : *integer;
+                *integer = (int32_t)by_descent_near(level, (float)(*integer - zero)) + zero;
             }
     }
 }

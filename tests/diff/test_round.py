@@ -559,7 +559,7 @@ def main():
         look(score, hidden, form, FORMS[form], ["relu", "six", "no_bias", "last"],
              hides={"relu": (0, np.inf), "six": (0, 0.5), "no_bias": (0, np.inf)})
     for make, form in itertools.product((windows, products), ("pow2", "float", "int4")):
-        for way in ("--rounding-biases=false", "--rounding-inputs=float"):
+        for way in ("--rounding-biases=false", "--rounding-inputs=float", "--rounding-starts=6"):
             look(score, make, f"{form} {way}", [*FORMS[form], way], SOLVED[make])
     far = [look(score, make, f"{form} free", [*FORMS[form], "--rounding-free"], SOLVED[make]).far
            for make, form in itertools.product((windows, products), ("pow2", "float"))]

@@ -1,6 +1,7 @@
 /* Every allocation of rounding by descent fails in turn, once and from then on. */
 #include "solve/gptq.h"
 #include "solve/relaxation.h"
+#include "solve/starts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +36,12 @@ static int relax(void)
     return by_relaxation_run(&layer.problem, 3, NULL, layer.integers, &err);
 }
 
+static int descend_often(void)
+{
+    memcpy(layer.integers, layer.start, 140 * 40 * sizeof *layer.start);
+    return by_starts_run(&layer.problem, 3, 1, NULL, layer.integers, &err);
+}
+
 static void everything(void **state)
 {
     const struct descent_shape shape = {
@@ -45,6 +52,7 @@ static void everything(void **state)
     sweep_memory(find_error);
     sweep_memory(feed_back);
     sweep_memory(relax);
+    sweep_memory(descend_often);
     descent_close(&layer);
 }
 

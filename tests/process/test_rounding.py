@@ -141,6 +141,7 @@ class Rounding(process.Case):
         relaxed = ["--preset", "XINT8", "--rounding", "relaxation", "--rounding-iterations"]
         for more, changed in (
             (WAYS["powers of two"], [*WAYS["powers of two"], "--rounding-damping", "0.1"]),
+            (WAYS["powers of two"], [*WAYS["powers of two"], "--rounding-starts", "3"]),
             ([*relaxed, "20"], [*relaxed, "19"]),
         ):
             with self.subTest(changed=changed):

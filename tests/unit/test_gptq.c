@@ -112,6 +112,7 @@ static void as_its_inventors_wrote_it(void **state)
                                             .group = i % 3 ? 0 : 16,
                                             .low = -8,
                                             .high = 7,
+                                            .free = true,
                                             .zeros = i % 2,
                                             .seed = i};
         struct descent_case c;
@@ -136,8 +137,13 @@ static void better_than_nearest(void **state)
 {
     (void)state;
     for (size_t columns = 30; columns <= 300; columns += 90) {
-        const struct descent_shape shape = {
-            .columns = columns, .outs = 20, .rows = 600, .low = -8, .high = 7, .seed = columns};
+        const struct descent_shape shape = {.columns = columns,
+                                            .outs = 20,
+                                            .rows = 600,
+                                            .low = -8,
+                                            .high = 7,
+                                            .free = true,
+                                            .seed = columns};
         struct descent_case c;
         descent_open(&c, &shape);
         assert_ran(&c, NULL);
@@ -152,13 +158,42 @@ static void better_than_nearest(void **state)
     }
 }
 
+/* Unless they are free, and then they are worse than those that are. */
+static void next_to_the_weights(void **state)
+{
+    (void)state;
+    for (size_t columns = 30; columns <= 300; columns += 90) {
+        const struct descent_shape shape = {.columns = columns,
+                                            .outs = 20,
+                                            .rows = 600,
+                                            .low = 0,
+                                            .high = 15,
+                                            .zeros = true,
+                                            .seed = columns};
+        struct descent_case c;
+        descent_open(&c, &shape);
+        assert_ran(&c, NULL);
+        for (size_t i = 0; i < columns * 20; i++) {
+            int32_t low, high;
+            neighbours(&c.problem, i / columns, i % columns, &low, &high);
+            assert_in_range(c.integers[i] - low, 0, high - low);
+        }
+        const double near = total_error(&c, c.integers);
+        assert_true(near < total_error(&c, c.start));
+        c.problem.free = true;
+        assert_ran(&c, NULL);
+        assert_true(total_error(&c, c.integers) < near);
+        descent_close(&c);
+    }
+}
+
 /* Where something else than the weights is wanted, it is what counts. */
 static void aims_at_cross(void **state)
 {
     (void)state;
     for (size_t columns = 60; columns <= 160; columns += 100) {
         const struct descent_shape shape = {
-            .columns = columns, .outs = 8, .rows = 400, .low = -128, .high = 127};
+            .columns = columns, .outs = 8, .rows = 400, .low = -128, .high = 127, .free = true};
         struct descent_case c;
         descent_open(&c, &shape);
         for (size_t i = 0; i < columns * 8; i++)
@@ -182,8 +217,13 @@ static void aims_at_cross(void **state)
 
 static void same_for_any_threads(void **state)
 {
-    const struct descent_shape shape = {
-        .columns = 700, .outs = 70, .rows = 900, .low = -128, .high = 127, .group = 64};
+    const struct descent_shape shape = {.columns = 700,
+                                        .outs = 70,
+                                        .rows = 900,
+                                        .low = -128,
+                                        .high = 127,
+                                        .free = true,
+                                        .group = 64};
     struct descent_case c;
     (void)state;
     descent_open(&c, &shape);
@@ -207,7 +247,7 @@ static void singular_gram_is_damped(void **state)
     (void)state;
     for (size_t columns = 40; columns <= 200; columns += 160) {
         const struct descent_shape shape = {
-            .columns = columns, .outs = 4, .rows = 20, .low = -8, .high = 7};
+            .columns = columns, .outs = 4, .rows = 20, .low = -8, .high = 7, .free = true};
         struct descent_case c;
         descent_open(&c, &shape);
         assert_ran(&c, NULL);
@@ -219,7 +259,7 @@ static void singular_gram_is_damped(void **state)
 static void hopeless_gram_gives_nearest(void **state)
 {
     const struct descent_shape shape = {
-        .columns = 140, .outs = 4, .rows = 200, .low = -8, .high = 7};
+        .columns = 140, .outs = 4, .rows = 200, .low = -8, .high = 7, .free = true};
     struct descent_case c;
     (void)state;
     descent_open(&c, &shape);
@@ -239,7 +279,7 @@ static void hopeless_gram_gives_nearest(void **state)
 static void dead_columns_are_nearest(void **state)
 {
     const struct descent_shape shape = {
-        .columns = 150, .outs = 3, .rows = 200, .low = -8, .high = 7};
+        .columns = 150, .outs = 3, .rows = 200, .low = -8, .high = 7, .free = true};
     struct descent_case c;
     (void)state;
     descent_open(&c, &shape);
@@ -300,13 +340,11 @@ static void factor_times_itself(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_its_inventors_wrote_it),
-                                       cmocka_unit_test(better_than_nearest),
-                                       cmocka_unit_test(aims_at_cross),
-                                       cmocka_unit_test(same_for_any_threads),
-                                       cmocka_unit_test(singular_gram_is_damped),
-                                       cmocka_unit_test(hopeless_gram_gives_nearest),
-                                       cmocka_unit_test(dead_columns_are_nearest),
-                                       cmocka_unit_test(factor_times_itself)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_its_inventors_wrote_it),   cmocka_unit_test(better_than_nearest),
+        cmocka_unit_test(next_to_the_weights),         cmocka_unit_test(aims_at_cross),
+        cmocka_unit_test(same_for_any_threads),        cmocka_unit_test(singular_gram_is_damped),
+        cmocka_unit_test(hopeless_gram_gives_nearest), cmocka_unit_test(dead_columns_are_nearest),
+        cmocka_unit_test(factor_times_itself)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
