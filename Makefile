@@ -5,7 +5,9 @@ include config.mk
 
 sources    = $(wildcard $(1)/*.c)
 built      = $(patsubst %.c,$(BUILD)/%,$(1))
-LIB_OBJ   := $(addsuffix .o,$(call built,$(call sources,src) $(call sources,src/*)))
+LIB_OBJ   := $(addsuffix .o,$(call built,$(filter-out src/ops/%,$(call sources,src) $(call sources,src/*))))
+OPS_OBJ   := $(addsuffix .o,$(call built,$(call sources,src/ops)))
+OPS       := $(BUILD)/libbaryon_ops.so
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
 CLI       := $(BUILD)/libcli.a
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
@@ -26,11 +28,13 @@ SONAME    := libbaryon.so.$(ABI)
 SHARED    := $(BUILD)/$(SONAME)
 HERE      := @$(MAKE) --no-print-directory -s
 
-all: lib cli mpi ## build the library and the program (the default)
+all: lib cli ops mpi ## build the library and the program (the default)
 
 lib: $(ARCHIVE) $(SHARED) $(BUILD)/libbaryon.so $(BUILD)/baryon.pc ## build/libbaryon.a and .so
 
 cli: $(BUILD)/baryon ## build/baryon
+
+ops: $(OPS) ## build/libbaryon_ops.so, the operators that ONNX Runtime loads
 
 mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 
@@ -71,7 +75,7 @@ peers: ## the peers that benches run beside ours, into build/peers (3 GB)
 zoo: ## eleven real models with samples into build/zoo-all, for benches (600 MB, installs torch)
 	@bench/zoo/fetch.sh
 
-objects: $(LIB_OBJ) $(CLI_OBJ)
+objects: $(LIB_OBJ) $(CLI_OBJ) $(OPS_OBJ)
 units: $(UNITS)
 vectors: $(addprefix $(BUILD)/,$(VECTORS))
 avx512: $(addprefix $(AVX512)/,$(VECTORS))
@@ -139,6 +143,11 @@ $(SHARED): $(LIB_OBJ) src/libbaryon.map
 
 $(BUILD)/libbaryon.so: $(SHARED)
 	@ln -sf $(SONAME) $@
+
+# It stands alone: whatever it needs of ours comes out of the archive.
+$(OPS): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,--version-script,src/ops/libbaryon_ops.map \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) -lm -lpthread -ldl $(SANITIZE)
 
 $(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
@@ -224,7 +233,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli mpi deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

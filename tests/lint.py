@@ -26,6 +26,7 @@ LAYERS = {
     "engine": {"base", "ir", "onnx", "engine"},
     "input": {"base", "ir", "onnx", "engine", "input"},
     "dtype": {"base", "ir", "dtype"},
+    "ops": {"base", "ir", "engine", "dtype", "ops"},
     "stats": {"base", "ir", "onnx", "engine", "stats"},
     "calib": {"base", "ir", "stats", "calib"},
     "pass": {"base", "ir", "onnx", "engine", "pass"},

@@ -96,11 +96,12 @@ static size_t locate(const struct by_block_extent *extent, size_t index,
     return (line / extent->inner * extent->length + begin) * extent->inner + line % extent->inner;
 }
 
-static int run(struct work *work, by_piece_fn *piece, struct by_pool *pool,
+static int run(struct work *work, by_piece_fn *piece, const struct by_team *team,
                struct baryon_error *err)
 {
     const size_t size = work->extent.size;
-    return by_par_for(pool, work->extent.blocks, size < GRAIN ? GRAIN / size : 1, piece, work, err);
+    return by_team_for(team, work->extent.blocks, size < GRAIN ? GRAIN / size : 1, piece, work,
+                       err);
 }
 
 static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -157,32 +158,41 @@ static int columns_piece(void *context, size_t begin, size_t end, unsigned worke
     return 0;
 }
 
-static int run_columns(struct work *work, struct by_pool *pool, struct baryon_error *err)
+static int run_columns(struct work *work, const struct by_team *team, struct baryon_error *err)
 {
     const struct by_block_extent *extent = &work->extent;
     work->chunks = extent->inner / COLUMNS + (extent->inner % COLUMNS > 0);
     const size_t wide = extent->inner < COLUMNS ? extent->inner : COLUMNS;
     const size_t each = wide * extent->size;
-    return by_par_for(pool, extent->outer * extent->per_line * work->chunks,
-                      each < GRAIN ? GRAIN / each : 1, columns_piece, work, err);
+    return by_team_for(team, extent->outer * extent->per_line * work->chunks,
+                       each < GRAIN ? GRAIN / each : 1, columns_piece, work, err);
 }
 
-int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
-                   struct by_pool *pool, float *out, struct baryon_error *err)
+int by_block_round_team(const struct by_dtype *dtype, const float *in,
+                        const struct by_block_cast *cast, const struct by_team *team, float *out,
+                        struct baryon_error *err)
 {
     struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = out};
     if (by_block_extent(dtype, cast, &work.extent, err))
         return -1;
     if (work.extent.values == 1) {
-        *out = *in;
+        *out = by_block_plain_value(cast, *in);
         return 0;
     }
     if (!work.extent.values)
         return 0;
     if (!by_block_fast_grid(dtype, cast, &work.grid))
-        return run(&work, round_piece, pool, err);
-    return work.extent.inner == 1 ? run(&work, line_piece, pool, err)
-                                  : run_columns(&work, pool, err);
+        return run(&work, round_piece, team, err);
+    return work.extent.inner == 1 ? run(&work, line_piece, team, err)
+                                  : run_columns(&work, team, err);
+}
+
+int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
+                   struct by_pool *pool, float *out, struct baryon_error *err)
+{
+    struct by_pool_team team;
+    by_pool_team(&team, pool);
+    return by_block_round_team(dtype, in, cast, &team.team, out, err);
 }
 
 static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -207,7 +217,9 @@ int by_block_encode(const struct by_dtype *dtype, const float *in, const struct 
     struct work work = {.dtype = dtype, .cast = cast, .in = in, .codes = codes, .scales = scales};
     if (by_block_extent(dtype, cast, &work.extent, err))
         return -1;
-    return run(&work, encode_piece, pool, err);
+    struct by_pool_team team;
+    by_pool_team(&team, pool);
+    return run(&work, encode_piece, &team.team, err);
 }
 
 static int decode_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -233,5 +245,7 @@ int by_block_decode(const struct by_dtype *dtype, const uint8_t *codes, const ui
         .dtype = dtype, .cast = cast, .out = out, .from_codes = codes, .from_scales = scales};
     if (by_block_extent(dtype, cast, &work.extent, err))
         return -1;
-    return run(&work, decode_piece, pool, err);
+    struct by_pool_team team;
+    by_pool_team(&team, pool);
+    return run(&work, decode_piece, &team.team, err);
 }

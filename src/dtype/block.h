@@ -6,7 +6,7 @@
  *
  * What is left of values (by_block_round) is what Quark's operators give: elements that are not
  * finite stay as they are and have no say in what the block shares, but for micro-exponents, where
- * they make all of the block NaN; and an array of one element stays as it is.
+ * they make all of the block NaN; and an array of one element stays as it is, but for from_bf16.
  *
  * In memory a block is the codes of its elements (by_dtype_pack() packs them) and a few bytes of
  * what they share: an exponent with bias 127, 255 for NaN (nvfp4: a code of fp8_e4m3), behind it
@@ -17,6 +17,7 @@
 #ifndef BY_BLOCK_H
 #define BY_BLOCK_H
 
+#include "base/team.h"
 #include "dtype/dtype.h"
 
 struct by_block_cast {
@@ -44,6 +45,9 @@ int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *ca
 /* out may be in; pool NULL: the caller alone; the bytes do not depend on it. */
 int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
                    struct by_pool *pool, float *out, struct baryon_error *err);
+int by_block_round_team(const struct by_dtype *dtype, const float *in,
+                        const struct by_block_cast *cast, const struct by_team *team, float *out,
+                        struct baryon_error *err);
 int by_block_encode(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
                     struct by_pool *pool, uint8_t *codes, uint8_t *scales,
                     struct baryon_error *err);

@@ -19,11 +19,15 @@ struct block {
     const float *in;
 };
 
+float by_block_plain_value(const struct by_block_cast *cast, float value)
+{
+    return cast->from_bf16 && !isnan(value) ? by_bf16_to_f32_one(by_f32_to_bf16_one(value)) : value;
+}
+
 static float value_at(const struct block *block, size_t i)
 {
-    float value = i < block->place->count ? block->in[i * block->place->stride] : 0;
-    if (block->cast->from_bf16 && !isnan(value))
-        value = by_bf16_to_f32_one(by_f32_to_bf16_one(value));
+    const float value = by_block_plain_value(
+        block->cast, i < block->place->count ? block->in[i * block->place->stride] : 0);
     return block->dtype->block.flushes && fabsf(value) < FLT_MIN ? copysignf(0, value) : value;
 }
 

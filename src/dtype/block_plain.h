@@ -10,6 +10,8 @@ struct by_block_place {
     uint64_t first;       /* for stochastic rounding: number of the first element */
 };
 
+/* As a block sees it. */
+float by_block_plain_value(const struct by_block_cast *cast, float value);
 void by_block_plain_round(const struct by_dtype *dtype, const struct by_block_cast *cast,
                           const struct by_block_place *place, const float *in, float *out);
 /* `size` codes, and what they share. */

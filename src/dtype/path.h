@@ -11,6 +11,7 @@
 #define BY_DTYPE_PATH_H
 
 #include "dtype/block.h"
+#include "dtype/linear.h"
 
 #define BY_LANES_MAX 16
 
@@ -60,6 +61,10 @@ struct by_dtype_path {
     void (*ints)(float *out, const float *in, size_t count, const struct by_int_grid *grid);
     /* Groups done, up to one that has to be done the plain way; out may be in. */
     size_t (*blocks)(float *out, const float *in, size_t groups, const struct by_block_grid *grid);
+    /* Whole vectors of them; returns how many. */
+    size_t (*quantize)(void *codes, const float *in, size_t count, const struct by_linear *linear);
+    size_t (*dequantize)(float *out, const void *codes, size_t count,
+                         const struct by_linear *linear);
 };
 
 /* Best first; the last one runs everywhere. */

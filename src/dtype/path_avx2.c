@@ -12,13 +12,14 @@
 #define LOW(x)     ((vhalf)_mm256_castps256_ps128((__m256)(x)))
 #define HIGH(x)    ((vhalf)_mm256_extractf128_ps((__m256)(x), 1))
 #include "dtype/block_kernel.h"
+#include "dtype/linear_kernel.h"
 
 static bool supported(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_dtype_path by_dtype_avx2 = {"avx2", LANES,   supported, floats,
-                                            codes8, codes16, ints,      blocks};
+const struct by_dtype_path by_dtype_avx2 = {"avx2",  LANES, supported, floats,   codes8,
+                                            codes16, ints,  blocks,    quantize, dequantize};
 
 #endif

@@ -12,6 +12,7 @@
 #define LOW(x)     ((vhalf)_mm512_castps512_ps256((__m512)(x)))
 #define HIGH(x)    ((vhalf)_mm512_extractf32x8_ps((__m512)(x), 1))
 #include "dtype/block_kernel.h"
+#include "dtype/linear_kernel.h"
 
 static bool supported(void)
 {
@@ -19,7 +20,7 @@ static bool supported(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct by_dtype_path by_dtype_avx512 = {"avx512", LANES,   supported, floats,
-                                              codes8,   codes16, ints,      blocks};
+const struct by_dtype_path by_dtype_avx512 = {"avx512", LANES, supported, floats,   codes8,
+                                              codes16,  ints,  blocks,    quantize, dequantize};
 
 #endif

@@ -29,11 +29,12 @@ static inline bool any(four_ints mask)
 }
 
 #include "dtype/block_kernel.h"
+#include "dtype/linear_kernel.h"
 
 static bool always(void)
 {
     return true;
 }
 
-const struct by_dtype_path by_dtype_vector = {"vector", LANES,   always, floats,
-                                              codes8,   codes16, ints,   blocks};
+const struct by_dtype_path by_dtype_vector = {"vector", LANES, always, floats,   codes8,
+                                              codes16,  ints,  blocks, quantize, dequantize};

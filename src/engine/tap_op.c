@@ -3,58 +3,11 @@
  * tap they stand for is an attribute. Calls come from C++, which nothing may pass but a
  * status: errors of ours wait in by_tapped, and the status only ends the run.
  */
-#include "base/job.h"
+#include "engine/op_shape.h"
+#include "engine/op_team.h"
 #include "engine/tap_internal.h"
 
 #include <string.h>
-
-/* --- threads --- */
-
-/* The runtime's, from inside one of its nodes. */
-struct runtime_team {
-    struct by_team team;
-    const struct by_ort *ort;
-    const OrtKernelContext *context;
-};
-
-struct shift {
-    struct by_job *job;
-    const struct runtime_team *team;
-};
-
-static void work(void *context, size_t worker)
-{
-    const struct shift *shift = context;
-    by_job_work(shift->job, shift->team, (unsigned)worker);
-}
-
-/* As many calls as workers: each is one, whichever thread makes it, and takes pieces. */
-static int share(const struct runtime_team *team, struct by_job *job, struct baryon_error *err)
-{
-    struct shift shift = {job, team};
-    size_t workers = job->pieces < team->team.workers ? job->pieces : team->team.workers;
-    return by_ort_status(
-        team->ort,
-        team->ort->api->KernelContext_ParallelFor(team->context, work, workers, workers, &shift),
-        "share work", err);
-}
-
-static int run_on_runtime(const struct by_team *team, size_t count, size_t grain,
-                          by_piece_fn *piece, void *context, struct baryon_error *err)
-{
-    const struct runtime_team *self = (const struct runtime_team *)team;
-    struct by_job job;
-    unsigned worker;
-    int failed = 0;
-    if (!count)
-        return 0;
-    by_job_begin(&job, count, grain, piece, context);
-    if (by_job_inside(self, &worker) || team->workers == 1 || job.pieces == 1)
-        by_job_work(&job, NULL, worker);
-    else
-        failed = share(self, &job, err);
-    return by_job_end(&job, failed ? NULL : err) || failed ? -1 : 0;
-}
 
 /* --- looking --- */
 
@@ -195,13 +148,14 @@ static int look(const struct by_tap_point *tap, struct by_array *values, struct 
                 const OrtKernelContext *context, struct baryon_error *err)
 {
     const struct by_tapped *tapped = tap->tapped;
-    const struct runtime_team team = {{tapped->threads, run_on_runtime}, tapped->ort, context};
+    struct by_op_team team;
     struct by_blocks blocks;
     struct by_tap_look what = {.values = values,
                                .count = tap->count,
                                .sample = lane->sample,
                                .lane = lane->context,
                                .team = &team.team};
+    by_op_team(&team, tapped->ort, context, tapped->threads);
     if (tap->blocked && unblock(tap, lane, &values[0], &blocks, &what, err))
         return -1;
     return tap->look(tap->context, &what, err);
@@ -433,44 +387,6 @@ static void release_place(int *inputs, int *outputs)
 
 #define DOING "infer shapes through taps"
 
-/*
- * The runtime tells neither an unknown rank from a scalar nor an unknown dimension from
- * one of -1, and would take both for known if they were handed on.
- */
-static int is_told(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *info, bool *told,
-                   struct baryon_error *err)
-{
-    const char *symbols[BY_RANK_MAX];
-    int64_t dims[BY_RANK_MAX];
-    size_t rank = 0;
-    if (by_ort_status(ort, ort->api->GetDimensionsCount(info, &rank), DOING, err))
-        return -1;
-    *told = rank && rank <= BY_RANK_MAX;
-    if (!*told)
-        return 0;
-    if (by_ort_status(ort, ort->api->GetDimensions(info, dims, rank), DOING, err) ||
-        by_ort_status(ort, ort->api->GetSymbolicDimensions(info, symbols, rank), DOING, err))
-        return -1;
-    for (size_t i = 0; i < rank; i++)
-        *told &= dims[i] >= 0 || (symbols[i] && symbols[i][0]);
-    return 0;
-}
-
-static int hand_shape_on(const struct by_ort *ort, OrtShapeInferContext *context, size_t place,
-                         struct baryon_error *err)
-{
-    OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
-    bool told = false;
-    if (by_ort_status(ort, ort->api->ShapeInferContext_GetInputTypeShape(context, place, &info),
-                      DOING, err) ||
-        is_told(ort, info, &told, err))
-        return -1;
-    if (!told)
-        return 0;
-    return by_ort_status(ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, place, info),
-                         DOING, err);
-}
-
 static int hand_shapes_on(const struct by_tapped *tapped, OrtShapeInferContext *context,
                           struct baryon_error *err)
 {
@@ -487,7 +403,7 @@ static int hand_shapes_on(const struct by_tapped *tapped, OrtShapeInferContext *
         return -1;
     for (size_t i = 0; index >= 0 && (size_t)index < tapped->count && i < tapped->taps[index].hands;
          i++)
-        if (hand_shape_on(tapped->ort, context, i, err))
+        if (by_op_shape_on(tapped->ort, context, i, i, err))
             return -1;
     return 0;
 }
@@ -498,7 +414,7 @@ static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *conte
     struct by_tapped *tapped = owner(op);
     struct baryon_error error;
     by_err_clear(&error);
-    if (hand_shape_on(tapped->ort, context, 0, &error))
+    if (by_op_shape_on(tapped->ort, context, 0, 0, &error))
         note_failure(tapped, &error);
     return NULL;
 }

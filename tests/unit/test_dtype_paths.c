@@ -2,6 +2,7 @@
 #include "dtype/block_plain.h"
 #include "dtype/family.h"
 #include "dtype/fast.h"
+#include "dtype/linear.h"
 #include "dtype/path.h"
 
 #include "base/rng.h"
@@ -139,6 +140,73 @@ static void middles_are_the_same(void **state)
     each_path(middles);
 }
 
+/* --- Integers and bf16 by a scale and a zero point --- */
+
+static const struct by_dtype *const linear_rows[] = {
+    &by_dtype_int8,   &by_dtype_uint8, &by_dtype_int16, &by_dtype_uint16,
+    &by_dtype_uint32, &by_dtype_int32, &by_dtype_bf16};
+
+static double draw_zero(const struct by_dtype *dtype, size_t i)
+{
+    const int64_t span = dtype->high - dtype->low + 1;
+    const int64_t drawn = (int64_t)(by_rng_bits(9, 0, i) >> 8);
+    return span > 1 ? (double)(dtype->low + drawn % span) : (double)(drawn % 9 - 4);
+}
+
+static void compare_linear(const struct by_dtype *dtype, bool each, size_t count)
+{
+    static uint32_t codes[MANY], others[MANY];
+    static float scales[MANY];
+    static double zeros[MANY];
+    const struct by_linear linear = {dtype, scales, zeros, each};
+    for (size_t i = 0; i < MANY; i++) {
+        scales[i] = i % 3 ? (float)(by_rng_bits(9, 1, i) % 1000 + 1) / 300 : 1;
+        zeros[i] = i % 5 ? draw_zero(dtype, i + count) : 0;
+    }
+    by_linear_plain_quantize(&linear, in, count, codes);
+    by_linear_quantize(&linear, in, count, others);
+    assert_memory_equal(codes, others, count * by_dtype_code_bytes(dtype));
+    for (size_t i = 0; i < MANY; i++)
+        codes[i] = (uint32_t)by_rng_bits(9, 2, i);
+    by_linear_plain_dequantize(&linear, codes, count, wanted);
+    by_linear_dequantize(&linear, codes, count, got);
+    assert_same(count);
+}
+
+static void linear(void)
+{
+    for (size_t i = 0; i < COUNT(linear_rows); i++)
+        for (size_t k = 0; k < 20; k++) {
+            draw(i + 100 * k, 16);
+            compare_linear(linear_rows[i], k % 2, MANY - k);
+            for (size_t j = 0; j < MANY; j++)
+                in[j] = (float)(by_rng_bits(k, 2, j) % 4001) / 8 - 250;
+            compare_linear(linear_rows[i], k % 2, 1 + k);
+        }
+}
+
+static void linear_is_the_same(void **state)
+{
+    (void)state;
+    each_path(linear);
+}
+
+/* What a processor makes of a float that is too great for 64 bits. */
+static void lost_values(void **state)
+{
+    (void)state;
+    static const float lost[] = {NAN, INFINITY, -INFINITY, 0x1p63f, -0x1p64f};
+    const float scale = 1;
+    for (size_t i = 0; i < COUNT(lost); i++)
+        for (int zero = -5; zero <= 5; zero += 5) {
+            const double zeros = zero;
+            const struct by_linear linear = {&by_dtype_int8, &scale, &zeros, false};
+            int8_t code;
+            by_linear_quantize(&linear, &lost[i], 1, &code);
+            assert_int_equal(code, zero < 0 ? 127 : -128);
+        }
+}
+
 /* --- Blocks --- */
 
 static void plain_blocks(const struct by_dtype *dtype, const struct by_block_cast *cast,
@@ -197,8 +265,8 @@ static void blocks_are_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_are_the_same),
-        cmocka_unit_test(middles_are_the_same),
+        cmocka_unit_test(elements_are_the_same), cmocka_unit_test(middles_are_the_same),
+        cmocka_unit_test(linear_is_the_same),    cmocka_unit_test(lost_values),
         cmocka_unit_test(blocks_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,138 @@
+"""The operators of libbaryon_ops.so: beside stored answers of Quark's library, bit for bit; in ways that
+Quark's cannot; and what they say where they cannot."""
+
+import json
+import pathlib
+
+import dtype_data as data
+import numpy as np
+import ops_data
+from dump import BUILD, Score
+from onnx import TensorProto
+from ops_data import BF16, FLOAT, HALF, Node
+
+GOLDEN = pathlib.Path(__file__).parent.parent / "golden/ops"
+LIBRARY = BUILD / "libbaryon_ops.so"
+BFP, MX = "BFPQuantizeDequantize", "MXQuantizeDequantize"
+QUANTIZE, DEQUANTIZE = "ExtendedQuantizeLinear", "ExtendedDequantizeLinear"
+
+
+def test_answers(score):
+    wanted = json.loads((GOLDEN / "answers.json").read_text())
+    seen = dict(ops_data.answers(LIBRARY))
+    for name in wanted | seen:
+        score.check(wanted.get(name) == seen.get(name), name)
+
+
+def big_nodes():
+    """(name, operator, inputs, output, attributes, arrays) of more values than one thread takes."""
+    values = data.blocks(5, 700, 1000)
+    small = (data.words(6, 700000) % np.uint64(2001)).astype("f4").reshape(700, 1000) / 250 - 4
+    scales, zeros = ops_data.channel_sets(TensorProto.INT16, 1000, 1)
+    for axis in (0, 1):
+        yield f"bfp {axis}", BFP, [FLOAT], FLOAT, {"axis": axis}, [values]
+        yield f"mx9 {axis}", BFP, [FLOAT], FLOAT, {"axis": axis, "bfp_method": "to_bfp_prime", "block_size": 16}, [values]
+        yield f"mx {axis}", MX, [FLOAT], FLOAT, {"axis": axis}, [values]
+    yield "half", MX, [HALF], HALF, {"element_dtype": "fp4_e2m1"}, [small.astype("f2").view("u2")]
+    yield "channels", QUANTIZE, [FLOAT, FLOAT, TensorProto.INT16], TensorProto.INT16, {"axis": 1}, [values, scales, zeros]
+    yield "bf16", QUANTIZE, [FLOAT, FLOAT, BF16], BF16, {}, [values, np.array(3, "f4"), np.array(0, "u2")]
+    yield "to half", QUANTIZE, [FLOAT, FLOAT, HALF], HALF, {}, [values, np.array(3, "f4"), np.array(0, "u2")]
+    codes = (values.view("u4") >> 16).astype("i2")
+    yield "back", DEQUANTIZE, [TensorProto.INT16, FLOAT, TensorProto.INT16], FLOAT, {"axis": 1}, [codes, scales, zeros]
+
+
+def test_threads(score):
+    for name, operator, inputs, output, attributes, arrays in big_nodes():
+        answers = {data.digest(Node(LIBRARY, operator, inputs, output, threads=threads, **attributes).run(*arrays))
+                   for threads in (1, 2, 3, 8)}
+        score.check(len(answers) == 1, f"{name}: the same for any number of threads")
+
+
+def test_old_names(score):
+    for name, operator, inputs, output, attributes, arrays in big_nodes():
+        new, old = (Node(LIBRARY, operator, inputs, output, old=old, **attributes).run(*arrays) for old in (False, True))
+        score.check(data.digest(new) == data.digest(old), f"{name}: the same under its old name")
+
+
+def test_any_rank(score):
+    """A session takes inputs of any rank and size, one after the other."""
+    for operator, attributes in ((BFP, {}), (BFP, {"bfp_method": "to_bfp_prime", "block_size": 16}), (MX, {})):
+        one = Node(LIBRARY, operator, [FLOAT], FLOAT, axis=-1, **attributes)
+        for shape in [*ops_data.SHAPES, (0,), (3, 0), (0, 4, 2), *reversed(ops_data.SHAPES)]:
+            values = next(ops_data.arrays(shape))
+            fresh = Node(LIBRARY, operator, [FLOAT], FLOAT, axis=-1, **attributes)
+            score.check(data.digest(one.run(values)) == data.digest(fresh.run(values)), f"{operator}: shape {shape}")
+
+
+def test_input_stays(score):
+    """Rounding to bf16 first does not write into what others read."""
+    values = next(ops_data.arrays((6, 40)))
+    before = values.copy()
+    Node(LIBRARY, BFP, [FLOAT], FLOAT, convert_to_bfloat_before_bfp=1).run(values)
+    score.check(data.digest(values) == data.digest(before), "the input stays as it is")
+
+
+ATTRIBUTES = [
+    (BFP, {"bfp_method": "to_bfq"}, "attribute bfp_method is 'to_bfq', there are to_bfp and to_bfp_prime"),
+    (BFP, {"bfp_method": "x" * 40}, "attribute bfp_method has 40 characters"),
+    (BFP, {"bfp_method": 3}, "attribute bfp_method is of another type, it must be a string"),
+    (BFP, {"axis": 1.5}, "attribute axis is of another type, it must be an integer"),
+    (BFP, {"axis": 99}, "attribute axis is 99, it must be -16 to 15"),
+    (BFP, {"block_size": 0}, "attribute block_size is 0, it must be 1 to 2147483648"),
+    (BFP, {"bit_width": 9}, "attribute bit_width is 9, it must be 10 to 32"),
+    (BFP, {"bit_width": 33}, "attribute bit_width is 33"),
+    (BFP, {"rounding_mode": 3}, "attribute rounding_mode is 3, it must be 0 to 2"),
+    (BFP, {"sub_block_size": 0}, "attribute sub_block_size is 0"),
+    (BFP, {"sub_block_shift_bits": 9}, "attribute sub_block_shift_bits is 9, it must be 0 to 8"),
+    (BFP, {"bfp_method": "to_bfp_prime", "sub_block_size": 3},
+     "attribute block_size is 8, it must be a multiple of sub_block_size, which is 3"),
+    (BFP, {"use_compiler_version_cpu_kernel": 1, "bit_width": 13}, "attribute bit_width is 13, use_compiler_version_cpu_kernel needs 16"),
+    (MX, {"element_dtype": "fp5"}, "attribute element_dtype is 'fp5', there are int8, fp8_e5m2"),
+    (MX, {"block_size": -1}, "attribute block_size is -1"),
+    (MX, {"rounding_mode": -1}, "attribute rounding_mode is -1"),
+]
+
+S8, S64 = TensorProto.INT8, TensorProto.INT64
+X, ONE, TWO = np.ones((2, 3), "f4"), np.ones((), "f4"), np.ones(2, "f4")
+INPUTS = [
+    (BFP, [FLOAT], {"axis": 2}, [X], "axis 2 of blocks, the array has 2 dimensions"),
+    (MX, [FLOAT], {"axis": -3}, [X], "axis -3 of blocks, the array has 2 dimensions"),
+    (MX, [S64], {}, [X.astype("i8")], "input 0 is of int64, it must be float32 or float16"),
+    (QUANTIZE, [FLOAT, FLOAT, S64], {}, [X, ONE, ONE.astype("i8")], "the zero point (input 2) is of int64, it must be"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, ONE, TWO.astype("i1")], "the zero point (input 2) has 2 elements, the scale has one"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 1}, [X, TWO, TWO.astype("i1")], "the scale (input 1) has 2 elements, the axis has 3"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, TWO, ONE.astype("i1")], "the zero point (input 2) has rank 0"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 2}, [X, TWO, TWO.astype("i1")], "attribute axis is 2, the input has 2 dimensions"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, X, TWO.astype("i1")], "the scale (input 1) has rank 2"),
+    (DEQUANTIZE, [S8, FLOAT, S8], {"axis": 1}, [X.astype("i1"), TWO, TWO.astype("i1")], "the scale (input 1) has 2 elements"),
+]
+
+
+def complaint(call):
+    try:
+        call()
+    except Exception as error:  # the runtime has many kinds of them
+        return str(error)
+    return "no complaint"
+
+
+def test_errors(score):
+    for operator, attributes, wanted in ATTRIBUTES:
+        said = complaint(lambda: Node(LIBRARY, operator, [FLOAT], FLOAT, **attributes))
+        score.check(f"{operator} 'node': {wanted}" in said, f"{wanted}: {said}")
+    for operator, inputs, attributes, arrays, wanted in INPUTS:
+        output = {QUANTIZE: inputs[-1], DEQUANTIZE: FLOAT}.get(operator, inputs[0])
+        node = Node(LIBRARY, operator, inputs, output, **attributes)
+        said = complaint(lambda: node.run(*arrays))
+        score.check(f"{operator}: {wanted}" in said, f"{wanted}: {said}")
+
+
+def main():
+    score = Score()
+    for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_errors):
+        test(score)
+    return score.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
