@@ -125,6 +125,9 @@ $(addsuffix .o,$(UNITS) $(FAULTS)): CFLAGS += -O0
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
 
+$(BUILD)/src/engine/ops_find.o: BY_CFLAGS += -DBY_OPS_FOLDER='"$(LIBDIR)"'
+$(BUILD)/src/engine/ops_find.o: $(BUILD)/place
+
 $(BUILD)/cli/mpi_find.o: BY_CFLAGS += -DBY_MPI_FOLDER='"$(LIBDIR)/baryon"'
 $(BUILD)/cli/mpi_find.o: $(BUILD)/place
 
@@ -207,6 +210,7 @@ install: all ## into DESTDIR, PREFIX, LIBDIR
 	ln -sf libbaryon.so.$(VERSION) $(LIBS)/$(SONAME)
 	ln -sf $(SONAME) $(LIBS)/libbaryon.so
 	$(INSTALL) $(ARCHIVE) $(LIBS)/libbaryon.a
+	install -D -m 755 $(OPS) $(LIBS)/libbaryon_ops.so
 	$(INSTALL) $(BUILD)/baryon.pc $(LIBS)/pkgconfig/baryon.pc
 	$(INSTALL) include/baryon.h $(HEADERS)/baryon.h
 	$(INSTALL) -t $(HEADERS)/baryon include/baryon/*.h
@@ -221,7 +225,7 @@ ifneq ($(ORT_LIBRARY),)
 endif
 
 uninstall: ## take out what install put there
-	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(LIBS)/pkgconfig/baryon.pc
+	rm -f $(BINDIR)/baryon $(LIBS)/libbaryon.* $(LIBS)/libbaryon_ops.so $(LIBS)/pkgconfig/baryon.pc
 	rm -f $(HEADERS)/baryon.h $(SHARE)/man/man1/baryon*.1
 	rm -f $(SHARE)/bash-completion/completions/baryon $(SHARE)/zsh/site-functions/_baryon
 	rm -f $(SHARE)/fish/vendor_completions.d/baryon.fish

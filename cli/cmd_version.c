@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/versions.h"
+#include "engine/ops_find.h"
 #include "settings.h"
 
 static void show_json(struct by_out *out, const struct by_versions *versions)
@@ -26,6 +27,10 @@ static void show_json(struct by_out *out, const struct by_versions *versions)
         by_json_close(&json, '}');
     } else
         by_json_null(&json, "blas");
+    if (versions->has_ops)
+        by_json_text(&json, "operators", versions->ops_path);
+    else
+        by_json_null(&json, "operators");
     by_json_close(&json, '}');
     by_str_puts(&out->text, "\n");
 }
@@ -47,6 +52,8 @@ static int show(struct by_out *out, const struct by_versions *versions, struct b
         by_table_cell(&table, "%s (%s)", versions->blas->name, versions->blas->path);
     else
         by_table_cell(&table, "not found");
+    by_table_cell(&table, "operators");
+    by_table_cell(&table, "%s", versions->has_ops ? versions->ops_path : "not found");
     by_table_cell(&table, "compiler");
     by_table_cell(&table, "%s", versions->compiler);
     by_table_cell(&table, "vector path");
@@ -54,11 +61,46 @@ static int show(struct by_out *out, const struct by_versions *versions, struct b
     return by_table_print(&table, 2, err);
 }
 
+struct settings {
+    struct by_runtime_settings runtime;
+    bool ops_path;
+};
+
+static const struct by_option rows[] = {
+    {.name = "ops-path",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, ops_path),
+     .help = "Only where the library with Quark's operators is"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("What to show", rows);
+
+static int show_ops_path(struct by_cli *cli, const struct by_versions *versions,
+                         struct baryon_error *err)
+{
+    struct by_str *text = &cli->out.text;
+    struct by_json json;
+    if (!versions->has_ops)
+        return by_ops_missing(err);
+    if (!cli->common.json) {
+        by_str_printf(text, "%s\n", versions->ops_path);
+        return 0;
+    }
+    by_json_init(&json, text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "operators", versions->ops_path);
+    by_json_close(&json, '}');
+    by_str_puts(text, "\n");
+    return 0;
+}
+
 static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
-    const struct by_runtime_settings *settings = data;
+    const struct settings *settings = data;
     struct by_versions versions;
-    by_versions_find(&versions, settings->onnxruntime);
+    by_versions_find(&versions, settings->runtime.onnxruntime);
+    if (settings->ops_path)
+        return show_ops_path(cli, &versions, err);
     if (!cli->common.json)
         return show(&cli->out, &versions, err);
     show_json(&cli->out, &versions);
@@ -67,6 +109,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
 
 static const struct by_example examples[] = {
     {"baryon version --json", "The same for a program."},
+    {"baryon version --ops-path", "What to give to register_custom_ops_library() in Python."},
     {0},
 };
 
@@ -75,11 +118,11 @@ const struct by_command by_cmd_version = {
     .operands = "",
     .summary = "Show versions of Baryon and of what it uses",
     .text = "Shows the version of Baryon, the ONNX Runtime library that commands would use and "
-            "where it is, the BLAS library, the compiler, and the vector instructions that were "
-            "chosen for this "
-            "processor. 'baryon doctor' looks closer.",
+            "where it is, the BLAS library, the library with Quark's operators, the compiler, and "
+            "the vector instructions that were chosen for this processor. 'baryon doctor' looks "
+            "closer.",
     .examples = examples,
-    .settings_size = sizeof(struct by_runtime_settings),
-    .groups = {{&by_runtime_group, 0}},
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}, {&by_runtime_group, offsetof(struct settings, runtime)}},
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include "cli/versions.h"
 
 #include "base/half.h"
+#include "engine/ops_find.h"
 #include "engine/ort.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ void by_versions_find(struct by_versions *versions, const char *ort_path)
     by_err_clear(&versions->ort_error);
     by_err_clear(&versions->blas_error);
     by_blas_open(&versions->blas, &versions->blas_error);
+    versions->has_ops = by_ops_find(versions->ops_path, sizeof versions->ops_path);
     if (by_ort_open(&ort, ort_path, &versions->ort_error) < 0)
         return;
     versions->has_ort = true;

@@ -15,6 +15,8 @@ struct by_versions {
     struct baryon_error ort_error; /* why there is none */
     const struct by_blas *blas;    /* NULL: none */
     struct baryon_error blas_error;
+    bool has_ops; /* the library with Quark's operators */
+    char ops_path[1024];
 };
 
 /* ort_path: as --onnxruntime, NULL for the usual places. */

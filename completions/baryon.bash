@@ -331,7 +331,7 @@ _baryon()
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        version) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        version) words=' --ops-path --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         help) words=' --format --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         esac
     fi

@@ -240,7 +240,8 @@ static const struct by_option engine_rows[] = {
      .type = BY_OPT_TEXTS,
      .arg = "FILE[,FILE...]",
      .offset = ENGINE(ops_library),
-     .help = "Shared libraries with custom operators"},
+     .help = "Shared libraries with custom operators; without any, Baryon's own for the operators "
+             "of Quark, in models that import them"},
     {.name = "deterministic",
      .type = BY_OPT_FLAG,
      .offset = ENGINE(deterministic),

@@ -96,7 +96,7 @@ MORE_PARTS = {
         vectors("build/aarch64", "--under", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
     ],
     "avx512": [make("avx512"), ["env", "PATHS=" + " ".join(["avx512"] * 7), *vectors("build/avx512")]],
-    "asan-build": [make("FLAVOUR=asan", "cli", "units", "replays")],
+    "asan-build": [make("FLAVOUR=asan", "cli", "ops", "units", "replays")],
     "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],

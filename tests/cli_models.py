@@ -125,6 +125,21 @@ def custom(path="model.onnx", domain="org.example"):
     return save(graph, path, [("", 17), (domain, 1)])
 
 
+def quark_operators(path="model.onnx"):
+    """Blocks of 8 that share an exponent, under the new and the old name; to integers and back."""
+    new, old = "com.amd.quark", "com.vai.quantize"
+    nodes = [
+        helper.make_node("BFPQuantizeDequantize", ["x"], ["a"], "new", domain=new),
+        helper.make_node("BFPFixNeuron", ["a"], ["b"], "old", domain=old, bfp_method="to_bfp_prime", block_size=16),
+        helper.make_node("ExtendedQuantizeLinear", ["b", "scale", "zero"], ["c"], "to", domain=new),
+        helper.make_node("ExtendedDequantizeLinear", ["c", "scale", "zero"], ["y"], "from", domain=new),
+    ]
+    constants = [numpy_helper.from_array(np.array(1 / 64, "f4"), "scale"),
+                 numpy_helper.from_array(np.array(0, "i4"), "zero")]
+    graph = helper.make_graph(nodes, "quark", [value("x", [2, 40])], [value("y", [2, 40])], constants)
+    return save(graph, path, [("", 17), (new, 1), (old, 1)])
+
+
 def unsorted(path="model.onnx"):
     """The nodes in the wrong order."""
     nodes = [

@@ -70,6 +70,11 @@ compile_alone() {
 # The version that a program says is the one of the header, and of pkg-config.
 says_version() { [[ $(LD_LIBRARY_PATH=$lib "$1") == "$(flags --modversion)" ]]; }
 
+# ONNX Runtime looks for one name; all else stays inside.
+only_the_entry() { [[ $(nm -D --defined-only "$1" | awk '{print $3}') == RegisterCustomOps ]]; }
+
+finds_operators_beside_library() { [[ $("$stage$prefix/bin/baryon" version --ops-path) == "$lib/libbaryon_ops.so" ]]; }
+
 # Installed elsewhere than it was built for, as it is here.
 finds_runtime_beside_itself() { "$stage$prefix/bin/baryon" doctor | grep -F "$lib/baryon/libonnxruntime.so"; }
 
@@ -89,6 +94,7 @@ int main(void)
 C
 try "make install" quiet_make install
 try "exports only baryon_ names" only_public_names "$lib/libbaryon.so"
+try "operators export one name" only_the_entry "$lib/libbaryon_ops.so"
 try "soname" has_soname "$lib/libbaryon.so" libbaryon.so.0
 try "shared program compiles" compile_shared "$stage/version.c" "$stage/shared"
 try "shared program runs" says_version "$stage/shared"
@@ -114,6 +120,7 @@ try "program calibrates" "$stage$prefix/bin/baryon" calibrate -q "$model" --rand
 try "both give the same statistics" cmp "$stage/api.stats" "$stage/cli.stats"
 try "program runs" "$stage$prefix/bin/baryon" version
 try "program finds ONNX Runtime" finds_runtime_beside_itself
+try "program finds the operators" finds_operators_beside_library
 for page in "$stage$prefix"/share/man/man1/*.1; do
   grep -q '^\.TH BARYON' "$page" || try "$page has a title" false
 done

@@ -132,6 +132,8 @@ int by_remove_file(const char *path, struct baryon_error *err);
 bool by_same_file(const char *a, const char *b);
 /* Folder part of a path into buf ("." when there is none); false when it does not fit. */
 bool by_folder_of(const char *path, char *buf, size_t size);
+/* The folder of the library or program that this code is linked into. */
+bool by_own_folder(char *buf, size_t size);
 /* folder/name into buf (just name for folder "."); false when it does not fit. */
 bool by_join_path(char *buf, size_t size, const char *folder, const char *name);
 /* Start of the last part of a path. */

@@ -8,11 +8,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifndef BY_ORT_FOLDERS
 #define BY_ORT_FOLDERS "" /* several are separated by colons */
@@ -131,31 +129,12 @@ static int try_folder(struct search *search, const char *folder, struct baryon_e
     return load_from_folder(search, folder, err);
 }
 
-/* The folder of the library or program that this code is linked into. */
-static bool own_folder(char *buf, size_t size)
-{
-    static const char here;
-    char path[PATH_MAX];
-    Dl_info info;
-    void *map = NULL;
-    if (!dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) || !map)
-        return false;
-    const char *name = ((struct link_map *)map)->l_name;
-    if (name && *name)
-        return realpath(name, path) && by_folder_of(path, buf, size);
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return false;
-    path[length] = '\0';
-    return by_folder_of(path, buf, size);
-}
-
 /* Beside a library in lib/ it is baryon/, beside a program in bin/ it is ../lib/baryon/. */
 static int search_own_folder(struct search *search, struct baryon_error *err)
 {
     char own[PATH_MAX], above[PATH_MAX], path[PATH_MAX];
     int result = NOT_HERE;
-    if (!own_folder(own, sizeof own))
+    if (!by_own_folder(own, sizeof own))
         return NOT_HERE;
     if (by_join_path(path, sizeof path, own, "baryon"))
         result = try_folder(search, path, err);

@@ -1,10 +1,12 @@
 #include "engine/session.h"
 
+#include "engine/ops_find.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 #include "ir/graph.h"
 #include "onnx/load.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* How ONNX Runtime gets the model: one of the three. */
@@ -121,17 +123,29 @@ static int create(struct by_session *session, const struct source *source,
     return source->path ? by_err_file(err, source->path) : -1;
 }
 
+/* What may have been lacking. */
+static void hint_at_ops(struct baryon_error *err)
+{
+    char path[PATH_MAX];
+    if (err && err->code == BARYON_ERR_UNSUPPORTED && !by_ops_find(path, sizeof path))
+        by_err_hint(err, "libbaryon_ops.so, which has Quark's operators, is not there: "
+                         "'make ops' builds it, BARYON_OPS may name it");
+}
+
 static int open_source(struct by_session *session, const struct baryon_model *model,
                        const struct source *source, const struct by_session_options *options,
                        struct baryon_error *err)
 {
     OrtSessionOptions *built = NULL;
-    int failed = by_session_options_build(session, options, is_dynamic(model), &built, err) ||
+    const struct by_session_needs needs = {is_dynamic(model), by_ops_wanted(model)};
+    int failed = by_session_options_build(session, options, &needs, &built, err) ||
                  (source->lent && by_lent_add(source->lent, built, err)) ||
                  (source->extend && source->extend(source->context, session, built, err)) ||
                  create(session, source, built, err);
     if (built)
         session->ort->api->ReleaseSessionOptions(built);
+    if (failed && needs.ops && !options->op_library_count)
+        hint_at_ops(err);
     return failed ? -1 : by_ports_read(session, model, err);
 }
 

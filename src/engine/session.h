@@ -19,10 +19,12 @@ struct by_session_options {
     /* Work inside a node is cut as for so many threads, whatever number there is, so that results
      * do not depend on it; at most so many work. 0: as many as there are. */
     unsigned cuts;
-    int optimization;                /* 0 none, 1 basic, 2 extended, 99 all; -1: all */
-    const char *const *providers;    /* in order of preference, see by_provider_at() */
-    size_t provider_count;           /* 0: cpu */
-    const char *const *op_libraries; /* custom-operator libraries; their code is run */
+    int optimization;             /* 0 none, 1 basic, 2 extended, 99 all; -1: all */
+    const char *const *providers; /* in order of preference, see by_provider_at() */
+    size_t provider_count;        /* 0: cpu */
+    /* Custom-operator libraries; their code is run. None: ours, where a model imports the domains
+     * of Quark's operators and the library is there (ops_find.h). */
+    const char *const *op_libraries;
     size_t op_library_count;
     bool deterministic;
     /* Pairs of QuantizeLinear and DequantizeLinear are computed as they stand, not by integer

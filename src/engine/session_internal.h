@@ -42,10 +42,16 @@ int by_session_open_extended(struct by_session **session, struct baryon_model *m
 
 /* --- session_options.c --- */
 
-/* dynamic: an input has a dimension that is not a number. Released by the caller, also when
- * it fails. */
+/* What has to be known of the model. */
+struct by_session_needs {
+    bool dynamic; /* an input has a dimension that is not a number */
+    bool ops;     /* it imports the domains of Quark's operators */
+};
+
+/* Released by the caller, also when it fails. */
 int by_session_options_build(struct by_session *session, const struct by_session_options *options,
-                             bool dynamic, OrtSessionOptions **out, struct baryon_error *err);
+                             const struct by_session_needs *needs, OrtSessionOptions **out,
+                             struct baryon_error *err);
 
 /* --- provider.c --- */
 

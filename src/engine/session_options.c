@@ -1,6 +1,11 @@
+#include "base/file.h"
 #include "base/par.h"
+#include "engine/ops_find.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
+
+#include <limits.h>
+#include <string.h>
 
 static const struct level_row {
     int number;
@@ -146,31 +151,48 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
                          err);
 }
 
-static int add_op_libraries(const struct by_ort *ort, OrtSessionOptions *built,
-                            const struct by_session_options *options, struct baryon_error *err)
+/* A name without a slash is a file here, or one that the loader searches. */
+static int add_op_library(const struct by_ort *ort, OrtSessionOptions *built, const char *path,
+                          struct baryon_error *err)
 {
-    for (size_t i = 0; i < options->op_library_count; i++) {
-        const char *path = options->op_libraries[i];
-        if (by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, path),
-                          "load the operator library", err)) {
-            if (err && err->code == BARYON_ERR_ENGINE)
-                err->code = BARYON_ERR_DEPENDENCY;
-            return by_err_file(err, path);
-        }
-    }
-    return 0;
+    char here[PATH_MAX];
+    const bool is_here =
+        !strchr(path, '/') && by_file_exists(path) && by_join_path(here, sizeof here, "./", path);
+    if (!by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, is_here ? here : path),
+                       "load the operator library", err))
+        return 0;
+    if (err && err->code == BARYON_ERR_ENGINE)
+        err->code = BARYON_ERR_DEPENDENCY;
+    return by_err_file(err, path);
+}
+
+/* Quark imports its domain into all of its models, so that one without our library may run. */
+static int add_op_libraries(const struct by_ort *ort, OrtSessionOptions *built,
+                            const struct by_session_options *options, bool ours,
+                            struct baryon_error *err)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0; i < options->op_library_count; i++)
+        if (add_op_library(ort, built, options->op_libraries[i], err))
+            return -1;
+    if (!ours || options->op_library_count || !by_ops_find(path, sizeof path))
+        return 0;
+    return add_op_library(ort, built, path, err);
 }
 
 int by_session_options_build(struct by_session *session, const struct by_session_options *options,
-                             bool dynamic, OrtSessionOptions **out, struct baryon_error *err)
+                             const struct by_session_needs *needs, OrtSessionOptions **out,
+                             struct baryon_error *err)
 {
     const struct by_ort *ort = session->ort;
     *out = NULL;
     if (by_ort_status(ort, ort->api->CreateSessionOptions(out), "make session options", err))
         return -1;
     if (set_log(session, *out, err) || set_threads(session, *out, options, err) ||
-        set_memory(ort, *out, options, dynamic, err) || set_compute(ort, *out, options, err) ||
-        add_op_libraries(ort, *out, options, err) || by_providers_append(ort, *out, options, err))
+        set_memory(ort, *out, options, needs->dynamic, err) ||
+        set_compute(ort, *out, options, err) ||
+        add_op_libraries(ort, *out, options, needs->ops, err) ||
+        by_providers_append(ort, *out, options, err))
         return -1;
     return 0;
 }

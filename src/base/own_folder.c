@@ -1,0 +1,25 @@
+#include "base/file.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool by_own_folder(char *buf, size_t size)
+{
+    static const char here;
+    char path[PATH_MAX];
+    Dl_info info;
+    void *map = NULL;
+    if (!dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    const char *name = ((struct link_map *)map)->l_name;
+    if (name && *name)
+        return realpath(name, path) && by_folder_of(path, buf, size);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    return by_folder_of(path, buf, size);
+}

@@ -1,0 +1,39 @@
+#include "engine/ops_find.h"
+
+#include "base/file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define NAME "libbaryon_ops.so"
+
+bool by_ops_wanted(const struct baryon_model *model)
+{
+    return by_model_opset(model, "com.amd.quark") || by_model_opset(model, "com.vai.quantize");
+}
+
+static bool is_there(char *path, size_t size, const char *folder, const char *name)
+{
+    return by_join_path(path, size, folder, name) && by_file_exists(path);
+}
+
+bool by_ops_find(char *path, size_t size)
+{
+    char own[PATH_MAX], above[PATH_MAX];
+    const char *named = secure_getenv("BARYON_OPS");
+    if (named && *named)
+        return by_join_path(path, size, ".", named);
+    if (by_own_folder(own, sizeof own) &&
+        (is_there(path, size, own, NAME) ||
+         (by_folder_of(own, above, sizeof above) && is_there(path, size, above, "lib/" NAME))))
+        return true;
+    return is_there(path, size, BY_OPS_FOLDER, NAME);
+}
+
+int by_ops_missing(struct baryon_error *err)
+{
+    char own[PATH_MAX];
+    by_fail(err, BARYON_ERR_DEPENDENCY, NAME " is neither in %.200s nor in %.200s",
+            by_own_folder(own, sizeof own) ? own : "the program's folder", BY_OPS_FOLDER);
+    return by_err_hint(err, "'make ops' builds it; BARYON_OPS may name it");
+}
