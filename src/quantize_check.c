@@ -147,7 +147,7 @@ static const struct meaning {
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
     {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method format bias-correction rounding-scales ",
+     "activation-method activation-headroom format bias-correction rounding-scales ",
      is_static, "--approach static"},
     {" bias ", is_static, "--approach static"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},

@@ -101,6 +101,8 @@ static void settle(const struct by_config *config, struct by_recipe_settings *se
         settings->bias_correction = BY_BIASES_KEPT;
     if (settings->compat && is_default(config, "percentile-guard"))
         settings->percentile_guard = false;
+    if (settings->compat && is_default(config, "activation-headroom"))
+        settings->activation_headroom = 1;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
 }
@@ -125,6 +127,7 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
         .method = method_of(settings->activation_method),
     };
     by_calib_defaults(spec->method, &spec->calib);
+    spec->calib.headroom = settings->activation_headroom;
     spec->calib.moving_average = settings->moving_average;
     spec->calib.percentile = settings->percentile;
     spec->calib.percentile_symmetric = settings->percentile_symmetric;

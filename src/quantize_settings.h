@@ -33,7 +33,7 @@ struct by_recipe_settings {
     int approach, format, domain;
     int activation, activation_scale, activation_method;
     bool activation_symmetric, activation_reduce_range;
-    double percentile;
+    double activation_headroom, percentile;
     bool percentile_symmetric, percentile_guard, moving_average;
     struct by_setting_numbers percentile_candidates;
     int layerwise_metric;

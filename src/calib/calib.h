@@ -25,7 +25,8 @@ struct by_calib_options {
     double percentile;         /* 99.999 */
     bool percentile_symmetric; /* of magnitudes; false: both tails by themselves */
     bool percentile_guard;     /* nothing is cut where that costs more than finer steps gain */
-    const double *candidates;  /* layerwise percentile; NULL: its three */
+    double headroom; /* activations of more than 8 bits: what their range is widened by, 1 */
+    const double *candidates; /* layerwise percentile; NULL: its three */
     size_t candidate_count;
     enum by_calib_metric metric; /* layerwise percentile */
     size_t bins;                 /* entropy: 128 */
@@ -64,6 +65,13 @@ int by_scale_of_range(const struct by_range *range, const struct by_calib_target
 /* The same range after the scale: what the levels reach. */
 void by_range_of_scale(const struct by_scale *scale, const struct by_calib_target *target,
                        struct by_range *range);
+
+/* Where 0 falls between two levels (this far from both), all levels are off by that: pixels that
+ * were brought to -1 to 1 would lie between two levels, each of them. The range is widened by less
+ * than a step, until 0 is a level and both ends are reached. False: nothing to do, as with more
+ * levels than 256. */
+#define BY_ZERO_BETWEEN 0.25
+bool by_range_to_whole_zero(struct by_range *range, const struct by_calib_target *target);
 
 /* A number format that a tensor could get. */
 struct by_calib_type {

@@ -53,6 +53,7 @@ void by_calib_defaults(const struct by_calibrator *method, struct by_calib_optio
     *options = (struct by_calib_options){
         .percentile = 99.999,
         .percentile_symmetric = true,
+        .headroom = 1,
         .candidates = layerwise_candidates,
         .candidate_count = sizeof layerwise_candidates / sizeof *layerwise_candidates,
         .metric = BY_CALIB_MAE,

@@ -60,6 +60,35 @@ int by_scale_of_range(const struct by_range *range, const struct by_calib_target
     return 0;
 }
 
+/* The least scale with this zero point whose levels reach both ends. */
+static double scale_with_zero(const struct by_range *range, const struct by_calib_target *target,
+                              double zero)
+{
+    const double below = zero - (double)target->qmin, above = (double)target->qmax - zero;
+    return fmax(range->low < 0 ? -range->low / below : 0,
+                range->high > 0 ? range->high / above : 0);
+}
+
+bool by_range_to_whole_zero(struct by_range *range, const struct by_calib_target *target)
+{
+    const double width = range->high - range->low;
+    if (target->is_float || target->symmetric || target->power_of_two || !(width > 0) ||
+        target->qmax - target->qmin > UINT8_MAX)
+        return false;
+    const double zero =
+        (double)target->qmin - range->low / width * (double)(target->qmax - target->qmin);
+    if (fabs(zero - nearbyint(zero)) < BY_ZERO_BETWEEN)
+        return false;
+    const double down = scale_with_zero(range, target, floor(zero));
+    const double up = scale_with_zero(range, target, ceil(zero));
+    const struct by_scale scale = {fmin(down, up), (int64_t)(down < up ? floor(zero) : ceil(zero)),
+                                   0};
+    const double error = range->error;
+    by_range_of_scale(&scale, target, range);
+    range->error = error;
+    return true;
+}
+
 void by_range_of_scale(const struct by_scale *scale, const struct by_calib_target *target,
                        struct by_range *range)
 {

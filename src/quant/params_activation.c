@@ -12,6 +12,16 @@ struct search {
     const struct by_tensor_stats **stats; /* by row */
 };
 
+/* Samples to come reach further than those that were looked at. Of 8 bits none can be spared for
+ * that; of 16 one costs less than a single value that is cut off. */
+static void leave_headroom(struct by_quant_row *row, const struct by_calib_target *target)
+{
+    if (target->qmax - target->qmin <= UINT8_MAX)
+        return;
+    row->range.low *= row->spec.calib.headroom;
+    row->range.high *= row->spec.calib.headroom;
+}
+
 static int range_of(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
@@ -27,6 +37,7 @@ static int range_of(void *context, size_t begin, size_t end, unsigned worker,
                                     &row->range, err))
             return by_err_in(err, "tensor '%s'", row->value->name);
         row->error = row->range.error;
+        leave_headroom(row, &target);
     }
     return 0;
 }
@@ -141,6 +152,21 @@ int by_params_of_range(struct by_quant_plan *plan, struct by_quant_row *row,
     return 0;
 }
 
+/* Inputs of the model only: what pixels are made of lies at even distances, other values do not. */
+static int settle_input(struct by_quant_plan *plan, size_t index, struct baryon_error *err)
+{
+    struct by_quant_row *row = &plan->rows.at[index];
+    struct by_calib_target target;
+    if (!row->value->is_input || plan->recipe->compat || !by_params_wants_stats(row))
+        return 0;
+    by_spec_target(&row->spec, &target);
+    if (!by_range_to_whole_zero(&row->range, &target))
+        return 0;
+    return by_quant_remark(plan, index, "whole-zero", err,
+                           "range widened to %.7g to %.7g, since 0 fell between two levels",
+                           row->range.low, row->range.high);
+}
+
 int by_params_activations(struct by_quant_plan *plan, struct by_stats *stats, struct by_pool *pool,
                           struct baryon_error *err)
 {
@@ -151,7 +177,7 @@ int by_params_activations(struct by_quant_plan *plan, struct by_stats *stats, st
         if (row->role != BY_ROLE_ACTIVATION || row->shares != BY_NO_ROW || row->has_params)
             continue;
         if ((row->range_of != BY_NO_ROW && !row->has_range && borrow(plan, i, err)) ||
-            by_params_of_range(plan, row, err))
+            settle_input(plan, i, err) || by_params_of_range(plan, row, err))
             return -1;
     }
     return 0;

@@ -125,6 +125,39 @@ static void floats(void **state)
                  "the range is not a number");
 }
 
+static void zero_becomes_a_level(void **state)
+{
+    (void)state;
+    const struct by_calib_target bytes = {.qmax = 255}, middle = {.qmax = 255, .symmetric = true},
+                                 words = {.qmax = 65535};
+    const struct {
+        double low, high, new_low, new_high;
+        int64_t zero;
+    } found[] = {
+        {-1, 1, -128.0 / 127, 1, 128},   /* 127.5: pixels brought to -1 to 1 */
+        {-1, 2.4, -1, 2.4, 75},          /* 75: is one */
+        {-1, 1.0079, -1, 1.0079, 127},   /* 126.997: as good as one */
+        {-0.001, 1, -1.0 / 254, 1, 1},   /* 0.25: not above the first level */
+        {-1, 0.001, -1, 1.0 / 254, 254}, /* 254.75 */
+    };
+    for (size_t i = 0; i < COUNT(found); i++) {
+        struct by_range range = {.low = found[i].low, .high = found[i].high, .error = 7};
+        struct by_scale scale;
+        const bool moved = found[i].low > found[i].new_low || found[i].high < found[i].new_high;
+        assert_int_equal(by_range_to_whole_zero(&range, &bytes), moved);
+        assert_true(fabs(range.low - found[i].new_low) < 1e-12);
+        assert_true(fabs(range.high - found[i].new_high) < 1e-12);
+        assert_true(range.error == 7);
+        assert_ok(by_scale_of_range(&range, &bytes, &scale, &err));
+        assert_int_equal(scale.zero_point, found[i].zero);
+    }
+    struct by_range range = {.low = -1, .high = 1}, nothing = {0};
+    assert_false(by_range_to_whole_zero(&range, &middle));
+    assert_false(by_range_to_whole_zero(&range, &words));
+    assert_false(by_range_to_whole_zero(&nothing, &bytes));
+    assert_true(range.low == -1 && range.high == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +165,7 @@ int main(void)
         cmocka_unit_test(ranges_come_back),
         cmocka_unit_test(great_ranges_are_cut),
         cmocka_unit_test(floats),
+        cmocka_unit_test(zero_becomes_a_level),
     };
     return cmocka_run_group_tests_name("calib scale", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@ static void same_spec(const struct by_tensor_spec *one, const struct by_tensor_s
     assert_true(one->calib.percentile == other->calib.percentile);
     assert_int_equal(one->calib.percentile_symmetric, other->calib.percentile_symmetric);
     assert_int_equal(one->calib.percentile_guard, other->calib.percentile_guard);
+    assert_true(one->calib.headroom == other->calib.headroom);
     assert_int_equal(one->calib.moving_average, other->calib.moving_average);
     assert_int_equal(one->calib.candidate_count, other->calib.candidate_count);
 }
