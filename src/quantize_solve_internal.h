@@ -10,6 +10,7 @@
  *   quantize_solve_best.c     all of it in several ways, for scales
  *   quantize_solve_local.c    the scale of what a layer reads, by what the layer gives
  *   quantize_solve_search.c   scales of activations, by what the model gives
+ *   quantize_solve_knobs.c    a copy to try them in
  *   quantize_solve_move.c     one scale moves
  *   quantize_solve_shared.c   weights that several layers read
  */

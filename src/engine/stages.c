@@ -88,18 +88,12 @@ void by_stages_close(struct by_stages *stages)
 
 /* --- Running a piece --- */
 
-/* What a worker reads; one a value that the piece reads. */
-struct reading {
-    struct by_array *inputs;
-    struct by_unpark_room *rooms;
-};
-
 struct piece {
     struct by_stages *stages;
     const struct by_stage *stage;
     struct by_session *session;
-    const char **names;       /* of the outputs */
-    struct reading *readings; /* by worker */
+    const char **names;                /* of the outputs */
+    struct by_stage_reading *readings; /* by worker */
 };
 
 static int keep_all(const struct piece *piece, size_t sample, const struct by_run *run,
@@ -117,17 +111,26 @@ static int keep_all(const struct piece *piece, size_t sample, const struct by_ru
     return 0;
 }
 
-static int run_sample(const struct piece *piece, size_t sample, const struct reading *reading,
-                      struct baryon_error *err)
+int by_stage_run(const struct by_stages *stages, const struct by_stage *stage,
+                 struct by_session *session, const char *const *names, size_t sample,
+                 const struct by_stage_reading *reading, struct by_run **run,
+                 struct baryon_error *err)
 {
-    const struct by_value_list *reads = &piece->stage->inputs;
-    struct by_run *run;
+    const struct by_value_list *reads = &stage->inputs;
     for (size_t i = 0; i < reads->count; i++)
-        if (by_stages_look(piece->stages, reads->at[i], sample, &reading->rooms[i],
-                           &reading->inputs[i], err) < 0)
+        if (by_stages_look(stages, reads->at[i], sample, &reading->rooms[i], &reading->inputs[i],
+                           err) < 0)
             return -1;
-    if (by_session_run(piece->session, reading->inputs, reads->count, piece->names,
-                       piece->stage->outputs.count, &run, err) < 0)
+    return by_session_run(session, reading->inputs, reads->count, names, stage->outputs.count, run,
+                          err);
+}
+
+static int run_sample(const struct piece *piece, size_t sample,
+                      const struct by_stage_reading *reading, struct baryon_error *err)
+{
+    struct by_run *run;
+    if (by_stage_run(piece->stages, piece->stage, piece->session, piece->names, sample, reading,
+                     &run, err) < 0)
         return -1;
     const int status = keep_all(piece, sample, run, err);
     by_run_free(run);
@@ -149,34 +152,36 @@ static unsigned threads(const struct by_stages *stages)
     return stages->options.pool ? by_pool_threads(stages->options.pool) : 1;
 }
 
-static int make_readings(struct piece *piece, struct by_arena *arena, struct baryon_error *err)
+int by_stage_readings_open(struct by_stage_reading **readings, const struct by_stages *stages,
+                           struct by_stage *stage, struct baryon_error *err)
 {
-    const unsigned count = threads(piece->stages);
-    const size_t reads = piece->stage->inputs.count + 1;
-    piece->readings = by_arena_alloc(arena, count, sizeof *piece->readings, err);
-    for (unsigned i = 0; piece->readings && i < count; i++) {
-        struct reading *reading = &piece->readings[i];
-        reading->rooms = by_arena_alloc(arena, reads, sizeof *reading->rooms, err);
-        reading->inputs = by_arena_alloc(arena, reads, sizeof *reading->inputs, err);
-        if (!reading->rooms || !reading->inputs)
+    const unsigned count = threads(stages);
+    const size_t reads = stage->inputs.count + 1;
+    struct by_stage_reading *all = by_arena_alloc(&stage->arena, count, sizeof *all, err);
+    *readings = all;
+    for (unsigned i = 0; all && i < count; i++) {
+        all[i].rooms = by_arena_alloc(&stage->arena, reads, sizeof *all[i].rooms, err);
+        all[i].inputs = by_arena_alloc(&stage->arena, reads, sizeof *all[i].inputs, err);
+        if (!all[i].rooms || !all[i].inputs)
             return -1;
     }
-    return piece->readings ? 0 : -1;
+    return all ? 0 : -1;
 }
 
-static void release_readings(const struct piece *piece)
+void by_stage_readings_close(struct by_stage_reading *readings, const struct by_stages *stages,
+                             const struct by_stage *stage)
 {
-    for (unsigned i = 0; piece->readings && i < threads(piece->stages); i++)
-        for (size_t k = 0; piece->readings[i].rooms && k < piece->stage->inputs.count; k++)
-            by_unpark_room_release(&piece->readings[i].rooms[k]);
+    for (unsigned i = 0; readings && i < threads(stages); i++)
+        for (size_t k = 0; readings[i].rooms && k < stage->inputs.count; k++)
+            by_unpark_room_release(&readings[i].rooms[k]);
 }
 
-static int make_room(struct piece *piece, struct by_arena *arena, struct baryon_error *err)
+static int make_room(struct piece *piece, struct by_stage *stage, struct baryon_error *err)
 {
     struct by_stages *stages = piece->stages;
-    const struct by_value_list *outputs = &piece->stage->outputs;
-    piece->names = by_arena_alloc(arena, outputs->count + 1, sizeof *piece->names, err);
-    if (!piece->names || make_readings(piece, arena, err) < 0)
+    const struct by_value_list *outputs = &stage->outputs;
+    piece->names = by_arena_alloc(&stage->arena, outputs->count + 1, sizeof *piece->names, err);
+    if (!piece->names || by_stage_readings_open(&piece->readings, stages, stage, err) < 0)
         return -1;
     for (size_t i = 0; i < outputs->count; i++) {
         struct by_held *held = &stages->held[outputs->at[i]->index];
@@ -202,11 +207,11 @@ static int run_piece(struct by_stages *stages, struct by_stage *stage, struct ba
     struct piece piece = {.stages = stages, .stage = stage};
     if (by_stage_open(&piece.session, stage, stages, err) < 0)
         return -1;
-    int status = make_room(&piece, &stage->arena, err);
+    int status = make_room(&piece, stage, err);
     if (status == 0)
         status = by_par_for(stages->options.pool, stages->samples, 1, run_each, &piece, err);
     count_bytes(stages, stage);
-    release_readings(&piece);
+    by_stage_readings_close(piece.readings, stages, stage);
     by_session_close(piece.session);
     return status;
 }

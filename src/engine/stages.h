@@ -21,6 +21,7 @@ struct by_stages_options {
     struct by_session_options session; /* it gets one thread, samples run side by side */
     struct by_pool *pool;              /* NULL: one sample after the other */
     struct by_depot *depot;            /* where values wait, and the inputs */
+    bool outputs_wait;                 /* outputs of the graph do, to be in a rest */
 };
 
 /* inputs[i]: those of sample i, by name; they stay the caller's and have to live as long. The
@@ -41,6 +42,20 @@ int by_stages_look(const struct by_stages *stages, const struct baryon_value *va
                    struct by_unpark_room *room, struct by_array *array, struct baryon_error *err);
 /* It is wanted no longer. */
 void by_stages_let_go(struct by_stages *stages, const struct baryon_value *value);
+
+/* Everything that is still to run for values, as one session, to be run again and again: of what
+ * waits nothing changes by that. Gives them in their order; what is a constant is left empty. The
+ * values have to be there as long as the rest, and no other piece may run in between. */
+struct by_stages_rest;
+typedef int by_stages_seen_fn(void *context, size_t sample, const struct by_array *values,
+                              size_t count, struct baryon_error *err);
+int by_stages_rest_open(struct by_stages_rest **rest, const struct by_stages *stages,
+                        struct baryon_value *const *values, size_t count, struct baryon_error *err);
+/* Of several samples at once, each by another worker of the pool. */
+int by_stages_rest_run(const struct by_stages_rest *rest, size_t sample, unsigned worker,
+                       by_stages_seen_fn *seen, void *context, struct baryon_error *err);
+void by_stages_rest_close(struct by_stages_rest *rest);
+
 /* Bytes of all that waits, in memory or not. */
 uint64_t by_stages_bytes(const struct by_stages *stages);
 

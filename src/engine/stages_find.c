@@ -74,6 +74,8 @@ bool by_stage_is_awaited(const struct by_stages *stages, const bool *needed,
 {
     for (size_t i = 0; i < value->use_count; i++) {
         const struct baryon_node *reader = by_use_reader(&value->uses[i], stages->model->graph);
+        if (!reader && stages->options.outputs_wait)
+            return true;
         if (!reader || stages->done[reader->index] ||
             (needed && needed[reader->index] && !by_stage_is_free(reader)))
             continue;

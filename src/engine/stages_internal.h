@@ -4,6 +4,7 @@
  *   stages_find.c   which nodes a piece has, what it reads and what it gives
  *   stages_cut.c    a session of those nodes
  *   stages.c        runs it, and keeps what waits
+ *   stages_rest.c   runs all that is left, which changes nothing
  */
 #ifndef BY_STAGES_INTERNAL_H
 #define BY_STAGES_INTERNAL_H
@@ -40,6 +41,12 @@ struct by_stage {
     struct by_value_list inputs, constants, outputs; /* each value once */
 };
 
+/* What a worker reads; one a value that the piece reads. */
+struct by_stage_reading {
+    struct by_array *inputs;
+    struct by_unpark_room *rooms;
+};
+
 /* Runs wherever it is needed. */
 bool by_stage_is_free(const struct baryon_node *node);
 /* Some node that did not run reads it. needed: those are as good as done; NULL: none. */
@@ -50,5 +57,16 @@ int by_stage_find(struct by_stage *stage, const struct by_stages *stages,
                   struct baryon_value *const *values, size_t count, struct baryon_error *err);
 int by_stage_open(struct by_session **session, const struct by_stage *stage,
                   const struct by_stages *stages, struct baryon_error *err);
+
+/* By worker, in the stage's arena. */
+int by_stage_readings_open(struct by_stage_reading **readings, const struct by_stages *stages,
+                           struct by_stage *stage, struct baryon_error *err);
+void by_stage_readings_close(struct by_stage_reading *readings, const struct by_stages *stages,
+                             const struct by_stage *stage);
+/* names: of the stage's outputs. */
+int by_stage_run(const struct by_stages *stages, const struct by_stage *stage,
+                 struct by_session *session, const char *const *names, size_t sample,
+                 const struct by_stage_reading *reading, struct by_run **run,
+                 struct baryon_error *err);
 
 #endif

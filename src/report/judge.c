@@ -322,19 +322,16 @@ static int keep_outputs(struct by_judge *judge, struct kept *kept, const struct 
 }
 
 static int run_on(const struct by_judge *judge, struct by_session *session, const struct kept *kept,
-                  const struct by_array *more, size_t more_count, struct by_run **run,
-                  struct baryon_error *err)
+                  struct by_run **run, struct baryon_error *err)
 {
     const size_t ports = judge->port_count;
-    struct by_array *inputs = by_alloc(ports + more_count, sizeof *inputs, err);
+    struct by_array *inputs = by_alloc(ports, sizeof *inputs, err);
     struct by_unpark_room *rooms = by_alloc_zero(ports, sizeof *rooms, err);
     int status = inputs && rooms ? 0 : -1;
     for (size_t i = 0; status == 0 && i < ports; i++)
         status = by_unpark(judge->depot, &kept->parked[i], &rooms[i], &inputs[i], err);
-    for (size_t i = 0; inputs && i < more_count; i++)
-        inputs[ports + i] = more[i];
     if (status == 0)
-        status = by_session_run(session, inputs, ports + more_count, NULL, 0, run, err);
+        status = by_session_run(session, inputs, ports, NULL, 0, run, err);
     for (size_t i = 0; rooms && i < ports; i++)
         by_unpark_room_release(&rooms[i]);
     by_free(rooms);
@@ -346,7 +343,7 @@ int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_erro
 {
     struct by_run *run;
     struct kept *kept = &judge->kept[judge->first + sample];
-    if (run_on(judge, judge->session, kept, NULL, 0, &run, err) < 0)
+    if (run_on(judge, judge->session, kept, &run, err) < 0)
         return -1;
     const int status = keep_outputs(judge, kept, run, err);
     by_run_free(run);
@@ -444,24 +441,23 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     return by_session_open_model(session, model, 0, &options, err);
 }
 
+int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                     size_t count, struct by_judgement *judgement, struct baryon_error *err)
+{
+    *judgement = (struct by_judgement){0};
+    return compare(judge, &judge->kept[judge->first + sample], judgement, outputs, count, err);
+}
+
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
                  struct by_judgement *judgement, struct baryon_error *err)
 {
-    return by_judge_run_with(judge, session, sample, NULL, 0, judgement, err);
-}
-
-int by_judge_run_with(const struct by_judge *judge, struct by_session *session, size_t sample,
-                      const struct by_array *more, size_t more_count,
-                      struct by_judgement *judgement, struct baryon_error *err)
-{
     struct by_run *run;
-    size_t got_count;
-    const struct kept *kept = &judge->kept[judge->first + sample];
+    size_t count;
     *judgement = (struct by_judgement){0};
-    if (run_on(judge, session, kept, more, more_count, &run, err) < 0)
+    if (run_on(judge, session, &judge->kept[judge->first + sample], &run, err) < 0)
         return -1;
-    const struct by_array *got = by_run_outputs(run, &got_count);
-    const int status = compare(judge, kept, judgement, got, got_count, err);
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    const int status = by_judge_outputs(judge, sample, outputs, count, judgement, err);
     by_run_free(run);
     return status;
 }

@@ -84,10 +84,9 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
 /* What one sample says. */
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
                  struct by_judgement *judgement, struct baryon_error *err);
-/* The same with further inputs that the reference does not have. */
-int by_judge_run_with(const struct by_judge *judge, struct by_session *session, size_t sample,
-                      const struct by_array *more, size_t more_count,
-                      struct by_judgement *judgement, struct baryon_error *err);
+/* The same of outputs that some model gave for it, in the reference's order. */
+int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                     size_t count, struct by_judgement *judgement, struct baryon_error *err);
 /* All samples that judge, side by side: the reference, whose memory is given back then, and a
  * model; each has room for by_judge_count() judgements. */
 int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);

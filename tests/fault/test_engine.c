@@ -2,6 +2,7 @@
 #include "tests/unit/engine_build.h"
 
 #include "base/str.h"
+#include "engine/stages.h"
 #include "engine/tap.h"
 #include "engine/trace.h"
 #include "ir/infer.h"
@@ -116,6 +117,43 @@ static int call_taps(void)
     return status;
 }
 
+static int seen(void *context, size_t one, const struct by_array *values, size_t count,
+                struct baryon_error *e)
+{
+    (void)context, (void)one, (void)values, (void)count, (void)e;
+    return 0;
+}
+
+static int run_stages(struct by_stages *stages)
+{
+    struct baryon_value *y = value_of(model->graph, "y"), *half = value_of(model->graph, "half");
+    struct by_stages_rest *rest = NULL;
+    int status = by_stages_reach(stages, &y, 1, &err);
+    if (status == 0)
+        status = by_stages_rest_open(&rest, stages, &half, 1, &err);
+    if (status == 0)
+        status = by_stages_rest_run(rest, 0, 0, seen, NULL, &err);
+    by_stages_rest_close(rest);
+    return status;
+}
+
+static int call_stages(void)
+{
+    const struct by_parked given[] = {{.array = sample()[0]}, {.array = sample()[1]}};
+    const struct by_parked *const inputs[] = {given};
+    const struct by_depot_options all = {.budget = UINT64_MAX};
+    struct by_stages_options with = {.session = options()};
+    struct by_stages *stages = NULL;
+    if (by_depot_open(&with.depot, &all, &err))
+        return -1;
+    int status = by_stages_open(&stages, model, inputs, 2, 1, &with, &err);
+    if (status == 0)
+        status = run_stages(stages);
+    by_stages_close(stages);
+    by_depot_close(with.depot);
+    return status;
+}
+
 /* The library stays loaded afterwards, so that this is asked once. */
 static void loading(void **state)
 {
@@ -183,6 +221,16 @@ static void taps(void **state)
     by_model_free(model);
 }
 
+static void stages(void **state)
+{
+    (void)state;
+    model = rich_model();
+    assert_ok(by_model_settle(model, &err));
+    sweep_memory(call_stages);
+    assert_sound(model);
+    by_model_free(model);
+}
+
 static int find_ops(void **state)
 {
     (void)state;
@@ -195,7 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loading), cmocka_unit_test(sessions), cmocka_unit_test(files),
-        cmocka_unit_test(tracing), cmocka_unit_test(taps),
+        cmocka_unit_test(tracing), cmocka_unit_test(taps),     cmocka_unit_test(stages),
     };
     return cmocka_run_group_tests(tests, find_ops, NULL);
 }

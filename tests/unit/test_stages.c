@@ -3,6 +3,8 @@
 
 #include "engine/stages.h"
 
+#include <math.h>
+
 #define SAMPLES 3
 
 static float data[SAMPLES][2];
@@ -11,12 +13,14 @@ static struct by_parked parked[SAMPLES];
 static const struct by_parked *inputs[SAMPLES];
 static struct by_depot *depot;
 static struct by_stages *stages;
+static bool outputs_wait;
 static uint64_t budget; /* of the depot */
 
 static int prepare(void **state)
 {
     budget = *state ? *(const uint64_t *)*state : UINT64_MAX;
     drawn = 0;
+    outputs_wait = false;
     for (size_t i = 0; i < SAMPLES; i++) {
         data[i][0] = (float)i - 1;
         data[i][1] = 0.5f * (float)i;
@@ -38,7 +42,7 @@ static void open_on(struct baryon_model *model, struct by_pool *pool)
     for (size_t i = 0; i < SAMPLES; i++)
         assert_ok(by_park(depot, &arrays[i], true, &parked[i], &err));
     const struct by_stages_options options = {
-        .session = {.threads = 1}, .pool = pool, .depot = depot};
+        .session = {.threads = 1}, .pool = pool, .depot = depot, .outputs_wait = outputs_wait};
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_settle(model, &err));
     assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
@@ -269,6 +273,133 @@ static void test_gone(void **state)
     close_stages(model);
 }
 
+/* --- The rest --- */
+
+struct shown {
+    size_t sample, count;
+    float values[3]; /* the first element of each; NAN: it is empty */
+};
+
+static int show(void *context, size_t sample, const struct by_array *values, size_t count,
+                struct baryon_error *e)
+{
+    struct shown *shown = context;
+    (void)e;
+    *shown = (struct shown){.sample = sample, .count = count};
+    for (size_t i = 0; i < count; i++)
+        shown->values[i] = values[i].data ? ((const float *)values[i].data)[0] : NAN;
+    return 0;
+}
+
+static int refuse(void *context, size_t sample, const struct by_array *values, size_t count,
+                  struct baryon_error *e)
+{
+    (void)context, (void)sample, (void)values, (void)count;
+    return by_fail(e, BARYON_ERR_USAGE, "seen");
+}
+
+static struct shown run_rest(const struct by_stages_rest *rest, size_t sample)
+{
+    struct shown shown;
+    assert_ok(by_stages_rest_run(rest, sample, 0, show, &shown, &err));
+    assert_int_equal(shown.sample, sample);
+    return shown;
+}
+
+/* As often as one likes, and nothing changes by it. */
+static void test_rest(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    struct baryon_value *y = value_of(model->graph, "y");
+    struct by_stages_rest *rest;
+    reach(model, "a");
+    const uint64_t bytes = by_stages_bytes(stages);
+    assert_ok(by_stages_rest_open(&rest, stages, &y, 1, &err));
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < SAMPLES; i++) {
+            const float a = a_of(i, 0), c = a * a + a;
+            const struct shown shown = run_rest(rest, i);
+            assert_int_equal(shown.count, 1);
+            assert_true(shown.values[0] == (c > 0 ? c : 0));
+        }
+    assert_int_equal(by_stages_rest_run(rest, 0, 0, refuse, NULL, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_int_equal(by_stages_bytes(stages), bytes);
+    assert_false(waits(model, "c"));
+    by_stages_rest_close(rest);
+    reach(model, "y");
+    assert_true(at(model, "y", 2, 0) == a_of(2, 0) * a_of(2, 0) + a_of(2, 0));
+    close_stages(model);
+}
+
+/* Outputs that ran already are there with the others; constants are not. */
+static void test_outputs_wait(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    gives(model, "a", BY_ELEM_FLOAT, NULL);
+    outputs_wait = true;
+    open_stages(model);
+    struct baryon_value *values[3] = {value_of(model->graph, "y"), value_of(model->graph, "a"),
+                                      value_of(model->graph, "w")};
+    struct by_stages_rest *rest;
+    for (int step = 0; step < 3; step++) {
+        static const char *const names[] = {"b", "c", "y"};
+        reach(model, names[step]);
+        by_stages_let_go(stages, value_of(model->graph, names[step]));
+        assert_ok(by_stages_rest_open(&rest, stages, values, 3, &err));
+        for (size_t i = 0; i < SAMPLES; i++) {
+            const float a = a_of(i, 0), c = a * a + a;
+            const struct shown shown = run_rest(rest, i);
+            assert_int_equal(shown.count, 3);
+            assert_true(shown.values[0] == (c > 0 ? c : 0));
+            assert_true(shown.values[1] == a);
+            assert_true(isnan(shown.values[2]));
+        }
+        by_stages_rest_close(rest);
+    }
+    close_stages(model);
+}
+
+/* What the caller keeps in memory of its own may change from run to run. */
+static void test_inputs_change(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    struct baryon_value *y = value_of(model->graph, "y");
+    struct by_stages_rest *rest;
+    by_park_drop(depot, &parked[1]);
+    by_stages_close(stages);
+    const struct by_stages_options options = {.session = {.threads = 1}, .depot = depot};
+    float own[2] = {1, 0};
+    parked[1] = (struct by_parked){.array = arrays[1]};
+    parked[1].array.data = own;
+    assert_ok(by_stages_open(&stages, model, inputs, 1, SAMPLES, &options, &err));
+    assert_ok(by_stages_rest_open(&rest, stages, &y, 1, &err));
+    assert_true(run_rest(rest, 1).values[0] == 6);
+    own[0] = 2;
+    assert_true(run_rest(rest, 1).values[0] == 12);
+    by_stages_rest_close(rest);
+    close_stages(model);
+}
+
+static void test_rest_is_gone(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    struct baryon_value *b = value_of(model->graph, "b");
+    struct by_stages_rest *rest;
+    reach(model, "y");
+    assert_int_equal(by_stages_rest_open(&rest, stages, &b, 1, &err), -1);
+    assert_null(rest);
+    assert_non_null(strstr(err.message, "'b'"));
+    close_stages(model);
+}
+
 int main(void)
 {
     static uint64_t nothing = 0;
@@ -282,10 +413,16 @@ int main(void)
         IN_MEMORY(test_sizes_differ),
         IN_MEMORY(test_nested),
         IN_MEMORY(test_gone),
+        IN_MEMORY(test_rest),
+        IN_MEMORY(test_outputs_wait),
+        IN_MEMORY(test_inputs_change),
+        IN_MEMORY(test_rest_is_gone),
         IN_A_FILE(test_values),
         IN_A_FILE(test_what_waits),
         IN_A_FILE(test_integers_wait),
         IN_A_FILE(test_sizes_differ),
+        IN_A_FILE(test_rest),
+        IN_A_FILE(test_outputs_wait),
     };
     return cmocka_run_group_tests_name("stages", tests, NULL, NULL);
 }
