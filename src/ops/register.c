@@ -5,10 +5,7 @@
 #include <stdlib.h>
 
 static const struct by_op_row *const rows[] = {
-    &by_op_quantize,
-    &by_op_dequantize,
-    &by_op_bfp,
-    &by_op_mx,
+    &by_op_quantize, &by_op_dequantize, &by_op_bfp, &by_op_mx, &by_op_instance_norm, &by_op_lstm,
 };
 
 #define COUNT (sizeof rows / sizeof *rows)

@@ -158,6 +158,47 @@ def linear(library, elem):
             yield dequantize.run(codes, scale, zero)
 
 
+NORM_SHAPES = [(3, 5), (1, 1, 1), (2, 3, 7), (1, 9, 16), (2, 5, 6, 7), (1, 4, 2, 3, 5), (1, 6, 40, 40)]
+
+
+def instance_norms(library):
+    for i, shape in enumerate(NORM_SHAPES):
+        scale, bias = ((data.words(100 + k, shape[1]) % np.uint64(4001)).astype("f4") / 1000 - 2 for k in (0, 1))
+        for epsilon in ({}, {"epsilon": 1e-3}):
+            node = Node(library, "ExtendedInstanceNormalization", [FLOAT] * 3, FLOAT, **epsilon)
+            for values in arrays(shape, 40 + i):
+                yield node.run(values, scale, bias)
+            for low, high in ((-1, 1), (0, 1000), (2.999, 3)):
+                part = (data.words(102 + i, int(np.prod(shape))) >> np.uint64(40)).astype("f4") / 2**24
+                yield node.run((part * (high - low) + low).astype("f4").reshape(shape), scale, bias)
+
+
+def lstm_case(steps, inputs, hidden, seed, zero):
+    """(attributes, arrays): ranges of real networks; zero moves the zero points from the middle."""
+    def values(number, low, high, *shape):
+        part = (data.words(110 + 10 * seed + number, int(np.prod(shape))) >> np.uint64(40)).astype("f4") / 2**24
+        return (part * (high - low) + low).astype("f4").reshape(shape)
+
+    given = [values(0, -2, 3, steps, 1, inputs), values(1, -0.6, 0.5, 2, 4 * hidden, inputs),
+             values(2, -0.5, 0.7, 2, 4 * hidden, hidden), values(3, -1, 1, 2, 8 * hidden)]
+    attributes = {"direction": "bidirectional", "hidden_size": hidden}
+    for name, span, turn in (("x", 5, 1), ("w", 1.1, -1), ("r", 1.2, 1), ("b", 2, -1), ("y", 2.1, 1)):
+        attributes[f"{name}_scale"] = float(np.float32(span / 65535))
+        attributes[f"{name}_zero_point"] = 32768 + turn * zero
+    return attributes, given
+
+
+def lstms(library):
+    for seed, (steps, inputs, hidden) in enumerate([(1, 1, 1), (5, 4, 8), (12, 30, 17), (9, 64, 32), (0, 3, 2)]):
+        for zero in (0, 5, 3000, -7):
+            attributes, given = lstm_case(steps, inputs, hidden, seed, zero)
+            yield Node(library, "ExtendedLSTM", [FLOAT] * 4, FLOAT, **attributes).run(*given)
+    for span in (1 / 16384, 1 / 40000, 1 / 70000, 1 / 600):  # powers of two have a side of their own
+        attributes, given = lstm_case(6, 8, 8, 9, 40)
+        attributes |= {"x_scale": span, "y_scale": span, "w_scale": 1 / 32768}
+        yield Node(library, "ExtendedLSTM", [FLOAT] * 4, FLOAT, **attributes).run(*given)
+
+
 def answers(library):
     """(case, digest)"""
     for i, (name, operator, attributes) in enumerate(block_variants()):
@@ -166,3 +207,7 @@ def answers(library):
         yield f"{name} half", data.digest(*in_blocks(library, operator, attributes, HALF, halves, turn))
     for elem in CODES:
         yield f"linear {TensorProto.DataType.Name(elem)}", data.digest(*linear(library, elem))
+    for i, values in enumerate(instance_norms(library)):
+        yield f"instance norm {i}", data.digest(values)
+    for i, values in enumerate(lstms(library)):
+        yield f"lstm {i}", data.digest(values)

@@ -15,6 +15,7 @@ GOLDEN = pathlib.Path(__file__).parent.parent / "golden/ops"
 LIBRARY = BUILD / "libbaryon_ops.so"
 BFP, MX = "BFPQuantizeDequantize", "MXQuantizeDequantize"
 QUANTIZE, DEQUANTIZE = "ExtendedQuantizeLinear", "ExtendedDequantizeLinear"
+NORM, LSTM = "ExtendedInstanceNormalization", "ExtendedLSTM"
 
 
 def test_answers(score):
@@ -38,6 +39,9 @@ def big_nodes():
     yield "bf16", QUANTIZE, [FLOAT, FLOAT, BF16], BF16, {}, [values, np.array(3, "f4"), np.array(0, "u2")]
     yield "to half", QUANTIZE, [FLOAT, FLOAT, HALF], HALF, {}, [values, np.array(3, "f4"), np.array(0, "u2")]
     codes = (values.view("u4") >> 16).astype("i2")
+    yield "norm", NORM, [FLOAT] * 3, FLOAT, {}, [small.reshape(7, 25, 4000), scales[:25], scales[25:50]]
+    attributes, given = ops_data.lstm_case(7, 20, 24, 3, 9)
+    yield "lstm", LSTM, [FLOAT] * 4, FLOAT, attributes, given
     yield "back", DEQUANTIZE, [TensorProto.INT16, FLOAT, TensorProto.INT16], FLOAT, {"axis": 1}, [codes, scales, zeros]
 
 
@@ -104,6 +108,9 @@ INPUTS = [
     (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, TWO, ONE.astype("i1")], "the zero point (input 2) has rank 0"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 2}, [X, TWO, TWO.astype("i1")], "attribute axis is 2, the input has 2 dimensions"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, X, TWO.astype("i1")], "the scale (input 1) has rank 2"),
+    (NORM, [FLOAT] * 3, {}, [TWO, TWO, TWO], "input 0 has rank 1, it must have samples and channels"),
+    (NORM, [FLOAT] * 3, {}, [X, TWO, TWO], "the scale (input 1) has 2 elements, the input has 3 channels"),
+    (NORM, [FLOAT] * 3, {}, [X, X[0], TWO], "the bias (input 2) has 2 elements, the input has 3 channels"),
     (DEQUANTIZE, [S8, FLOAT, S8], {"axis": 1}, [X.astype("i1"), TWO, TWO.astype("i1")], "the scale (input 1) has 2 elements"),
 ]
 
@@ -127,9 +134,47 @@ def test_errors(score):
         score.check(f"{operator}: {wanted}" in said, f"{wanted}: {said}")
 
 
+LSTM_ATTRIBUTES = [
+    ({"direction": "forward"}, "attribute direction is 'forward', it must be bidirectional"),
+    ({"hidden_size": 0}, "attribute hidden_size is 0, it must be 1 to"),
+    ({"hidden_size": None}, "attribute hidden_size is missing"),
+    ({"layout": 1}, "attribute layout is 1, it must be 0 to 0"),
+    ({"input_forget": 1}, "attribute input_forget is 1, it must be 0 to 0"),
+    ({"w_scale": None}, "attribute w_scale is missing"),
+    ({"w_scale": 0.0}, "attribute w_scale is 0, it must be above 0"),
+    ({"y_scale": float("inf")}, "attribute y_scale is inf, it must be finite"),
+    ({"b_zero_point": None}, "attribute b_zero_point is missing"),
+    ({"b_zero_point": 65536}, "attribute b_zero_point is 65536, it must be 0 to 65535"),
+]
+LSTM_INPUTS = [
+    (0, (7, 20), {}, "X (input 0) has rank 2, it must be steps x 1 x inputs"),
+    (0, (7, 2, 20), {}, "X (input 0) has a batch of 2, it must be 1"),
+    (0, (7, 1, 0), {}, "X (input 0) has no inputs"),
+    (1, (2, 96, 19), {}, "the shape of W (input 1) must be 2,96,20"),
+    (2, (1, 96, 24), {}, "the shape of R (input 2) must be 2,96,24"),
+    (3, (2, 96), {}, "the shape of B (input 3) must be 2,192"),
+    (0, (7, 1, 20), {"x_scale": 100.0, "w_scale": 1.0}, "the product of x_scale and w_scale is"),
+    (0, (7, 1, 20), {"y_scale": 1.0, "r_scale": 1e-6}, "attribute y_scale is 1, it must be 2^-40 to 2^-9"),
+]
+
+
+def test_lstm_errors(score):
+    attributes, given = ops_data.lstm_case(7, 20, 24, 3, 9)
+    for change, wanted in LSTM_ATTRIBUTES:
+        all_of_them = {name: value for name, value in (attributes | change).items() if value is not None}
+        said = complaint(lambda: Node(LIBRARY, LSTM, [FLOAT] * 4, FLOAT, **all_of_them))
+        score.check(f"{LSTM} 'node': {wanted}" in said, f"{wanted}: {said}")
+    for index, shape, change, wanted in LSTM_INPUTS:
+        arrays = [np.zeros(shape, "f4") if i == index else array for i, array in enumerate(given)]
+        node = Node(LIBRARY, LSTM, [FLOAT] * 4, FLOAT, **attributes | change)
+        said = complaint(lambda: node.run(*arrays))
+        score.check(f"{LSTM}: {wanted}" in said, f"{wanted}: {said}")
+
+
 def main():
     score = Score()
-    for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_errors):
+    for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_errors,
+                 test_lstm_errors):
         test(score)
     return score.finish()
 
