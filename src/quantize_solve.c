@@ -345,21 +345,32 @@ int by_quantize_solve(struct by_quantization *q, struct baryon_error *err)
     if (recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC)
         return by_solve_best(q, err);
     struct by_solve_keep keep = {0};
-    const int status = by_solve_once(q, BY_SOLVE_NO_SCALES, &keep, err);
+    const int status = by_solve_once(q, &(struct by_solve_way){0}, &keep, err);
     by_solve_keep_close(&keep);
     return status;
 }
 
-int by_solve_once(struct by_quantization *q, enum by_solve_scales scales,
-                  struct by_solve_keep *keep, struct baryon_error *err)
+/* Everything that is done before the first layer. */
+static int prepare(struct by_solving *solving, struct baryon_error *err)
 {
-    struct by_solving solving = {.q = q, .scales = scales, .keep = keep, .begun = by_seconds()};
+    return rewind_samples(solving->q, err) < 0 || read_samples(solving, err) < 0 ||
+                   open_copy(solving, err) < 0 || open_stages(solving, err) < 0 ||
+                   by_round_scratch_open(&solving->scratch, solving->q->pool, err) < 0
+               ? -1
+               : 0;
+}
+
+int by_solve_once(struct by_quantization *q, struct by_solve_way *way, struct by_solve_keep *keep,
+                  struct baryon_error *err)
+{
+    struct by_solving solving = {
+        .q = q, .scales = way->scales, .keep = keep, .begun = by_seconds()};
     int status = open_reference(&solving, err) < 0 ? -1 : find_layers(&solving, err);
     if (status == 0 && solving.layer_count &&
-        (rewind_samples(q, err) < 0 || read_samples(&solving, err) < 0 ||
-         open_copy(&solving, err) < 0 || open_stages(&solving, err) < 0 ||
-         by_round_scratch_open(&solving.scratch, q->pool, err) < 0 || solve(&solving, err) < 0))
+        (prepare(&solving, err) < 0 ||
+         ((solving.moved || !way->has_to_move) && solve(&solving, err) < 0)))
         status = -1;
+    way->moved = solving.moved;
     release(&solving);
     return status;
 }

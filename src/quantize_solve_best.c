@@ -108,13 +108,13 @@ static double level_of(const struct by_solved *solved)
     return solved->kept ? solved->after : solved->before;
 }
 
-static int try_way(struct ways *ways, enum by_solve_scales scales, struct baryon_error *err)
+static int try_way(struct ways *ways, struct by_solve_way *way, struct baryon_error *err)
 {
     struct by_solved *solved = &ways->q->report.solved, best = *solved;
     if (restore(ways, &ways->before, err) < 0)
         return -1;
     *solved = (struct by_solved){0};
-    const int status = by_solve_once(ways->q, scales, &ways->keep, err);
+    const int status = by_solve_once(ways->q, way, &ways->keep, err);
     if (status == 0 && solved->kept && solved->after > level_of(&best)) {
         by_free(best.layers);
         /* Nearest integers are those of scales as they were. */
@@ -126,6 +126,17 @@ static int try_way(struct ways *ways, enum by_solve_scales scales, struct baryon
     return status;
 }
 
+/* Where neither moves a scale of an activation, both are the same. */
+static int try_scales(struct ways *ways, struct baryon_error *err)
+{
+    struct by_solve_way layers = {.scales = BY_SOLVE_SCALES_OF_LAYERS};
+    struct by_solve_way model = {.scales = BY_SOLVE_SCALES_OF_MODEL};
+    if (try_way(ways, &layers, err) < 0)
+        return -1;
+    model.has_to_move = !layers.moved;
+    return try_way(ways, &model, err);
+}
+
 static int run(struct ways *ways, struct baryon_error *err)
 {
     struct by_quantization *q = ways->q;
@@ -133,11 +144,10 @@ static int run(struct ways *ways, struct baryon_error *err)
     by_arena_init(&ways->best.arena, 0);
     if (by_round_layers(q->plan, &ways->layers, &ways->count, err) < 0 ||
         save(ways, &ways->before, err) < 0 ||
-        by_solve_once(q, BY_SOLVE_NO_SCALES, &ways->keep, err) < 0 ||
+        by_solve_once(q, &(struct by_solve_way){0}, &ways->keep, err) < 0 ||
         save(ways, &ways->best, err) < 0)
         return -1;
-    if (q->report.solved.count && (try_way(ways, BY_SOLVE_SCALES_OF_LAYERS, err) < 0 ||
-                                   try_way(ways, BY_SOLVE_SCALES_OF_MODEL, err) < 0))
+    if (q->report.solved.count && try_scales(ways, err) < 0)
         return -1;
     return restore(ways, &ways->best, err);
 }

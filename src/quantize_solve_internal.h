@@ -53,9 +53,15 @@ struct by_solve_keep {
 };
 void by_solve_keep_close(struct by_solve_keep *keep);
 
+struct by_solve_way {
+    enum by_solve_scales scales;
+    bool has_to_move; /* nothing is solved where no scale of an activation moves before */
+    size_t moved;     /* out: scales of activations */
+};
+
 /* All layers, in one way. */
-int by_solve_once(struct by_quantization *q, enum by_solve_scales scales,
-                  struct by_solve_keep *keep, struct baryon_error *err);
+int by_solve_once(struct by_quantization *q, struct by_solve_way *way, struct by_solve_keep *keep,
+                  struct baryon_error *err);
 /* In several ways, and the best of them by samples kept aside. */
 int by_solve_best(struct by_quantization *q, struct baryon_error *err);
 
@@ -113,6 +119,7 @@ struct by_solving {
     size_t taken_up;                     /* layers that are known */
     double begun;
     enum by_solve_scales scales;
+    size_t moved; /* scales of activations */
     struct by_solve_move move;
 };
 

@@ -187,6 +187,7 @@ static int choose(struct scaling *scaling, struct baryon_error *err)
         return -1;
     if (!solving->move.moved)
         return 0;
+    solving->moved++;
     return patch(scaling, best, err) < 0 || remark(scaling, old, best, err) < 0 ? -1 : 0;
 }
 

@@ -20,7 +20,7 @@ struct search {
     size_t judged;
     struct by_judgement *now, *trial; /* by sample */
     struct by_solve_move move;
-    unsigned tried, taken;
+    unsigned tried;
 };
 
 /* --- Trying --- */
@@ -113,7 +113,7 @@ static int try_scale(struct search *search, size_t place, float scale, bool *tak
     if (judge(search, taken, err) < 0)
         return -1;
     if (*taken) {
-        search->taken++;
+        search->solving->moved++;
         accept(search);
         return 0;
     }
@@ -185,8 +185,9 @@ static int run(struct search *search, struct baryon_error *err)
             (i && by_knobs_reach(&search->knobs, i, err) < 0) || turn(search, i, err) < 0)
             return -1;
     by_log(search->solving->q->options->log, BY_LOG_INFO,
-           "scales: %.2f dB with float weights, was %.2f; %u of %u moves taken",
-           by_judge_sqnr(search->now, search->knobs.samples), before, search->taken, search->tried);
+           "scales: %.2f dB with float weights, was %.2f; %zu of %u moves taken",
+           by_judge_sqnr(search->now, search->knobs.samples), before, search->solving->moved,
+           search->tried);
     return 0;
 }
 

@@ -35,8 +35,9 @@ int by_round_descend(const struct by_round_problem *problem, const struct by_rou
 int by_round_find(const struct by_round_problem *problem, const struct by_round_layer *layer,
                   const struct by_round_moments *moments, const struct by_round_options *options,
                   struct by_pool *pool, int32_t *integers, struct baryon_error *err);
-/* Scales with the integers, from those of the choice, which gets both. units: by output, which of
- * them have the same scales. */
+/* Scales with the integers, from those of the choice, which gets both; none where the scales stay
+ * as they are. units: by output, which of them have the same scales. cross is gram times the float
+ * weights here. */
 int by_round_scale(const struct by_round_problem *problem, const struct by_round_layer *layer,
                    const struct by_round_moments *moments, const size_t *units, bool pow2,
                    struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err);

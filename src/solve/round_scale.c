@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define ROUNDS 2 /* of fitting scales to integers and integers to scales */
+/* Where nearest integers are worse by so much than those of the scales as they are, descent does
+ * not make up for it. */
+#define HOPELESS 3
 
 /* Outputs whose weights have the same scales make a unit. */
 struct scaling {
@@ -21,6 +24,8 @@ struct scaling {
     int32_t *integers;   /* of the trial */
     double *errors;      /* by output, of the trial */
     double *least;       /* by unit */
+    double *nearest;     /* by unit: of nearest integers, with scales as they are */
+    double *whole;       /* by unit: what errors leave out, so that they count from zero */
     double *sums;        /* by unit */
 };
 
@@ -38,9 +43,12 @@ static int open_scaling(struct scaling *scaling, const struct by_round_problem *
         by_alloc(scaling->outs * scaling->layer->columns, sizeof *scaling->integers, err);
     scaling->errors = by_alloc(scaling->outs, sizeof *scaling->errors, err);
     scaling->least = by_alloc_zero(scaling->outs, sizeof *scaling->least, err);
+    scaling->nearest = by_alloc_zero(scaling->outs, sizeof *scaling->nearest, err);
+    scaling->whole = by_alloc_zero(scaling->outs, sizeof *scaling->whole, err);
     scaling->sums = by_alloc_zero(scaling->outs, sizeof *scaling->sums, err);
     if (!scaling->problem.scales || !scaling->base || !scaling->best || !scaling->unit ||
-        !scaling->integers || !scaling->errors || !scaling->least || !scaling->sums)
+        !scaling->integers || !scaling->errors || !scaling->least || !scaling->nearest ||
+        !scaling->whole || !scaling->sums)
         return -1;
     memcpy(scaling->base, problem->scales, scales * sizeof(float));
     memcpy(scaling->best, problem->scales, scales * sizeof(float));
@@ -57,6 +65,8 @@ static void close_scaling(struct scaling *scaling)
     by_free(scaling->integers);
     by_free(scaling->errors);
     by_free(scaling->least);
+    by_free(scaling->nearest);
+    by_free(scaling->whole);
     by_free(scaling->sums);
 }
 
@@ -131,19 +141,46 @@ static int try_trial(struct scaling *scaling, bool *better, struct baryon_error 
     return 0;
 }
 
-static int try_factor(struct scaling *scaling, float factor, struct baryon_error *err)
+/* Their errors, of the trial's scales. */
+static int begin_nearest(struct scaling *scaling, struct baryon_error *err)
 {
     const struct by_round_layer *layer = scaling->layer;
+    for (size_t g = 0; g < layer->groups; g++) {
+        const struct by_descent one = by_round_group(&scaling->problem, g);
+        by_descent_nearest(&one, scaling->integers + g * layer->outs * layer->columns);
+    }
+    return find_errors(scaling, err);
+}
+
+/* v gram v' of the float weights v, as cross is gram v. */
+static void find_wholes(struct scaling *scaling)
+{
+    const size_t width = scaling->layer->columns;
+    for (size_t out = 0; out < scaling->outs; out++)
+        for (size_t i = out * width; i < (out + 1) * width; i++)
+            scaling->whole[scaling->unit[out]] +=
+                (double)scaling->moments->cross[i] * (double)scaling->problem.weights[i];
+}
+
+static bool is_hopeless(const struct scaling *scaling)
+{
+    for (size_t i = 0; i < scaling->outs; i++)
+        if (scaling->sums[i] + scaling->whole[i] <
+            HOPELESS * (scaling->nearest[i] + scaling->whole[i]))
+            return false;
+    return true;
+}
+
+static int try_factor(struct scaling *scaling, float factor, struct baryon_error *err)
+{
     bool better;
     for (size_t i = 0; i < scaling->outs * scaling->groups; i++) {
         const float scale = scaling->base[i] * factor;
         scaling->problem.scales[i] = isnormal(scale) ? scale : scaling->base[i];
     }
-    for (size_t g = 0; g < layer->groups; g++) {
-        const struct by_descent one = by_round_group(&scaling->problem, g);
-        by_descent_nearest(&one, scaling->integers + g * layer->outs * layer->columns);
-    }
-    return try_trial(scaling, &better, err);
+    if (begin_nearest(scaling, err) < 0)
+        return -1;
+    return is_hopeless(scaling) ? 0 : try_trial(scaling, &better, err);
 }
 
 /* --- Scales that fit the integers --- */
@@ -228,6 +265,10 @@ static int search(struct scaling *scaling, bool pow2, struct baryon_error *err)
     const float *factors = pow2 ? twos : others;
     const size_t count = pow2 ? sizeof twos / sizeof *twos : sizeof others / sizeof *others;
     bool better = true;
+    if (begin_nearest(scaling, err) < 0)
+        return -1;
+    find_wholes(scaling);
+    memcpy(scaling->nearest, scaling->sums, scaling->outs * sizeof *scaling->sums);
     memcpy(scaling->integers, scaling->choice->integers,
            scaling->outs * scaling->layer->columns * sizeof(int32_t));
     if (find_errors(scaling, err) < 0)
@@ -257,7 +298,8 @@ int by_round_scale(const struct by_round_problem *problem, const struct by_round
         memcpy(scaling.unit, units, scaling.outs * sizeof *units);
         status = search(&scaling, pow2, err);
     }
-    if (status == 0) {
+    if (status == 0 &&
+        memcmp(scaling.best, scaling.base, scaling.outs * scaling.groups * sizeof(float)) != 0) {
         choice->scales = scaling.best;
         scaling.best = NULL;
     }

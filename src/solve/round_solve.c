@@ -238,6 +238,10 @@ static int solve_scales(const struct solving *solving, const struct by_quant_pla
     by_free(units);
     if (status < 0)
         return -1;
+    if (!scaled->scales) {
+        by_round_choice_release(scaled);
+        return 0;
+    }
     const struct by_round_problem problem = rescale(solving->problem, scaled->scales);
     return by_round_find(&problem, layer, solving->moments, solving->options, solving->pool,
                          scaled->integers, err);
