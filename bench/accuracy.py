@@ -81,8 +81,8 @@ def level(answer, key="sqnr_db"):
     """Mean SQNR over the outputs, None when there is none."""
     if "failed" in answer or not answer.get("outputs"):
         return None
-    values = [min(max(row.get(key, row["sqnr_db"]), 0), 100) for row in answer["outputs"].values()]
-    return sum(values) / len(values)
+    values = [row.get(key) for row in answer["outputs"].values()]
+    return None if None in values else sum(min(max(value, 0), 100) for value in values) / len(values)
 
 
 def text(value):
@@ -113,15 +113,15 @@ def rows(args):
                 row = (f"| {preset} | {model} | {text(a)} | {text(b)} | {difference(a, b)} | {text(as_written[0])} "
                        f"| {text(as_written[1])} | {difference(*as_written)} | {remark} |")
                 print(row, flush=True)
-                yield preset, a, b, row
+                yield *as_written, row
 
 
 def summary(results):
-    both = [(a, b) for _, a, b, _ in results if a is not None and b is not None]
-    return (f"Of {len(both)} pairs, ours is higher by more than 0.1 dB in {sum(a > b + 0.1 for a, b in both)}, within 0.1 dB in "
+    both = [(a, b) for a, b, _ in results if a is not None and b is not None]
+    return (f"Of {len(both)} pairs, as written ours is higher by more than 0.1 dB in {sum(a > b + 0.1 for a, b in both)}, within 0.1 dB in "
             f"{sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}. The peer alone gives nothing "
-            f"(it failed, was not done in time, or was not run) in {sum(b is None and a is not None for _, a, b, _ in results)}, ours alone gives nothing in "
-            f"{sum(a is None and b is not None for _, a, b, _ in results)}.")
+            f"(it failed, was not done in time, or was not run) in {sum(b is None and a is not None for a, b, _ in results)}, ours alone gives nothing in "
+            f"{sum(a is None and b is not None for a, b, _ in results)}.")
 
 
 def main():

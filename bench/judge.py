@@ -21,7 +21,7 @@ def session(path, library=None, as_written=False):
     options = ort.SessionOptions()
     options.log_severity_level = 4
     if as_written:
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
     if library:
         options.register_custom_ops_library(library)
     return ort.InferenceSession(path, options)

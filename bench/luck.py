@@ -70,7 +70,7 @@ def sqnr(model, asked, wanted):
     """Mean of the outputs, each clipped to 0 to 100 dB, as accuracy.py takes it."""
     options = ort.SessionOptions()
     options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
     quantized, rows = ort.InferenceSession(model.SerializeToString(), options), {}
     for sample, outputs in zip(asked, wanted):
         for i, (want, got) in enumerate(zip(outputs, quantized.run(None, sample))):

@@ -13,7 +13,7 @@ import time
 
 
 def run(command, timeout=None, folder=None):
-    """Runs it to its end: seconds, peak MiB and what it printed as JSON.
+    """Runs it to its end: seconds, those of processors, peak MiB and what it printed as JSON.
 
     A failure ends the bench; with a timeout it is told as "failed".
     """
@@ -36,7 +36,7 @@ def run(command, timeout=None, folder=None):
         return {"failed": f"not done in {timeout} s" if late else f"failed: {lines[-1][:150]}"}
     if status:
         sys.exit(f"{' '.join(command)}\nfailed with status {status}:\n{complaint[-3000:]}")
-    return {"wall": seconds, "peak": usage.ru_maxrss / 1024, **parse(text.decode())}
+    return {"wall": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024, **parse(text.decode())}
 
 
 def parse(text):

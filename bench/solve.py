@@ -5,9 +5,9 @@
 
 The models of bench/zoo, calibrated and solved on the same `calib` samples, judged on `eval` samples that
 neither saw. Seconds and peak memory are those of the whole process, from its start to the written file; of
-several rounds the median and the greatest. Of the peer, seconds are those of the call alone, without imports,
-where its answer was recorded before. SQNR of the outputs against the float model in dB, as accuracy.py takes
-it. Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
+several rounds the median and the greatest. Compared are seconds of processors: the peer has one thread (with two
+it takes more of them, since its threads wait for each other), ours has all. SQNR of the outputs against the float
+model in dB, as accuracy.py takes it. Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
 int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset. MATMUL_NBITS: models with matrices,
 weights alone, which nearest rounding and the peer take no samples for.
 """
@@ -31,6 +31,7 @@ WITH_MATRICES = {"minilm_l6", "magika", "ppocrv4_rec"}
 # name | ours | ours with nearest rounding | the peer's preset
 PRESETS = {
     "XINT8_ADAROUND": (["--preset", "XINT8_ADAROUND"], ["--preset", "XINT8"], "XINT8_ADAROUND"),
+    "XINT8_ADAQUANT": (["--preset", "XINT8_ADAQUANT"], ["--preset", "XINT8"], "XINT8_ADAQUANT"),
     "A8W8_ADAROUND": (["--preset", "A8W8_ADAROUND"], ["--preset", "A8W8"], "A8W8_ADAROUND"),
     "int4": ([*INT4, "--rounding", "descent"], INT4, None),
     "MATMUL_NBITS": ([*NBITS, "--rounding", "descent"], NBITS, "MATMUL_NBITS"),
@@ -45,7 +46,8 @@ def quantized(args, model, options, out, rounds):
     failures = [one for one in done if "failed" in one]
     if failures:
         return failures[0]
-    return {"seconds": statistics.median(one["wall"] for one in done), "peak": max(one["peak"] for one in done)}
+    return {"seconds": statistics.median(one["wall"] for one in done),
+            "cpu": statistics.median(one["cpu"] for one in done), "peak": max(one["peak"] for one in done)}
 
 
 def ours(args, model, options, out, rounds):
@@ -63,18 +65,19 @@ def recorded(args, model, preset):
         return answer
     written = path.with_suffix(".onnx")
     found = judged(args, model, str(written)) if written.exists() else {"outputs": answer["outputs"]}
-    return {"seconds": answer["seconds"], "peak": answer["peak_mb"], **found}
+    return {"cpu": answer["cpu"], "peak": answer["rss_mb"], **found}
 
 
 def peer_runs(args, model, preset, folder):
     """Quark leaves a table in the folder that it is started in."""
+    os.environ["OMP_NUM_THREADS"] = "1"
     command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
                os.path.abspath(f"{args.zoo}/models/{model}.onnx"), os.path.abspath(f"{args.zoo}/data/{model}"), preset,
                f"{folder}/peer.onnx", "--limit", str(args.samples), "--judge", "0"]
     answer = run(command, args.timeout, folder)
     if "failed" in answer:
         return answer
-    return {"seconds": answer["wall"], "peak": answer["peak"], **judged(args, model, f"{folder}/peer.onnx")}
+    return {"cpu": answer["cpu"], "peak": answer["peak"], **judged(args, model, f"{folder}/peer.onnx")}
 
 
 def theirs(args, model, preset, folder):
@@ -88,7 +91,7 @@ def theirs(args, model, preset, folder):
 
 
 def number(answer, key):
-    return "-" if key not in answer else f"{answer[key]:.1f}" if key == "seconds" else f"{answer[key]:.0f}"
+    return "-" if key not in answer else f"{answer[key]:.1f}" if key != "peak" else f"{answer[key]:.0f}"
 
 
 def ratio(one, other, key, form):
@@ -107,8 +110,8 @@ def row_of(args, model, preset, folder):
     remarks = [f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("nearest", plain), ("peer", other))
                if "failed" in answer]
     a, b, c = level(mine), level(plain), level(other)
-    cells = [preset, model, number(mine, "seconds"), number(other, "seconds"),
-             ratio(other, mine, "seconds", lambda value: f"{value:.0f}"), number(mine, "peak"), number(other, "peak"),
+    cells = [preset, model, number(mine, "seconds"), number(mine, "cpu"), number(other, "cpu"),
+             ratio(other, mine, "cpu", lambda value: f"{value:.0f}"), number(mine, "peak"), number(other, "peak"),
              ratio(mine, other, "peak", lambda value: f"{value * 100:.0f} %"), text(b), text(a), difference(a, b),
              text(c), difference(a, c), "; ".join(remarks).replace("|", "/")]
     return {"preset": preset, "solved": a, "nearest": b, "peer": c, "line": f"| {' | '.join(cells)} |"}
@@ -148,9 +151,9 @@ def main():
     head = ["# Solved rounding", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples to solve on, {to_judge(args, '')} others to "
             f"judge (of the four large models 32 at most). {peer}.", "", *__doc__.split("\n\n")[2].splitlines(), "",
-            "| preset | model | ours s | peer s | peer / ours | ours MiB | peer MiB | ours / peer | nearest dB | solved dB | "
+            "| preset | model | ours s | ours, of processors | peer, of processors | peer / ours | ours MiB | peer MiB | ours / peer | nearest dB | solved dB | "
             "gain | peer dB | ours - peer | |",
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     results = list(rows(args))
     ends = [summary(preset, results) for preset in args.presets]
