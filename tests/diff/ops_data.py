@@ -39,15 +39,20 @@ class Node:
         self.session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                                     providers=["CPUExecutionProvider"])
 
-    def run(self, *arrays):
-        """Half floats and bf16 go in and come out as their bits. NaN of a half float comes out as the
-        usual one: what it carries depends on where the runtime's own cast meets it."""
+    def bind(self, *arrays):
+        """For run_with_iobinding(); half floats and bf16 are their bits."""
         bound = self.session.io_binding()
         for i, (array, elem) in enumerate(zip(arrays, self.inputs)):
             value = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(
                 np.ascontiguousarray(array).reshape(array.shape), elem)
             bound.bind_ortvalue_input(f"x{i}", value)
         bound.bind_output("y")
+        return bound
+
+    def run(self, *arrays):
+        """NaN of a half float comes out as the usual one: what it carries depends on where the runtime's
+        own cast meets it."""
+        bound = self.bind(*arrays)
         self.session.run_with_iobinding(bound)
         out = bound.get_outputs()[0]  # numpy has not all of the types
         shape, kind = out.shape(), np.dtype(STORED[self.output])
