@@ -56,7 +56,7 @@ static void take_params(const struct by_quant_plan *plan, size_t index, struct b
         row->low = from->range.low;
         row->high = from->range.high;
     }
-    if (!params || !params->count)
+    if (!params || !params->count || from->spec.format)
         return;
     row->params = params->count;
     row->scale = (double)params->scales[0];
@@ -253,12 +253,16 @@ static int count_reasons(struct by_plan_view *view, struct by_map *map, struct b
 
 /* --- Size --- */
 
-#define NODE_BYTES 40 /* of a node besides names, about */
+#define NODE_BYTES  40  /* of a node besides names, about */
+#define QUARK_BYTES 35  /* of its operator's domain and longer name */
+#define BLOCK_BYTES 200 /* of the attributes of one for blocks */
 
 /* A row's integers, scales and zero points. */
 static double constant_bytes(const struct by_quant_plan *plan, size_t index, size_t elements)
 {
     const struct by_quant_row *row = &plan->rows.at[index];
+    if (row->spec.format && plan->recipe->floats == BY_FLOATS_COMPILER)
+        return 4 * (double)elements;
     const struct by_elem_info *info = by_elem_info(row->spec.elem);
     const struct by_params *params = by_quant_params(plan, index);
     const double count = params ? (double)params->count : 1, bits = info ? info->bits : 32;
@@ -266,12 +270,20 @@ static double constant_bytes(const struct by_quant_plan *plan, size_t index, siz
 }
 
 /* Names of a pair: each of its nodes, values and parameters has the tensor's in it. */
-static double pair_bytes(const struct by_quant_row *row)
+static double pair_bytes(const struct by_recipe *recipe, const struct by_quant_row *row)
 {
-    const bool constant = row->role != BY_ROLE_ACTIVATION;
+    const bool constant = row->role != BY_ROLE_ACTIVATION, format = row->spec.format;
     const double name = (double)strlen(row->value->name) + 16;
     const double pairs = row->dedicated ? (double)row->readers.count : 1;
-    return (constant ? 1 : 2 * pairs) * (NODE_BYTES + 5 * name) + 2 * (name + NODE_BYTES / 2);
+    const double nodes = constant && !row->keep_float ? 1 : 2 * pairs;
+    if (by_spec_is_block(&row->spec))
+        return pairs * (NODE_BYTES + BLOCK_BYTES + 2.5 * name);
+    if (format && recipe->floats == BY_FLOATS_COMPILER && constant)
+        return 0;
+    if (format && recipe->floats != BY_FLOATS_QUARK)
+        return nodes * (NODE_BYTES + 3 * name);
+    return nodes * (NODE_BYTES + (format ? QUARK_BYTES : 0) + 5 * name) +
+           2 * (name + NODE_BYTES / 2);
 }
 
 static double saved_bytes(const struct by_quant_plan *plan, size_t index)
@@ -284,8 +296,8 @@ static double saved_bytes(const struct by_quant_plan *plan, size_t index)
     if (row->role == BY_ROLE_ACTIVATION || row->keep_float || !tensor ||
         by_tensor_count(tensor, &elements, NULL) < 0 ||
         by_elem_bytes(tensor->data_type, elements, &bytes, NULL) < 0)
-        return -pair_bytes(row);
-    return (double)bytes - constant_bytes(plan, index, elements) - pair_bytes(row);
+        return -pair_bytes(plan->recipe, row);
+    return (double)bytes - constant_bytes(plan, index, elements) - pair_bytes(plan->recipe, row);
 }
 
 static void predict_size(struct by_plan_view *view, const struct by_quant_plan *plan,

@@ -19,6 +19,7 @@
         {&by_recipe_pairs_group, offsetof(settings, quantize.recipe)},                             \
         {&by_recipe_graph_group, offsetof(settings, quantize.recipe)},                             \
         {&by_recipe_hardware_group, offsetof(settings, quantize.recipe)},                          \
+        {&by_recipe_floats_group, offsetof(settings, quantize.recipe)},                            \
         {&by_recipe_nbits_group, offsetof(settings, quantize.recipe)},                             \
         {&by_engine_group, offsetof(settings, quantize.running.engine)},                           \
         {&by_model_group, offsetof(settings, quantize.running.model)},                             \

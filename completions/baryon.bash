@@ -93,7 +93,7 @@ _baryon()
     quantize:--approach) words='static weights dynamic nbits' ;;
     quantize:--format) words='qdq qoperator' ;;
     quantize:--domain) words='auto onnx microsoft' ;;
-    quantize:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
+    quantize:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     quantize:--activation-scale) words='float32 float16 pow2 int16' ;;
     quantize:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
     quantize:--activation-headroom) return ;;
@@ -102,7 +102,7 @@ _baryon()
     quantize:--layerwise-metric) words='mae mse' ;;
     quantize:--entropy-bins) return ;;
     quantize:--entropy-levels) return ;;
-    quantize:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    quantize:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     quantize:--weight-scale) words='float32 float16 pow2 int16' ;;
     quantize:--weight-granularity) words='tensor channel group' ;;
     quantize:--group-size) return ;;
@@ -144,6 +144,10 @@ _baryon()
     quantize:--hardware) words='none xint8 extended' ;;
     quantize:--refine) return ;;
     quantize:--refine-rounds) return ;;
+    quantize:--float-form) words='quark cast compiler' ;;
+    quantize:--block-size) return ;;
+    quantize:--block-axis) return ;;
+    quantize:--block-ties) words='even away up' ;;
     quantize:--nbits) return ;;
     quantize:--nbits-group) return ;;
     quantize:--nbits-accuracy-level) return ;;
@@ -176,7 +180,7 @@ _baryon()
     plan:--approach) words='static weights dynamic nbits' ;;
     plan:--format) words='qdq qoperator' ;;
     plan:--domain) words='auto onnx microsoft' ;;
-    plan:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
+    plan:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     plan:--activation-scale) words='float32 float16 pow2 int16' ;;
     plan:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
     plan:--activation-headroom) return ;;
@@ -185,7 +189,7 @@ _baryon()
     plan:--layerwise-metric) words='mae mse' ;;
     plan:--entropy-bins) return ;;
     plan:--entropy-levels) return ;;
-    plan:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    plan:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     plan:--weight-scale) words='float32 float16 pow2 int16' ;;
     plan:--weight-granularity) words='tensor channel group' ;;
     plan:--group-size) return ;;
@@ -227,6 +231,10 @@ _baryon()
     plan:--hardware) words='none xint8 extended' ;;
     plan:--refine) return ;;
     plan:--refine-rounds) return ;;
+    plan:--float-form) words='quark cast compiler' ;;
+    plan:--block-size) return ;;
+    plan:--block-axis) return ;;
+    plan:--block-ties) words='even away up' ;;
     plan:--nbits) return ;;
     plan:--nbits-group) return ;;
     plan:--nbits-accuracy-level) return ;;
@@ -259,7 +267,7 @@ _baryon()
     sensitivity:--approach) words='static weights dynamic nbits' ;;
     sensitivity:--format) words='qdq qoperator' ;;
     sensitivity:--domain) words='auto onnx microsoft' ;;
-    sensitivity:--activation) words='int4 uint4 int8 uint8 int16 uint16' ;;
+    sensitivity:--activation) words='int4 uint4 int8 uint8 int16 uint16 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     sensitivity:--activation-scale) words='float32 float16 pow2 int16' ;;
     sensitivity:--activation-method) words='minmax nonoverflow percentile layerwise-percentile minmse minmse-pow2 entropy minmse-pow2-percentile minmse-pow2-common' ;;
     sensitivity:--activation-headroom) return ;;
@@ -268,7 +276,7 @@ _baryon()
     sensitivity:--layerwise-metric) words='mae mse' ;;
     sensitivity:--entropy-bins) return ;;
     sensitivity:--entropy-levels) return ;;
-    sensitivity:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32' ;;
+    sensitivity:--weight) words='int2 uint2 int3 uint3 int4 uint4 int8 uint8 int16 uint16 int32 bf16 fp16 fp8_e4m3 fp8_e5m2 bfp16 bfp16_raised mx4 mx6 mx9 mxint8 mxfp8_e5m2 mxfp8_e4m3 mxfp6_e3m2 mxfp6_e2m3 mxfp4_e2m1' ;;
     sensitivity:--weight-scale) words='float32 float16 pow2 int16' ;;
     sensitivity:--weight-granularity) words='tensor channel group' ;;
     sensitivity:--group-size) return ;;
@@ -310,6 +318,10 @@ _baryon()
     sensitivity:--hardware) words='none xint8 extended' ;;
     sensitivity:--refine) return ;;
     sensitivity:--refine-rounds) return ;;
+    sensitivity:--float-form) words='quark cast compiler' ;;
+    sensitivity:--block-size) return ;;
+    sensitivity:--block-axis) return ;;
+    sensitivity:--block-ties) words='even away up' ;;
     sensitivity:--nbits) return ;;
     sensitivity:--nbits-group) return ;;
     sensitivity:--nbits-accuracy-level) return ;;
@@ -328,9 +340,9 @@ _baryon()
         calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --votes --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        quantize) words=' -o --out --report --dump-passes --external -f --force -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        sensitivity) words=' --decompose -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        quantize) words=' -o --out --report --dump-passes --external -f --force -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        sensitivity) words=' --decompose -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

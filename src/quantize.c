@@ -236,7 +236,27 @@ uint64_t by_quantization_samples(const struct by_quantization *q)
     return q->report.calibration.samples + q->report.calibration.taken_up;
 }
 
+static bool calibrates(const struct by_tensor_spec *activation, unsigned set)
+{
+    return set && by_spec_is_integer(activation);
+}
+
+/* Integers of activations have ranges; what else there is has none. */
+static bool has_ranges(const struct by_recipe *recipe)
+{
+    if (calibrates(&recipe->activation, 1))
+        return true;
+    for (size_t i = 0; i < recipe->rules.count; i++) {
+        const struct by_rule *rule = &recipe->rules.at[i];
+        if (calibrates(&rule->input.spec, rule->input.set & BY_CHANGE_ELEM) ||
+            calibrates(&rule->output.spec, rule->output.set & BY_CHANGE_ELEM))
+            return true;
+    }
+    return false;
+}
+
 bool by_recipe_needs_data(const struct by_recipe *recipe)
 {
-    return recipe->approach == BY_APPROACH_STATIC || recipe->rounding != BY_ROUNDING_NEAREST;
+    return (recipe->approach == BY_APPROACH_STATIC && has_ranges(recipe)) ||
+           recipe->rounding != BY_ROUNDING_NEAREST;
 }

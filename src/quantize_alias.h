@@ -61,6 +61,12 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
+/* Those of quantize_alias_formats.c. */
+int by_alias_float_form(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_bfp(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_mx(const struct by_aliasing *at, struct baryon_error *err);
+/* Types of blocks as Quark's attributes make them, once the types are known. */
+int by_alias_settle_blocks(struct by_recipe_settings *settings, struct baryon_error *err);
 /* Those of quantize_alias_solve.c. */
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);

@@ -46,10 +46,96 @@ static bool has_hardware(const struct by_recipe_settings *s)
     return has_pairs(s) && s->hardware != BY_HARDWARE_NONE;
 }
 
+static bool is_integer(int type)
+{
+    struct by_tensor_spec spec = {0};
+    by_spec_set_type(&spec, type);
+    return by_spec_is_integer(&spec);
+}
+
+static bool is_block(int type)
+{
+    struct by_tensor_spec spec = {0};
+    by_spec_set_type(&spec, type);
+    return by_spec_is_block(&spec);
+}
+
+static bool has_integer_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && is_integer(s->activation);
+}
+
+static bool has_integer_weights(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) && is_integer(s->weight);
+}
+
+static bool has_integers(const struct by_recipe_settings *s)
+{
+    return has_integer_activations(s) && has_integer_weights(s);
+}
+
+static bool is_solvable(const struct by_recipe_settings *s)
+{
+    return is_not_dynamic(s) && (is_nbits(s) || has_integer_weights(s)) &&
+           (!is_static(s) || has_integer_activations(s));
+}
+
+/* Rules may ask for any type. */
+static bool has_rules(const struct by_recipe_settings *s)
+{
+    return s->file_rules.count || s->op_type_rules.count || s->node_rules.count ||
+           s->tensor_rules.count;
+}
+
+static bool is_float(int type)
+{
+    return !is_integer(type) && !is_block(type);
+}
+
+static bool has_floats(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) &&
+           ((is_static(s) && is_float(s->activation)) || is_float(s->weight) || has_rules(s));
+}
+
+static bool has_float_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && (is_float(s->activation) || has_rules(s));
+}
+
+static bool has_block_activations(const struct by_recipe_settings *s)
+{
+    return has_pairs(s) && (is_block(s->activation) || has_rules(s));
+}
+
+static bool fuses(const struct by_recipe_settings *s)
+{
+    return s->fuse_blocks || !is_block(s->activation) || has_rules(s);
+}
+
+static bool is_no_compiler(const struct by_recipe_settings *s)
+{
+    return s->float_form != BY_FLOATS_COMPILER;
+}
+
+static bool has_blocks(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) &&
+           ((is_static(s) && is_block(s->activation)) || is_block(s->weight) || has_rules(s));
+}
+
+static bool has_scales(const struct by_recipe_settings *s)
+{
+    return writes_pairs(s) &&
+           (has_integer_activations(s) || has_integer_weights(s) || has_rules(s));
+}
+
 static bool uses_method(const struct by_recipe_settings *s, const char *name)
 {
     size_t count;
-    return is_static(s) && !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
+    return has_integer_activations(s) &&
+           !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
 }
 
 static bool uses_percentile(const struct by_recipe_settings *s)
@@ -85,27 +171,29 @@ static bool uses_extremes(const struct by_recipe_settings *s)
 static bool uses_weight_percentile(const struct by_recipe_settings *s)
 {
     size_t count;
-    return is_not_nbits(s) && !strcmp(by_calibrators(&count)[s->weight_method]->name, "percentile");
+    return has_integer_weights(s) &&
+           !strcmp(by_calibrators(&count)[s->weight_method]->name, "percentile");
 }
 
 static bool has_groups(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) && s->weight_granularity == BY_PER_GROUP;
+    return has_integer_weights(s) && s->weight_granularity == BY_PER_GROUP;
 }
 
 static bool has_product_bias(const struct by_recipe_settings *s)
 {
-    return is_static(s) && s->bias == BY_BIAS_INT32;
+    return has_integers(s) && s->bias == BY_BIAS_INT32;
 }
 
 static bool has_own_bias(const struct by_recipe_settings *s)
 {
-    return is_static(s) && s->bias != BY_BIAS_INT32 && s->bias != 0;
+    return is_static(s) && s->bias != BY_BIAS_INT32 && s->bias != 0 &&
+           (s->bias != BY_BIAS_AS_WEIGHT || has_integer_weights(s));
 }
 
 static bool is_asymmetric(const struct by_recipe_settings *s)
 {
-    return has_pairs(s) && !s->activation_symmetric;
+    return has_pairs(s) && has_integer_activations(s) && !s->activation_symmetric;
 }
 
 static bool equalizes(const struct by_recipe_settings *s)
@@ -147,17 +235,33 @@ static const struct meaning {
     {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
     {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method activation-headroom format bias-correction rounding-scales ",
+     "activation-method activation-headroom format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
-    {" bias ", is_static, "--approach static"},
+    {" activation-symmetric activation-reduce-range activation-scale activation-method "
+     "activation-headroom ",
+     has_integer_activations, "--activation of integers"},
+    {" bias-correction rounding-scales ", has_integers, "--activation and --weight of integers"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
+    {" rounding ", is_solvable, "integers: floats and blocks are rounded to the nearest"},
+    {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
+    {" float-clip ", has_float_activations, "--activation bf16, fp16 or fp8"},
+    {" block-size block-axis block-axis-everywhere block-ties block-from-bf16 ", has_blocks,
+     "--activation or --weight of blocks"},
+    {" keep-float-weights ", is_no_compiler, "--float-form quark or cast"},
+    {" fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm fuse-mul-add "
+     "fuse-between ",
+     fuses, "--fuse-blocks, as activations are blocks"},
+    {" fuse-blocks ", has_block_activations, "--format qdq and --activation of blocks"},
     {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},
     {" bias-int16 adjust-weight-for-bias ", has_product_bias, "--bias int32"},
     {" weight weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
      is_not_nbits, "--approach static, weights or dynamic"},
+    {" weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
+     has_integer_weights, "--weight of integers"},
     {" group-size ", has_groups, "--weight-granularity group"},
     {" weight-percentile ", uses_weight_percentile, "--weight-method percentile"},
     {" domain keep-float-weights ", writes_pairs, "--format qdq and --approach static or weights"},
+    {" domain ", has_scales, "--activation or --weight of integers"},
     {" dedicated-pairs dedicated-dq align-elementwise keep-unquantized-chains no-output-op-types "
      "no-output-nodes fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm "
      "fuse-mul-add fuse-between passthrough hardware ",
@@ -282,7 +386,8 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     struct by_calib_target target;
     char message[256];
     by_spec_target(spec, &target);
-    if (!spec->elem || !spec->method || !spec->method->suits || spec->method->suits(&target))
+    if (!by_spec_is_integer(spec) || !spec->method || !spec->method->suits ||
+        spec->method->suits(&target))
         return 0;
     if (target.power_of_two) { /* so it is votes around one zero point */
         snprintf(message, sizeof message, "%s %s and --activation-symmetric=false", option,
@@ -340,7 +445,8 @@ static int check_qoperator(const struct check *check)
 /* Or what is stored as 8 bits where the opset has nothing smaller. */
 static bool is_8_bit_or_none(const struct by_tensor_spec *spec)
 {
-    return !spec->elem || is_8_bit(spec->elem) || spec->elem == BY_ELEM_INT32 || spec->bits;
+    return !by_spec_is_integer(spec) || is_8_bit(spec->elem) || spec->elem == BY_ELEM_INT32 ||
+           spec->bits;
 }
 
 /* What a converted model's operators take; its own opset is known only later. */
@@ -386,6 +492,49 @@ static int check_kept_floats(const struct check *check)
         return refuse(check, "--keep-float-weights and --weight of 2 or 3 bits",
                       "without it they are stored as integers");
     return 0;
+}
+
+/* --- Floats and blocks --- */
+
+static bool is_microscaled(const struct by_tensor_spec *spec)
+{
+    return spec->format && spec->format->block.size && !strncmp(spec->format->name, "mx", 2) &&
+           !spec->format->block.sub;
+}
+
+static int check_blocks(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    const struct by_tensor_spec *const specs[] = {&recipe->activation, &recipe->weight};
+    for (size_t i = 0; i < 2; i++) {
+        const struct by_tensor_spec *spec = specs[i];
+        if (is_microscaled(spec) && spec->block.from_bf16)
+            return refuse(check, "--block-from-bf16 and types of MX",
+                          "Quark's operator for them has no such thing");
+        if (by_spec_is_block(spec) && spec->format->block.sub &&
+            spec->block.size % (int64_t)spec->format->block.sub)
+            return refuse(check, "--block-size of an odd number and mx4, mx6 or mx9",
+                          "each two of their elements share a bit");
+    }
+    if (by_spec_is_block(&recipe->weight) && !recipe->keep_float_weights)
+        return refuse(check, "--keep-float-weights=false and --weight of blocks",
+                      "ONNX has no type that could store them; bf16, fp16 and integers are stored");
+    return 0;
+}
+
+static int check_floats(const struct check *check)
+{
+    const struct by_recipe *recipe = check->recipe;
+    const bool floats = recipe->activation.format || recipe->weight.format;
+    if (!floats || recipe->approach == BY_APPROACH_NBITS)
+        return 0;
+    if (recipe->cle != BY_CLE_OFF)
+        return refuse(check, "--cle other than off and types of floats or blocks",
+                      "they have no range that channels would share");
+    if (recipe->bias_kind == BY_BIAS_PRODUCT)
+        return refuse(check, "--bias int32 and types of floats or blocks",
+                      "its scale would be the product of two that there are not; --bias as-weight");
+    return check_blocks(check);
 }
 
 static int check_nodes(const struct check *check)
@@ -508,7 +657,7 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
     static int (*const checks[])(const struct check *) = {
         check_xint8, check_symmetry, check_dynamic, check_qoperator,   check_methods,
         check_opset, check_nbits,    check_nodes,   check_cle,         check_rounding,
-        check_group, check_passes,   check_refine,  check_kept_floats,
+        check_group, check_passes,   check_refine,  check_kept_floats, check_floats,
     };
     const struct check check = {config, settings, recipe, err};
     if (check_meanings(config, settings, err) < 0)
@@ -538,7 +687,7 @@ static int check_change(const struct by_rule *rule, const struct by_change *chan
     struct by_calib_target target;
     struct by_tensor_spec spec = *base;
     by_spec_apply(&spec, change);
-    if (!change->set || !spec.elem)
+    if (!change->set || !by_spec_is_integer(&spec))
         return 0;
     by_spec_target(&spec, &target);
     if (spec.method && spec.method->suits && !spec.method->suits(&target))
@@ -555,9 +704,38 @@ static bool splits(const struct by_change *change)
     return (change->set & BY_CHANGE_GRANULARITY) && change->spec.granularity != BY_PER_TENSOR;
 }
 
+static bool asks_for_floats(const struct by_rule *rule)
+{
+    const struct by_change *const all[] = {&rule->input, &rule->output, &rule->weight, &rule->bias};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((all[i]->set & BY_CHANGE_ELEM) && all[i]->spec.format)
+            return true;
+    return false;
+}
+
+/* What judges on samples would have to run operators that runtimes lack. */
+static int check_rule_of_floats(const struct by_recipe *recipe, const struct by_rule *rule,
+                                struct baryon_error *err)
+{
+    if (!asks_for_floats(rule))
+        return 0;
+    if (recipe->approach == BY_APPROACH_DYNAMIC || recipe->format == BY_FORMAT_QOPERATOR)
+        return fail_rule(rule, "types of floats and blocks are for --format qdq", err);
+    if (recipe->rounding != BY_ROUNDING_NEAREST)
+        return fail_rule(rule, "types of floats and blocks are for --rounding nearest", err);
+    if (recipe->cle == BY_CLE_AUTO)
+        return fail_rule(rule,
+                         "types of floats and blocks are not for --cle auto, which judges by "
+                         "running the model; take --cle off or exact",
+                         err);
+    return 0;
+}
+
 static int check_rule(const struct by_recipe *recipe, const struct by_rule *rule,
                       struct baryon_error *err)
 {
+    if (check_rule_of_floats(recipe, rule, err) < 0)
+        return -1;
     const bool layer = rule->kind != BY_RULE_TENSOR;
     if (recipe->approach == BY_APPROACH_NBITS && !rule->keep_float)
         return fail_rule(rule, "with --approach nbits a rule can only be 'float'", err);

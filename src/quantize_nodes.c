@@ -68,30 +68,70 @@ static void plain_type(char *out, size_t size, const char *text)
     out[used] = '\0';
 }
 
+static const struct {
+    const char *name;
+    int64_t type;
+} types[] = {
+    {"int2", BY_ELEM_INT2},
+    {"uint2", BY_ELEM_UINT2},
+    {"int3", BY_TYPE_INT3},
+    {"uint3", BY_TYPE_UINT3},
+    {"int4", BY_ELEM_INT4},
+    {"uint4", BY_ELEM_UINT4},
+    {"int8", BY_ELEM_INT8},
+    {"uint8", BY_ELEM_UINT8},
+    {"int16", BY_ELEM_INT16},
+    {"uint16", BY_ELEM_UINT16},
+    {"int32", BY_ELEM_INT32},
+    {"float", BY_ELEM_UNDEFINED},
+    {"bf16", BY_ELEM_BFLOAT16},
+    {"fp16", BY_ELEM_FLOAT16},
+    {"fp8_e4m3", BY_ELEM_FLOAT8E4M3FN},
+    {"fp8_e5m2", BY_ELEM_FLOAT8E5M2},
+    {"bfp16", BY_TYPE_BFP16},
+    {"bfp16_raised", BY_TYPE_BFP16_RAISED},
+    {"mx4", BY_TYPE_MX4},
+    {"mx6", BY_TYPE_MX6},
+    {"mx9", BY_TYPE_MX9},
+    {"mxint8", BY_TYPE_MXINT8},
+    {"mxfp8_e5m2", BY_TYPE_MXFP8_E5M2},
+    {"mxfp8_e4m3", BY_TYPE_MXFP8_E4M3},
+    {"mxfp6_e3m2", BY_TYPE_MXFP6_E3M2},
+    {"mxfp6_e2m3", BY_TYPE_MXFP6_E2M3},
+    {"mxfp4_e2m1", BY_TYPE_MXFP4_E2M1},
+    {"bfloat16", BY_ELEM_BFLOAT16}, /* Quark's */
+    {"float16", BY_ELEM_FLOAT16},
+    {"bfp", BY_TYPE_BFP16},
+    {"mx", BY_TYPE_MXINT8},
+};
+
+#define TYPES     (sizeof types / sizeof *types)
+#define OUR_TYPES (TYPES - 4)
+
+static int no_type(const struct by_doc_node *node, const char *plain, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *names[OUR_TYPES];
+    for (size_t i = 0; i < OUR_TYPES; i++)
+        names[i] = types[i].name;
+    by_node_fail(node, err, "%s is no type", kind_text(node, quoted));
+    const char *near = *plain ? by_nearest(plain, names, OUR_TYPES) : NULL;
+    return near ? by_err_hint(err, "did you mean '%s'?", near)
+                : by_err_hint(err, "types are those of --weight, and float");
+}
+
 int by_node_type(const struct by_doc_node *node, struct by_tensor_spec *spec,
                  struct baryon_error *err)
 {
-    static const char *const names[] = {"int2", "uint2", "int3",  "uint3",  "int4",  "uint4",
-                                        "int8", "uint8", "int16", "uint16", "int32", "float"};
-    static const int64_t types[] = {BY_ELEM_INT2,   BY_ELEM_UINT2, BY_TYPE_INT3,
-                                    BY_TYPE_UINT3,  BY_ELEM_INT4,  BY_ELEM_UINT4,
-                                    BY_ELEM_INT8,   BY_ELEM_UINT8, BY_ELEM_INT16,
-                                    BY_ELEM_UINT16, BY_ELEM_INT32, BY_ELEM_UNDEFINED};
-    const size_t count = sizeof names / sizeof *names;
-    char plain[32] = "", quoted[BY_QUOTE_MAX];
+    char plain[32] = "";
     if (node->kind == BY_DOC_SCALAR)
         plain_type(plain, sizeof plain, node->text);
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(plain, names[i])) {
-            by_spec_set_type(spec, types[i]);
+    for (size_t i = 0; i < TYPES; i++)
+        if (!strcmp(plain, types[i].name)) {
+            by_spec_set_type(spec, types[i].type);
             return 0;
         }
-    by_node_fail(node, err,
-                 "%s is not one of int2, uint2, int3, uint3, int4, uint4, int8, uint8, int16, "
-                 "uint16, int32, float",
-                 kind_text(node, quoted));
-    const char *near = *plain ? by_nearest(plain, names, count) : NULL;
-    return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
+    return no_type(node, plain, err);
 }
 
 static int number_of(const struct by_doc_node *node, double *number, struct baryon_error *err)

@@ -85,10 +85,29 @@ static bool is_default(const struct by_config *config, const char *name)
     return by_config_source(config, name) == BY_SOURCE_DEFAULT;
 }
 
+/* Floats and blocks have no ranges that samples would have to tell. */
+static void settle_floats(const struct by_config *config, struct by_recipe_settings *settings)
+{
+    struct by_tensor_spec activation = {0}, weight = {0};
+    by_spec_set_type(&activation, settings->activation);
+    by_spec_set_type(&weight, settings->weight);
+    if (by_spec_is_block(&weight) && is_default(config, "keep-float-weights"))
+        settings->keep_float_weights = true;
+    if (settings->approach != BY_APPROACH_STATIC || (!activation.format && !weight.format))
+        return;
+    if (is_default(config, "cle"))
+        settings->cle = BY_CLE_OFF;
+    if (is_default(config, "bias-correction"))
+        settings->bias_correction = BY_BIASES_KEPT;
+    if (is_default(config, "bias"))
+        settings->bias = BY_BIAS_AS_WEIGHT;
+}
+
 static void settle(const struct by_config *config, struct by_recipe_settings *settings)
 {
     struct by_tensor_spec weight = {0};
     by_spec_set_type(&weight, settings->weight);
+    settle_floats(config, settings);
     if (by_spec_is_unsigned(&weight) && is_default(config, "weight-symmetric"))
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))
@@ -116,16 +135,28 @@ static const struct by_calibrator *method_of(int index)
     return methods[index];
 }
 
+static struct by_block_spec block_of(const struct by_recipe_settings *settings)
+{
+    return (struct by_block_spec){
+        .size = settings->block_size,
+        .axis = settings->block_axis,
+        .one_axis = settings->block_axis_everywhere,
+        .from_bf16 = settings->block_from_bf16,
+        .ties = (enum by_ties)settings->block_ties,
+    };
+}
+
 static void make_activation(const struct by_recipe_settings *settings, struct by_recipe *recipe)
 {
     struct by_tensor_spec *spec = &recipe->activation;
     *spec = (struct by_tensor_spec){
-        .elem = settings->activation,
+        .block = block_of(settings),
         .symmetric = settings->activation_symmetric,
         .reduce_range = settings->activation_reduce_range,
         .scale = (enum by_scale_type)settings->activation_scale,
         .method = method_of(settings->activation_method),
     };
+    by_spec_set_type(spec, settings->activation);
     by_calib_defaults(spec->method, &spec->calib);
     spec->calib.headroom = settings->activation_headroom;
     spec->calib.moving_average = settings->moving_average;
@@ -138,16 +169,17 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
     spec->calib.bins = (size_t)settings->entropy_bins;
     spec->calib.levels = (size_t)settings->entropy_levels;
     if (recipe->approach == BY_APPROACH_DYNAMIC) { /* what DynamicQuantizeLinear does */
-        spec->elem = BY_ELEM_UINT8;
+        by_spec_set_type(spec, BY_ELEM_UINT8);
         spec->symmetric = false;
     } else if (recipe->approach != BY_APPROACH_STATIC) {
-        spec->elem = 0;
+        by_spec_set_type(spec, 0);
     }
 }
 
 static void make_weight(const struct by_recipe_settings *settings, struct by_tensor_spec *spec)
 {
     *spec = (struct by_tensor_spec){
+        .block = block_of(settings),
         .symmetric = settings->weight_symmetric,
         .reduce_range = settings->weight_reduce_range,
         .scale = (enum by_scale_type)settings->weight_scale,
@@ -381,6 +413,9 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->fuse_gelu = settings->fuse_gelu;
     recipe->fuse_instance_norm = settings->fuse_instance_norm;
     recipe->fuse_mul_add = settings->fuse_mul_add;
+    recipe->fuse_blocks = settings->fuse_blocks;
+    recipe->floats = (enum by_float_form)settings->float_form;
+    recipe->float_clip = settings->float_clip;
     recipe->domain = (enum by_q_domain)settings->domain;
     recipe->optimize = settings->optimize;
     recipe->opset = settings->opset;
@@ -415,7 +450,8 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
     struct by_recipe_settings *settings = by_recipe_settings_of(config);
     if (!settings)
         return by_fail(err, BARYON_ERR_INTERNAL, "options of quantization are not bound");
-    if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0)
+    if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
+        by_alias_settle_blocks(settings, err) < 0)
         return -1;
     settle(config, settings);
     struct by_recipe *recipe = BY_ARENA_NEW(&config->arena, struct by_recipe, err);

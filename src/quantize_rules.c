@@ -147,6 +147,9 @@ static int check_spec(const struct by_doc_node *node, const struct by_change *ch
         return by_node_fail(node, err, "granularity group needs 'group: SIZE'");
     if ((change->set & BY_CHANGE_ELEM) && !change->spec.elem && change->set != BY_CHANGE_ELEM)
         return by_node_fail(node, err, "what stays float has no other parameters");
+    if ((change->set & BY_CHANGE_ELEM) && change->spec.format && change->set != BY_CHANGE_ELEM)
+        return by_node_fail(node, err, "%s has no scale, so it has no other parameters",
+                            change->spec.format->name);
     return 0;
 }
 
@@ -371,6 +374,8 @@ static int check_zeros(const struct by_doc_node *node, const struct by_rule *rul
     const struct by_tensor_spec spec = {.elem = rule->input.spec.elem,
                                         .bits = rule->input.spec.bits};
     by_spec_levels(&spec, &low, &high);
+    if (rule->param_count && rule->input.spec.format)
+        return by_node_fail(node, err, "%s has no scale", rule->input.spec.format->name);
     for (size_t i = 0; spec.elem && i < rule->param_count; i++)
         if (rule->zeros[i] < low || rule->zeros[i] > high)
             return by_node_fail(node, err, "zero point %lld is not a value of %s",

@@ -10,10 +10,9 @@
 const struct by_option_group *const *by_recipe_groups(void)
 {
     static const struct by_option_group *const groups[BY_RECIPE_GROUPS + 1] = {
-        &by_recipe_preset_group, &by_recipe_types_group,
-        &by_recipe_nodes_group,  &by_recipe_pairs_group,
-        &by_recipe_graph_group,  &by_recipe_hardware_group,
-        &by_recipe_nbits_group,  NULL,
+        &by_recipe_preset_group,   &by_recipe_types_group, &by_recipe_floats_group,
+        &by_recipe_nodes_group,    &by_recipe_pairs_group, &by_recipe_graph_group,
+        &by_recipe_hardware_group, &by_recipe_nbits_group, NULL,
     };
     return groups;
 }
@@ -92,6 +91,19 @@ static const struct by_choice domains[] = {
     {0},
 };
 
+/* Types without scales; 'baryon list formats' says what they are. */
+#define FLOATS_AND_BLOCKS                                                                          \
+    {"bf16", BY_ELEM_BFLOAT16, NULL}, {"fp16", BY_ELEM_FLOAT16, NULL},                             \
+        {"fp8_e4m3", BY_ELEM_FLOAT8E4M3FN, NULL}, {"fp8_e5m2", BY_ELEM_FLOAT8E5M2, NULL},          \
+        {"bfp16", BY_TYPE_BFP16, NULL}, {"bfp16_raised", BY_TYPE_BFP16_RAISED, NULL},              \
+        {"mx4", BY_TYPE_MX4, NULL}, {"mx6", BY_TYPE_MX6, NULL}, {"mx9", BY_TYPE_MX9, NULL},        \
+        {"mxint8", BY_TYPE_MXINT8, NULL}, {"mxfp8_e5m2", BY_TYPE_MXFP8_E5M2, NULL},                \
+        {"mxfp8_e4m3", BY_TYPE_MXFP8_E4M3, NULL}, {"mxfp6_e3m2", BY_TYPE_MXFP6_E3M2, NULL},        \
+        {"mxfp6_e2m3", BY_TYPE_MXFP6_E2M3, NULL},                                                  \
+    {                                                                                              \
+        "mxfp4_e2m1", BY_TYPE_MXFP4_E2M1, NULL                                                     \
+    }
+
 static const struct by_choice activation_types[] = {
     {"int4", BY_ELEM_INT4, NULL},
     {"uint4", BY_ELEM_UINT4, NULL},
@@ -99,21 +111,29 @@ static const struct by_choice activation_types[] = {
     {"uint8", BY_ELEM_UINT8, NULL},
     {"int16", BY_ELEM_INT16, NULL},
     {"uint16", BY_ELEM_UINT16, NULL},
+    FLOATS_AND_BLOCKS,
     {0},
 };
 
 static const struct by_choice weight_types[] = {
-    {"int2", BY_ELEM_INT2, NULL},   {"uint2", BY_ELEM_UINT2, NULL},
-    {"int3", BY_TYPE_INT3, NULL},   {"uint3", BY_TYPE_UINT3, NULL},
-    {"int4", BY_ELEM_INT4, NULL},   {"uint4", BY_ELEM_UINT4, NULL},
-    {"int8", BY_ELEM_INT8, NULL},   {"uint8", BY_ELEM_UINT8, NULL},
-    {"int16", BY_ELEM_INT16, NULL}, {"uint16", BY_ELEM_UINT16, NULL},
-    {"int32", BY_ELEM_INT32, NULL}, {0},
+    {"int2", BY_ELEM_INT2, NULL},
+    {"uint2", BY_ELEM_UINT2, NULL},
+    {"int3", BY_TYPE_INT3, NULL},
+    {"uint3", BY_TYPE_UINT3, NULL},
+    {"int4", BY_ELEM_INT4, NULL},
+    {"uint4", BY_ELEM_UINT4, NULL},
+    {"int8", BY_ELEM_INT8, NULL},
+    {"uint8", BY_ELEM_UINT8, NULL},
+    {"int16", BY_ELEM_INT16, NULL},
+    {"uint16", BY_ELEM_UINT16, NULL},
+    {"int32", BY_ELEM_INT32, NULL},
+    FLOATS_AND_BLOCKS,
+    {0},
 };
 
 static const struct by_choice bias_types[] = {
     {"int32", BY_BIAS_INT32, "its scale is that of the input times that of the weights"},
-    {"as-weight", BY_BIAS_AS_WEIGHT, "the type of the weights with a scale of its own"},
+    {"as-weight", BY_BIAS_AS_WEIGHT, "the type of the weights, a scale of its own if it has one"},
     {"int8", BY_ELEM_INT8, "a scale of its own"},
     {"uint8", BY_ELEM_UINT8, "a scale of its own"},
     {"int16", BY_ELEM_INT16, "a scale of its own"},

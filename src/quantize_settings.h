@@ -45,6 +45,16 @@ struct by_recipe_settings {
     int bias, bias_scale, bias_method;
     bool bias_int16, adjust_weight_for_bias;
 
+    /* --- Floats and blocks --- */
+    int float_form;
+    bool float_clip;
+    int64_t block_size, block_axis;
+    int block_ties;
+    bool block_axis_everywhere, block_from_bf16;
+    struct { /* of Quark's attributes; 0: not given */
+        int method, bits, raised, element;
+    } quark_block;
+
     /* --- Nodes --- */
     int operators;
     struct by_setting_texts op_types, extra_op_types, nodes, exclude, exclude_op_type;
@@ -60,7 +70,7 @@ struct by_recipe_settings {
     bool keep_unquantized_chains;
     struct by_setting_texts no_output_op_types, no_output_nodes, passthrough, fuse_between;
     bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;
-    bool fuse_mul_add;
+    bool fuse_mul_add, fuse_blocks;
 
     /* --- Graph --- */
     bool optimize;
@@ -93,10 +103,10 @@ struct by_recipe_settings {
 
 /* The groups of the recipe, in the order of help; all are bound to one struct by_recipe_settings.
  */
-#define BY_RECIPE_GROUPS 7
+#define BY_RECIPE_GROUPS 8
 extern const struct by_option_group by_recipe_preset_group, by_recipe_types_group,
-    by_recipe_nodes_group, by_recipe_pairs_group, by_recipe_graph_group, by_recipe_hardware_group,
-    by_recipe_nbits_group;
+    by_recipe_floats_group, by_recipe_nodes_group, by_recipe_pairs_group, by_recipe_graph_group,
+    by_recipe_hardware_group, by_recipe_nbits_group;
 const struct by_option_group *const *by_recipe_groups(void);
 
 /*

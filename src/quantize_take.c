@@ -52,9 +52,13 @@ static int refuse_samples(const struct by_config *config,
                           const struct by_input_callback *callback, const struct by_recipe *recipe,
                           struct baryon_error *err)
 {
-    char reason[64];
-    by_format(reason, sizeof reason, "--approach %s, which needs no samples",
-              approaches[recipe->approach]);
+    char reason[64], type[32];
+    if (recipe->approach == BY_APPROACH_STATIC)
+        by_format(reason, sizeof reason, "--activation %s, which needs no samples",
+                  by_spec_type(&recipe->activation, type, sizeof type));
+    else
+        by_format(reason, sizeof reason, "--approach %s, which needs no samples",
+                  approaches[recipe->approach]);
     if (settings->stats || by_config_given(config, "max-memory"))
         return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
                        settings->stats ? "stats" : "max-memory", reason);

@@ -30,7 +30,7 @@ LAYERS = {
     "stats": {"base", "ir", "onnx", "engine", "stats"},
     "calib": {"base", "ir", "stats", "calib"},
     "pass": {"base", "ir", "onnx", "engine", "pass"},
-    "quant": {"base", "ir", "onnx", "pass", "stats", "calib", "quant"},
+    "quant": {"base", "ir", "onnx", "dtype", "pass", "stats", "calib", "quant"},
     "solve": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "solve"},
     "report": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "report"},
     "preset": {"base", "preset"},

@@ -23,6 +23,21 @@ static const struct by_preset *const presets[] = {
     &by_preset_uint8_dynamic,
     &by_preset_matmul_nbits,
     &by_preset_s16s16_mixed,
+    &by_preset_fp16,
+    &by_preset_bf16,
+    &by_preset_bfp16,
+    &by_preset_mx4,
+    &by_preset_mx6,
+    &by_preset_mx9,
+    &by_preset_mxfp8_e5m2,
+    &by_preset_mxfp8_e4m3,
+    &by_preset_mxfp6_e3m2,
+    &by_preset_mxfp6_e2m3,
+    &by_preset_mxfp4_e2m1,
+    &by_preset_mxint8,
+    &by_preset_bf16_bfp16,
+    &by_preset_bf16_mxint8,
+    &by_preset_mx9_int8,
     &by_preset_xint8_adaround,
     &by_preset_a8w8_adaround,
     &by_preset_a16w8_adaround,
@@ -66,11 +81,14 @@ static void plain_name(char out[NAME_MAX], const char *name)
 /* What else Quark has: what it needs. NULL: no name of Quark's. */
 static const char *why_not(const char *name)
 {
-    static const char *const floats[] = {"FP16", "BF16", "BFP16", "MX4",
-                                         "MX6",  "MX9",  "MXFP",  "MXINT8"};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        if (!strncmp(name, floats[i], strlen(floats[i])))
-            return "formats of floats, which are";
+    static const char *const solved = "_ADAQUANT";
+    const size_t length = strlen(name), tail = strlen(solved);
+    if (!strncmp(name, "BF16_MIXED_", strlen("BF16_MIXED_")))
+        return "a search for mixed precision, which is";
+    for (size_t i = 0; i < COUNT && length > tail && !strcmp(name + length - tail, solved); i++)
+        if (strlen(presets[i]->name) == length - tail &&
+            !strncmp(presets[i]->name, name, length - tail))
+            return "solvers for types without scales, which are";
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* Integers of constants. Big ones one after the other with all threads inside, small ones side by
  * side: floats are only copied where they do not lie in the file as they are needed. */
-#include "quant/lower_internal.h"
+#include "quant/lower_format.h"
 
 #include "onnx/load.h"
 
@@ -29,13 +29,15 @@ static int make_room(struct by_lowering *lowering, size_t index, struct baryon_e
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct baryon_tensor *tensor = row->value->initializer;
-    const char *name = by_lower_name(lowering, row->value->name, "quantized", 0, err);
+    const bool rounded = by_lower_is_rounded(lowering->recipe, row);
+    const int64_t elem = rounded ? BY_ELEM_FLOAT : row->spec.elem;
+    const char *name = by_lower_name(lowering, row->value->name,
+                                     rounded ? row->spec.format->name : "quantized", 0, err);
     size_t size;
-    if (!name || by_elem_bytes(row->spec.elem, elements(row), &size, err))
+    if (!name || by_elem_bytes(elem, elements(row), &size, err))
         return -1;
-    struct baryon_tensor *made =
-        by_tensor_new(lowering->model, name, row->spec.elem, tensor->dims.at, tensor->dims.count,
-                      NULL, size, err);
+    struct baryon_tensor *made = by_tensor_new(lowering->model, name, elem, tensor->dims.at,
+                                               tensor->dims.count, NULL, size, err);
     if (made)
         lowering->at[index].integers = by_graph_add_initializer(lowering->graph, made, err);
     return lowering->at[index].integers ? 0 : -1;
@@ -86,7 +88,9 @@ static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
     const int failed =
-        fill_nearest(lowering, index, floats.values, pool, out, made->raw_data.size, err);
+        row->spec.format
+            ? by_lower_floats(lowering->recipe, row, floats.values, count, pool, out, err)
+            : fill_nearest(lowering, index, floats.values, pool, out, made->raw_data.size, err);
     by_floats_close(&floats);
     if (count >= BIG_ELEMENTS) {
         by_tensor_done(lowering->model, row->value->initializer);
@@ -111,13 +115,20 @@ static int fill_small(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+static bool is_kept_float(const struct by_quant_row *row)
+{
+    return row->keep_float && row->spec.format && !by_spec_is_block(&row->spec);
+}
+
 int by_lower_constants(struct by_lowering *lowering, struct baryon_error *err)
 {
     const struct by_quant_plan *plan = lowering->plan;
     size_t *rows = by_alloc(plan->rows.count, sizeof *rows, err), small = 0;
     int failed = rows ? 0 : -1;
     for (size_t i = 0; !failed && i < plan->rows.count; i++)
-        if (is_wanted(&plan->rows.at[i])) {
+        if (is_kept_float(&plan->rows.at[i])) {
+            failed = by_lower_fit(lowering, i, err);
+        } else if (is_wanted(&plan->rows.at[i])) {
             failed = make_room(lowering, i, err);
             if (!failed && elements(&plan->rows.at[i]) < BIG_ELEMENTS)
                 rows[small++] = i;

@@ -1,5 +1,6 @@
-/* Where QuantizeLinear and DequantizeLinear come from. ONNX's own take more types and forms the
- * newer the opset is; those of com.microsoft take 16 and 4 bits and axes with any. */
+/* Where QuantizeLinear and DequantizeLinear come from, and what float types need. ONNX's own take
+ * more types and forms the newer the opset is; those of com.microsoft take 16 and 4 bits and axes
+ * with any. */
 #include "ir/tensor.h"
 #include "quant/lower.h"
 
@@ -18,32 +19,56 @@ static void want(struct need *need, int64_t opset, const char *what)
  */
 #define LEAST_OPSET 10
 
+#define CLIP_OPSET 11 /* Clip with limits that are inputs */
+
+/* What a float type needs of ONNX, where its operators are Quark's: nothing. */
+static int64_t float_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec)
+{
+    if (!spec->format || by_spec_is_block(spec))
+        return 0;
+    const int64_t clip = recipe->float_clip ? CLIP_OPSET : 0, type = by_dtype_opset(spec->format);
+    return recipe->floats == BY_FLOATS_QUARK || clip > type ? clip : type;
+}
+
 int64_t by_quant_least_opset(const struct by_recipe *recipe)
 {
     const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
-    int64_t least = LEAST_OPSET + 1; /* 10 has few operators that runtimes keep */
+    int64_t least = 0, floats = 0;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        const struct by_elem_info *info = by_elem_info(specs[i]->elem);
+        const int64_t needs = float_opset(recipe, specs[i]);
+        floats = needs > floats ? needs : floats;
+        if (by_spec_is_integer(specs[i]))
+            least = LEAST_OPSET + 1; /* 10 has few operators that runtimes keep */
+    }
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const struct by_elem_info *info =
+            by_spec_is_integer(specs[i]) ? by_elem_info(specs[i]->elem) : NULL;
+        if (!info)
+            continue;
         if (specs[i]->granularity == BY_PER_CHANNEL && least < 13)
             least = 13;
         if (specs[i]->granularity == BY_PER_GROUP ||
-            (recipe->domain == BY_Q_ONNX && info && info->bits == 16))
+            (recipe->domain == BY_Q_ONNX && info->bits == 16))
             least = 21;
         /* Levels of fewer bits are stored as what the opset has. */
-        if (recipe->domain != BY_Q_MICROSOFT && info && info->bits == 4 && !specs[i]->bits)
+        if (recipe->domain != BY_Q_MICROSOFT && info->bits == 4 && !specs[i]->bits)
             least = 21;
     }
-    return recipe->approach == BY_APPROACH_NBITS ? 0 : least;
+    return recipe->approach == BY_APPROACH_NBITS ? 0 : least > floats ? least : floats;
 }
 
 bool by_quant_must_raise(const struct by_recipe *recipe, int64_t opset)
 {
     const struct by_tensor_spec *specs[] = {&recipe->activation, &recipe->weight, &recipe->bias};
     const int64_t least = by_quant_least_opset(recipe);
-    bool only_onnx = recipe->domain == BY_Q_ONNX;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
-        only_onnx |= specs[i]->granularity == BY_PER_GROUP;
-    return opset < (only_onnx ? least : least ? LEAST_OPSET : 0);
+    bool only_onnx = recipe->domain == BY_Q_ONNX, integers = false;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        only_onnx |= by_spec_is_integer(specs[i]) && specs[i]->granularity == BY_PER_GROUP;
+        integers |= by_spec_is_integer(specs[i]);
+        if (opset < float_opset(recipe, specs[i]))
+            return true;
+    }
+    return integers && opset < (only_onnx ? least : least ? LEAST_OPSET : 0);
 }
 
 static struct need need_of(const struct by_quant_plan *plan)
@@ -52,6 +77,8 @@ static struct need need_of(const struct by_quant_plan *plan)
     for (size_t i = 0; i < plan->rows.count; i++) {
         const struct by_quant_row *row = &plan->rows.at[i];
         const int64_t since = (int64_t)by_elem_info(row->spec.elem)->opset;
+        if (row->spec.format)
+            continue;
         if (row->spec.elem != BY_ELEM_INT32)
             want(&need, since, by_elem_name(row->spec.elem));
         if (row->spec.elem == BY_ELEM_INT16 || row->spec.elem == BY_ELEM_UINT16)
@@ -82,6 +109,54 @@ static int too_old(const struct need *need, int64_t opset, const char *also,
     return by_err_hint(err, "convert it: --opset %lld%s", (long long)need->opset, also);
 }
 
+/* --- Float types --- */
+
+static int refuse_form(const struct by_recipe *recipe, const struct by_quant_row *row,
+                       struct baryon_error *err)
+{
+    char quote[BY_QUOTE_MAX];
+    const int64_t elem = row->spec.elem;
+    const char *type = row->spec.format->name;
+    if (recipe->floats == BY_FLOATS_COMPILER && elem != BY_ELEM_BFLOAT16)
+        return by_fail(err, BARYON_ERR_USAGE, "--float-form compiler is for bf16, not for %s",
+                       type);
+    if (recipe->floats == BY_FLOATS_QUARK && elem != BY_ELEM_BFLOAT16 && elem != BY_ELEM_FLOAT16) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "Quark's operators have no %s", type);
+        return by_err_hint(err, "--float-form cast writes it with ONNX's own");
+    }
+    if (row->value->elem != BY_ELEM_FLOAT &&
+        (recipe->floats == BY_FLOATS_QUARK || recipe->float_clip)) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "tensor %s is %s, %s takes float32",
+                by_quote(quote, row->value->name), by_elem_name(row->value->elem),
+                recipe->floats == BY_FLOATS_QUARK ? "ExtendedQuantizeLinear" : "--float-clip");
+        return by_err_hint(err, "--pass fp16-to-fp32 makes it that");
+    }
+    return 0;
+}
+
+static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct baryon_error *err)
+{
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        if (!row->spec.format || by_spec_is_block(&row->spec))
+            continue;
+        if (refuse_form(plan->recipe, row, err))
+            return -1;
+        const struct need need = {float_opset(plan->recipe, &row->spec), row->spec.format->name};
+        if (opset < need.opset)
+            return too_old(&need, opset, "", err);
+    }
+    return 0;
+}
+
+static bool has_integers(const struct by_quant_plan *plan)
+{
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (!plan->rows.at[i].spec.format)
+            return true;
+    return false;
+}
+
 int by_quant_domain(const struct by_quant_plan *plan, const char **domain, struct baryon_error *err)
 {
     const struct need need = need_of(plan);
@@ -89,6 +164,10 @@ int by_quant_domain(const struct by_quant_plan *plan, const char **domain, struc
     const enum by_q_domain asked = plan->recipe->domain;
     const bool groups = has_groups(plan);
     *domain = "";
+    if (check_floats(plan, opset, err))
+        return -1;
+    if (!has_integers(plan))
+        return 0;
     if (opset < LEAST_OPSET)
         return too_old(&need, opset, "", err);
     if (asked != BY_Q_MICROSOFT && opset >= need.opset)

@@ -19,6 +19,7 @@ struct by_lowering {
     struct by_pool *pool;
     const char *domain; /* of QuantizeLinear and DequantizeLinear */
     struct by_lowered *at;
+    struct baryon_value *limits[BY_ELEM_COUNT][2]; /* of float types, where values are clipped */
 };
 
 int by_lower_open(struct by_lowering *lowering, struct by_quant_plan *plan, struct by_pool *pool,

@@ -1,58 +1,14 @@
 /* QuantizeLinear and DequantizeLinear for a row, and its readers. */
-#include "quant/lower_internal.h"
-
-#include <stdio.h>
-#include <string.h>
-
-/* --- Nodes --- */
-
-static int set_axes(struct baryon_node *node, const struct by_params *params,
-                    const struct by_tensor_spec *spec, struct baryon_error *err)
-{
-    if (params->groups > 1 && params->group_axis >= 0)
-        return by_node_set_int(node, "axis", params->group_axis, err) ||
-                       by_node_set_int(node, "block_size", spec->group, err)
-                   ? -1
-                   : 0;
-    return params->axis >= 0 ? by_node_set_int(node, "axis", params->axis, err) : 0;
-}
-
-/* number 0: none in the names. */
-static struct baryon_value *add_node(struct by_lowering *lowering, size_t row, const char *op_type,
-                                     struct baryon_value *input, const char *stem, size_t number,
-                                     struct baryon_error *err)
-{
-    char suffix[64];
-    struct baryon_value *scale, *zero;
-    if (by_lower_params(lowering, row, &scale, &zero, err))
-        return NULL;
-    snprintf(suffix, sizeof suffix, "%s_Output", op_type);
-    const char *name = by_lower_name(lowering, stem, op_type, number, err);
-    const char *output = name ? by_lower_name(lowering, stem, suffix, number, err) : NULL;
-    struct baryon_value *const inputs[] = {input, scale, zero};
-    if (!output)
-        return NULL;
-    struct baryon_node *node =
-        by_graph_add_node(lowering->graph, op_type, lowering->domain[0] ? lowering->domain : NULL,
-                          name, inputs, 3, &output, 1, err);
-    if (!node || set_axes(node, by_quant_params(lowering->plan, row),
-                          &lowering->plan->rows.at[row].spec, err))
-        return NULL;
-    struct baryon_value *made = by_node_out(node, 0);
-    made->elem = strcmp(op_type, "QuantizeLinear") == 0 ? lowering->plan->rows.at[row].spec.elem
-                                                        : lowering->plan->rows.at[row].value->elem;
-    made->shape = lowering->plan->rows.at[row].value->shape;
-    return made;
-}
+#include "quant/lower_format.h"
 
 /* --- Readers --- */
 
 /* A graph output keeps its name: what it is now has it, what it was gets another. */
 static int give_output(struct by_lowering *lowering, struct baryon_value *was,
-                       struct baryon_value *now, const struct baryon_value *quantized,
-                       const char *stem, struct baryon_error *err)
+                       struct baryon_value *now, const struct baryon_value *first, const char *stem,
+                       struct baryon_error *err)
 {
-    if (by_value_replace_uses(was, now, quantized ? quantized->producer : NULL, err))
+    if (by_value_replace_uses(was, now, first ? first->producer : NULL, err))
         return -1;
     const char *name = by_lower_name(lowering, stem, "QuantizeLinear_Input", 0, err);
     return name ? by_value_rename(was, name, err) : -1;
@@ -60,13 +16,13 @@ static int give_output(struct by_lowering *lowering, struct baryon_value *was,
 
 static int rewire(struct by_lowering *lowering, const struct by_quant_row *row,
                   const struct by_quant_reader *reader, struct baryon_value *now,
-                  const struct baryon_value *quantized, const char *stem, struct baryon_error *err)
+                  const struct baryon_value *first, const char *stem, struct baryon_error *err)
 {
     if (reader->node)
         return by_node_set_input(reader->node, reader->slot, now, err);
     if (by_graph_out(lowering->graph, reader->slot) != row->value)
         return 0; /* given with another output of the same value */
-    return give_output(lowering, row->value, now, quantized, stem, err);
+    return give_output(lowering, row->value, now, first, stem, err);
 }
 
 /* --- Activations, and constants that stay float --- */
@@ -74,23 +30,45 @@ static int rewire(struct by_lowering *lowering, const struct by_quant_row *row,
 struct pairs {
     const char *stem;
     bool each_pair, each_dequantize;
-    struct baryon_value *quantized, *value;
+    struct baryon_value *clipped, *quantized, *value;
 };
+
+/* Blocks need no second node: what a reader gets is what the first one gave. */
+static int add_nodes(struct by_lowering *lowering, size_t index, size_t number, struct pairs *pairs,
+                     struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    struct baryon_value *from = pairs->clipped ? pairs->clipped : row->value;
+    const size_t first = pairs->each_pair ? number : 0;
+    if (by_spec_is_block(&row->spec)) {
+        if (!pairs->value || pairs->each_pair)
+            pairs->value = pairs->quantized =
+                by_lower_half(lowering, index, BY_WIDENS, from, pairs->stem, first, err);
+        return pairs->value ? 0 : -1;
+    }
+    if (!pairs->quantized || pairs->each_pair)
+        pairs->quantized =
+            by_lower_half(lowering, index, BY_NARROWS, from, pairs->stem, first, err);
+    if (pairs->quantized && (!pairs->value || pairs->each_dequantize))
+        pairs->value = by_lower_half(lowering, index, BY_WIDENS, pairs->quantized, pairs->stem,
+                                     pairs->each_dequantize ? number : 0, err);
+    return pairs->quantized && pairs->value ? 0 : -1;
+}
 
 static int add_pair(struct by_lowering *lowering, size_t index, size_t reader, struct pairs *pairs,
                     struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
-    if (!pairs->quantized || pairs->each_pair)
-        pairs->quantized = add_node(lowering, index, "QuantizeLinear", row->value, pairs->stem,
-                                    pairs->each_pair ? reader + 1 : 0, err);
-    if (pairs->quantized && (!pairs->value || pairs->each_dequantize))
-        pairs->value = add_node(lowering, index, "DequantizeLinear", pairs->quantized, pairs->stem,
-                                pairs->each_dequantize ? reader + 1 : 0, err);
-    return pairs->quantized && pairs->value
-               ? rewire(lowering, row, &row->readers.at[reader], pairs->value, pairs->quantized,
-                        pairs->stem, err)
-               : -1;
+    if (add_nodes(lowering, index, reader + 1, pairs, err))
+        return -1;
+    return rewire(lowering, row, &row->readers.at[reader], pairs->value,
+                  pairs->clipped ? pairs->clipped : pairs->quantized, pairs->stem, err);
+}
+
+static bool is_clipped(const struct by_lowering *lowering, const struct by_quant_row *row)
+{
+    return lowering->recipe->float_clip && row->role == BY_ROLE_ACTIVATION && row->spec.format &&
+           !by_spec_is_block(&row->spec);
 }
 
 /* An output takes all that read the value with it, so it goes first where each has its own. */
@@ -98,7 +76,10 @@ static int add_pairs(struct by_lowering *lowering, size_t index, struct baryon_e
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const bool each = row->dedicated || (lowering->recipe->dedicated_dq && row->readers.count > 1);
-    struct pairs pairs = {row->value->name, row->dedicated, each, NULL, NULL};
+    struct pairs pairs = {row->value->name, row->dedicated, each, NULL, NULL, NULL};
+    if (is_clipped(lowering, row) && row->readers.count &&
+        !(pairs.clipped = by_lower_clip(lowering, index, pairs.stem, err)))
+        return -1;
     for (size_t i = 0; each && i < row->readers.count; i++)
         if (!row->readers.at[i].node && add_pair(lowering, index, i, &pairs, err))
             return -1;
@@ -132,11 +113,12 @@ static int add_constant(struct by_lowering *lowering, size_t index, struct baryo
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const bool each = lowering->recipe->dedicated_dq && row->readers.count > 1;
-    struct baryon_value *value = NULL;
+    const bool rounded = by_lower_is_rounded(lowering->recipe, row);
+    struct baryon_value *value = rounded ? lowering->at[index].integers : NULL;
     for (size_t i = 0; i < row->readers.count; i++) {
-        if (!value || each)
-            value = add_node(lowering, index, "DequantizeLinear", lowering->at[index].integers,
-                             row->value->name, each ? i + 1 : 0, err);
+        if (!value || (each && !rounded))
+            value = by_lower_half(lowering, index, BY_WIDENS, lowering->at[index].integers,
+                                  row->value->name, each ? i + 1 : 0, err);
         if (!value ||
             rewire(lowering, row, &row->readers.at[i], value, NULL, row->value->name, err))
             return -1;

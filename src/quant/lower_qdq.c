@@ -1,4 +1,4 @@
-#include "quant/lower_internal.h"
+#include "quant/lower_format.h"
 
 #include "base/str.h"
 
@@ -39,11 +39,16 @@ const char *by_lower_name(struct by_lowering *lowering, const char *stem, const 
 static int declare(struct by_lowering *lowering, struct baryon_error *err)
 {
     struct baryon_model *model = lowering->model;
+    bool quark = false;
     for (size_t i = 0; i < lowering->plan->rows.count; i++) {
         const struct by_elem_info *info = by_elem_info(lowering->plan->rows.at[i].spec.elem);
+        if (by_lower_is_quark(lowering->recipe, &lowering->plan->rows.at[i]))
+            quark = true;
         if (info && model->ir_version < (int64_t)info->ir_version)
             model->ir_version = (int64_t)info->ir_version;
     }
+    if (quark && !by_model_opset(model, BY_QUARK) && by_model_set_opset(model, BY_QUARK, 1, err))
+        return -1;
     if (lowering->domain[0] && !by_model_opset(model, lowering->domain))
         return by_model_set_opset(model, lowering->domain, 1, err);
     return 0;

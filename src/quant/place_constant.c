@@ -28,13 +28,15 @@ static void settle_granularity(struct by_tensor_spec *spec, int axis, int group_
 }
 
 static bool is_same(const struct by_quant_row *row, enum by_role role,
-                    const struct by_tensor_spec *spec, int axis, int group_axis)
+                    const struct by_tensor_spec *spec, int axis, int group_axis, int block_axis)
 {
     return row->role == role && role == BY_ROLE_WEIGHT && row->spec.elem == spec->elem &&
-           row->spec.bits == spec->bits && row->spec.symmetric == spec->symmetric &&
-           row->spec.scale == spec->scale && row->spec.reduce_range == spec->reduce_range &&
-           row->spec.method == spec->method && row->spec.group == spec->group &&
-           row->params.axis == axis && row->params.group_axis == group_axis;
+           row->spec.format == spec->format && row->spec.bits == spec->bits &&
+           row->spec.symmetric == spec->symmetric && row->spec.scale == spec->scale &&
+           row->spec.reduce_range == spec->reduce_range && row->spec.method == spec->method &&
+           row->spec.group == spec->group && row->params.axis == axis &&
+           row->params.group_axis == group_axis &&
+           (!by_spec_is_block(spec) || row->block_axis == block_axis);
 }
 
 /* A constant that other places want otherwise gets a copy, which shares its bytes. */
@@ -88,6 +90,8 @@ static int constant_spec(struct by_placing *placing, const struct baryon_node *n
     if (by_place_constant_spec(placing, node, slot, role, spec, err))
         return -1;
     by_spec_store(spec, placing->recipe, wider ? BEFORE_2_BITS : opset);
+    if (spec->format)
+        spec->granularity = BY_PER_TENSOR;
     return 0;
 }
 
@@ -118,14 +122,16 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
         nbits_spec(placing->recipe, &spec);
     by_place_axes(placing, node, slot, &spec, &axis, &group_axis);
     settle_granularity(&spec, axis, group_axis);
+    const int block_axis = by_place_block_axis(node, slot, &spec);
     const size_t known = by_quant_find(plan, by_node_in(node, slot));
     if (known != BY_NO_ROW &&
-        is_same(&plan->rows.at[known], BY_ROLE_WEIGHT, &spec, axis, group_axis))
+        is_same(&plan->rows.at[known], BY_ROLE_WEIGHT, &spec, axis, group_axis, block_axis))
         return by_quant_add_reader(plan, known, node, placing->graph, slot, err);
     const size_t row = add_constant(placing, node, slot, BY_ROLE_WEIGHT, &spec,
                                     reason(placing, node, role, err), err);
     if (row == BY_NO_ROW)
         return -1;
+    plan->rows.at[row].block_axis = block_axis;
     plan->rows.at[row].params.axis = axis;
     plan->rows.at[row].params.group_axis = spec.granularity == BY_PER_GROUP ? group_axis : -1;
     return 0;
@@ -170,6 +176,7 @@ static int bias_of_own(struct by_placing *placing, struct baryon_node *node, siz
                                     reason(placing, node, BY_SLOT_BIAS, err), err);
     if (row == BY_NO_ROW)
         return -1;
+    placing->plan->rows.at[row].block_axis = by_place_block_axis(node, slot, &spec);
     placing->plan->rows.at[row].params.axis = channels ? 0 : -1;
     return 0;
 }
@@ -183,8 +190,8 @@ static bool has_units(const struct by_placing *placing, const struct baryon_node
         return false;
     const struct by_quant_row *row = &plan->rows.at[weight];
     const struct baryon_value *bias = by_node_in(node, slot);
-    return bias->elem == BY_ELEM_FLOAT && row->spec.granularity != BY_PER_GROUP &&
-           plan->rows.at[input].params.axis < 0 &&
+    return bias->elem == BY_ELEM_FLOAT && !row->spec.format && !plan->rows.at[input].spec.format &&
+           row->spec.granularity != BY_PER_GROUP && plan->rows.at[input].params.axis < 0 &&
            (row->params.axis < 0 || elements(bias) == channels_of(row));
 }
 

@@ -135,13 +135,16 @@ static bool is_fused_activation(const struct by_placing *placing, const struct b
             feeds_quantized(placing, reader));
 }
 
-bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value)
+bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value,
+                    const struct by_tensor_spec *spec)
 {
     const struct by_recipe *recipe = placing->recipe;
     const struct baryon_node *node = value->producer;
     const struct baryon_node *reader = node ? only_node(placing, value) : NULL;
     if (by_value_is_inside_dpu(value))
         return true;
+    if (by_spec_is_block(spec) && !recipe->fuse_blocks)
+        return false;
     if (!reader || node->graph != placing->graph)
         return false;
     if (!recipe->compat && !placing->quantized[node->index])
@@ -151,7 +154,7 @@ bool by_place_fused(const struct by_placing *placing, const struct baryon_value 
     if (!recipe->compat && !placing->quantized[reader->index])
         return false;
     if (is_asked_between(recipe, node, reader) ||
-        (!recipe->compat && is_for_normalization(placing, value)))
+        (!recipe->compat && !spec->format && is_for_normalization(placing, value)))
         return true;
     return reader == only_reader(placing, value) && pads_for_pool(node, reader);
 }

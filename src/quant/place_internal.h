@@ -92,7 +92,8 @@ int by_place_masks(struct by_placing *placing, struct baryon_error *err);
 /* --- place_mark.c: which are, and which values --- */
 int by_place_mark(struct by_placing *placing, struct baryon_error *err);
 /* --- place_fuse.c: pairs that are left out --- */
-bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value);
+bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value,
+                    const struct by_tensor_spec *spec);
 void by_place_fold(struct by_placing *placing);
 /* --- place_rows.c, place_constant.c: rows and readers --- */
 int by_place_rows(struct by_placing *placing, struct baryon_error *err);
@@ -100,6 +101,10 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
                       enum by_slot_role role, struct baryon_error *err);
 int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t slot,
                   struct baryon_error *err);
+/* --- place_block.c: axes that blocks lie along --- */
+int by_place_block_axis(const struct baryon_node *node, size_t slot,
+                        const struct by_tensor_spec *spec);
+int by_place_blocks(struct by_placing *placing, struct baryon_error *err);
 /* --- place_share.c: who has whose parameters and ranges --- */
 int by_place_share(struct by_placing *placing, struct baryon_error *err);
 

@@ -208,7 +208,8 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
         const char *unfit = by_unfit(node, recipe);
         return unfit ? stay(placing, node, BY_NODE_FLOAT, unfit) : 0;
     }
-    if (op->since && by_model_opset(placing->plan->model, op->domain) < op->since)
+    if (op->since && (recipe->compat || by_spec_is_integer(&recipe->activation)) &&
+        by_model_opset(placing->plan->model, op->domain) < op->since)
         return stay(placing, node, BY_NODE_FLOAT,
                     by_place_text(placing, err, "%s of opsets below %lld takes no integers",
                                   node->op_type, (long long)op->since));
@@ -271,6 +272,9 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
+    /* What eight bits leave nothing of, floats and blocks hold. */
+    if (placing->recipe->activation.format)
+        return 0;
     by_place_variances(placing);
     return by_place_masks(placing, err);
 }

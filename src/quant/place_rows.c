@@ -95,16 +95,25 @@ static bool is_folded_away(const struct by_placing *placing, const struct baryon
            use->slot == 0;
 }
 
+/* Compilers round what nodes give by themselves. */
+static bool is_left_to_compiler(const struct by_placing *placing, const struct baryon_value *value,
+                                const struct by_tensor_spec *spec)
+{
+    return placing->recipe->floats == BY_FLOATS_COMPILER && spec->format &&
+           !by_spec_is_block(spec) && !value->is_input;
+}
+
 static int add_activation(struct by_placing *placing, struct baryon_value *value,
                           const struct baryon_node *reader, struct baryon_error *err)
 {
     struct by_tensor_spec spec;
     if (!by_place_marked(placing, value) || by_quant_find(placing->plan, value) != BY_NO_ROW ||
-        by_place_fused(placing, value) || is_folded_away(placing, value) || !value->use_count)
+        is_folded_away(placing, value) || !value->use_count)
         return 0;
     if (by_place_data_spec(placing, value, &spec, err))
         return -1;
-    if (!spec.elem)
+    if (!spec.elem || by_place_fused(placing, value, &spec) ||
+        is_left_to_compiler(placing, value, &spec))
         return 0;
     const char *why = reason(placing, value, reader, err);
     const size_t count = value->use_count;

@@ -184,7 +184,7 @@ static int apply_tensor(const struct by_placing *placing, const struct baryon_va
 
 static bool same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
 {
-    return one->elem == other->elem && one->bits == other->bits &&
+    return one->elem == other->elem && one->format == other->format && one->bits == other->bits &&
            one->symmetric == other->symmetric && one->reduce_range == other->reduce_range &&
            one->scale == other->scale && one->method == other->method;
 }

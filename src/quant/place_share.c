@@ -22,6 +22,8 @@ static int check_given(const struct by_rule *rule, const struct by_quant_row *ro
                        struct baryon_error *err)
 {
     int64_t low, high;
+    if (row->spec.format)
+        return bad_given(rule, "its type has neither scale nor range", err);
     by_spec_levels(&row->spec, &low, &high);
     for (size_t i = 0; i < rule->param_count; i++) {
         const double scale = rule->scales[i];
@@ -79,6 +81,8 @@ static int give(struct by_placing *placing, size_t index, struct baryon_error *e
         return set_given(placing, rule, row, err);
     }
     if (rule->has_range) {
+        if (row->spec.format)
+            return bad_given(rule, "its type has neither scale nor range", err);
         if (!(rule->range[0] <= rule->range[1]) || isinf(rule->range[0]) || isinf(rule->range[1]))
             return bad_given(rule, "its range has to be two numbers in order", err);
         row->range =
@@ -97,8 +101,8 @@ static bool has_own(const struct by_quant_row *row)
 
 static bool may_share(const struct by_quant_row *one, const struct by_quant_row *other)
 {
-    return one->spec.elem == other->spec.elem && one->spec.bits == other->spec.bits &&
-           one->spec.symmetric == other->spec.symmetric &&
+    return one->spec.elem == other->spec.elem && one->spec.format == other->spec.format &&
+           one->spec.bits == other->spec.bits && one->spec.symmetric == other->spec.symmetric &&
            one->spec.reduce_range == other->spec.reduce_range &&
            one->spec.scale == other->spec.scale && one->params.axis < 0 && other->params.axis < 0;
 }

@@ -74,6 +74,24 @@ static void set_defaults(const struct by_quant_plan *plan, struct by_quant_row *
     row->keep_float = row->role == BY_ROLE_WEIGHT && plan->recipe->keep_float_weights;
 }
 
+/* A float type holds the values themselves: they are multiples of 1. */
+static int set_float(struct by_quant_plan *plan, struct by_quant_row *row, struct baryon_error *err)
+{
+    struct by_params *params = &row->params;
+    row->keep_float =
+        row->role != BY_ROLE_ACTIVATION &&
+        (by_spec_is_block(&row->spec) ||
+         (plan->recipe->keep_float_weights && plan->recipe->floats != BY_FLOATS_COMPILER));
+    row->has_params = true;
+    params->scales = BY_ARENA_NEW(&plan->arena, float, err);
+    params->zeros = BY_ARENA_NEW(&plan->arena, int64_t, err);
+    if (!params->scales || !params->zeros)
+        return -1;
+    params->scales[0] = 1;
+    params->count = 1;
+    return 0;
+}
+
 size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
                     const struct by_tensor_spec *spec, const char *why, struct baryon_error *err)
 {
@@ -86,6 +104,8 @@ size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum
     struct by_quant_row *row = &plan->rows.at[plan->rows.count];
     *row = (struct by_quant_row){.value = value, .role = role, .spec = *spec, .why = why};
     set_defaults(plan, row);
+    if (spec->format && set_float(plan, row, err))
+        return BY_NO_ROW;
     return plan->rows.count++;
 }
 

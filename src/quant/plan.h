@@ -63,6 +63,7 @@ struct by_quant_row {
     } readers;
     bool dedicated;  /* a pair for each reader */
     bool keep_float; /* of a constant: Q and DQ stand in the graph */
+    int block_axis;  /* of formats of blocks */
     size_t shares;   /* row whose parameters it has, BY_NO_ROW: its own */
     /* Range of another row instead of its own statistics (Relu's output for its input). */
     size_t range_of;
@@ -72,7 +73,7 @@ struct by_quant_row {
     /* --- Parameters --- */
     struct by_range range;
     bool has_range;  /* given, or set by a rule: not calibrated */
-    bool has_params; /* given by the user: nothing moves them */
+    bool has_params; /* given by the user, or of a float type: nothing moves them */
     struct by_params params;
     double error;     /* mean squared error of what chose them, NAN: unknown */
     int32_t *rounded; /* a solver's integers in the tensor's order; NULL: nearest */

@@ -13,6 +13,7 @@ void by_spec_apply(struct by_tensor_spec *spec, const struct by_change *change)
 {
     if (change->set & BY_CHANGE_ELEM) {
         spec->elem = change->spec.elem;
+        spec->format = change->spec.format;
         spec->bits = change->spec.bits;
     }
     if (change->set & BY_CHANGE_SYMMETRIC)
@@ -35,7 +36,9 @@ const char *by_spec_type(const struct by_tensor_spec *spec, char *buf, size_t si
 {
     struct by_text text;
     by_text_init(&text, buf, size);
-    if (spec->bits)
+    if (spec->format)
+        by_text_add(&text, "%s", spec->format->name);
+    else if (spec->bits)
         by_text_add(&text, "%sint%u", by_spec_is_unsigned(spec) ? "u" : "", spec->bits);
     else
         by_text_add(&text, "%s", spec->elem ? by_elem_name(spec->elem) : "float");
@@ -53,6 +56,21 @@ const char *by_spec_stored_type(const struct by_tensor_spec *spec, char *buf, si
     return buf;
 }
 
+static const char *block_text(const struct by_tensor_spec *spec, const char *type, char *buf,
+                              size_t size)
+{
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    by_text_add(&text, "%s", type);
+    if (by_spec_is_block(spec) && spec->block.size)
+        by_text_add(&text, ", blocks of %" PRId64, spec->block.size);
+    if (by_spec_is_block(spec) && spec->block.from_bf16)
+        by_text_add(&text, ", from bf16");
+    if (by_spec_is_block(spec) && spec->block.ties != BY_TIES_EVEN)
+        by_text_add(&text, ", ties %s", by_ties_name((int)spec->block.ties));
+    return buf;
+}
+
 static const char *text_of(const struct by_tensor_spec *spec, const char *type, char *buf,
                            size_t size)
 {
@@ -63,10 +81,10 @@ static const char *text_of(const struct by_tensor_spec *spec, const char *type, 
         [BY_SCALE_INT16] = "int16 scale",
     };
     struct by_text text;
+    if (!by_spec_is_integer(spec))
+        return block_text(spec, type, buf, size);
     by_text_init(&text, buf, size);
     by_text_add(&text, "%s", type);
-    if (!spec->elem)
-        return buf;
     by_text_add(&text, ", %s", spec->symmetric ? "symmetric" : "asymmetric");
     if (spec->reduce_range)
         by_text_add(&text, ", one bit less");

@@ -7,6 +7,7 @@
 #define BY_RECIPE_H
 
 #include "calib/calib.h"
+#include "dtype/dtype.h"
 
 enum by_scale_type { BY_SCALE_FLOAT32, BY_SCALE_FLOAT16, BY_SCALE_POW2, BY_SCALE_INT16 };
 enum by_granularity { BY_PER_TENSOR, BY_PER_CHANNEL, BY_PER_GROUP };
@@ -14,10 +15,36 @@ enum by_granularity { BY_PER_TENSOR, BY_PER_CHANNEL, BY_PER_GROUP };
 /* Types that may be asked for besides those of ir/tensor.h: ONNX has none of 3 bits. */
 #define BY_TYPE_INT3  1003
 #define BY_TYPE_UINT3 1004
+/* Nor formats whose elements share an exponent; dtype/dtype.h has them. */
+enum by_block_type {
+    BY_TYPE_BFP16 = 1100,
+    BY_TYPE_BFP16_RAISED,
+    BY_TYPE_MX4,
+    BY_TYPE_MX6,
+    BY_TYPE_MX9,
+    BY_TYPE_MXINT8,
+    BY_TYPE_MXFP8_E5M2,
+    BY_TYPE_MXFP8_E4M3,
+    BY_TYPE_MXFP6_E3M2,
+    BY_TYPE_MXFP6_E2M3,
+    BY_TYPE_MXFP4_E2M1,
+    BY_TYPE_BLOCKS_END,
+};
+
+/* How values are put into blocks. */
+struct by_block_spec {
+    int64_t size;   /* 0: that of the format */
+    int64_t axis;   /* where no operator says another */
+    bool one_axis;  /* operators have no say */
+    bool from_bf16; /* values are rounded to bf16 first */
+    enum by_ties ties;
+};
 
 /* How the values of a tensor become a smaller type. */
 struct by_tensor_spec {
-    int64_t elem;  /* an integer type of ir/tensor.h; 0: stays float */
+    int64_t elem; /* of ir/tensor.h, blocks are stored as float32; 0: stays float */
+    const struct by_dtype *format; /* of floats and blocks; NULL: integers with a scale */
+    struct by_block_spec block;
     unsigned bits; /* of its levels, where a wider type may store them: 2 or 3; 0: all it has */
     bool symmetric;
     bool reduce_range; /* 7 bits of 8, 15 of 16 */
@@ -85,6 +112,12 @@ enum by_approach {
     BY_APPROACH_NBITS,   /* MatMulNBits */
 };
 enum by_format { BY_FORMAT_QDQ, BY_FORMAT_QOPERATOR };
+/* How a model says that a tensor is a float of fewer bits. */
+enum by_float_form {
+    BY_FLOATS_QUARK,    /* ExtendedQuantizeLinear and ExtendedDequantizeLinear */
+    BY_FLOATS_CAST,     /* a Cast there and one back */
+    BY_FLOATS_COMPILER, /* constants are rounded, the compiler does the rest */
+};
 /* The list of operators that are quantized by themselves, facts 6.1. */
 enum by_operators { BY_OPERATORS_CNN, BY_OPERATORS_NPU, BY_OPERATORS_TRANSFORMER };
 enum by_q_domain { BY_Q_AUTO, BY_Q_ONNX, BY_Q_MICROSOFT };
@@ -147,7 +180,10 @@ struct by_recipe {
     bool fuse_mul_add;
     struct by_patterns fuse_between; /* "Mul>Add": no pair between the two */
     struct by_patterns passthrough;  /* operators whose output takes its input's range */
+    bool fuse_blocks;                /* those in front of formats of blocks, too */
     enum by_q_domain domain;
+    enum by_float_form floats;
+    bool float_clip; /* what a float type cannot hold is cut off in front of it */
 
     /* --- Graph --- */
     bool optimize;             /* folds and fusions */
@@ -185,8 +221,10 @@ struct by_recipe {
     } nbits;
 };
 
-/* Sets elem and bits: an element type, one of BY_TYPE_*, or 0. */
+/* Sets elem, bits and format: an element type, one of BY_TYPE_*, or 0. */
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
+bool by_spec_is_integer(const struct by_tensor_spec *spec);
+bool by_spec_is_block(const struct by_tensor_spec *spec);
 bool by_spec_is_unsigned(const struct by_tensor_spec *spec);
 /* The levels of an integer type, facts 4.2: symmetric signed types lose their lowest one. */
 void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax);

@@ -4,15 +4,57 @@
 
 /* --- Types --- */
 
+static const struct by_dtype *block_format(int64_t type)
+{
+    static const char *const names[] = {
+        [BY_TYPE_BFP16 - BY_TYPE_BFP16] = "bfp16",
+        [BY_TYPE_BFP16_RAISED - BY_TYPE_BFP16] = "bfp16_raised",
+        [BY_TYPE_MX4 - BY_TYPE_BFP16] = "mx4",
+        [BY_TYPE_MX6 - BY_TYPE_BFP16] = "mx6",
+        [BY_TYPE_MX9 - BY_TYPE_BFP16] = "mx9",
+        [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = "mxint8",
+        [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = "mxfp8_e5m2",
+        [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = "mxfp8_e4m3",
+        [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = "mxfp6_e3m2",
+        [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = "mxfp6_e2m3",
+        [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = "mxfp4_e2m1",
+    };
+    return type >= BY_TYPE_BFP16 && type < BY_TYPE_BLOCKS_END
+               ? by_dtype_find(names[type - BY_TYPE_BFP16])
+               : NULL;
+}
+
+static const struct by_dtype *float_format(const struct by_elem_info *info, int64_t type)
+{
+    size_t count;
+    const struct by_dtype *const *rows = by_dtypes(&count);
+    for (size_t i = 0; info && info->class == BY_CLASS_FLOAT && i < count; i++)
+        if (rows[i]->elem == type)
+            return rows[i];
+    return NULL;
+}
+
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type)
 {
     const struct by_elem_info *info = by_elem_info(type);
-    spec->elem = type;
+    const struct by_dtype *block = block_format(type);
+    spec->elem = block ? BY_ELEM_FLOAT : type;
+    spec->format = block ? block : float_format(info, type);
     spec->bits = info && info->bits == 2 ? 2 : 0;
     if (type == BY_TYPE_INT3 || type == BY_TYPE_UINT3) {
         spec->elem = type == BY_TYPE_INT3 ? BY_ELEM_INT4 : BY_ELEM_UINT4;
         spec->bits = 3;
     }
+}
+
+bool by_spec_is_integer(const struct by_tensor_spec *spec)
+{
+    return spec->elem && !spec->format;
+}
+
+bool by_spec_is_block(const struct by_tensor_spec *spec)
+{
+    return spec->format && spec->format->block.size;
 }
 
 bool by_spec_is_unsigned(const struct by_tensor_spec *spec)

@@ -46,6 +46,31 @@ def shorten(text):
     return re.sub(r"(.)\1*", lambda match: match[1] + (str(len(match[0])) if len(match[0]) > 1 else ""), text)
 
 
+def of_formats(model):
+    """Tensor -> how it becomes a float of fewer bits or blocks, with the attributes that say so."""
+    kinds = {}
+    for node in model.graph.node:
+        name = node.input[0].removesuffix("_QuantizeLinear_Input") if node.input else ""
+        if node.op_type.endswith("QuantizeDequantize"):
+            values = {a.name: a.s.decode() if a.s else a.i for a in node.attribute}
+            kinds[name] = f"{node.op_type} {sorted(values.items())}"
+        elif node.op_type == "ExtendedQuantizeLinear":
+            zero = next(t for t in model.graph.initializer if t.name == node.input[2])
+            kinds[name] = f"{node.op_type} {zero.data_type}"
+        elif node.op_type == "DequantizeLinear" and not name.endswith("_QuantizeLinear_Output"):
+            kinds[name.removesuffix("_quantized")] = "DequantizeLinear"
+    return kinds
+
+
+def formats_letters(model, kinds):
+    """A letter for each kind that there is, and a hash of which tensor has which."""
+    names = [port.name for port in model.graph.input] + [o for node in model.graph.node for o in node.output]
+    names += [tensor.name for tensor in model.graph.initializer]
+    known = sorted(set(kinds.values()))
+    text = "".join("." if name not in kinds else chr(ord("a") + known.index(kinds[name])) for name in names)
+    return {"kinds": known, "tensors": shorten(text), "count": len(kinds)}
+
+
 def of_quantized(model):
     """Owners and constants of a model with QuantizeLinear and DequantizeLinear by the usual names."""
     initializers = {tensor.name for tensor in model.graph.initializer}

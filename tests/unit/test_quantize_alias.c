@@ -246,6 +246,93 @@ static void quarks_fine_tuning_that_is_refused(void **state)
             "--rounding-samples has a meaning only with --rounding descent, gptq or relaxation");
 }
 
+static const char *types_of(const struct world *world)
+{
+    static char text[64];
+    char activation[32], weight[32];
+    snprintf(text, sizeof text, "%s %s",
+             by_spec_type(&world->recipe->activation, activation, sizeof activation),
+             by_spec_type(&world->recipe->weight, weight, sizeof weight));
+    return text;
+}
+
+static void quarks_names_of_floats_and_blocks(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world,
+          WORDS("--preset=BF16", "--extra=BF16QDQToCast=True", "--extra=BF16WithClip=True"));
+    assert_int_equal(world.recipe->floats, BY_FLOATS_CAST);
+    assert_true(world.recipe->float_clip);
+    end(&world);
+    makes(&world,
+          WORDS("--preset=BF16", "--extra=EnableVaimlBF16=True", "--extra=BF16QDQToCast=True"));
+    assert_int_equal(world.recipe->floats, BY_FLOATS_COMPILER);
+    end(&world);
+    makes(&world,
+          WORDS("--preset=BF16", "--extra=BF16QDQToCast=True", "--extra=EnableVaimlBF16=True"));
+    assert_int_equal(world.recipe->floats, BY_FLOATS_COMPILER);
+    end(&world);
+    loads(&world,
+          "quant_format: ExtendedQuantFormat.QDQ\n"
+          "activation_type: ExtendedQuantType.QBFloat16\n"
+          "weight_type: ExtendedQuantType.QBFP\n"
+          "extra_options:\n"
+          "  BFPAttributes: {bfp_method: to_bfp_prime, axis: 1, bit_width: 13, block_size: 32,\n"
+          "    rounding_mode: 0, sub_block_size: 2, sub_block_shift_bits: 1,\n"
+          "    convert_to_bfloat_before_bfp: 1}\n"
+          "  RefineBlockAxis: False\n");
+    assert_string_equal(types_of(&world), "bf16 mx6");
+    assert_int_equal(world.recipe->weight.block.size, 32);
+    assert_int_equal(world.recipe->weight.block.ties, BY_TIES_AWAY);
+    assert_true(world.recipe->weight.block.from_bf16);
+    assert_true(world.recipe->weight.block.one_axis);
+    end(&world);
+    makes(&world,
+          WORDS("--preset=BFP16", "--extra=BFPAttributes={use_compiler_version_cpu_kernel: 1}"));
+    assert_string_equal(types_of(&world), "bfp16_raised bfp16_raised");
+    end(&world);
+    makes(&world, WORDS("--preset=MX9", "--extra=BFPAttributes={bit_width: 11}"));
+    assert_string_equal(types_of(&world), "mx4 mx4");
+    end(&world);
+    makes(&world, WORDS("--extra=activation_type=QMX", "--extra=weight_type=MX9",
+                        "--extra=MXAttributes={element_dtype: fp6_e2m3, block_size: 16}"));
+    assert_string_equal(types_of(&world), "mxfp6_e2m3 mx9");
+    end(&world);
+}
+
+static void attributes_of_blocks_that_are_refused(void **state)
+{
+    (void)state;
+    refuses(WORDS("--preset=BFP16", "--extra=BFPAttributes={bit_width: 12}"),
+            "--extra BFPAttributes: a bit_width is 11, 13 or 16: mx4, mx6, and mx9 or bfp16");
+    refuses(WORDS("--preset=BFP16", "--extra=BFPAttributes={bit_width: 13}"),
+            "BFPAttributes: to_bfp has a bit_width of 16 alone, not 13");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={use_compiler_version_cpu_kernel: 1}"),
+            "BFPAttributes: use_compiler_version_cpu_kernel is for to_bfp");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={bfp_method: to_bfp_second}"),
+            "--extra BFPAttributes: a bfp_method is to_bfp or to_bfp_prime");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={sub_block_size: 4}"),
+            "--extra BFPAttributes: only 2 is available");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={sub_block_shift_bits: 2}"),
+            "--extra BFPAttributes: only 1 is available");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={rounding_mode: 3}"),
+            "--extra BFPAttributes: a rounding_mode is 0, 1 or 2");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={block_sice: 8}"),
+            "--extra BFPAttributes: unknown key 'block_sice'; did you mean 'block_size'?");
+    refuses(WORDS("--preset=MX4", "--extra=BFPAttributes=8"),
+            "--extra BFPAttributes: a map of attributes is expected");
+    refuses(WORDS("--preset=MXINT8", "--extra=MXAttributes={element_dtype: int4}"),
+            "--extra MXAttributes: an element_dtype is int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
+            "fp6_e2m3 or fp4_e2m1");
+    refuses(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
+            "MXAttributes: neither activations nor weights are of type QMX");
+    refuses(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
+            "BFPAttributes: neither activations nor weights are of type QBFP");
+    refuses(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
+            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
+}
+
 static void quarks_names_that_are_refused(void **state)
 {
     (void)state;
@@ -272,8 +359,8 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
-    refuses_file("extra_options:\n  BF16QDQToCast: true\n",
-                 "c.yaml: 2:18: BF16QDQToCast: not available yet");
+    refuses_file("extra_options:\n  QuantizationPreference: speed\n",
+                 "c.yaml: 2:27: QuantizationPreference: not available yet");
     refuses_file("extra_options:\n  UseRandmData: true\n",
                  "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
                  "'UseRandomData'?");
@@ -333,6 +420,8 @@ int main(void)
         cmocka_unit_test(quarks_fine_tuning_is_solved),
         cmocka_unit_test(quarks_gptq_is_a_start_of_solving),
         cmocka_unit_test(quarks_fine_tuning_that_is_refused),
+        cmocka_unit_test(quarks_names_of_floats_and_blocks),
+        cmocka_unit_test(attributes_of_blocks_that_are_refused),
         cmocka_unit_test(quarks_names_that_are_refused),
         cmocka_unit_test(every_name_is_taken),
     };

@@ -1,4 +1,5 @@
 /* Options of quantization: presets, rules, contradictions, the recipe. */
+#include "quantize.h"
 #include "settings_world.h"
 
 /* --- Presets --- */
@@ -78,7 +79,7 @@ static void every_preset_is_what_it_prints(void **state)
     size_t count;
     const struct by_preset *const *presets = by_presets(&count);
     (void)state;
-    assert_int_equal(count, 34);
+    assert_int_equal(count, 49);
     for (size_t i = 0; i < count; i++) {
         goes_round(presets[i], "none");
         goes_round(presets[i], "quark-0.13");
@@ -107,6 +108,14 @@ static void presets_are_what_their_names_say(void **state)
          "int16, symmetric, per tensor, minmax", BY_BIAS_PRODUCT},
         {"UINT8_DYNAMIC_QUANT", "uint8, asymmetric, per tensor, minmax",
          "uint8, asymmetric, per tensor, minmax", BY_BIAS_FLOAT},
+        {"FP16", "fp16", "fp16", BY_BIAS_OWN},
+        {"bf16_config", "bf16", "bf16", BY_BIAS_OWN},
+        {"BFP16", "bfp16", "bfp16", BY_BIAS_OWN},
+        {"MX6", "mx6", "mx6", BY_BIAS_OWN},
+        {"MXFP8E5M2", "mxfp8_e5m2", "mxfp8_e5m2", BY_BIAS_OWN},
+        {"mxfp4e2m1", "mxfp4_e2m1", "mxfp4_e2m1", BY_BIAS_OWN},
+        {"BF16_MXINT8", "bf16", "mxint8", BY_BIAS_OWN},
+        {"MX9_INT8", "mx9", "int8, symmetric, per tensor, minmax", BY_BIAS_OWN},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -168,8 +177,12 @@ static void unknown_presets_are_told(void **state)
     refuses(WORDS("--preset=XNIT8"), "--preset: unknown preset 'XNIT8'; did you mean 'XINT8'?");
     refuses(WORDS("--preset=something"),
             "--preset: unknown preset 'something'; 'baryon presets' lists them");
-    refuses(WORDS("--preset=mxfp8e4m3"),
-            "--preset: preset 'mxfp8e4m3' needs formats of floats, which are not available yet");
+    refuses(WORDS("--preset=bf16-mixed-bfp16"),
+            "--preset: preset 'bf16-mixed-bfp16' needs a search for mixed precision, which is not "
+            "available yet");
+    refuses(WORDS("--preset=MX9_ADAQUANT"),
+            "--preset: preset 'MX9_ADAQUANT' needs solvers for types without scales, which are not "
+            "available yet");
 }
 
 /* --- Options and recipe --- */
@@ -323,6 +336,71 @@ static void contradictions_name_both(void **state)
             "--dedicated-pairs and --dedicated-dq; one of them is enough");
 }
 
+static void floats_and_blocks_have_no_ranges(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--activation=bf16", "--weight=mx6"));
+    assert_int_equal(world.recipe->cle, BY_CLE_OFF);
+    assert_int_equal(world.recipe->bias_correction, BY_BIASES_KEPT);
+    assert_int_equal(world.recipe->bias_kind, BY_BIAS_OWN);
+    assert_true(world.recipe->keep_float_weights);
+    assert_false(by_recipe_needs_data(world.recipe));
+    end(&world);
+    makes(&world, WORDS("--activation=mx9", "--op-type=Add=activation:int8"));
+    assert_true(by_recipe_needs_data(world.recipe));
+    end(&world);
+    makes(&world, WORDS("--activation=int8", "--cle=off", "--node=a=activation:bf16",
+                        "--float-form=cast", "--float-clip"));
+    assert_true(by_recipe_needs_data(world.recipe));
+    end(&world);
+}
+
+static void floats_and_blocks_refuse_what_says_nothing(void **state)
+{
+    (void)state;
+    refuses(WORDS("--preset=BF16", "--activation-method=percentile"),
+            "--activation-method has a meaning only with --activation of integers");
+    refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
+            "--weight-granularity has a meaning only with --weight of integers");
+    refuses(WORDS("--preset=MX9_INT8", "--bias-correction=true"),
+            "--bias-correction has a meaning only with --activation and --weight of integers");
+    refuses(WORDS("--preset=BFP16", "--rounding=descent"),
+            "--rounding has a meaning only with integers: floats and blocks are rounded to the "
+            "nearest");
+    refuses(WORDS("--preset=BF16", "--cle=exact"),
+            "--cle other than off and types of floats or blocks; they have no range that channels "
+            "would share");
+    refuses(WORDS("--preset=BF16", "--bias=int32"),
+            "--bias int32 and types of floats or blocks; its scale would be the product of two "
+            "that there are not; --bias as-weight");
+    refuses(WORDS("--preset=MX4", "--keep-float-weights=false"),
+            "--keep-float-weights=false and --weight of blocks; ONNX has no type that could store "
+            "them; bf16, fp16 and integers are stored");
+    refuses(WORDS("--preset=MX9", "--block-size=15"),
+            "--block-size of an odd number and mx4, mx6 or mx9; each two of their elements share a "
+            "bit");
+    refuses(WORDS("--preset=MXINT8", "--block-from-bf16"),
+            "--block-from-bf16 and types of MX; Quark's operator for them has no such thing");
+    refuses(WORDS("--preset=MXINT8", "--fuse-relu"),
+            "--fuse-relu has a meaning only with --fuse-blocks, as activations are blocks");
+    refuses(WORDS("--preset=BF16", "--block-size=16"),
+            "--block-size has a meaning only with --activation or --weight of blocks");
+    refuses(WORDS("--preset=BF16", "--domain=onnx"),
+            "--domain has a meaning only with --activation or --weight of integers");
+    refuses(WORDS("--preset=MX9", "--float-form=cast"),
+            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
+    refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
+            "--keep-float-weights has a meaning only with --float-form quark or cast");
+    refuses(WORDS("--node=a=activation:bf16"),
+            "--node a: types of floats and blocks are not for --cle auto, which judges by running "
+            "the model; take --cle off or exact");
+    refuses(WORDS("--cle=off", "--rounding=descent", "--node=a=weight:mx9"),
+            "--node a: types of floats and blocks are for --rounding nearest");
+    refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
+            "--node a: types of floats and blocks are for --format qdq");
+}
+
 static void files_may_state_defaults(void **state)
 {
     struct world world;
@@ -448,8 +526,13 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("op_types: {Conv: {wieght: int8}}",
                  "c.yaml: 1:19: op_types: unknown key 'wieght'; did you mean 'weight'?");
     refuses_file("nodes:\n  a: {weight: int5}",
-                 "c.yaml: 2:15: nodes: 'int5' is not one of int2, uint2, int3, uint3, int4, uint4, "
-                 "int8, uint8, int16, uint16, int32, float; did you mean 'int2'?");
+                 "c.yaml: 2:15: nodes: 'int5' is no type; did you mean 'int2'?");
+    refuses_file("nodes:\n  a: {weight: complex}",
+                 "c.yaml: 2:15: nodes: 'complex' is no type; types are those of --weight, and "
+                 "float");
+    refuses_file("nodes: {a: {weight: {type: bf16, symmetric: true}}}",
+                 "c.yaml: 1:21: nodes: bf16 has no scale, so it has no other parameters");
+    refuses_file("tensors: {a: {type: mx9, scale: 1}}", "c.yaml: 1:14: tensors: mx9 has no scale");
     refuses_file("nodes: {a: quick}",
                  "c.yaml: 1:12: nodes: 'float' or a map of activation, weight, bias, ... is "
                  "expected");
@@ -479,9 +562,7 @@ static void broken_rules_name_their_place(void **state)
                  "c.yaml: 1:14: tensors: zero point 8 is not a value of uint3");
     refuses_file("tensors: {a: {range: [1, 1]}}",
                  "c.yaml: 1:22: tensors: a range is [LOW, HIGH] with LOW below HIGH");
-    refuses(WORDS("--node=a=weight:int5"),
-            "--node a: 'int5' is not one of int2, uint2, int3, uint3, int4, uint4, int8, uint8, "
-            "int16, uint16, int32, float; did you mean 'int2'?");
+    refuses(WORDS("--node=a=weight:int5"), "--node a: 'int5' is no type; did you mean 'int2'?");
     refuses(WORDS("--node=a={b: [}"), "--node a: '{b: [}' is no list of KEY:VALUE");
     refuses(WORDS("--tensor=a=scale:1", "--tensor=a=scale:2"),
             "--tensor a: scale or range of this tensor is given twice");
@@ -506,6 +587,8 @@ int main(void)
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),
         cmocka_unit_test(contradictions_name_both),
+        cmocka_unit_test(floats_and_blocks_have_no_ranges),
+        cmocka_unit_test(floats_and_blocks_refuse_what_says_nothing),
         cmocka_unit_test(files_may_state_defaults),
         cmocka_unit_test(names_come_from_lists_and_files),
         cmocka_unit_test(rules_of_a_file),
