@@ -1,4 +1,5 @@
 /* One direction of an LSTM, step by step. */
+#include "ops/dot.h"
 #include "ops/lstm.h"
 
 #include <math.h>
@@ -28,14 +29,6 @@ static int32_t shifted(int64_t value, unsigned shift)
 static int32_t scaled(int32_t value, const struct by_lstm_factor *factor)
 {
     return shifted((int64_t)value * factor->factor, factor->shift);
-}
-
-static int64_t dot(const int16_t *a, const int16_t *b, size_t count)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += (int32_t)a[i] * (int32_t)b[i];
-    return sum;
 }
 
 static int64_t sum_of(const int16_t *values, size_t count)
@@ -76,9 +69,10 @@ static void sum_gates(struct state *state, const int16_t *x)
     const uint32_t less = (uint32_t)scaled((int32_t)sum_of(x, inputs), &factors->of_x) +
                           (uint32_t)scaled((int32_t)sum_of(state->h, hidden), &factors->of_h);
     for (size_t i = 0; i < state->gates; i++) {
-        const int32_t from_x = shifted(dot(x, direction->w + i * inputs, inputs), factors->x_shift);
+        const int32_t from_x =
+            shifted(by_dot(x, direction->w + i * inputs, inputs), factors->x_shift);
         const int32_t from_h =
-            shifted(dot(state->h, direction->r + i * hidden, hidden), factors->h_shift);
+            shifted(by_dot(state->h, direction->r + i * hidden, hidden), factors->h_shift);
         state->sums[i] = (int32_t)((uint32_t)scaled(from_x, &factors->to_x) +
                                    (uint32_t)scaled(from_h, &factors->to_h) - less +
                                    (uint32_t)state->constant[i]);

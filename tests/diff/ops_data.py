@@ -198,6 +198,8 @@ def lstms(library):
         for zero in (0, 5, 3000, -7):
             attributes, given = lstm_case(steps, inputs, hidden, seed, zero)
             yield Node(library, "ExtendedLSTM", [FLOAT] * 4, FLOAT, **attributes).run(*given)
+    attributes, given = lstm_case(4, 24, 9, 5, 100)
+    yield Node(library, "ExtendedLSTM", [FLOAT] * 4, FLOAT, **attributes).run(*(np.full_like(g, -90) for g in given))
     for span in (1 / 16384, 1 / 40000, 1 / 70000, 1 / 600):  # powers of two have a side of their own
         attributes, given = lstm_case(6, 8, 8, 9, 40)
         attributes |= {"x_scale": span, "y_scale": span, "w_scale": 1 / 32768}

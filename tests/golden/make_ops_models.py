@@ -6,6 +6,7 @@ numbers, so that sums are exact and no processor's way of adding up shows.
 """
 
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from onnxruntime.quantization.calibrate import CalibrationDataReader
 from quark.onnx import ModelQuantizer, get_library_path
 from quark.onnx.quantization.config import Config, get_default_config
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).parent.resolve()
 sys.path.insert(0, str(HERE.parent / "diff"))
 import dtype_data as data  # noqa: E402
 import ops_model_data as models  # noqa: E402
@@ -60,12 +61,13 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     answers = {}
     with tempfile.TemporaryDirectory() as scratch:
-        network(f"{scratch}/float.onnx")
+        os.chdir(scratch)  # Quark writes a table there
+        network("float.onnx")
         for preset in models.PRESETS:
             config = get_default_config(preset)
             config.include_cle = False  # factors that are no whole numbers
             path = folder / f"{preset}.onnx"
-            ModelQuantizer(Config(global_quant_config=config)).quantize_model(f"{scratch}/float.onnx", str(path), Reader())
+            ModelQuantizer(Config(global_quant_config=config)).quantize_model("float.onnx", str(path), Reader())
             answers[preset] = models.answer(path, get_library_path())
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in answers.items())
     (HERE / "ops/models.json").write_text("{\n" + lines + "\n}\n")
