@@ -7,6 +7,9 @@
 /* Numbers of columns that are out of the input at once, unless 64 rows are more. */
 #define ROOM       ((size_t)8 << 20)
 #define ROWS_LEAST 64
+/* Columns from which on a layer's products would take most of the time, with BY_MOMENTS_ROWS_MIN
+ * rows of each sample: they get fewer, so that these take as long as with so many columns. */
+#define WIDE 4096
 
 struct by_round_scratch {
     struct by_pool *pool;
@@ -195,7 +198,9 @@ static int fill(struct chunk *chunk, struct baryon_error *err)
 size_t by_round_rows_most(size_t columns, size_t samples)
 {
     const size_t wanted = BY_MOMENTS_ROWS_A_COLUMN * columns / (samples ? samples : 1);
-    return wanted > BY_MOMENTS_ROWS_MIN ? wanted : BY_MOMENTS_ROWS_MIN;
+    const double share = columns > WIDE ? (double)WIDE / (double)columns : 1;
+    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share * share);
+    return wanted > least ? wanted : least;
 }
 
 void by_round_set_samples(struct by_round_scratch *scratch, size_t samples)

@@ -699,7 +699,9 @@ static void samples_share_the_rows_that_columns_need(void **state)
     assert_int_equal(by_round_rows_most(8192, 1), 16384);
     assert_int_equal(by_round_rows_most(8192, 0), 16384);
     assert_int_equal(by_round_rows_most(8192, 8), 2048);
-    assert_int_equal(by_round_rows_most(8192, 24), 1024);
+    assert_int_equal(by_round_rows_most(4096, 24), 1024);
+    assert_int_equal(by_round_rows_most(8192, 24), 682);
+    assert_int_equal(by_round_rows_most(8192, 1000), 256);
 }
 
 int main(void)
