@@ -14,7 +14,6 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 from judge import decibels, samples, session
 from onnx import numpy_helper
 
@@ -68,10 +67,7 @@ def moved(model, random, step):
 
 def sqnr(model, asked, wanted):
     """Mean of the outputs, each clipped to 0 to 100 dB, as accuracy.py takes it."""
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.add_session_config_entry("session.disable_quant_qdq", "1")
-    quantized, rows = ort.InferenceSession(model.SerializeToString(), options), {}
+    quantized, rows = session(model.SerializeToString(), as_written=True), {}
     for sample, outputs in zip(asked, wanted):
         for i, (want, got) in enumerate(zip(outputs, quantized.run(None, sample))):
             if want.dtype.kind == "f":
