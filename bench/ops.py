@@ -73,9 +73,11 @@ def table(args, answer):
     yield ""
     yield "| model | preset | ours, ms | Quark, ms | times faster | equal bits |"
     yield "|---|---|---|---|---|---|"
-    for row in answer["models"]:
-        model, _, preset = row["model"].partition(".")
-        yield f"| {model} | {preset} | {cells(row)} |"
+    rows = {row["model"]: row for row in answer["models"]}
+    for preset in args.presets:
+        for model in args.models:
+            row = rows.get(f"{model}.{preset}")
+            yield f"| {model} | {preset} | {cells(row) if row else 'Quark does not write it | | |'} |"
 
 
 def main():
