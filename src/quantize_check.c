@@ -528,9 +528,9 @@ static int check_floats(const struct check *check)
     const bool floats = recipe->activation.format || recipe->weight.format;
     if (!floats || recipe->approach == BY_APPROACH_NBITS)
         return 0;
-    if (recipe->cle != BY_CLE_OFF)
-        return refuse(check, "--cle other than off and types of floats or blocks",
-                      "they have no range that channels would share");
+    if (recipe->approach == BY_APPROACH_STATIC && recipe->cle == BY_CLE_AUTO)
+        return refuse(check, "--cle auto and types of floats or blocks",
+                      "it judges by samples; --cle exact needs none");
     if (recipe->bias_kind == BY_BIAS_PRODUCT)
         return refuse(check, "--bias int32 and types of floats or blocks",
                       "its scale would be the product of two that there are not; --bias as-weight");

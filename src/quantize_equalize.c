@@ -194,7 +194,8 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
     }
     if (q->options->stats)
         return refuse_stats(q, err);
-    if (q->options->recipe->approach != BY_APPROACH_STATIC) {
+    if (q->options->recipe->approach != BY_APPROACH_STATIC ||
+        !by_recipe_needs_data(q->options->recipe)) {
         *changed = true; /* no range of an activation is to be kept */
         return by_trial_equalize(q->plan, NULL, mode, err);
     }

@@ -1,12 +1,17 @@
 /*
- * Floats of 16 bits by Quark's operators, and formats whose elements share an exponent.
- * Equalization and corrected biases are off: nothing of them has a range that samples could tell.
+ * Floats of 16 bits by Quark's operators. Nothing has a range that samples could tell; weights that
+ * become fp16 are equalized all the same, since the smallest would lose bits.
  */
 #include "preset/presets.h"
 
 static const struct by_preset_value fp16[] = {
-    {"activation", "fp16"}, {"weight", "fp16"},       {"keep-float-weights", "true"},
-    {"operators", "npu"},   {"hardware", "extended"}, {0},
+    {"activation", "fp16"},
+    {"weight", "fp16"},
+    {"keep-float-weights", "true"},
+    {"operators", "npu"},
+    {"hardware", "extended"},
+    {"cle", "exact"},
+    {0},
 };
 
 static const struct by_preset_value bf16[] = {

@@ -368,9 +368,9 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
     refuses(WORDS("--preset=BFP16", "--rounding=descent"),
             "--rounding has a meaning only with integers: floats and blocks are rounded to the "
             "nearest");
-    refuses(WORDS("--preset=BF16", "--cle=exact"),
-            "--cle other than off and types of floats or blocks; they have no range that channels "
-            "would share");
+    refuses(WORDS("--preset=BF16", "--cle=auto"),
+            "--cle auto and types of floats or blocks; it judges by samples; --cle exact needs "
+            "none");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 and types of floats or blocks; its scale would be the product of two "
             "that there are not; --bias as-weight");
