@@ -172,7 +172,8 @@ def instance_norms(library):
         for epsilon in ({}, {"epsilon": 1e-3}):
             node = Node(library, "ExtendedInstanceNormalization", [FLOAT] * 3, FLOAT, **epsilon)
             for values in arrays(shape, 40 + i):
-                yield node.run(values, scale, bias)
+                found = node.run(values, scale, bias)
+                yield np.where(np.isnan(found), np.float32("nan"), found)  # its sign is the compiler's
             for low, high in ((-1, 1), (0, 1000), (2.999, 3)):
                 part = (data.words(102 + i, int(np.prod(shape))) >> np.uint64(40)).astype("f4") / 2**24
                 yield node.run((part * (high - low) + low).astype("f4").reshape(shape), scale, bias)
