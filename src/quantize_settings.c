@@ -261,7 +261,7 @@ static const struct by_option types_rows[] = {
      .arg = "FACTOR",
      .min = 1,
      .max = 1024,
-     .fallback = "2",
+     .fallback = "1.5",
      AT(activation_headroom),
      .help = "Ranges of activations of more than 8 bits are widened by this: other samples reach "
              "further"},

@@ -13,7 +13,7 @@ struct search {
 };
 
 /* Samples to come reach further than those that were looked at. Of 8 bits none can be spared for
- * that; of 16 one costs less than a single value that is cut off. */
+ * that; of 16 a part of one costs less than a single value that is cut off. */
 static void leave_headroom(struct by_quant_row *row, const struct by_calib_target *target)
 {
     if (target->qmax - target->qmin <= UINT8_MAX)
