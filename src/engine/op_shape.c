@@ -27,8 +27,33 @@ static int is_told(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *in
     return 0;
 }
 
+/* The input's description is handed on with another type, and gets its own back. */
+static int hand_on(const struct by_ort *ort, OrtShapeInferContext *context, size_t output,
+                   OrtTensorTypeAndShapeInfo *info, enum ONNXTensorElementDataType type,
+                   struct baryon_error *err)
+{
+    enum ONNXTensorElementDataType own;
+    if (by_ort_status(ort, ort->api->GetTensorElementType(info, &own), DOING, err) ||
+        by_ort_status(ort, ort->api->SetTensorElementType(info, type ? type : own), DOING, err))
+        return -1;
+    const int status = by_ort_status(
+        ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, output, info), DOING, err);
+    return by_ort_status(ort, ort->api->SetTensorElementType(info, own), DOING, err) ? -1 : status;
+}
+
+int by_op_type_of(const struct by_ort *ort, OrtShapeInferContext *context, size_t input,
+                  enum ONNXTensorElementDataType *type, struct baryon_error *err)
+{
+    OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
+    return by_ort_status(ort, ort->api->ShapeInferContext_GetInputTypeShape(context, input, &info),
+                         DOING, err) ||
+                   by_ort_status(ort, ort->api->GetTensorElementType(info, type), DOING, err)
+               ? -1
+               : 0;
+}
+
 int by_op_shape_on(const struct by_ort *ort, OrtShapeInferContext *context, size_t input,
-                   size_t output, struct baryon_error *err)
+                   size_t output, enum ONNXTensorElementDataType type, struct baryon_error *err)
 {
     OrtTensorTypeAndShapeInfo *info = NULL; /* the context's */
     bool told = false;
@@ -38,6 +63,5 @@ int by_op_shape_on(const struct by_ort *ort, OrtShapeInferContext *context, size
         return -1;
     if (!told)
         return 0;
-    return by_ort_status(ort, ort->api->ShapeInferContext_SetOutputTypeShape(context, output, info),
-                         DOING, err);
+    return hand_on(ort, context, output, info, type, err);
 }

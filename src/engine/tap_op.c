@@ -403,7 +403,8 @@ static int hand_shapes_on(const struct by_tapped *tapped, OrtShapeInferContext *
         return -1;
     for (size_t i = 0; index >= 0 && (size_t)index < tapped->count && i < tapped->taps[index].hands;
          i++)
-        if (by_op_shape_on(tapped->ort, context, i, i, err))
+        if (by_op_shape_on(tapped->ort, context, i, i, ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED,
+                           err))
             return -1;
     return 0;
 }
@@ -414,7 +415,7 @@ static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *conte
     struct by_tapped *tapped = owner(op);
     struct baryon_error error;
     by_err_clear(&error);
-    if (by_op_shape_on(tapped->ort, context, 0, 0, &error))
+    if (by_op_shape_on(tapped->ort, context, 0, 0, ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED, &error))
         note_failure(tapped, &error);
     return NULL;
 }

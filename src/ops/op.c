@@ -144,11 +144,24 @@ static int first_version(const OrtCustomOp *op)
     return 1;
 }
 
+/* Where a row leaves it open it is that of the inputs that are left open. */
+static int type_given(const struct by_op *op, OrtShapeInferContext *context,
+                      enum ONNXTensorElementDataType *type, struct baryon_error *err)
+{
+    *type = op->row->output_type;
+    for (size_t i = 0; !*type && i < op->row->inputs; i++)
+        if (!op->row->input_types[i] && by_op_type_of(op->ort, context, i, type, err))
+            return -1;
+    return 0;
+}
+
 /* The runtime does not release a status from here; without a shape it finds it when it runs. */
 static OrtStatus *infer_shape(const OrtCustomOp *op, OrtShapeInferContext *context)
 {
     struct baryon_error ignored;
-    by_op_shape_on(op_of(op)->ort, context, 0, 0, &ignored);
+    enum ONNXTensorElementDataType type;
+    if (!type_given(op_of(op), context, &type, &ignored))
+        by_op_shape_on(op_of(op)->ort, context, 0, 0, type, &ignored);
     return NULL;
 }
 

@@ -6,9 +6,10 @@ import pathlib
 
 import dtype_data as data
 import numpy as np
+import onnxruntime as ort
 import ops_data
 from dump import BUILD, Score
-from onnx import TensorProto
+from onnx import TensorProto, helper
 from ops_data import BF16, FLOAT, HALF, Node
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/ops"
@@ -115,6 +116,29 @@ INPUTS = [
 ]
 
 
+def test_late_shapes(score):
+    """Shapes that are known only once the runtime has folded constants: types stay what they are."""
+    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
+    rest = helper.make_tensor("rest", TensorProto.INT64, [1], [6])
+    start, stop = (helper.make_tensor(name, TensorProto.INT64, [1], [at]) for name, at in (("start", 0), ("stop", 1)))
+    scale, zero = helper.make_tensor("scale", FLOAT, [], [1.0]), helper.make_tensor("zero", BF16, [], b"\0\0", raw=True)
+    nodes = [helper.make_node("Slice", ["one", "start", "stop"], ["first"]),
+             helper.make_node("Concat", ["first", "rest"], ["shape"], axis=0),
+             helper.make_node("Reshape", ["x", "shape"], ["flat"]),
+             helper.make_node(QUANTIZE, ["flat", "scale", "zero"], ["small"], domain="com.amd.quark"),
+             helper.make_node(DEQUANTIZE, ["small", "scale", "zero"], ["wide"], domain="com.amd.quark"),
+             helper.make_node("Relu", ["wide"], ["y"])]
+    graph = helper.make_graph(nodes, "late", [helper.make_tensor_value_info("x", FLOAT, [2, 3])],
+                              [helper.make_tensor_value_info("y", FLOAT, None)], [one, rest, start, stop, scale, zero])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.amd.quark", 1)],
+                              ir_version=8)
+    options = ort.SessionOptions()
+    options.register_custom_ops_library(str(LIBRARY))
+    session = ort.InferenceSession(model.SerializeToString(), options)
+    given = np.array([[1, -2, 3.5], [0, 256, 257]], "f4")
+    score.check(session.run(None, {"x": given})[0].tolist() == [[1, 0, 3.5, 0, 256, 256]], "shapes known late")
+
+
 def complaint(call):
     try:
         call()
@@ -173,7 +197,7 @@ def test_lstm_errors(score):
 
 def main():
     score = Score()
-    for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_errors,
+    for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_late_shapes, test_errors,
                  test_lstm_errors):
         test(score)
     return score.finish()
