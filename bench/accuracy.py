@@ -110,7 +110,8 @@ def rows(args):
                 as_written = [level(answer, "written_db") for answer in (mine, other)]
                 remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("peer", other))
                                    if "failed" in answer)
-                row = (f"| {preset} | {model} | {text(a)} | {text(b)} | {difference(a, b)} | {text(as_written[0])} "
+                kernels = "" if a is None and "failed" not in mine else difference(a, b)
+                row = (f"| {preset} | {model} | {text(a)} | {text(b)} | {kernels} | {text(as_written[0])} "
                        f"| {text(as_written[1])} | {difference(*as_written)} | {remark} |")
                 print(row, flush=True)
                 yield *as_written, row
