@@ -33,6 +33,10 @@ def samples(folder, limit):
             yield {key: archive[key] for key in archive.files}
 
 
+def new_row():
+    return {"signal": 0.0, "noise": 0.0, "cosine": [], "same": []}
+
+
 def add(row, want, got):
     norms = np.linalg.norm(want) * np.linalg.norm(got)
     row["signal"] += want @ want
@@ -53,7 +57,7 @@ def judge(model, quantized, folder, limit, library=None):
         for one, found in zip(small, rows):
             for output, want, got in zip(float_model.get_outputs(), wanted, one.run(None, sample)):
                 if want.dtype.kind == "f" and want.shape == got.shape:
-                    row = found.setdefault(output.name, {"signal": 0.0, "noise": 0.0, "cosine": [], "same": []})
+                    row = found.setdefault(output.name, new_row())
                     add(row, want.astype("f8").ravel(), got.astype("f8").ravel())
     return {name: {"sqnr_db": decibels(row), "written_db": decibels(rows[1][name]),
                    "cosine": float(np.mean(row["cosine"])), "same_top1": float(np.mean(row["same"]))}

@@ -14,7 +14,8 @@ import sys
 
 import numpy as np
 import onnx
-from judge import decibels, samples, session
+from accuracy import level
+from judge import add, decibels, new_row, samples, session
 from onnx import numpy_helper
 
 THROUGH = {"Relu", "Clip", "LeakyRelu"}
@@ -66,15 +67,13 @@ def moved(model, random, step):
 
 
 def sqnr(model, asked, wanted):
-    """Mean of the outputs, each clipped to 0 to 100 dB, as accuracy.py takes it."""
+    """Mean of the outputs, as accuracy.py takes it."""
     quantized, rows = session(model.SerializeToString(), as_written=True), {}
     for sample, outputs in zip(asked, wanted):
         for i, (want, got) in enumerate(zip(outputs, quantized.run(None, sample))):
             if want.dtype.kind == "f":
-                row = rows.setdefault(i, {"signal": 0.0, "noise": 0.0})
-                row["signal"] += float(np.square(want.astype("f8")).sum())
-                row["noise"] += float(np.square(want.astype("f8") - got).sum())
-    return float(np.mean([min(max(decibels(row), 0), 100) for row in rows.values()]))
+                add(rows.setdefault(i, new_row()), want.astype("f8").ravel(), got.astype("f8").ravel())
+    return level({"outputs": {i: {"sqnr_db": decibels(row)} for i, row in rows.items()}})
 
 
 def main():

@@ -63,23 +63,13 @@ int by_mpi_strangers(void)
     return first && !meant ? (int)number_of("SLURM_STEP_NUM_TASKS") : 0;
 }
 
-static bool folder_of_program(char *buf, size_t size)
-{
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return false;
-    path[length] = '\0';
-    return by_folder_of(path, buf, size);
-}
-
 static bool find(const char *flavour, char *path, size_t size)
 {
     static const char *const below[] = {"", "/../lib/baryon"};
     char folder[PATH_MAX];
     if (strchr(flavour, '/'))
         return by_format(path, size, "%s", flavour) < (int)size;
-    for (size_t i = 0; folder_of_program(folder, sizeof folder) && i < 2; i++)
+    for (size_t i = 0; by_own_folder(folder, sizeof folder) && i < 2; i++)
         if (by_format(path, size, "%s%s/libbaryon_mpi_%s.so", folder, below[i], flavour) <
                 (int)size &&
             by_file_exists(path))

@@ -66,11 +66,10 @@ int by_scale_of_range(const struct by_range *range, const struct by_calib_target
 void by_range_of_scale(const struct by_scale *scale, const struct by_calib_target *target,
                        struct by_range *range);
 
-/* Where 0 falls between two levels (this far from both), all levels are off by that: pixels that
- * were brought to -1 to 1 would lie between two levels, each of them. The range is widened by less
- * than a step, until 0 is a level and both ends are reached. False: nothing to do, as with more
- * levels than 256. */
-#define BY_ZERO_BETWEEN 0.25
+/* Where 0 falls between two levels (a quarter of a step from both), all levels are off by that:
+ * pixels that were brought to -1 to 1 would lie between two levels, each of them. The range is
+ * widened by less than a step, until 0 is a level and both ends are reached. False: nothing to do,
+ * as with more levels than 256. */
 bool by_range_to_whole_zero(struct by_range *range, const struct by_calib_target *target);
 
 /* A number format that a tensor could get. */

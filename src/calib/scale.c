@@ -7,6 +7,8 @@
 #include <float.h>
 #include <math.h>
 
+#define BETWEEN 0.25 /* steps from the nearest level */
+
 /* The nearest in the logarithm, which may be smaller than the scale. */
 static void round_to_power(struct by_scale *scale)
 {
@@ -77,7 +79,7 @@ bool by_range_to_whole_zero(struct by_range *range, const struct by_calib_target
         return false;
     const double zero =
         (double)target->qmin - range->low / width * (double)(target->qmax - target->qmin);
-    if (fabs(zero - nearbyint(zero)) < BY_ZERO_BETWEEN)
+    if (fabs(zero - nearbyint(zero)) < BETWEEN)
         return false;
     const double down = scale_with_zero(range, target, floor(zero));
     const double up = scale_with_zero(range, target, ceil(zero));

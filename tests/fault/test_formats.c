@@ -3,41 +3,9 @@
  * form: it fails as a whole and says why.
  */
 #include "base/fault.h"
-#include "tests/unit/engine_build.h"
-
-#include "onnx/save.h"
-
-#define WIDTH 6
+#include "tests/fault/two_layers.h"
 
 static char folder[64];
-
-static void put_numbers(struct baryon_model *model, const char *name, size_t rank, float factor)
-{
-    static const int64_t dims[] = {WIDTH, WIDTH};
-    float values[WIDTH * WIDTH];
-    const size_t count = rank == 1 ? WIDTH : WIDTH * WIDTH;
-    for (size_t i = 0; i < count; i++)
-        values[i] = factor * (float)((int)(i * 7 % 11) - 5) / 3;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, rank, values, count * sizeof *values);
-}
-
-/* x [1,6] -> Gemm -> Relu -> MatMul -> Softmax -> y; fp16 cannot hold w. */
-static void save_model(void)
-{
-    struct baryon_model *model = new_model();
-    takes(model, "x", BY_ELEM_FLOAT, "1,6");
-    gives(model, "y", BY_ELEM_FLOAT, "1,6");
-    put_numbers(model, "v", 2, 0.5F);
-    put_numbers(model, "b", 1, 0.25F);
-    put_numbers(model, "w", 2, 1e5F);
-    put_node(model->graph, "first", "Gemm", "x,v,b", "a");
-    put_node(model->graph, "relu", "Relu", "a", "c");
-    put_node(model->graph, "second", "MatMul", "c,w", "d");
-    put_node(model->graph, "last", "Softmax", "d", "y");
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_save(model, "m.onnx", NULL, &err));
-    by_model_free(model);
-}
 
 static int quantize(const char *preset, const char *option, const char *value)
 {
@@ -93,7 +61,7 @@ int main(void)
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder) || chdir(folder))
         return 1;
-    save_model();
+    save_two_layers(1e5F, true); /* fp16 cannot hold that */
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink("m.onnx");
     unlink("out.onnx");

@@ -5,12 +5,9 @@
  */
 #include "base/fault.h"
 #include "base/file.h"
-#include "tests/unit/engine_build.h"
-
-#include "onnx/save.h"
+#include "tests/fault/two_layers.h"
 
 #define SAMPLES 5
-#define WIDTH   6
 
 static char folder[64], *whole;
 static size_t whole_size, given;
@@ -18,34 +15,7 @@ static size_t whole_size, given;
 static enum by_fault_kind kind;
 static uint64_t begun, ended;
 
-/* --- A model, and samples for it --- */
-
-static void put_numbers(struct baryon_model *model, const char *name, size_t rank, float factor)
-{
-    static const int64_t dims[] = {WIDTH, WIDTH};
-    float values[WIDTH * WIDTH];
-    const size_t count = rank == 1 ? WIDTH : WIDTH * WIDTH;
-    for (size_t i = 0; i < count; i++)
-        values[i] = factor * (float)((int)(i * 7 % 11) - 5) / 3;
-    put_weight(model, name, BY_ELEM_FLOAT, dims, rank, values, count * sizeof *values);
-}
-
-/* x [1,6] -> Gemm -> Relu -> MatMul -> y */
-static void save_model(void)
-{
-    struct baryon_model *model = new_model();
-    takes(model, "x", BY_ELEM_FLOAT, "1,6");
-    gives(model, "y", BY_ELEM_FLOAT, "1,6");
-    put_numbers(model, "v", 2, 0.5F);
-    put_numbers(model, "b", 1, 0.25F);
-    put_numbers(model, "w", 2, 0.75F);
-    put_node(model->graph, "first", "Gemm", "x,v,b", "a");
-    put_node(model->graph, "relu", "Relu", "a", "c");
-    put_node(model->graph, "second", "MatMul", "c,w", "y");
-    assert_ok(by_model_link(model, &err));
-    assert_ok(by_model_save(model, "m.onnx", NULL, &err));
-    by_model_free(model);
-}
+/* --- Samples --- */
 
 static int next(void *context, const struct baryon_array **arrays, size_t *count, const char **name,
                 struct baryon_error *problem)
@@ -200,7 +170,7 @@ static int enter(void **state)
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder) || chdir(folder))
         return -1;
-    save_model();
+    save_two_layers(0.75F, false);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "solve/descent.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -100,6 +101,21 @@ static inline void descent_open(struct descent_case *c, const struct descent_sha
                                      .free = shape->free};
     by_descent_nearest(&c->problem, c->start);
     memcpy(c->integers, c->start, count * sizeof *c->start);
+}
+
+/* Scales and sums at the ends of what floats hold, in so many pairs. */
+#define DESCENT_EXTREMES 25
+
+static inline void descent_open_extreme(struct descent_case *c, size_t pair)
+{
+    static const float scales[] = {1e-45f, FLT_MIN / 8, 1e-20f, 1e20f, FLT_MAX};
+    static const float grams[] = {1e-40f, 1e-20f, 1, 1e20f, 1e36f};
+    const struct descent_shape shape = {
+        .columns = 140, .outs = 2, .rows = 10, .low = -128, .high = 127};
+    descent_open(c, &shape);
+    c->scales[0] = c->scales[1] = scales[pair / 5];
+    for (size_t k = 0; k < 140 * 140; k++)
+        c->gram[k] *= grams[pair % 5];
 }
 
 static inline void descent_close(struct descent_case *c)

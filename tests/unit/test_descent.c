@@ -2,7 +2,6 @@
  * holds for any layer. */
 #include "solve/descent.h"
 
-#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -388,17 +387,10 @@ static void one_level_and_exact_weights(void **state)
 
 static void extreme_sizes(void **state)
 {
-    static const float scales[] = {1e-45f, FLT_MIN / 8, 1e-20f, 1e20f, FLT_MAX};
-    static const float grams[] = {1e-40f, 1e-20f, 1, 1e20f, 1e36f};
     (void)state;
-    for (size_t i = 0; i < COUNT(scales) * COUNT(grams); i++) {
-        const struct descent_shape shape = {
-            .columns = 140, .outs = 2, .rows = 10, .low = -128, .high = 127};
+    for (size_t i = 0; i < DESCENT_EXTREMES; i++) {
         struct descent_case c;
-        descent_open(&c, &shape);
-        c.scales[0] = c.scales[1] = scales[i / COUNT(grams)];
-        for (size_t k = 0; k < 140 * 140; k++)
-            c.gram[k] *= grams[i % COUNT(grams)];
+        descent_open_extreme(&c, i);
         by_descent_nearest(&c.problem, c.start);
         memcpy(c.integers, c.start, 280 * sizeof *c.start);
         assert_ran(&c, NULL);

@@ -247,93 +247,95 @@ static void defaults_follow_other_values(void **state)
     end(&world);
 }
 
+static const struct {
+    const char *words[4]; /* behind the last one NULL */
+    const char *says;
+} contradictions[] = {
+    {{"--nbits=4"}, "--nbits has a meaning only with --approach nbits"},
+    {{"--preset=MATMUL_NBITS", "--activation=int8"},
+     "--activation has a meaning only with --approach static"},
+    {{"--preset=MATMUL_NBITS", "--weight=int8"},
+     "--weight has a meaning only with --approach static, weights or dynamic"},
+    {{"--percentile=99"},
+     "--percentile has a meaning only with --activation-method "
+     "percentile or minmse-pow2-percentile"},
+    {{"--entropy-bins=64"}, "--entropy-bins has a meaning only with --activation-method entropy"},
+    {{"--group-size=32"}, "--group-size has a meaning only with --weight-granularity group"},
+    {{"--bias=float", "--bias-int16"}, "--bias-int16 has a meaning only with --bias int32"},
+    {{"--fold-relu", "--activation-symmetric"},
+     "--fold-relu has a meaning only with --activation-symmetric=false"},
+    {{"--simulate-dpu"}, "--simulate-dpu has a meaning only with --hardware xint8 or extended"},
+    {{"--cle=off", "--cle-steps=3"},
+     "--cle-steps has a meaning only with --cle auto, exact, replace or keep"},
+    {{"--format=qoperator", "--dedicated-pairs"},
+     "--dedicated-pairs has a meaning only with --format qdq and --approach static"},
+    {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},
+     "--approach dynamic and --weight-scale other than float32"},
+    {{"--approach=dynamic", "--weight=int4"},
+     "--approach dynamic and --weight of other than 8 bits"},
+    {{"--approach=dynamic", "--cle=auto"},
+     "--cle auto and --approach other than static; it judges by samples; --cle exact needs "
+     "none"},
+    {{"--preset=XINT8", "--weight-granularity=channel"},
+     "--hardware xint8 and --weight-granularity other than tensor"},
+    {{"--preset=XINT8", "--activation-symmetric=false"},
+     "--hardware xint8 and --activation-symmetric=false"},
+    {{"--preset=XINT8", "--activation=int16"},
+     "--hardware xint8 and --activation of other than 8 bits"},
+    {{"--preset=XINT8", "--weight-reduce-range"}, "--hardware xint8 and --weight-reduce-range"},
+    {{"--weight=uint8", "--weight-symmetric"},
+     "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
+     "around a zero point; take a signed type"},
+    {{"--activation-method=minmse-pow2"},
+     "--activation-method minmse-pow2 and --activation-scale other than pow2"},
+    {{"--format=qoperator", "--weight=int4"},
+     "--format qoperator and --weight of other than 8 bits"},
+    {{"--format=qoperator", "--bias=float"}, "--format qoperator and --bias other than int32"},
+    {{"--weight-granularity=channel", "--opset=12"},
+     "--weight-granularity channel and --opset below 13"},
+    {{"--weight-granularity=group", "--opset=20"},
+     "--weight-granularity group and --opset below 21"},
+    {{"--domain=onnx", "--activation=int16", "--opset=17"},
+     "--domain onnx, types of 4 or 16 bits and --opset below 21"},
+    {{"--keep-float-weights", "--weight=int3"},
+     "--keep-float-weights and --weight of 2 or 3 bits; without it they are stored as "
+     "integers"},
+    {{"--keep-float-weights", "--node=a=weight:uint2"},
+     "--node a: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--keep-float-weights"},
+    {{"--keep-float-weights", "--tensor=a=int3"},
+     "--tensor a: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--keep-float-weights"},
+    {{"--approach=dynamic", "--op-type=Gemm=weight:int2"},
+     "--op-type Gemm: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--keep-float-weights"},
+    {{"--weight=uint3", "--weight-symmetric"},
+     "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
+     "around a zero point; take a signed type"},
+    {{"--approach=dynamic", "--weight=int2"},
+     "--approach dynamic and --weight of other than 8 bits"},
+    {{"--format=qoperator", "--weight=int3"},
+     "--format qoperator and --weight of other than 8 bits"},
+    {{"--approach=nbits", "--nbits=3"},
+     "--nbits is not 2, 4 or 8, the bits that MatMulNBits has; other weights of few bits: "
+     "--approach weights --weight int3"},
+    {{"--approach=nbits", "--nbits-group=48"}, "--nbits-group is not a power of two"},
+    {{"--approach=nbits", "--nbits-method=hqq", "--nbits-symmetric"},
+     "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes"},
+    {{"--op-types=Conv", "--all-op-types"}, "--op-types and --all-op-types; one of them is enough"},
+    {{"--pass=-fold-constant"},
+     "--pass: there is no pass 'fold-constant'; did you mean 'fold-constants'?"},
+    {{"--preset=XINT8", "--refine=shift-cat"},
+     "--refine: there is no rule 'shift-cat'; did you mean 'shift-cut'?"},
+    {{"--dedicated-pairs", "--dedicated-dq"},
+     "--dedicated-pairs and --dedicated-dq; one of them is enough"},
+};
+
 static void contradictions_name_both(void **state)
 {
     (void)state;
-    refuses(WORDS("--nbits=4"), "--nbits has a meaning only with --approach nbits");
-    refuses(WORDS("--preset=MATMUL_NBITS", "--activation=int8"),
-            "--activation has a meaning only with --approach static");
-    refuses(WORDS("--preset=MATMUL_NBITS", "--weight=int8"),
-            "--weight has a meaning only with --approach static, weights or dynamic");
-    refuses(WORDS("--percentile=99"), "--percentile has a meaning only with --activation-method "
-                                      "percentile or minmse-pow2-percentile");
-    refuses(WORDS("--entropy-bins=64"),
-            "--entropy-bins has a meaning only with --activation-method entropy");
-    refuses(WORDS("--group-size=32"),
-            "--group-size has a meaning only with --weight-granularity group");
-    refuses(WORDS("--bias=float", "--bias-int16"),
-            "--bias-int16 has a meaning only with --bias int32");
-    refuses(WORDS("--fold-relu", "--activation-symmetric"),
-            "--fold-relu has a meaning only with --activation-symmetric=false");
-    refuses(WORDS("--simulate-dpu"),
-            "--simulate-dpu has a meaning only with --hardware xint8 or extended");
-    refuses(WORDS("--cle=off", "--cle-steps=3"),
-            "--cle-steps has a meaning only with --cle auto, exact, replace or keep");
-    refuses(WORDS("--format=qoperator", "--dedicated-pairs"),
-            "--dedicated-pairs has a meaning only with --format qdq and --approach static");
-    refuses(WORDS("--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"),
-            "--approach dynamic and --weight-scale other than float32");
-    refuses(WORDS("--approach=dynamic", "--weight=int4"),
-            "--approach dynamic and --weight of other than 8 bits");
-    refuses(WORDS("--approach=dynamic", "--cle=auto"),
-            "--cle auto and --approach other than static; it judges by samples; --cle exact needs "
-            "none");
-    refuses(WORDS("--preset=XINT8", "--weight-granularity=channel"),
-            "--hardware xint8 and --weight-granularity other than tensor");
-    refuses(WORDS("--preset=XINT8", "--activation-symmetric=false"),
-            "--hardware xint8 and --activation-symmetric=false");
-    refuses(WORDS("--preset=XINT8", "--activation=int16"),
-            "--hardware xint8 and --activation of other than 8 bits");
-    refuses(WORDS("--preset=XINT8", "--weight-reduce-range"),
-            "--hardware xint8 and --weight-reduce-range");
-    refuses(WORDS("--weight=uint8", "--weight-symmetric"),
-            "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
-            "around a zero point; take a signed type");
-    refuses(WORDS("--activation-method=minmse-pow2"),
-            "--activation-method minmse-pow2 and --activation-scale other than pow2");
-    refuses(WORDS("--format=qoperator", "--weight=int4"),
-            "--format qoperator and --weight of other than 8 bits");
-    refuses(WORDS("--format=qoperator", "--bias=float"),
-            "--format qoperator and --bias other than int32");
-    refuses(WORDS("--weight-granularity=channel", "--opset=12"),
-            "--weight-granularity channel and --opset below 13");
-    refuses(WORDS("--weight-granularity=group", "--opset=20"),
-            "--weight-granularity group and --opset below 21");
-    refuses(WORDS("--domain=onnx", "--activation=int16", "--opset=17"),
-            "--domain onnx, types of 4 or 16 bits and --opset below 21");
-    refuses(WORDS("--keep-float-weights", "--weight=int3"),
-            "--keep-float-weights and --weight of 2 or 3 bits; without it they are stored as "
-            "integers");
-    refuses(WORDS("--keep-float-weights", "--node=a=weight:uint2"),
-            "--node a: weights of 2 or 3 bits are for --approach static and weights, without "
-            "--keep-float-weights");
-    refuses(WORDS("--keep-float-weights", "--tensor=a=int3"),
-            "--tensor a: weights of 2 or 3 bits are for --approach static and weights, without "
-            "--keep-float-weights");
-    refuses(WORDS("--approach=dynamic", "--op-type=Gemm=weight:int2"),
-            "--op-type Gemm: weights of 2 or 3 bits are for --approach static and weights, without "
-            "--keep-float-weights");
-    refuses(WORDS("--weight=uint3", "--weight-symmetric"),
-            "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
-            "around a zero point; take a signed type");
-    refuses(WORDS("--approach=dynamic", "--weight=int2"),
-            "--approach dynamic and --weight of other than 8 bits");
-    refuses(WORDS("--format=qoperator", "--weight=int3"),
-            "--format qoperator and --weight of other than 8 bits");
-    refuses(WORDS("--approach=nbits", "--nbits=3"),
-            "--nbits is not 2, 4 or 8, the bits that MatMulNBits has; other weights of few bits: "
-            "--approach weights --weight int3");
-    refuses(WORDS("--approach=nbits", "--nbits-group=48"), "--nbits-group is not a power of two");
-    refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--nbits-symmetric"),
-            "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes");
-    refuses(WORDS("--op-types=Conv", "--all-op-types"),
-            "--op-types and --all-op-types; one of them is enough");
-    refuses(WORDS("--pass=-fold-constant"),
-            "--pass: there is no pass 'fold-constant'; did you mean 'fold-constants'?");
-    refuses(WORDS("--preset=XINT8", "--refine=shift-cat"),
-            "--refine: there is no rule 'shift-cat'; did you mean 'shift-cut'?");
-    refuses(WORDS("--dedicated-pairs", "--dedicated-dq"),
-            "--dedicated-pairs and --dedicated-dq; one of them is enough");
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++)
+        refuses(contradictions[i].words, contradictions[i].says);
 }
 
 static void floats_and_blocks_have_no_ranges(void **state)

@@ -1,7 +1,6 @@
 /* Rounding by relaxation: against the same as it is written, and what holds for any layer. */
 #include "solve/relaxation.h"
 
-#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -250,17 +249,10 @@ static void weights_on_levels_stay(void **state)
 
 static void extreme_sizes(void **state)
 {
-    static const float scales[] = {1e-45f, FLT_MIN / 8, 1e-20f, 1e20f, FLT_MAX};
-    static const float grams[] = {1e-40f, 1e-20f, 1, 1e20f, 1e36f};
     (void)state;
-    for (size_t i = 0; i < COUNT(scales) * COUNT(grams); i++) {
-        const struct descent_shape shape = {
-            .columns = 140, .outs = 2, .rows = 10, .low = -128, .high = 127};
+    for (size_t i = 0; i < DESCENT_EXTREMES; i++) {
         struct descent_case c;
-        descent_open(&c, &shape);
-        c.scales[0] = c.scales[1] = scales[i / COUNT(grams)];
-        for (size_t k = 0; k < 140 * 140; k++)
-            c.gram[k] *= grams[i % COUNT(grams)];
+        descent_open_extreme(&c, i);
         assert_ran(&c, 20, NULL);
         assert_neighbours(&c);
         descent_close(&c);
