@@ -8,6 +8,7 @@ struct settings {
 };
 
 struct job {
+    struct by_quantize_settings settings;
     struct by_quantizing quantizing;
     struct by_judge *judge;
     struct by_sensitivity sensitivity;
@@ -51,7 +52,9 @@ static int run_job(struct job *job, struct by_cli *cli, const struct settings *s
                    struct baryon_error *err)
 {
     struct by_quantizing *q = &job->quantizing;
-    if (by_quantizing_take(q, cli, &settings->quantize, err) < 0 || by_quantizing_load(q, err) < 0)
+    job->settings = settings->quantize;
+    job->settings.measures = true;
+    if (by_quantizing_take(q, cli, &job->settings, err) < 0 || by_quantizing_load(q, err) < 0)
         return -1;
     int status = by_sensitivity_begin(&job->judge, q->loaded.model, &q->options, err);
     if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0 ||
@@ -101,14 +104,15 @@ const struct by_command by_cmd_sensitivity = {
     .text =
         "Quantizes as 'baryon quantize' with the same options, but writes nothing. Prints how far "
         "the outputs are from those of the model, as SQNR in dB (energy of the output over energy "
-        "of the error), with what the passes changed, with weights alone as integers, activations "
+        "of the error), with what the passes changed, with weights alone quantized, activations "
         "alone, and both: on the last quarter of the samples, 24 at most, which calibration does "
         "not see. With --decompose it runs the float model and the quantized one side by side, and "
-        "tells of each layer what its weights alone cost, what the integers it reads alone cost, "
+        "tells of each layer what its weights alone cost, what quantizing its input alone costs, "
         "and what is left of its output in the whole model; and the same of each tensor. Where the "
         "model stays under 20 dB a sentence names the cause.\n\n"
-        "The recipe has to be static: presets like A8W8 and XINT8 are. Solved rounding (presets "
-        "like A8W8_ADAROUND) is measured as it was solved.",
+        "The recipe has to be static, or of weights alone: presets like A8W8, XINT8, BF16 and MX6 "
+        "are. Formats that need no samples to quantize (BF16, MX6) need them here, to be measured. "
+        "Solved rounding (presets like A8W8_ADAROUND) is measured as it was solved.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},

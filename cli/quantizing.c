@@ -101,6 +101,11 @@ static const char *recipe_text(const struct by_recipe *recipe, char *buf, size_t
     return buf;
 }
 
+static bool needs_samples(const struct by_quantizing *q)
+{
+    return q->settings->measures || by_recipe_needs_data(q->options.recipe);
+}
+
 void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
 {
     char text[512];
@@ -111,7 +116,7 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
                     recipe->preset ? recipe_line : NULL);
     if (q->options.stats)
         by_running_line(out, "stats", q->options.stats, NULL);
-    else if (by_recipe_needs_data(recipe))
+    else if (needs_samples(q))
         by_running_line(out, "samples",
                         q->options.data ? q->options.data : "random, not calibrated", NULL);
 }
@@ -127,8 +132,7 @@ void by_quantizing_head_json(const struct by_quantizing *q, struct by_json *json
         by_json_text(json, "stats", q->options.stats);
     if (q->options.data)
         by_json_text(json, "data", q->options.data);
-    by_json_bool(json, "random",
-                 by_recipe_needs_data(recipe) && !q->options.stats && !q->options.data);
+    by_json_bool(json, "random", needs_samples(q) && !q->options.stats && !q->options.data);
     by_json_open(json, "options", '{');
     by_recipe_json(&q->cli->config, json);
     by_json_close(json, '}');

@@ -46,7 +46,7 @@ static int refuse_groups(const struct by_config *config, const char *reason,
     return 0;
 }
 
-/* Weights alone: nothing runs the model. */
+/* Nothing is calibrated, and where nothing is measured either, nothing runs the model. */
 static int refuse_samples(const struct by_config *config,
                           const struct by_quantize_settings *settings,
                           const struct by_input_callback *callback, const struct by_recipe *recipe,
@@ -62,9 +62,36 @@ static int refuse_samples(const struct by_config *config,
     if (settings->stats || by_config_given(config, "max-memory"))
         return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
                        settings->stats ? "stats" : "max-memory", reason);
+    if (settings->measures)
+        return 0;
     if (callback)
         return by_fail(err, BARYON_ERR_USAGE, "samples have no meaning with %s", reason);
     return refuse_groups(config, reason, err);
+}
+
+static int refuse_measuring(const struct by_recipe *recipe, struct baryon_error *err)
+{
+    if (recipe->approach == BY_APPROACH_STATIC || recipe->approach == BY_APPROACH_WEIGHTS)
+        return 0;
+    by_fail(err, BARYON_ERR_USAGE,
+            "sensitivity takes weights and activations apart, which operators of --approach %s do "
+            "not let it",
+            approaches[recipe->approach]);
+    return by_err_hint(err, "presets like A8W8, XINT8, BF16 and MX6 have pairs around layers, "
+                            "--approach weights has them behind weights");
+}
+
+static int refuse_no_samples(const struct by_quantize_settings *settings,
+                             const struct by_recipe *recipe, struct baryon_error *err)
+{
+    by_fail(err, BARYON_ERR_USAGE, "no samples: --data PATH has to be given");
+    if (settings->measures)
+        return by_err_hint(err, "the model is measured on them; --random COUNT is for trying out");
+    if (recipe->rounding != BY_ROUNDING_NEAREST)
+        return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
+                                "--random COUNT is for trying out");
+    return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
+                            "is for trying out");
 }
 
 static int take_samples(struct by_config *config, const struct by_quantize_settings *settings,
@@ -73,8 +100,14 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
 {
     const struct by_data_settings *data = &settings->running.data;
     struct by_input_options *input = &options->calibrate.input;
-    if (!by_recipe_needs_data(recipe))
-        return refuse_samples(config, settings, callback, recipe, err);
+    if (settings->measures && refuse_measuring(recipe, err) < 0)
+        return -1;
+    if (!by_recipe_needs_data(recipe)) {
+        if (refuse_samples(config, settings, callback, recipe, err) < 0)
+            return -1;
+        if (!settings->measures)
+            return 0;
+    }
     if (settings->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");
     if (settings->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
@@ -86,14 +119,8 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return refuse_groups(config, "--stats", err);
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
-    if (!data->data && !data->random) {
-        by_fail(err, BARYON_ERR_USAGE, "no samples: --data PATH has to be given");
-        if (recipe->rounding != BY_ROUNDING_NEAREST)
-            return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
-                                    "--random COUNT is for trying out");
-        return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
-                                "is for trying out");
-    }
+    if (!data->data && !data->random)
+        return refuse_no_samples(settings, recipe, err);
     return by_data_options(config, data, input, err);
 }
 

@@ -13,6 +13,7 @@ struct by_quantize_settings {
     struct by_running_settings running;
     const char *stats;
     uint64_t max_memory;
+    bool measures; /* on samples, whether the recipe needs any or not */
 };
 
 extern const struct by_option_group by_quantize_statistics_group;

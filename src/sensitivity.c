@@ -8,16 +8,6 @@
 
 /* --- Samples --- */
 
-static int check_approach(const struct by_recipe *recipe, struct baryon_error *err)
-{
-    if (recipe->approach == BY_APPROACH_STATIC)
-        return 0;
-    by_fail(err, BARYON_ERR_USAGE,
-            "sensitivity is of static quantization, where tensors are integers by ranges that "
-            "samples gave");
-    return by_err_hint(err, "presets like A8W8 and XINT8 do that");
-}
-
 static int run_references(struct by_judge *judge, unsigned threads, struct baryon_error *err)
 {
     struct by_pool *pool;
@@ -41,7 +31,7 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
         .last = true,
     };
     *judge = NULL;
-    if (check_approach(options->recipe, err) < 0 || by_quantize_refuse(model, options, err) < 0)
+    if (by_quantize_refuse(model, options, err) < 0)
         return -1;
     if (options->stats) {
         by_fail(err, BARYON_ERR_USAGE,
@@ -122,8 +112,9 @@ int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q
                            const struct by_judge *judge, bool decompose, struct baryon_error *err)
 {
     struct by_sensing sensing = {.out = out, .q = q, .judge = judge, .decompose = decompose};
-    *out =
-        (struct by_sensitivity){.samples = by_judge_count(judge), .seen = !by_judge_before(judge)};
+    *out = (struct by_sensitivity){.samples = by_judge_count(judge),
+                                   .seen = !by_judge_before(judge) &&
+                                           by_recipe_needs_data(q->options->recipe)};
     by_arena_init(&out->arena, 0);
     const int status = measure(&sensing, err);
     by_sensing_close_models(&sensing);

@@ -1,6 +1,6 @@
 /*
  * Where a quantized model loses what: how far its outputs are from those of the model that came,
- * with weights alone as integers, activations alone, and both; and how far each layer and tensor
+ * with weights alone quantized, activations alone, and both; and how far each layer and tensor
  * is by itself (engine/twin.h). All from one plan, on samples that calibration did not see.
  */
 #ifndef BY_SENSITIVITY_H
@@ -10,7 +10,7 @@
 #include "report/judge.h"
 
 /* The model in four states. Biases that make up for what rounding weights does stand where weights
- * are integers. */
+ * are quantized. */
 enum by_state {
     BY_STATE_FLOAT, /* behind the passes, equalized */
     BY_STATE_WEIGHTS,
@@ -25,12 +25,12 @@ struct by_sensed_output {
     double sqnr[BY_STATES];
 };
 
-/* What a layer with integer weights gives, in front of the pair behind it. */
+/* What a layer with quantized weights gives, in front of the pair behind it. */
 struct by_sensed_layer {
     const char *name, *op_type, *output;
     size_t weight;  /* row of the plan */
     size_t input;   /* row of what it reads, or BY_NO_ROW: that stays float */
-    double weights; /* its weights alone are integers; nothing before it */
+    double weights; /* its weights alone are quantized; nothing before it */
     double inputs;  /* what it reads alone is */
     double whole;   /* in the quantized model, with all that came in */
     double shift;   /* mean of the error there, as a share of the output's root mean square */

@@ -8,11 +8,9 @@
 
 #define ENOUGH 20.0 /* dB */
 #define ALIKE  1.0  /* dB */
-#define BEYOND 3.0  /* dB that integers cost behind passes, which are the cause no longer then */
-/* What integers cost beyond the passes, in dB, for the passes to be the cause no longer. */
-#define BEYOND 3.0
+#define BEYOND 3.0  /* dB that rounding costs behind passes, which are the cause no longer then */
 
-/* --- Values and their integers --- */
+/* --- Values and what they become --- */
 
 static void say_place(struct by_str *text, const int64_t *at, size_t rank)
 {
@@ -65,11 +63,28 @@ static void say_moves(const struct by_quantization *q, size_t row, struct by_str
                       move->text);
 }
 
+static bool say_blocks(const struct by_quant_row *row, struct by_str *text)
+{
+    if (!by_spec_is_block(&row->spec))
+        return false;
+    by_str_printf(text, "; blocks of %s lie along axis %d", row->spec.format->name,
+                  row->block_axis);
+    return true;
+}
+
+/* What is as fine everywhere has a step; a float type has none. */
+static void say_step(const struct by_quantization *q, size_t index, struct by_str *text)
+{
+    const struct by_quant_row *row = &q->plan->rows.at[index];
+    const struct by_params *params = by_quant_params(q->plan, index);
+    if (!say_blocks(row, text) && !row->spec.format && params->count == 1)
+        by_str_printf(text, "; a step is %.4g", (double)params->scales[0]);
+}
+
 static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantization *q,
                       struct by_str *text, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    const struct by_params *params = by_quant_params(q->plan, tensor->row);
     by_err_clear(err);
     const double most = magnitude_of(q, tensor->name, 0.999, err);
     if (err->code)
@@ -81,8 +96,7 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
         by_quote(quoted, tensor->name), tensor->alone, tensor->min, tensor->max, tensor->rms);
     if (!isnan(most))
         by_str_printf(text, ", 99.9 %% of them within %.4g", most);
-    if (params->count == 1)
-        by_str_printf(text, "; a step is %.4g", (double)params->scales[0]);
+    say_step(q, tensor->row, text);
     by_str_puts(text, "; the greatest is at ");
     say_place(text, tensor->at, tensor->rank);
     by_str_printf(text, " of sample %llu of those kept aside, both counted from 0.",
@@ -91,12 +105,22 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
     return 0;
 }
 
+static void say_scales(const struct by_quantization *q, size_t index, struct by_str *text)
+{
+    const struct by_quant_row *row = &q->plan->rows.at[index];
+    const struct by_params *params = by_quant_params(q->plan, index);
+    if (!say_blocks(row, text) && !row->spec.format && params->count == 1)
+        by_str_printf(text, ", with one scale for all of them, %.4g", (double)params->scales[0]);
+    else if (!row->spec.format)
+        by_str_printf(text, ", with %zu scales", params->count);
+    by_str_puts(text, ".");
+}
+
 static int say_weight(const struct by_sensed_layer *layer, const struct by_quantization *q,
                       struct by_str *text, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const struct by_quant_row *row = &q->plan->rows.at[layer->weight];
-    const struct by_params *params = by_quant_params(q->plan, layer->weight);
     struct by_floats_view floats;
     size_t top = 0;
     double squares = 0;
@@ -110,16 +134,12 @@ static int say_weight(const struct by_sensed_layer *layer, const struct by_quant
     }
     const double most = count ? (double)fabsf(floats.values[top]) : 0;
     by_floats_close(&floats);
-    by_str_printf(
-        text,
-        " The weights of layer %s lose most by themselves: %.1f dB. Their greatest magnitude "
-        "is %.4g, their root mean square %.4g, with ",
-        by_quote(quoted, layer->name), layer->weights, most,
-        count ? sqrt(squares / (double)count) : 0);
-    if (params->count == 1)
-        by_str_printf(text, "one scale for all of them, %.4g.", (double)params->scales[0]);
-    else
-        by_str_printf(text, "%zu scales.", params->count);
+    by_str_printf(text,
+                  " The weights of layer %s lose most by themselves: %.1f dB. Their greatest "
+                  "magnitude is %.4g, their root mean square %.4g",
+                  by_quote(quoted, layer->name), layer->weights, most,
+                  count ? sqrt(squares / (double)count) : 0);
+    say_scales(q, layer->weight, text);
     say_moves(q, layer->weight, text);
     return 0;
 }
@@ -156,8 +176,8 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
         return 0;
     if (sqnr[BY_STATE_FLOAT] < ENOUGH && sqnr[BY_STATE_BOTH] > sqnr[BY_STATE_FLOAT] - BEYOND) {
         by_str_printf(text,
-                      "The passes that simulate hardware are the cause: before anything becomes an "
-                      "integer the model is at %.1f dB.",
+                      "The passes that simulate hardware are the cause: before anything is "
+                      "quantized the model is at %.1f dB.",
                       sqnr[BY_STATE_FLOAT]);
         return 0;
     }

@@ -124,13 +124,15 @@ static const struct baryon_value *read_by(const struct by_quant_reader *reader)
     return reader->node->graph ? by_node_in(reader->node, reader->slot) : NULL;
 }
 
-/* What the row's readers read in a lowered model. */
+/* What the row's readers read in a lowered model: what nodes of its format gave. */
 static const struct baryon_value *dequantized(const struct by_sensing_model *model, size_t row)
 {
-    const size_t at = model->row_at[row];
-    for (size_t i = 0; at != BY_NO_ROW && i < model->plan->rows.at[at].readers.count; i++) {
-        const struct baryon_value *value = read_by(&model->plan->rows.at[at].readers.at[i]);
-        if (value && value->producer && !strcmp(value->producer->op_type, "DequantizeLinear"))
+    if (model->row_at[row] == BY_NO_ROW)
+        return NULL;
+    const struct by_quant_row *at = &model->plan->rows.at[model->row_at[row]];
+    for (size_t i = 0; i < at->readers.count; i++) {
+        const struct baryon_value *value = read_by(&at->readers.at[i]);
+        if (value && value->producer && value != at->value)
             return value;
     }
     return NULL;
