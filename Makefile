@@ -167,6 +167,7 @@ $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 
 $(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
 $(BUILD)/tests/fault/test_ranks: $(CLI)
+$(BUILD)/tests/fault/test_ops: $(OPS_OBJ)
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
