@@ -16,6 +16,7 @@
 #include "ir/infer.h"
 
 struct by_origins;
+struct by_retype_options;
 
 /* Every node of the model is its own origin. */
 int by_origins_open(struct by_origins **origins, struct baryon_model *model,
@@ -63,8 +64,7 @@ struct by_pass_context {
     const char *fix_shapes;                  /* "NAME:[1,3,224,224];..."; NULL: none */
     struct by_names nhwc;                    /* inputs; none: all with four axes */
     struct by_names copy_for, copy_bias_for; /* operators; none: all, and those with a bias */
-    const struct by_pass_region *regions;    /* of fp16-to-fp32; none: the whole model */
-    size_t region_count;
+    const struct by_retype_options *retype;  /* of fp16-to-fp32 and its like; NULL: all */
 };
 
 /* True when two nodes may become one: both or none of them are excluded. */

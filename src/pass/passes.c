@@ -8,6 +8,7 @@ static const struct by_pass *const passes[] = {
     /* --- what the model is: version, types, layout --- */
     &by_pass_convert_opset, /* before anything looks at attributes */
     &by_pass_fp16_to_fp32,  /* before anything is computed */
+    &by_pass_bf16_to_fp32,  /* the same */
     &by_pass_fix_shapes,    /* what follows knows more sizes */
     &by_pass_nchw_to_nhwc,  /* inputs are what samples are from here on */
     /* --- cleaning up --- */
@@ -50,6 +51,9 @@ static const struct by_pass *const passes[] = {
     &by_pass_reduce_mean_dpu,         /* factors of counts */
     &by_pass_softmax_dpu,             /* bfloat16 */
     &by_pass_clip_dpu,                /* bounds */
+    /* --- what the result computes in, when all is as it will be --- */
+    &by_pass_fp32_to_fp16, /* of all that is left */
+    &by_pass_fp32_to_bf16, /* the same */
 };
 
 #define COUNT (sizeof passes / sizeof *passes)

@@ -5,7 +5,8 @@
 #include "pass/pass.h"
 
 extern const struct by_pass by_pass_convert_opset;
-extern const struct by_pass by_pass_fp16_to_fp32;
+extern const struct by_pass by_pass_fp16_to_fp32, by_pass_bf16_to_fp32;
+extern const struct by_pass by_pass_fp32_to_fp16, by_pass_fp32_to_bf16;
 extern const struct by_pass by_pass_remove_input_init;
 extern const struct by_pass by_pass_lift_constants;
 extern const struct by_pass by_pass_fold_shapes;

@@ -422,63 +422,9 @@ def convert_opset(passes):
     passes.refused("convert-opset GroupNormalization", group, "convert-opset", "one a group", "opset=21")
 
 
-def fp16(passes):
-    half = TensorProto.FLOAT16
-
-    def elems(model):
-        ports = list(model.graph.input) + list(model.graph.output) + list(model.graph.value_info)
-        return {i.data_type for i in model.graph.initializer} | {p.type.tensor_type.elem_type for p in ports}
-
-    def case(name, nodes, constants, out=[2, 5], options="", look=None, ops=None, same_types=False, infos=(), outputs=None):
-        model = build(nodes, {"x": ([2, 4], half)}, outputs or {"y": (out, half)}, constants, infos=infos)
-        passes.check(f"fp16-to-fp32 {name}", model, "fp16-to-fp32", options=options, look=look, ops=ops, close=6e-3, same_types=same_types)
-
-    def no_half(model):
-        return "float16 is left" if half in elems(model) else None
-
-    row = {"w": normal(4, 5, kind=np.float16), "b": normal(5, kind=np.float16)}
-    case("whole", [node("MatMul", "x w", "m"), node("Add", "m b", "y")], row, look=no_half, infos=[port("m", [2, 5], half)])
-    case("whole with Casts", [node("Cast", "x", "c", to=1), node("Exp", "c", "e"), node("Cast", "e", "f", to=half), node("MatMul", "f w", "y")], row,
-         look=no_half, ops={"Cast": 2, "Exp": 1, "MatMul": 1})  # fmt: skip
-    constant = node("Constant", "", "k", value=numpy_helper.from_array(normal(5, kind=np.float16)))
-    case("whole with Constants", [constant, node("MatMul", "x w", "m"), node("Add", "m k", "y")], row, look=no_half)
-    then = helper.make_graph([node("Add", "m b", "t")], "t", [], [port("t", [2, 5], half)])
-    other = helper.make_graph([node("Cast", "s", "e0", to=half), node("Add", "m e0", "e")], "e", [], [port("e", [2, 5], half)])
-    nodes = [node("MatMul", "x w", "m"), node("ReduceMax", "m", "r", keepdims=0), node("Greater", "r z", "c"), node("If", "c", "y", then_branch=then, else_branch=other)]
-    nested = {**row, "s": normal(5), "z": np.float16(0)}
-    case("whole, nested", nodes, nested, look=no_half)
-    passes.check("fp16-to-fp32 of float32", build([node("Relu", "x", "y")], {"x": [2]}, {"y": [2]}), "fp16-to-fp32", changes=0)
-
-    # Regions: types at the borders stay.
-    chain = [node("MatMul", "x w", "m"), node("Add", "m b", "a"), node("Tanh", "a", "t"), node("Mul", "t b", "u"), node("Sub", "u m", "y")]
-
-    def inner(*names):
-        def look(model):
-            inits = {i.name: i.data_type for i in model.graph.initializer}
-            wrong = [name for name in names if inits.get(name) != TensorProto.FLOAT]
-            return f"{wrong} are not float32: {inits}" if wrong else None
-        return look
-
-    case("region", chain, row, options="from=a_node,to=t_node", ops={"MatMul": 1, "Add": 1, "Tanh": 1, "Mul": 1, "Sub": 1, "Cast": 3}, same_types=True)
-    case("region with constants", chain, row, options="from=m_node,to=u_node", look=inner("w", "b"), same_types=True,
-         ops={"MatMul": 1, "Add": 1, "Tanh": 1, "Mul": 1, "Sub": 1, "Cast": 3}, infos=[port("m", [2, 5], half), port("t", [2, 5], half)])  # fmt: skip
-    case("region from the beginning", chain, row, options="to=a_node", same_types=True)
-    case("region to the end", chain, row, options="from=t_node", same_types=True)
-    case("region with an output inside", chain, row, options="from=m_node,to=u_node", same_types=True,
-         outputs={"y": ([2, 5], half), "t": ([2, 5], half)})  # fmt: skip
-    quantized = {"q": np.int8(rng.integers(-9, 9, (4, 5))), "s": np.float16(0.1), "b": normal(5, kind=np.float16)}
-    weights = [node("DequantizeLinear", "q s", "w"), node("MatMul", "x w", "m"), node("Add", "m b", "y")]
-    model = build(weights, {"x": ([2, 4], half)}, {"y": ([2, 5], half)}, quantized, opset=19)
-    passes.check("fp16-to-fp32 region with weights", model, "fp16-to-fp32", options="from=m_node,to=m_node", close=6e-3, look=inner("s"),
-                 ops={"DequantizeLinear": 1, "MatMul": 1, "Add": 1, "Cast": 2})  # fmt: skip
-    model = build(nodes, {"x": ([2, 4], half)}, {"y": ([2, 5], half)}, nested)
-    passes.refused("fp16-to-fp32 region with a graph", model, "fp16-to-fp32", "has a graph in it", "from=m_node")
-    passes.refused("fp16-to-fp32 region of nothing", model, "fp16-to-fp32", "names the node 'nobody'", "from=nobody")
-
-
 def main():
     passes = Passes()
-    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products, convert_opset, fp16):
+    for part in (clean_up, fold_shapes, fold_constants, remove_noops, fold_batch_norm, fold_scale, fold_pad, merge, products, convert_opset):
         part(passes)
     passes.end()
 

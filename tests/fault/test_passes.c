@@ -3,7 +3,7 @@
 #include "tests/unit/engine_build.h"
 
 #include "base/fault.h"
-#include "pass/pass.h"
+#include "pass/retype.h"
 
 #define PASSES_MAX 128
 
@@ -52,10 +52,25 @@ static struct baryon_model *build(void)
     return model;
 }
 
-static int run(struct baryon_model *model, bool folds)
+static int run_passes(struct baryon_model *model, const bool *on,
+                      const struct by_retype_options *retype, const char *excluded)
 {
     const struct by_session_options session = {.threads = 1};
-    struct by_pass_context context = {.model = model, .session = &session};
+    struct by_pass_context context = {.model = model, .session = &session, .retype = retype};
+    size_t count;
+    if (by_origins_open(&context.origins, model, &err))
+        return -1;
+    struct by_user_node *users = by_origins_user(context.origins, &count);
+    for (size_t i = 0; excluded && i < count; i++)
+        users[i].excluded = strcmp(users[i].name, excluded) == 0;
+    int failed = by_passes_run(&context, on, NULL, &err);
+    by_origins_close(context.origins);
+    return failed;
+}
+
+/* Those that run by themselves: the one that folds by ONNX Runtime alone, or the others. */
+static int run_defaults(struct baryon_model *model, bool folds)
+{
     bool on[PASSES_MAX];
     size_t count;
     const struct by_pass *const *passes = by_passes(&count);
@@ -63,18 +78,46 @@ static int run(struct baryon_model *model, bool folds)
     for (size_t i = 0; i < count; i++)
         if ((strcmp(passes[i]->name, "fold-constants") == 0) != folds)
             on[i] = false;
-    if (by_origins_open(&context.origins, model, &err))
-        return -1;
-    int failed = by_passes_run(&context, on, NULL, &err);
-    by_origins_close(context.origins);
-    return failed;
+    return run_passes(model, on, NULL, NULL);
 }
 
-static void sweep(bool folds, size_t wanted_nodes)
+static int rewrite(struct baryon_model *model)
+{
+    return run_defaults(model, false);
+}
+
+static int fold(struct baryon_model *model)
+{
+    return run_defaults(model, true);
+}
+
+/* To float16, but for one node, and a region of that back. */
+static int retype(struct baryon_model *model)
+{
+    static const char *const from[] = {"n3"}, *const to[] = {"n6"};
+    const struct by_pass_region region = {from, to, 1, 1};
+    const struct by_retype_options narrow = {.keep_io = true},
+                                   widen = {.regions = &region, .region_count = 1};
+    bool on[PASSES_MAX] = {false};
+    size_t count, narrows = 0, widens = 0;
+    const struct by_pass *const *passes = by_passes(&count);
+    for (size_t i = 0; i < count; i++) {
+        narrows = strcmp(passes[i]->name, "fp32-to-fp16") == 0 ? i : narrows;
+        widens = strcmp(passes[i]->name, "fp16-to-fp32") == 0 ? i : widens;
+    }
+    on[narrows] = true;
+    if (run_passes(model, on, &narrow, "n13"))
+        return -1;
+    on[narrows] = false;
+    on[widens] = true;
+    return run_passes(model, on, &widen, NULL);
+}
+
+static void sweep(int (*run)(struct baryon_model *model), size_t wanted_nodes)
 {
     bool reached = true;
     struct baryon_model *model = build();
-    assert_ok(run(model, folds));
+    assert_ok(run(model));
     assert_sound(model);
     assert_int_equal(model->graph->node.count, wanted_nodes);
     by_model_free(model);
@@ -84,7 +127,7 @@ static void sweep(bool folds, size_t wanted_nodes)
             by_err_clear(&err);
             const uint64_t before = by_fault_count(BY_FAULT_ALLOC);
             by_fault_arm(BY_FAULT_ALLOC, k, forever);
-            const int failed = run(model, folds);
+            const int failed = run(model);
             by_fault_arm(BY_FAULT_ALLOC, 0, false);
             reached = by_fault_count(BY_FAULT_ALLOC) - before >= k;
             assert_int_equal(failed, reached ? -1 : 0);
@@ -97,17 +140,24 @@ static void sweep(bool folds, size_t wanted_nodes)
 static void rewriting(void **state)
 {
     (void)state;
-    sweep(false, 7);
+    sweep(rewrite, 7);
 }
 
 static void folding(void **state)
 {
     (void)state;
-    sweep(true, 14);
+    sweep(fold, 14);
+}
+
+static void retyping(void **state)
+{
+    (void)state;
+    sweep(retype, 23);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rewriting), cmocka_unit_test(folding)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rewriting), cmocka_unit_test(folding),
+                                       cmocka_unit_test(retyping)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

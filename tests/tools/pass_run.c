@@ -6,14 +6,15 @@
  * PASS is a name, "default", "npu" or "dpu" (those that run by themselves), in any order. OPTION:
  * "compat", "opset=N", "exclude=NODE" (stays float), "dump=FOLDER", "shapes=NAME:[1|3];..." ("|"
  * for the comma), "nhwc=INPUT", "copy=OPERATOR", "copy-bias=OPERATOR",
- * "from=NODE" and "to=NODE" (of one region of fp16-to-fp32).
+ * "from=NODE" and "to=NODE" (of one region of fp16-to-fp32 and its like), "keep-io",
+ * "keep-excluded", "clamp".
  * Prints for each job "OK" and the number of changes, or "FAIL message"; then for every node of
  * the result a line "N<tab>name<tab>operator<tab>its origins by name", with "origins" among the
  * options.
  */
 #include "onnx/load.h"
 #include "onnx/save.h"
-#include "pass/pass.h"
+#include "pass/retype.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct job {
     const char *dump;
     const char *starts[8], *ends[8];
     struct by_pass_region region;
+    struct by_retype_options retype;
     bool show;
 };
 
@@ -98,6 +100,12 @@ static int set_options(struct job *job, struct by_pass_context *context, struct 
             job->starts[job->region.start_count++] = word + 5;
         else if (strncmp(word, "to=", 3) == 0 && job->region.end_count < 8)
             job->ends[job->region.end_count++] = word + 3;
+        else if (strcmp(word, "keep-io") == 0)
+            job->retype.keep_io = true;
+        else if (strcmp(word, "keep-excluded") == 0)
+            job->retype.keep_excluded = true;
+        else if (strcmp(word, "clamp") == 0)
+            job->retype.clamp = true;
         else if (strncmp(word, "dump=", 5) == 0)
             job->dump = word + 5;
         else if (strncmp(word, "shapes=", 7) == 0)
@@ -113,8 +121,9 @@ static int set_options(struct job *job, struct by_pass_context *context, struct 
     }
     job->region.starts = job->starts;
     job->region.ends = job->ends;
-    context->regions = &job->region;
-    context->region_count = job->region.start_count + job->region.end_count ? 1 : 0;
+    job->retype.regions = &job->region;
+    job->retype.region_count = job->region.start_count + job->region.end_count ? 1 : 0;
+    context->retype = &job->retype;
     return 0;
 }
 
