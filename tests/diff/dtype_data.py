@@ -6,6 +6,7 @@ import numpy as np
 
 BLOCK_FORMATS = ["bfp16", "bfp16_raised", "mx4", "mx6", "mx9", "mxint8", "mxfp8_e5m2", "mxfp8_e4m3", "mxfp6_e3m2",
                  "mxfp6_e2m3", "mxfp4_e2m1"]  # those that Quark has
+MICRO = {"mx4": 11, "mx6": 13, "mx9": 16}  # bit_width of Quark's operator
 TIES = {"even": 0, "away": 1, "up": 2}
 SHAPES = [(50,), (4, 17), (3, 5, 7), (2, 33, 5), (2, 3, 4, 5), (1, 64, 3, 3), (5, 1), (1, 5), (6, 40, 16)]
 SIZES = [1, 5, 8, 12, 16, 32, 100]
@@ -76,14 +77,73 @@ def ragged(shape):
 
 def has_size(name, size):
     """Two elements of a sub-block never belong to two blocks."""
-    return name not in ("mx4", "mx6", "mx9") or size % 2 == 0
+    return name not in MICRO or size % 2 == 0
+
+
+def size_of(name):
+    """Of a block."""
+    return 8 if name.startswith("bfp") else 16 if name in MICRO else 32
+
+
+def operator_of(name, ties):
+    """Quark's operator for a format, and its attributes but for axis."""
+    shared = {"block_size": size_of(name), "rounding_mode": {"away": 0, "up": 1, "even": 2}[ties]}
+    if name.startswith("mx") and name not in MICRO:
+        return "MXQuantizeDequantize", {"element_dtype": name.removeprefix("mx"), **shared}
+    own = {"bfp_method": "to_bfp"}
+    if name in MICRO:
+        own = {"bfp_method": "to_bfp_prime", "bit_width": MICRO[name], "sub_block_size": 2, "sub_block_shift_bits": 1}
+    elif name == "bfp16_raised":
+        own["use_compiler_version_cpu_kernel"] = 1
+    return "BFPQuantizeDequantize", own | shared
+
+
+MILLION = 1_000_000
+PARTS = 16
+
+
+def million_blocks(size):
+    """(values, axis) in parts: blocks as rows and as columns in turn."""
+    for part in range(PARTS):
+        values = blocks(1000 + 8 * part, MILLION // PARTS, size)
+        yield (values.T.copy(), 0) if part % 2 else (values, 1)
+
+
+def million_floats():
+    """Finite, small enough for integers: see for_integers(); of all magnitudes below that."""
+    values = any_floats(2000, 5 * MILLION // 2)
+    values = values[np.abs(values) < 1e15][:MILLION]  # without NaN
+    steps = (words(2001, MILLION) % np.uint64(1 << 20)).astype("f4") / 8 - 65536  # many ties
+    return np.concatenate([values, steps])
+
+
+class Digest:
+    def __init__(self):
+        self.whole = hashlib.sha256()
+
+    def add(self, array):
+        self.whole.update(np.ascontiguousarray(array).tobytes())
+
+    def text(self):
+        return self.whole.hexdigest()[:16]
 
 
 def digest(*arrays):
-    whole = hashlib.sha256()
+    whole = Digest()
     for array in arrays:
-        whole.update(np.ascontiguousarray(array).tobytes())
-    return whole.hexdigest()[:16]
+        whole.add(array)
+    return whole.text()
+
+
+def digests_of_million(names, round_blocks):
+    """{name: digest of what round_blocks(name, values, axis) gives for a million blocks}"""
+    found = {name: Digest() for name in names}
+    for size in {size_of(name) for name in names}:
+        for values, axis in million_blocks(size):
+            for name in names:
+                if size_of(name) == size:
+                    found[name].add(round_blocks(name, values, axis))
+    return {name: one.text() for name, one in found.items()}
 
 
 def for_integers():

@@ -1,7 +1,7 @@
 """Number formats beside ml_dtypes (every code, all half floats, a million floats), beside formulas in
 numpy for block formats in memory, and beside stored answers of Quark's operators.
 
-LONG=1: sixteen times as many floats.
+LONG=1: sixteen times as many floats, and a million blocks in every way of rounding.
 """
 
 import json
@@ -27,7 +27,8 @@ INTEGERS = {"int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32":
 SCALES = [(1.0, 0), (0.3, 3), (0.0078125, 100), (2.5e9, 1)]
 ELEMENTS = {"mxfp8_e5m2": ("fp8_e5m2", 15), "mxfp8_e4m3": ("fp8_e4m3", 8), "mxfp6_e3m2": ("fp6_e3m2", 4),
             "mxfp6_e2m3": ("fp6_e2m3", 2), "mxfp4_e2m1": ("fp4_e2m1", 2)}
-MANY = (16 if os.environ.get("LONG") else 1) * 1_000_000
+LONG = bool(os.environ.get("LONG"))
+MANY = (16 if LONG else 1) * data.MILLION
 
 
 class Ours:
@@ -253,13 +254,22 @@ def test_quark_blocks(ours, score, answers):
                 score.check(data.digest(got) == answers[f"{name} bf16 {kind}"], f"{name} bf16 {kind}: not Quark's")
 
 
+def test_million_blocks(ours, score, answers):
+    for ties in data.TIES if LONG else ["even"]:
+        names = [name for name in data.BLOCK_FORMATS if f"{name} {ties} million" in answers]
+        found = data.digests_of_million(
+            names, lambda name, values, axis: ours.round(name, values, ties=ties, axis=axis))
+        for name in names:
+            score.check(found[name] == answers[f"{name} {ties} million"], f"{name} {ties} million: not Quark's")
+
+
 def test_quark_elements(ours, score, answers):
-    values = data.for_integers()
-    for name, kind in INTEGERS.items():
+    for name in INTEGERS:
         for scale, zero in SCALES:
-            codes, _, back = ours.encode(name, values, scale=scale, zero=zero)
-            score.check([data.digest(codes), data.digest(back)] == answers[f"{name} {scale} {zero}"],
-                        f"{name} {scale} {zero}: not Quark's")
+            for kind, values in (("", data.for_integers()), (" million", data.million_floats())):
+                codes, _, back = ours.encode(name, values, scale=scale, zero=zero)
+                score.check([data.digest(codes), data.digest(back)] == answers[f"{name} {scale} {zero}{kind}"],
+                            f"{name} {scale} {zero}{kind}: not Quark's")
     for kind, values, _ in data.sets():
         codes, _, _ = ours.encode("fp16", values.ravel())
         score.check(data.digest(codes) == answers[f"fp16 {kind}"], f"fp16 {kind}: not Quark's")
@@ -281,6 +291,7 @@ def main():
     test_strange_memory(ours, score)
     test_nvfp4(ours, score)
     test_quark_blocks(ours, score, answers)
+    test_million_blocks(ours, score, answers)
     test_quark_elements(ours, score, answers)
     return score.finish()
 

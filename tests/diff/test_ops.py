@@ -1,7 +1,10 @@
 """The operators of libbaryon_ops.so: beside stored answers of Quark's library, bit for bit; in ways that
-Quark's cannot; and what they say where they cannot."""
+Quark's cannot; and what they say where they cannot.
+
+LONG=1: a million blocks of each format; without, test_dtype.py has them beside the same kernels."""
 
 import json
+import os
 import pathlib
 
 import dtype_data as data
@@ -24,6 +27,21 @@ def test_answers(score):
     seen = dict(ops_data.answers(LIBRARY))
     for name in wanted | seen:
         score.check(wanted.get(name) == seen.get(name), name)
+
+
+def test_million(score):
+    """A million blocks of each format."""
+    wanted = json.loads((GOLDEN.parent / "dtype/answers.json").read_text())
+    nodes = {}
+
+    def run(name, values, axis):
+        if (name, axis) not in nodes:
+            operator, attributes = data.operator_of(name, "even")
+            nodes[name, axis] = Node(LIBRARY, operator, [FLOAT], FLOAT, axis=axis, threads=2, **attributes)
+        return nodes[name, axis].run(values)
+
+    for name, digest in data.digests_of_million(data.BLOCK_FORMATS, run).items():
+        score.check(digest == wanted[f"{name} even million"], f"{name}: a million blocks")
 
 
 def big_nodes():
@@ -198,7 +216,7 @@ def test_lstm_errors(score):
 def main():
     score = Score()
     for test in (test_answers, test_threads, test_old_names, test_any_rank, test_input_stays, test_late_shapes, test_errors,
-                 test_lstm_errors):
+                 test_lstm_errors, *([test_million] if os.environ.get("LONG") else [])):
         test(score)
     return score.finish()
 

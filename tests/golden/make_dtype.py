@@ -18,12 +18,6 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "diff"))
 import dtype_data as data  # noqa: E402
 
-MODES = {"away": 0, "up": 1, "even": 2}
-BFP = {"bfp16": {"bfp_method": "to_bfp"},
-       "bfp16_raised": {"bfp_method": "to_bfp", "use_compiler_version_cpu_kernel": 1},
-       "mx4": {"bfp_method": "to_bfp_prime", "bit_width": 11},
-       "mx6": {"bfp_method": "to_bfp_prime", "bit_width": 13},
-       "mx9": {"bfp_method": "to_bfp_prime", "bit_width": 16}}
 INTEGERS = {"uint8": (TensorProto.UINT8, "u1"), "int8": (TensorProto.INT8, "i1"),
             "uint16": (TensorProto.UINT16, "u2"), "int16": (TensorProto.INT16, "i2"),
             "uint32": (TensorProto.UINT32, "u4"), "int32": (TensorProto.INT32, "i4")}
@@ -52,15 +46,10 @@ def session(operator, inputs, output, rank=0, **attributes):
 
 
 def in_blocks(name, values, axis, size, mode, from_bf16=False):
-    attributes = {"axis": axis, "block_size": size, "rounding_mode": MODES[mode]}
-    operator = "BFPQuantizeDequantize"
-    if name in BFP:
-        attributes |= BFP[name] | {"convert_to_bfloat_before_bfp": int(from_bf16)}
-        if name in ("mx4", "mx6", "mx9"):
-            attributes |= {"sub_block_size": 2, "sub_block_shift_bits": 1}
-    else:
-        operator = "MXQuantizeDequantize"
-        attributes["element_dtype"] = name.removeprefix("mx")
+    operator, attributes = data.operator_of(name, mode)
+    attributes |= {"axis": axis, "block_size": size}
+    if from_bf16:
+        attributes["convert_to_bfloat_before_bfp"] = 1
     run = session(operator, [TensorProto.FLOAT], TensorProto.FLOAT, rank=values.ndim, **attributes)
     return run.run(None, {"x": values})[0]
 
@@ -95,13 +84,24 @@ def bfloat16(values, scale, zero):
     return np.frombuffer((ctypes.c_uint16 * values.size).from_address(out.data_ptr()), "u2").copy()
 
 
+def modes_of(name):
+    """Floats are rounded half to even whatever the operator is asked for."""
+    return ["even"] if name.startswith("mxfp") else list(data.TIES)
+
+
 def main():
     answers = {}
+    for mode in data.TIES:
+        sessions.clear()
+        names = [name for name in data.BLOCK_FORMATS if mode in modes_of(name)]
+        found = data.digests_of_million(
+            names, lambda name, values, axis: in_blocks(name, values, axis, data.size_of(name), mode))
+        answers |= {f"{name} {mode} million": digest for name, digest in found.items()}
+    many = data.million_floats()
     for name in data.BLOCK_FORMATS:
         sessions.clear()
-        size = 8 if name in ("bfp16", "bfp16_raised") else 16 if name in ("mx4", "mx6", "mx9") else 32
-        # Floats are rounded half to even whatever the operator is asked for.
-        modes = ["even"] if name.startswith(("mxfp",)) else list(MODES)
+        size = data.size_of(name)
+        modes = modes_of(name)
         for mode in modes:
             for kind, values, axis in data.sets():
                 answers[f"{name} {mode} {kind}"] = data.digest(in_blocks(name, values, axis, size, mode))
@@ -117,6 +117,7 @@ def main():
         for scale, zero in SCALES:
             codes, back = integers(name, values, scale, zero)
             answers[f"{name} {scale} {zero}"] = [data.digest(codes), data.digest(back)]
+            answers[f"{name} {scale} {zero} million"] = [data.digest(one) for one in integers(name, many, scale, zero)]
     for kind, values, _ in data.sets():
         answers[f"fp16 {kind}"] = data.digest(float16(values))
         values = values[~np.isnan(values)]
