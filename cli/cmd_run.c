@@ -1,5 +1,4 @@
 /* baryon run: a model on samples. */
-#include "base/text.h"
 #include "cli/opt.h"
 #include "cli/run_files.h"
 #include "cli/run_report.h"
@@ -8,8 +7,6 @@
 #include "input/ahead.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 struct settings {
     struct by_running_settings running;
@@ -67,43 +64,18 @@ static int open_input(struct job *job, struct baryon_error *err)
                          job->input_count, &job->data, err);
 }
 
-static int unknown_output(const struct by_port *ports, size_t count, const char *name,
-                          struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "the model has no output %s", by_quote(quoted, name));
-    struct by_text hint;
-    by_text_init(&hint, err->hint, sizeof err->hint);
-    for (size_t i = 0; i < count; i++)
-        by_text_add(&hint, "%s%s", i ? ", " : "its outputs are ", by_quote(quoted, ports[i].name));
-    return by_err_option(err, "output");
-}
-
-static const char *find_output(const struct by_port *ports, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(ports[i].name, name))
-            return ports[i].name;
-    return NULL;
-}
-
 static int choose_outputs(struct job *job, struct baryon_error *err)
 {
     const struct by_setting_texts *wanted = &job->settings->output;
     struct by_arena *arena = &job->cli->config.arena;
-    size_t count;
-    const struct by_port *ports = by_session_outputs(job->session, &count);
-    job->output_count = wanted->count ? wanted->count : count;
-    job->names = by_arena_alloc(arena, job->output_count, sizeof *job->names, err);
+    if (by_session_choose_outputs(job->session, wanted->at, wanted->count, arena, &job->names,
+                                  &job->output_count, err) < 0)
+        return by_err_option(err, "output");
     job->stats = by_arena_alloc(arena, job->output_count, sizeof *job->stats, err);
-    if (!job->names || !job->stats)
+    if (!job->stats)
         return -1;
-    for (size_t i = 0; i < job->output_count; i++) {
-        const char *name = wanted->count ? find_output(ports, count, wanted->at[i]) : ports[i].name;
-        if (!name)
-            return unknown_output(ports, count, wanted->at[i], err);
-        job->names[i] = job->stats[i].name = name;
-    }
+    for (size_t i = 0; i < job->output_count; i++)
+        job->stats[i].name = job->names[i];
     return 0;
 }
 

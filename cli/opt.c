@@ -33,19 +33,33 @@ static size_t count_rows(const struct by_config *config)
     return count;
 }
 
-static void add_row(struct parser *parser, const struct by_option *option)
+/* With _ for -, as files may spell it. */
+static const char *other_spelling(struct by_arena *arena, const char *name,
+                                  struct baryon_error *err)
+{
+    char *copy = by_arena_text(arena, name, strlen(name), err);
+    for (char *at = copy; at && *at; at++)
+        *at = *at == '-' ? '_' : *at;
+    return copy;
+}
+
+static int add_row(struct parser *parser, const struct by_option *option, struct baryon_error *err)
 {
     size_t i = parser->row_count++;
     unsigned arguments = by_option_arguments(option);
+    const char *other = other_spelling(&parser->config->arena, option->name, err);
     parser->rows[i] = option;
-    parser->longs[i] =
+    parser->longs[2 * i] =
         (struct option){option->name, argument_kinds[arguments], NULL, FIRST_ROW + (int)i};
+    parser->longs[2 * i + 1] =
+        (struct option){other, argument_kinds[arguments], NULL, FIRST_ROW + (int)i};
     if (option->letter) {
         size_t end = strlen(parser->shorts);
         parser->shorts[end] = option->letter;
         if (arguments)
             parser->shorts[end + 1] = ':';
     }
+    return other ? 0 : -1;
 }
 
 static int parser_init(struct parser *parser, struct by_config *config, int argc,
@@ -55,7 +69,7 @@ static int parser_init(struct parser *parser, struct by_config *config, int argc
     struct by_arena *arena = &config->arena;
     *parser = (struct parser){.config = config};
     parser->rows = by_arena_alloc(arena, rows, sizeof *parser->rows, err);
-    parser->longs = by_arena_alloc(arena, rows + 1, sizeof *parser->longs, err);
+    parser->longs = by_arena_alloc(arena, 2 * rows + 1, sizeof *parser->longs, err);
     parser->shorts = by_arena_alloc(arena, 2 * rows + 3, 1, err);
     parser->seen = by_arena_alloc(arena, (size_t)argc, sizeof *parser->seen, err);
     if (!parser->rows || !parser->longs || !parser->shorts || !parser->seen)
@@ -63,7 +77,8 @@ static int parser_init(struct parser *parser, struct by_config *config, int argc
     memcpy(parser->shorts, "-:", 2); /* operands in their order, no messages from getopt */
     for (size_t i = 0; i < config->count; i++)
         for (size_t k = 0; k < config->bindings[i].group->count; k++)
-            add_row(parser, &config->bindings[i].group->rows[k]);
+            if (add_row(parser, &config->bindings[i].group->rows[k], err) < 0)
+                return -1;
     return 0;
 }
 

@@ -5,12 +5,12 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run calibrate stats merge quantize plan sensitivity presets list doctor version help'
+        words='inspect check copy run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run calibrate stats merge quantize plan sensitivity presets list doctor version help' ;;
+    help:help) words='inspect check copy run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help' ;;
     inspect:--between) return ;;
     check:--target) return ;;
     copy:--external-min) return ;;
@@ -329,6 +329,32 @@ _baryon()
     sensitivity:--threads) return ;;
     sensitivity:--provider) return ;;
     sensitivity:--opt-level) words='none basic extended all' ;;
+    evaluate:--random) return ;;
+    evaluate:--seed) return ;;
+    evaluate:--int-range) return ;;
+    evaluate:--shape) return ;;
+    evaluate:--limit) return ;;
+    evaluate:--skip-bad) return ;;
+    evaluate:--prep) words='plain imagenet yolo caffe signed' ;;
+    evaluate:--resize) words='stretch short-side letterbox fit none' ;;
+    evaluate:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    evaluate:--size) return ;;
+    evaluate:--short-side) return ;;
+    evaluate:--stride) return ;;
+    evaluate:--pad) return ;;
+    evaluate:--pixels) words='rgb bgr gray' ;;
+    evaluate:--scale) return ;;
+    evaluate:--mean) return ;;
+    evaluate:--std) return ;;
+    evaluate:--layout) words='auto nchw nhwc' ;;
+    evaluate:--min) return ;;
+    evaluate:--max) return ;;
+    evaluate:--peak) return ;;
+    evaluate:--channels) words='auto first last' ;;
+    evaluate:--output) return ;;
+    evaluate:--threads) return ;;
+    evaluate:--provider) return ;;
+    evaluate:--opt-level) words='none basic extended all' ;;
     help:--format) words='text man markdown bash zsh fish' ;;
     esac
     if [[ -z $words && $word == -* ]]; then
@@ -343,6 +369,7 @@ _baryon()
         quantize) words=' -o --out --report --dump-passes --external -f --force -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         sensitivity) words=' --decompose -p --preset --compat --extra -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-headroom --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-percentile --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --op-type --node --tensor --dedicated-pairs --dedicated-dq --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --opset --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        evaluate) words=' --baseline-results-folder --quantized-results-folder -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --min --max --peak --channels --compat --logits --labels --output -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         doctor) words=' --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

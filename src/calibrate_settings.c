@@ -97,7 +97,6 @@ int by_calibrate_take(struct by_config *config, const struct by_calibrate_settin
                       const struct by_input_callback *callback, const struct by_log *log,
                       struct by_calibrate_options *options, struct baryon_error *err)
 {
-    const struct by_running_settings *running = &settings->running;
     *options = (struct by_calibrate_options){
         .targets = (enum by_target_choice)settings->tensors,
         .per_channel = settings->per_channel,
@@ -111,12 +110,8 @@ int by_calibrate_take(struct by_config *config, const struct by_calibrate_settin
     };
     if (settings->shard && read_shard(settings->shard, options, err) < 0)
         return -1;
-    by_engine_options(&running->engine, &running->runtime, &options->session);
     if (settings->votes)
         options->votes = by_vote_all_levels(&options->vote_count);
-    options->session.log = log;
-    options->input.log = log;
-    by_prep_options(config, &running->prep, &options->input.prep);
-    return callback ? by_data_options_of_caller(config, &running->data, &options->input, err)
-                    : by_data_options(config, &running->data, &options->input, err);
+    return by_running_take(config, &settings->running, callback, log, &options->session,
+                           &options->input, err);
 }

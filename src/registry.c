@@ -6,6 +6,7 @@
 #include "engine/session.h"
 #include "input/input.h"
 #include "ir/opinfo.h"
+#include "metric/metric.h"
 #include "onnx/check.h"
 #include "pass/pass.h"
 #include "preset/preset.h"
@@ -224,6 +225,22 @@ static void target_row(size_t index, struct by_registry_row *row)
     row->help = target->help;
 }
 
+static size_t metric_count(void)
+{
+    size_t count;
+    by_metrics(&count);
+    return count;
+}
+
+static void metric_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_metric *metric = &by_metrics(&count)[index];
+    row->name = metric->name;
+    snprintf(row->detail, sizeof row->detail, "%s", metric->higher ? "higher" : "lower");
+    row->help = metric->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
     {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
@@ -239,6 +256,7 @@ static const struct by_registry registries[] = {
     {"refinements", "Quark's name", "Rules by which scales move to suit an NPU", refinement_count,
      refinement_row},
     {"targets", "", "Hardware that quantized models are checked for", target_count, target_row},
+    {"metrics", "is better", "What 'baryon evaluate' measures", metric_count, metric_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},

@@ -359,3 +359,16 @@ int by_data_options_of_caller(struct by_config *config, const struct by_data_set
             return -1;
     return take_data(config, data, data->limit, options, err);
 }
+
+int by_running_take(struct by_config *config, const struct by_running_settings *running,
+                    const struct by_input_callback *callback, const struct by_log *log,
+                    struct by_session_options *session, struct by_input_options *input,
+                    struct baryon_error *err)
+{
+    by_engine_options(&running->engine, &running->runtime, session);
+    session->log = log;
+    input->log = log;
+    by_prep_options(config, &running->prep, &input->prep);
+    return callback ? by_data_options_of_caller(config, &running->data, input, err)
+                    : by_data_options(config, &running->data, input, err);
+}

@@ -61,6 +61,12 @@ int by_running_bind(struct by_config *config, struct by_running_settings *runnin
                     const struct by_option_group *own, void *settings, bool file,
                     struct baryon_error *err);
 
+/* Session and input as the settings say; samples come from the callback where it is not NULL. */
+int by_running_take(struct by_config *config, const struct by_running_settings *running,
+                    const struct by_input_callback *callback, const struct by_log *log,
+                    struct by_session_options *session, struct by_input_options *input,
+                    struct baryon_error *err);
+
 /* Refuses what contradicts itself: both or neither of --data and --random. */
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
                     struct by_input_options *options, struct baryon_error *err);

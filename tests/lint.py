@@ -34,7 +34,8 @@ LAYERS = {
     "solve": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "solve"},
     "report": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "report"},
     "preset": {"base", "preset"},
-    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", "dtype", ""},
+    "metric": {"base", "metric"},
+    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", "dtype", "metric", ""},
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

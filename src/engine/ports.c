@@ -1,6 +1,8 @@
 /* Inputs and outputs as ONNX Runtime sees them. */
 #include "engine/session_internal.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 /* The three lists of a session, as calls of the API. */
@@ -154,6 +156,40 @@ int by_ports_read(struct by_session *session, const struct baryon_model *model,
         read_list(session, &optional, &session->optional_inputs, err) ||
         read_list(session, &outputs, &session->outputs, err))
         return -1;
+    return 0;
+}
+
+static int unknown_output(const struct by_ports *outputs, const char *name,
+                          struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_USAGE, "the model has no output %s", by_quote(quoted, name));
+    struct by_text hint;
+    if (!err)
+        return -1;
+    by_text_init(&hint, err->hint, sizeof err->hint);
+    for (size_t i = 0; i < outputs->count; i++)
+        by_text_add(&hint, "%s%s", i ? ", " : "its outputs are ",
+                    by_quote(quoted, outputs->at[i].name));
+    return -1;
+}
+
+int by_session_choose_outputs(const struct by_session *session, const char *const *wanted,
+                              size_t wanted_count, struct by_arena *arena, const char ***names,
+                              size_t *count, struct baryon_error *err)
+{
+    const struct by_ports *outputs = &session->outputs;
+    *count = wanted_count ? wanted_count : outputs->count;
+    *names = by_arena_alloc(arena, *count, sizeof **names, err);
+    if (!*names)
+        return -1;
+    for (size_t i = 0; i < *count; i++) {
+        const struct by_port *port =
+            wanted_count ? by_map_get(&outputs->by_name, wanted[i]) : &outputs->at[i];
+        if (!port)
+            return unknown_output(outputs, wanted[i], err);
+        (*names)[i] = port->name;
+    }
     return 0;
 }
 

@@ -71,6 +71,11 @@ const struct by_port *by_session_inputs(const struct by_session *session, size_t
 /* What a run may be given besides: inputs with a default value. */
 const struct by_port *by_session_optional_inputs(const struct by_session *session, size_t *count);
 const struct by_port *by_session_outputs(const struct by_session *session, size_t *count);
+/* The outputs of these names, each of which there has to be; none: all. They live in the session,
+ * the list in the arena. */
+int by_session_choose_outputs(const struct by_session *session, const char *const *wanted,
+                              size_t wanted_count, struct by_arena *arena, const char ***names,
+                              size_t *count, struct baryon_error *err);
 const struct by_ort *by_session_ort(const struct by_session *session);
 
 /*

@@ -1,0 +1,242 @@
+/* baryon evaluate: how far quantized results are from the float ones. */
+#include "cli/evaluate_view.h"
+#include "cli/running.h"
+#include "cli/term.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+struct folders {
+    const char *baseline, *result;
+};
+
+struct settings {
+    struct by_running_settings running;
+    struct by_evaluate_settings evaluate;
+    struct folders folders;
+};
+
+struct job {
+    struct by_cli *cli;
+    const struct settings *settings;
+    struct by_evaluate_options options;
+    struct by_evaluation *evaluation;
+    struct by_loaded baseline, result;
+    struct by_progress progress;
+    bool begun;
+};
+
+/* --- Folders --- */
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* By options, or by operands that are folders. */
+static int find_folders(const struct job *job, struct folders *folders, struct baryon_error *err)
+{
+    const struct by_cli *cli = job->cli;
+    *folders = job->settings->folders;
+    if (folders->baseline || folders->result) {
+        if (folders->baseline && folders->result && !cli->operand_count)
+            return 0;
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--baseline-results-folder and --quantized-results-folder go together, and "
+                       "without operands");
+    }
+    if (cli->operand_count != 2)
+        return by_fail(err, BARYON_ERR_USAGE, "two models are expected, or two folders of results");
+    if (is_folder(cli->operands[0]) && is_folder(cli->operands[1]))
+        *folders = (struct folders){cli->operands[0], cli->operands[1]};
+    else if (is_folder(cli->operands[0]) || is_folder(cli->operands[1]))
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "one of the operands is a folder: two models are expected, or two folders");
+    return 0;
+}
+
+static int run_folders(struct job *job, const struct folders *folders, struct baryon_error *err)
+{
+    if (by_evaluate_take_folders(&job->cli->config, &job->settings->evaluate, &job->cli->log,
+                                 &job->options, err) < 0)
+        return -1;
+    return by_evaluate_folders(&job->evaluation, folders->baseline, folders->result, &job->options,
+                               err);
+}
+
+/* --- Models --- */
+
+static bool progress(void *context, const struct by_calibrate_progress *now)
+{
+    struct job *job = context;
+    if (!job->begun) {
+        const struct by_progress_style style = by_running_style(job->cli);
+        by_progress_begin(&job->progress, now->stage, "samples", 0, now->total, &style);
+        job->begun = true;
+    }
+    job->progress.total = now->total;
+    by_progress_step(&job->progress, now->done);
+    return false;
+}
+
+static int load(const struct job *job, struct by_loaded *loaded, const char *path,
+                struct baryon_error *err)
+{
+    const struct by_running_settings *running = &job->settings->running;
+    if (by_loaded_open(loaded, job->cli, &running->model, path, err) < 0)
+        return -1;
+    return by_model_judge_run(loaded->model, loaded->name, by_running_check(loaded, running, err),
+                              err);
+}
+
+static int run_models(struct job *job, struct baryon_error *err)
+{
+    struct by_cli *cli = job->cli;
+    if (by_evaluate_take(&cli->config, &job->settings->running, &job->settings->evaluate, NULL,
+                         &cli->log, &job->options, err) < 0 ||
+        load(job, &job->baseline, cli->operands[0], err) < 0 ||
+        load(job, &job->result, cli->operands[1], err) < 0)
+        return -1;
+    job->options.run.progress = progress;
+    job->options.run.context = job;
+    const int status = by_evaluate_models(&job->evaluation, job->baseline.model, job->result.model,
+                                          &job->options, err);
+    if (job->begun)
+        by_progress_end(&job->progress);
+    return status;
+}
+
+/* --- Reports --- */
+
+static void show_json(const struct job *job, const struct folders *folders)
+{
+    struct by_json json;
+    struct by_out *out = &job->cli->out;
+    by_json_init(&json, &out->text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "baseline", folders->baseline ? folders->baseline : job->baseline.name);
+    by_json_text(&json, "quantized", folders->baseline ? folders->result : job->result.name);
+    if (!folders->baseline)
+        by_json_text(&json, "data", job->evaluation->data);
+    by_evaluation_json(job->evaluation, &json);
+    by_json_close(&json, '}');
+    by_str_puts(&out->text, "\n");
+}
+
+static int show_models(const struct job *job, struct baryon_error *err)
+{
+    struct by_out *out = &job->cli->out;
+    const char *path = job->settings->running.data.data;
+    by_running_line(out, "baseline", job->baseline.name, NULL);
+    by_running_line(out, "quantized", job->result.name, NULL);
+    by_running_line(out, "samples", path ? path : job->evaluation->data,
+                    path ? job->evaluation->data : NULL);
+    by_str_puts(&out->text, "\n");
+    if (by_evaluation_text(job->evaluation, out, err) < 0)
+        return -1;
+    by_str_puts(&out->text, "\n  ");
+    by_plural(&out->text, job->evaluation->samples, "sample");
+    if (job->evaluation->skipped)
+        by_str_printf(&out->text, ", %" PRIu64 " skipped", job->evaluation->skipped);
+    by_str_puts(&out->text, "\n");
+    return 0;
+}
+
+/* Goals that were missed are in the JSON. */
+static int judge(const struct job *job, struct baryon_error *err)
+{
+    const int status = by_evaluation_judge(job->evaluation, err);
+    if (status < 0 && job->cli->common.json)
+        err->message[0] = '\0';
+    return status;
+}
+
+static int report(const struct job *job, const struct folders *folders, struct baryon_error *err)
+{
+    if (job->cli->common.json)
+        show_json(job, folders);
+    else if (folders->baseline)
+        by_evaluation_lines(job->evaluation, &job->cli->out);
+    else if (show_models(job, err) < 0)
+        return -1;
+    return by_out_flush(&job->cli->out, err) < 0 ? -1 : judge(job, err);
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    struct job job = {.cli = cli, .settings = data};
+    struct folders folders;
+    int status = find_folders(&job, &folders, err);
+    if (status == 0)
+        status = folders.baseline ? run_folders(&job, &folders, err) : run_models(&job, err);
+    if (status == 0)
+        status = report(&job, &folders, err);
+    by_evaluation_close(job.evaluation);
+    by_loaded_close(&job.result);
+    by_loaded_close(&job.baseline);
+    return status;
+}
+
+static const struct by_option folder_rows[] = {
+    {.name = "baseline-results-folder",
+     .type = BY_OPT_TEXT,
+     .arg = "FOLDER",
+     .offset = offsetof(struct folders, baseline),
+     .help = "Results of the float model: .npy, .png, .jpg and .jpeg files"},
+    {.name = "quantized-results-folder",
+     .type = BY_OPT_TEXT,
+     .arg = "FOLDER",
+     .offset = offsetof(struct folders, result),
+     .help = "Results of the quantized model under the same names"},
+};
+
+static const struct by_option_group folder_group = BY_OPTION_GROUP("Folders", folder_rows);
+
+static const struct by_example examples[] = {
+    {"baryon evaluate --baseline_results_folder fp32 --quantized_results_folder int8",
+     "Results that were saved before, as with Quark's tool."},
+    {"baryon evaluate model.onnx model_int8.onnx --data photos --prep imagenet",
+     "Both models on the same pictures, all outputs."},
+    {"baryon evaluate model.onnx model_int8.onnx --data photos --labels labels.txt --min "
+     "cosine=0.98 --min accuracy=0.7",
+     "Does it still classify as well? Exit status 7 where it does not."},
+    {0},
+};
+
+const struct by_command by_cmd_evaluate = {
+    .name = "evaluate",
+    .operands = "BASELINE QUANTIZED",
+    .min_operands = 0,
+    .max_operands = 2,
+    .summary = "Compare results of a quantized model with those of the float one",
+    .text =
+        "Compares two folders of results file by file, or runs two models on the same samples and "
+        "compares their outputs. Of each measure there is the mean and the worst sample; 'baryon "
+        "list metrics' has them all. Of folders eight lines are printed, the same as by Quark's "
+        "tool; --json has every measure.\n\n"
+        "PSNR is 20 log10(peak) - 10 log10(mean squared error), infinite for equal arrays. SSIM is "
+        "that of Wang and others: Gaussian windows of 11 by 11 and sigma 1.5 that lie within the "
+        "picture (of a shorter side as many places as there are, an odd number), variances around "
+        "the windows' means, each channel by itself, then the mean. The peak is 255 for pictures "
+        "and values of 8 bits, 65535 for those of 16 bits, else the greatest minus the least value "
+        "of the baseline's array, and the magnitude of an array that has one value alone. An array "
+        "of zeros has a cosine of 1 with another one, and of 0 with anything else.\n\n"
+        "--compat takes the formulas of Quark's tool: the greatest value of the baseline is the "
+        "peak of PSNR, errors below 1e-10 count as that, SSIM does not subtract the means of "
+        "windows and mirrors pictures at their ends, NaN and infinities pass through. Without it "
+        "they are refused with their place.\n\n"
+        "SQNR and all shares of rows are taken over all samples together. Rows are those of "
+        "outputs of two axes (classes are the last one); their divergence is told where they are "
+        "distributions, or with --logits.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&folder_group, offsetof(struct settings, folders)},
+               {&by_data_group, offsetof(struct settings, running.data)},
+               {&by_prep_group, offsetof(struct settings, running.prep)},
+               {&by_evaluate_group, offsetof(struct settings, evaluate)},
+               {&by_engine_group, offsetof(struct settings, running.engine)},
+               {&by_model_group, offsetof(struct settings, running.model)},
+               {&by_runtime_group, offsetof(struct settings, running.runtime)}},
+    .run = run,
+};

@@ -1,0 +1,17 @@
+/* What an evaluation says, for people and for programs. */
+#ifndef BY_EVALUATE_VIEW_H
+#define BY_EVALUATE_VIEW_H
+
+#include "base/json.h"
+#include "cli/out.h"
+#include "evaluate.h"
+
+/* The eight lines that Quark's tool prints: mean and worst of cosine, l2, psnr and ssim. */
+void by_evaluation_lines(const struct by_evaluation *evaluation, struct by_out *out);
+/* A table of all scores. */
+int by_evaluation_text(const struct by_evaluation *evaluation, struct by_out *out,
+                       struct baryon_error *err);
+/* Members of an object. */
+void by_evaluation_json(const struct by_evaluation *evaluation, struct by_json *json);
+
+#endif

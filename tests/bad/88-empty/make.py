@@ -1,0 +1,5 @@
+import os
+
+for name in ('one', 'two'):
+    os.makedirs(name)
+open('one/notes.txt', 'w').close()

@@ -1,0 +1,6 @@
+import numpy as np
+
+import evaluate_made
+
+evaluate_made.folders()
+np.save('one/more.npy', np.zeros(3))

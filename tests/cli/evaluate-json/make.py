@@ -1,0 +1,3 @@
+import evaluate_made
+
+evaluate_made.folders()
