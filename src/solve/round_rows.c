@@ -7,9 +7,10 @@
 /* Numbers of columns that are out of the input at once, unless 64 rows are more. */
 #define ROOM       ((size_t)8 << 20)
 #define ROWS_LEAST 64
-/* Columns from which on a layer's products would take most of the time, with BY_MOMENTS_ROWS_MIN
- * rows of each sample: they get fewer, so that these take as long as with so many columns. */
-#define WIDE 4096
+/* Columns from which on a layer's products would take most of the time: it gets fewer rows, so that
+ * these take as long as with so many columns. But half as many rows as columns there are. */
+#define WIDE           4096
+#define A_COLUMN_LEAST 0.5
 
 struct by_round_scratch {
     struct by_pool *pool;
@@ -197,9 +198,12 @@ static int fill(struct chunk *chunk, struct baryon_error *err)
 
 size_t by_round_rows_most(size_t columns, size_t samples)
 {
-    const size_t wanted = BY_MOMENTS_ROWS_A_COLUMN * columns / (samples ? samples : 1);
-    const double share = columns > WIDE ? (double)WIDE / (double)columns : 1;
-    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share * share);
+    const double width = (double)columns, narrow = columns > WIDE ? WIDE / width : 1;
+    const double share = narrow * narrow;
+    const double a_column = BY_MOMENTS_ROWS_A_COLUMN * share;
+    const double all = width * (a_column > A_COLUMN_LEAST ? a_column : A_COLUMN_LEAST);
+    const size_t wanted = (size_t)all / (samples ? samples : 1);
+    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share);
     return wanted > least ? wanted : least;
 }
 
