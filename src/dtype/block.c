@@ -104,18 +104,68 @@ static int run(struct work *work, by_piece_fn *piece, const struct by_team *team
                        err);
 }
 
-static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
-                       struct baryon_error *err)
+/* --- Block by block, the plain way --- */
+
+/* Of block `index`, which begins at element `at`. */
+typedef void do_block(const struct work *work, const struct by_block_place *place, size_t index,
+                      size_t at);
+
+static int each_block(const struct work *work, size_t begin, size_t end, do_block *act)
 {
-    const struct work *work = context;
     struct by_block_place place;
-    (void)worker, (void)err;
     for (size_t i = begin; i < end; i++) {
         const size_t at = locate(&work->extent, i, &place);
-        by_block_plain_round(work->dtype, work->cast, &place, work->in + at, work->out + at);
+        act(work, &place, i, at);
     }
     return 0;
 }
+
+static void round_block(const struct work *work, const struct by_block_place *place, size_t index,
+                        size_t at)
+{
+    (void)index;
+    by_block_plain_round(work->dtype, work->cast, place, work->in + at, work->out + at);
+}
+
+static void encode_block(const struct work *work, const struct by_block_place *place, size_t index,
+                         size_t at)
+{
+    uint8_t *scale = work->scales + index * work->extent.block_bytes;
+    memset(scale, 0, work->extent.block_bytes);
+    by_block_plain_encode(work->dtype, work->cast, place, work->in + at,
+                          work->codes + index * work->extent.size, scale);
+}
+
+static void decode_block(const struct work *work, const struct by_block_place *place, size_t index,
+                         size_t at)
+{
+    by_block_plain_decode(work->dtype, work->cast, place,
+                          work->from_codes + index * work->extent.size,
+                          work->from_scales + index * work->extent.block_bytes, work->out + at);
+}
+
+static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    (void)worker, (void)err;
+    return each_block(context, begin, end, round_block);
+}
+
+static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    (void)worker, (void)err;
+    return each_block(context, begin, end, encode_block);
+}
+
+static int decode_piece(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    (void)worker, (void)err;
+    return each_block(context, begin, end, decode_block);
+}
+
+/* --- Rounding, in vectors --- */
 
 /* Where the axis is the last one: lines, or all of them as one where blocks fill them. */
 static int line_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -195,46 +245,23 @@ int by_block_round(const struct by_dtype *dtype, const float *in, const struct b
     return by_block_round_team(dtype, in, cast, &team.team, out, err);
 }
 
-static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
+/* --- In memory --- */
+
+static int run_on_pool(struct work *work, by_piece_fn *piece, struct by_pool *pool,
+                       struct baryon_error *err)
 {
-    const struct work *work = context;
-    struct by_block_place place;
-    (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++) {
-        const size_t at = locate(&work->extent, i, &place);
-        uint8_t *scale = work->scales + i * work->extent.block_bytes;
-        memset(scale, 0, work->extent.block_bytes);
-        by_block_plain_encode(work->dtype, work->cast, &place, work->in + at,
-                              work->codes + i * work->extent.size, scale);
-    }
-    return 0;
+    struct by_pool_team team;
+    if (by_block_extent(work->dtype, work->cast, &work->extent, err))
+        return -1;
+    by_pool_team(&team, pool);
+    return run(work, piece, &team.team, err);
 }
 
 int by_block_encode(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
                     struct by_pool *pool, uint8_t *codes, uint8_t *scales, struct baryon_error *err)
 {
     struct work work = {.dtype = dtype, .cast = cast, .in = in, .codes = codes, .scales = scales};
-    if (by_block_extent(dtype, cast, &work.extent, err))
-        return -1;
-    struct by_pool_team team;
-    by_pool_team(&team, pool);
-    return run(&work, encode_piece, &team.team, err);
-}
-
-static int decode_piece(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
-{
-    const struct work *work = context;
-    struct by_block_place place;
-    (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++) {
-        const size_t at = locate(&work->extent, i, &place);
-        by_block_plain_decode(work->dtype, work->cast, &place,
-                              work->from_codes + i * work->extent.size,
-                              work->from_scales + i * work->extent.block_bytes, work->out + at);
-    }
-    return 0;
+    return run_on_pool(&work, encode_piece, pool, err);
 }
 
 int by_block_decode(const struct by_dtype *dtype, const uint8_t *codes, const uint8_t *scales,
@@ -243,9 +270,5 @@ int by_block_decode(const struct by_dtype *dtype, const uint8_t *codes, const ui
 {
     struct work work = {
         .dtype = dtype, .cast = cast, .out = out, .from_codes = codes, .from_scales = scales};
-    if (by_block_extent(dtype, cast, &work.extent, err))
-        return -1;
-    struct by_pool_team team;
-    by_pool_team(&team, pool);
-    return run(&work, decode_piece, &team.team, err);
+    return run_on_pool(&work, decode_piece, pool, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TOP_EXPONENT 254
+#define TILE         8192 /* values */
 
 static bool is_power(size_t x)
 {
@@ -45,9 +46,12 @@ bool by_block_fast_grid(const struct by_dtype *dtype, const struct by_block_cast
                                    .poisons = block->poisons,
                                    .from_bf16 = cast->from_bf16,
                                    .scaled = block->scaled,
-                                   .extra = block->twos ? -1 : 0};
+                                   .even = cast->ties == BY_TIES_EVEN};
     const int32_t max = (int32_t)by_float_max_code(element), mantissa = element->mantissa;
     grid->levels = (max & ((1 << mantissa) - 1)) | 1 << mantissa;
+    grid->more = block->twos ? 1 << (23 - mantissa) : 0; /* one level */
+    /* What ties to even are rounded with has an exponent above all; see zero_signs(), too. */
+    grid->most_quick = grid->even ? TOP_EXPONENT - 1 - (23 - mantissa) : -1;
     grid->span = (max >> mantissa) - 1;
     grid->below = block->top - (1 - element->bias);
     grid->most_shift = block->sub ? (1 << block->shifts) - 1 : 0;
@@ -139,43 +143,41 @@ static void plain_columns(const struct by_dtype *dtype, const struct by_block_ca
         plain(dtype, cast, in + i, rows, stride, out + i);
 }
 
-/* Fewer columns than there are lanes. */
-static void last_columns(const struct by_dtype *dtype, const struct by_block_cast *cast,
-                         const struct by_block_grid *grid, const float *in, size_t columns,
-                         float *out)
+/* Columns in a tile, where rows lie close to each other: in the array they may be in the same few
+ * lines of a cache. */
+static void do_tile(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                    const struct by_block_grid *grid, float *tile, size_t groups)
 {
-    struct by_block_grid narrow = *grid;
-    float last[BY_FAST_SIZE_MAX * BY_LANES_MAX] = {0};
-    narrow.stride = narrow.advance;
-    for (size_t row = 0; row < grid->rows; row++)
-        memcpy(last + row * narrow.stride, in + row * grid->stride, columns * sizeof *last);
-    if (!by_dtype_path_chosen()->blocks(last, last, 1, &narrow)) {
-        plain_columns(dtype, cast, in, grid->rows, grid->stride, columns, out);
-        return;
+    const struct by_dtype_path *path = by_dtype_path_chosen();
+    for (size_t i = 0; i < groups; i++) {
+        float *at = tile + i * grid->advance;
+        i += path->blocks(at, at, groups - i, grid);
+        at = tile + i * grid->advance;
+        if (i < groups)
+            plain_columns(dtype, cast, at, grid->rows, grid->stride, grid->advance, at);
     }
-    for (size_t row = 0; row < grid->rows; row++)
-        memcpy(out + row * grid->stride, last + row * narrow.stride, columns * sizeof *last);
 }
 
 void by_block_fast_columns(const struct by_dtype *dtype, const struct by_block_cast *cast,
                            const struct by_block_grid *grid, const float *in, size_t rows,
                            size_t stride, size_t columns, float *out)
 {
-    const struct by_dtype_path *path = by_dtype_path_chosen();
-    const size_t lanes = path->lanes, groups = columns / lanes;
+    float tile[TILE + BY_FAST_SIZE_MAX * BY_LANES_MAX];
+    const size_t lanes = by_dtype_path_chosen()->lanes, wide = (TILE / rows / lanes + 1) * lanes;
     struct by_block_grid upright = *grid;
     upright.rows = rows;
-    upright.stride = stride;
+    upright.stride = wide;
     upright.advance = lanes;
     upright.width = upright.sub_width = 1;
     upright.sub_rows = dtype->block.sub ? dtype->block.sub : rows;
-    for (size_t i = 0; i < groups; i++) {
-        const size_t at = i * lanes;
-        i += path->blocks(out + at, in + at, groups - i, &upright);
-        if (i < groups)
-            plain_columns(dtype, cast, in + i * lanes, rows, stride, lanes, out + i * lanes);
+    for (size_t begin = 0; begin < columns; begin += wide) {
+        const size_t some = least_of(wide, columns - begin), groups = (some + lanes - 1) / lanes;
+        for (size_t row = 0; row < rows; row++) {
+            memcpy(tile + row * wide, in + row * stride + begin, some * sizeof *tile);
+            memset(tile + row * wide + some, 0, (groups * lanes - some) * sizeof *tile);
+        }
+        do_tile(dtype, cast, &upright, tile, groups);
+        for (size_t row = 0; row < rows; row++)
+            memcpy(out + row * stride + begin, tile + row * wide, some * sizeof *tile);
     }
-    if (columns % lanes)
-        last_columns(dtype, cast, &upright, in + groups * lanes, columns % lanes,
-                     out + groups * lanes);
 }

@@ -43,7 +43,10 @@ struct by_block_grid {
     int32_t least, most;          /* exponents of blocks that are done here, and zero */
     int32_t below;                /* from a block's exponent to the base of its elements */
     int32_t span;                 /* from the base to the exponent of the limit */
-    int32_t levels, extra;        /* the limit in steps; -1: one more for negatives */
+    int32_t levels;               /* the limit in steps */
+    int32_t more;                 /* added to the bits of the limit for negatives */
+    int32_t most_quick;           /* exponents of blocks with a shorter way; below 0: none */
+    bool even;                    /* ties go to even */
     bool raises, poisons, from_bf16, scaled;
     bool zero_loses;
     int32_t zero_from;            /* see block_kernel.h; 0: zeros keep their sign */
