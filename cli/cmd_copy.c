@@ -39,17 +39,6 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
     return by_place_check_free("OUT", out, err);
 }
 
-/* The model itself must not take the place of the weights it is read from. */
-static int check_not_data(const struct baryon_model *model, const char *out,
-                          struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX];
-    if (!by_model_has_data_file(model, out))
-        return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "OUT %s is a data file of the input",
-                   by_quote(quoted, out));
-}
-
 static int edit(struct baryon_model *model, const struct settings *settings,
                 struct baryon_error *err)
 {
@@ -75,7 +64,7 @@ static int save(struct baryon_model *model, const struct settings *settings, con
         .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
         .size = size,
     };
-    if (check_not_data(model, out, err) < 0)
+    if (by_place_check_data("OUT", model, out, err) < 0)
         return -1;
     return by_model_save(model, out, &options, err);
 }

@@ -50,15 +50,6 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
     return settings->dump_passes ? by_make_folders(settings->dump_passes, err) : 0;
 }
 
-/* The model itself must not take the place of the weights it is read from. */
-static int check_not_data(const struct baryon_model *model, const char *out,
-                          struct baryon_error *err)
-{
-    if (!by_model_has_data_file(model, out))
-        return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--out is a data file of the model");
-}
-
 /* --- Writing --- */
 
 static int save(struct job *job, struct baryon_error *err)
@@ -180,7 +171,8 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
         by_quantize_beside(&q->options, &cli->config.arena, settings->out, err) < 0)
         return -1;
     q->options.dump_passes = settings->dump_passes;
-    if (by_quantizing_load(q, err) < 0 || check_not_data(q->loaded.model, settings->out, err) < 0 ||
+    if (by_quantizing_load(q, err) < 0 ||
+        by_place_check_data("--out", q->loaded.model, settings->out, err) < 0 ||
         by_quantizing_plan(q, err) < 0)
         return -1;
     by_quantization_spill(&q->quantization, settings->out, q->bytes_before);

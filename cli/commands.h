@@ -2,6 +2,7 @@
 COMMAND(by_cmd_inspect)
 COMMAND(by_cmd_check)
 COMMAND(by_cmd_copy)
+COMMAND(by_cmd_convert)
 COMMAND(by_cmd_run)
 COMMAND(by_cmd_calibrate)
 COMMAND(by_cmd_stats)

@@ -1,5 +1,7 @@
 #include "cli/places.h"
 
+#include "onnx/external.h"
+
 #include <unistd.h>
 
 int by_place_check_free(const char *what, const char *path, struct baryon_error *err)
@@ -9,4 +11,14 @@ int by_place_check_free(const char *what, const char *path, struct baryon_error 
         return 0;
     by_fail(err, BARYON_ERR_USAGE, "%s %s exists", what, by_quote(quoted, path));
     return by_err_hint(err, "--force replaces it");
+}
+
+int by_place_check_data(const char *what, const struct baryon_model *model, const char *path,
+                        struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (!by_model_has_data_file(model, path))
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "%s %s is a data file of the model", what,
+                   by_quote(quoted, path));
 }

@@ -2,9 +2,12 @@
 #ifndef BY_PLACES_H
 #define BY_PLACES_H
 
-#include "base/err.h"
+#include "ir/model.h"
 
 /* Refuses a file that exists; for commands that have --force. what: "OUT", "--out". */
 int by_place_check_free(const char *what, const char *path, struct baryon_error *err);
+/* A model must not take the place of the weights that it is read from. */
+int by_place_check_data(const char *what, const struct baryon_model *model, const char *path,
+                        struct baryon_error *err);
 
 #endif

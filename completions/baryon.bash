@@ -5,17 +5,24 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help'
+        words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]}:$previous in
-    help:help) words='inspect check copy run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help' ;;
+    help:help) words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate presets list doctor version help' ;;
     inspect:--between) return ;;
     check:--target) return ;;
     copy:--external-min) return ;;
     copy:--shape) return ;;
     copy:--rename) return ;;
+    convert:--to) words='fp32 fp16 bf16' ;;
+    convert:--only-between) return ;;
+    convert:--exclude) return ;;
+    convert:--exclude-op-type) return ;;
+    convert:--exclude-between) return ;;
+    convert:--opset) return ;;
+    convert:--pass) return ;;
     run:--random) return ;;
     run:--seed) return ;;
     run:--int-range) return ;;
@@ -362,6 +369,7 @@ _baryon()
         inspect) words=' --nodes --between --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         check) words=' --custom-ops --rules --target --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         copy) words=' --external --external-min --inline --shape --rename --sort --custom-ops -f --force --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        convert) words=' --to --keep-io --only-between -x --exclude --exclude-op-type --exclude-between --clamp --opset --pass -o --out --external -f --force --onnxruntime --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         run) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --output -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         calibrate) words=' -d --data --random --seed --int-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --votes --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

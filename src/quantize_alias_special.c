@@ -12,7 +12,8 @@ static struct by_arena *arena_of(const struct by_aliasing *at)
 
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err)
 {
-    return by_spans_read(arena_of(at), at->value, at->origin, &at->settings->file_spans, err);
+    return by_spans_read(arena_of(at), at->value, at->origin, false, &at->settings->file_spans,
+                         err);
 }
 
 /* --- TensorQuantOverrides: {tensor: [{quant_type, symmetric, scale, ...}, one for each channel]}

@@ -177,7 +177,30 @@ int by_node_texts(struct by_arena *arena, const struct by_doc_node *node, const 
     return 0;
 }
 
-static int span_of(struct by_arena *arena, const struct by_doc_node *node,
+int by_names_split(struct by_arena *arena, const char *text, const char ***names, size_t *count,
+                   struct baryon_error *err)
+{
+    size_t most = 1;
+    for (const char *at = text; *at; at++)
+        most += *at == ',';
+    *count = 0;
+    *names = by_arena_alloc(arena, most, sizeof **names, err);
+    for (const char *at = text; *names;) {
+        const size_t length = strcspn(at, ",");
+        (*names)[*count] = by_arena_text(arena, at, length, err);
+        if (!(*names)[*count])
+            return -1;
+        if (!length)
+            return by_fail(err, BARYON_ERR_USAGE, "an empty name in '%s'", text);
+        ++*count;
+        if (!at[length])
+            return 0;
+        at += length + 1;
+    }
+    return -1;
+}
+
+static int span_of(struct by_arena *arena, const struct by_doc_node *node, bool open,
                    struct by_span_rule *span, struct baryon_error *err)
 {
     if (node->kind != BY_DOC_LIST || node->count != 2)
@@ -185,34 +208,35 @@ static int span_of(struct by_arena *arena, const struct by_doc_node *node,
     if (by_node_texts(arena, node->items[0], &span->starts, &span->start_count, err) < 0 ||
         by_node_texts(arena, node->items[1], &span->ends, &span->end_count, err) < 0)
         return -1;
-    if (!span->start_count || !span->end_count)
-        return by_node_fail(node, err, "a start and an end are needed");
+    if (open ? !span->start_count && !span->end_count : !span->start_count || !span->end_count)
+        return by_node_fail(node, err, "a start %s an end %s needed", open ? "or" : "and",
+                            open ? "is" : "are");
     return 0;
 }
 
 static int add_span(struct by_arena *arena, const struct by_doc_node *node, const char *origin,
-                    struct by_span_list *spans, struct baryon_error *err)
+                    bool open, struct by_span_list *spans, struct baryon_error *err)
 {
     if (by_list_reserve(arena, spans, 1, sizeof *spans->at, err) < 0)
         return -1;
     struct by_span_rule *span = &spans->at[spans->count];
     *span = (struct by_span_rule){.origin = origin};
-    if (span_of(arena, node, span, err) < 0)
+    if (span_of(arena, node, open, span, err) < 0)
         return -1;
     spans->count++;
     return 0;
 }
 
 int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
-                  struct by_span_list *spans, struct baryon_error *err)
+                  bool open, struct by_span_list *spans, struct baryon_error *err)
 {
     if (list->kind != BY_DOC_LIST)
         return by_node_fail(list, err, "a list of [STARTS, ENDS] is expected");
     if (list->count == 2 && list->items[0]->kind == BY_DOC_SCALAR &&
         list->items[1]->kind == BY_DOC_SCALAR)
-        return add_span(arena, list, origin, spans, err);
+        return add_span(arena, list, origin, open, spans, err);
     for (size_t i = 0; i < list->count; i++)
-        if (add_span(arena, list->items[i], origin, spans, err) < 0)
+        if (add_span(arena, list->items[i], origin, open, spans, err) < 0)
             return -1;
     return 0;
 }

@@ -316,29 +316,6 @@ static int make_patterns(const struct by_recipe_settings *settings, struct by_re
 
 /* --- Spans and rules --- */
 
-static int split_names(struct by_arena *arena, const char *text, const char ***names, size_t *count,
-                       struct baryon_error *err)
-{
-    size_t most = 1;
-    for (const char *at = text; *at; at++)
-        most += *at == ',';
-    *count = 0;
-    *names = by_arena_alloc(arena, most, sizeof **names, err);
-    for (const char *at = text; *names;) {
-        const size_t length = strcspn(at, ",");
-        (*names)[*count] = by_arena_text(arena, at, length, err);
-        if (!(*names)[*count])
-            return -1;
-        if (!length)
-            return by_fail(err, BARYON_ERR_USAGE, "an empty name in '%s'", text);
-        ++*count;
-        if (!at[length])
-            return 0;
-        at += length + 1;
-    }
-    return -1;
-}
-
 static int make_spans(const struct by_recipe_settings *settings, struct by_recipe *recipe,
                       struct baryon_error *err)
 {
@@ -351,9 +328,9 @@ static int make_spans(const struct by_recipe_settings *settings, struct by_recip
         recipe->exclude_spans.at[recipe->exclude_spans.count++] = settings->file_spans.at[i];
     for (size_t i = 0; i < given->count; i++) {
         struct by_span_rule span = {.origin = "--exclude-between"};
-        if (split_names(recipe->arena, given->at[i].name, &span.starts, &span.start_count, err) <
+        if (by_names_split(recipe->arena, given->at[i].name, &span.starts, &span.start_count, err) <
                 0 ||
-            split_names(recipe->arena, given->at[i].value, &span.ends, &span.end_count, err) < 0)
+            by_names_split(recipe->arena, given->at[i].value, &span.ends, &span.end_count, err) < 0)
             return by_err_in(err, "--exclude-between");
         recipe->exclude_spans.at[recipe->exclude_spans.count++] = span;
     }

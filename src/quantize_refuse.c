@@ -118,9 +118,9 @@ int by_quantize_choose_passes(const struct by_recipe *recipe, bool *on, struct b
     for (size_t k = 0; k < recipe->passes.count; k++) {
         const char *name = recipe->passes.at[k].text;
         const bool off = *name == '-';
-        const struct by_pass *wanted = by_pass_find(name + off);
+        const struct by_pass *wanted = by_pass_pick(name + off, err);
         if (!wanted)
-            return by_fail(err, BARYON_ERR_USAGE, "there is no pass '%s'", name + off);
+            return -1;
         for (size_t i = 0; i < count; i++)
             if (passes[i] == wanted)
                 on[i] = !off;

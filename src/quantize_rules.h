@@ -38,9 +38,10 @@ int by_rule_read(struct by_arena *arena, enum by_rule_kind kind, const char *nam
                  const struct by_doc_node *node, const char *origin, struct by_rule_list *rules,
                  struct baryon_error *err);
 
-/* [[STARTS, ENDS], ...] or one such pair; starts and ends are a name or a list of names. */
+/* [[STARTS, ENDS], ...] or one such pair; starts and ends are a name or a list of names. open: one
+ * of the two may be empty. */
 int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
-                  struct by_span_list *spans, struct baryon_error *err);
+                  bool open, struct by_span_list *spans, struct baryon_error *err);
 
 /* Helpers for all that reads such nodes. */
 /* Fails and names line and column of the node. */
@@ -59,6 +60,9 @@ int by_node_type(const struct by_doc_node *node, struct by_tensor_spec *spec,
 /* A text or a list of texts, into the arena. */
 int by_node_texts(struct by_arena *arena, const struct by_doc_node *node, const char ***texts,
                   size_t *count, struct baryon_error *err);
+/* "a,b" of the command line as names, into the arena. */
+int by_names_split(struct by_arena *arena, const char *text, const char ***names, size_t *count,
+                   struct baryon_error *err);
 /* A number or a list of numbers, into the arena. */
 int by_node_numbers(struct by_arena *arena, const struct by_doc_node *node, double **numbers,
                     size_t *count, struct baryon_error *err);

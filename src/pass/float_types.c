@@ -16,12 +16,12 @@ static int bf16_to_fp32(struct by_pass_context *context, struct baryon_error *er
 
 static int fp32_to_fp16(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_retype(context, SET(BY_ELEM_FLOAT), BY_ELEM_FLOAT16, err);
+    return by_retype(context, SET(BY_ELEM_FLOAT) | SET(BY_ELEM_BFLOAT16), BY_ELEM_FLOAT16, err);
 }
 
 static int fp32_to_bf16(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_retype(context, SET(BY_ELEM_FLOAT), BY_ELEM_BFLOAT16, err);
+    return by_retype(context, SET(BY_ELEM_FLOAT) | SET(BY_ELEM_FLOAT16), BY_ELEM_BFLOAT16, err);
 }
 
 const struct by_pass by_pass_fp16_to_fp32 = {
@@ -46,7 +46,7 @@ const struct by_pass by_pass_bf16_to_fp32 = {
 
 const struct by_pass by_pass_fp32_to_fp16 = {
     .name = "fp32-to-fp16",
-    .help = "What is float32 becomes float16 where ONNX has the operator in it",
+    .help = "What is float32 or bfloat16 becomes float16 where ONNX has the operator in it",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = fp32_to_fp16,
@@ -54,7 +54,7 @@ const struct by_pass by_pass_fp32_to_fp16 = {
 
 const struct by_pass by_pass_fp32_to_bf16 = {
     .name = "fp32-to-bf16",
-    .help = "What is float32 becomes bfloat16 where ONNX has the operator in it",
+    .help = "What is float32 or float16 becomes bfloat16 where ONNX has the operator in it",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = fp32_to_bf16,

@@ -1,5 +1,6 @@
 /* The list of passes; rows run from the top. */
 #include "pass/passes.h"
+#include "base/str.h"
 
 #include <string.h>
 
@@ -70,6 +71,22 @@ const struct by_pass *by_pass_find(const char *name)
         if (strcmp(passes[i]->name, name) == 0 ||
             (passes[i]->alias && strcmp(passes[i]->alias, name) == 0))
             return passes[i];
+    return NULL;
+}
+
+const struct by_pass *by_pass_pick(const char *name, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *names[COUNT];
+    const struct by_pass *pass = by_pass_find(name);
+    if (pass)
+        return pass;
+    for (size_t i = 0; i < COUNT; i++)
+        names[i] = passes[i]->name;
+    by_fail(err, BARYON_ERR_USAGE, "there is no pass %s", by_quote(quoted, name));
+    const char *near = by_nearest(name, names, COUNT);
+    if (near)
+        by_err_hint(err, "did you mean '%s'?", near);
     return NULL;
 }
 

@@ -206,6 +206,7 @@ int by_retype(struct by_pass_context *context, uint64_t from, int64_t to, struct
     by_map_init(&r.by_graph);
     if (!r.report->arena)
         r.report->arena = &r.arena;
+    r.report->runs++;
     const int failed = check_opset(&r, err) || change(&r, err);
     by_map_release(&r.by_graph);
     by_arena_release(&r.arena);

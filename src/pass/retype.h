@@ -26,12 +26,13 @@ enum by_kept_why {
 struct by_kept {
     const char *op_type;
     enum by_kept_why why;
-    int64_t opset; /* of BY_KEPT_OPSET */
+    int64_t to, opset; /* opset: of BY_KEPT_OPSET */
     size_t count;
 };
 
 struct by_retype_report {
     struct by_arena *arena; /* of kept */
+    size_t runs;            /* of passes that change types */
     size_t nodes, tensors, casts, cancelled;
     size_t clamped, vanished; /* elements of constants: beyond the type, and 0 in it */
     struct {
@@ -52,8 +53,7 @@ struct by_retype_options {
 /* Values of the types in `from`, a bit each by element type, become `to`. */
 int by_retype(struct by_pass_context *context, uint64_t from, int64_t to, struct baryon_error *err);
 
-/* "float32", "float16", "bfloat16" and why a node stayed, as a sentence would have it. Returns
- * buf. */
-const char *by_kept_text(const struct by_kept *kept, int64_t to, char *buf, size_t size);
+/* Why nodes stayed what they were. Returns buf. */
+const char *by_kept_text(const struct by_kept *kept, char *buf, size_t size);
 
 #endif

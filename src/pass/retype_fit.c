@@ -84,7 +84,7 @@ static bool hands_on(const struct baryon_node *node)
     static const char *const moves[] = {
         "Concat",    "Expand",    "Flatten",    "Gather",    "Identity", "Range",
         "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum", "Reshape",  "Slice",
-        "Squeeze",   "Tile",      "Transpose",  "Unsqueeze", NULL};
+        "Squeeze",   "Tile",      "Transpose",  "Unsqueeze", "Where",    NULL};
     const struct by_opinfo *info = by_node_opinfo(node);
     for (const char *const *name = moves; *name; name++)
         if (by_node_is(node, *name))
@@ -164,7 +164,7 @@ static bool quantizes(const struct baryon_node *node)
 static bool is_kept(const struct by_retype *r, const struct baryon_node *node, struct by_kept *kept)
 {
     const struct by_opinfo *info = by_node_opinfo(node);
-    *kept = (struct by_kept){.op_type = node->op_type};
+    *kept = (struct by_kept){.op_type = node->op_type, .to = r->to};
     if ((r->narrows || r->options->keep_excluded) && by_pass_is_excluded(r->context, node)) {
         kept->why = BY_KEPT_ASKED;
     } else if (has_unknown_types(node)) {
@@ -190,7 +190,8 @@ static int report(struct by_retype *r, const struct by_kept *kept, struct baryon
     struct by_retype_report *report = r->report;
     for (size_t i = 0; i < report->kept.count; i++) {
         struct by_kept *row = &report->kept.at[i];
-        if (row->why == kept->why && strcmp(row->op_type, kept->op_type) == 0) {
+        if (row->why == kept->why && row->to == kept->to &&
+            strcmp(row->op_type, kept->op_type) == 0) {
             row->count++;
             return 0;
         }
@@ -228,19 +229,19 @@ int by_retype_fit(struct by_retype *r, struct baryon_error *err)
     return 0;
 }
 
-const char *by_kept_text(const struct by_kept *kept, int64_t to, char *buf, size_t size)
+const char *by_kept_text(const struct by_kept *kept, char *buf, size_t size)
 {
     static const char *const texts[] = {
-        [BY_KEPT_ASKED] = "as asked",
+        [BY_KEPT_ASKED] = "it was asked for",
         [BY_KEPT_UNKNOWN] = "ONNX does not define the operator",
         [BY_KEPT_TYPES] = "the types around it are not known, or are no tensors",
         [BY_KEPT_SCALES] = "16 bits are too few for its scales",
         [BY_KEPT_COUNTS] = "it computes with whole numbers",
     };
     if (kept->why == BY_KEPT_OPSET)
-        snprintf(buf, size, "%s needs opset %lld", by_elem_name(to), (long long)kept->opset);
+        snprintf(buf, size, "%s needs opset %lld", by_elem_name(kept->to), (long long)kept->opset);
     else if (kept->why == BY_KEPT_NEVER)
-        snprintf(buf, size, "no opset has it in %s", by_elem_name(to));
+        snprintf(buf, size, "no opset has it in %s", by_elem_name(kept->to));
     else
         snprintf(buf, size, "%s", texts[kept->why]);
     return buf;

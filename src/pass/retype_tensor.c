@@ -25,7 +25,7 @@ static int too_great(const struct by_retype *r, float value, size_t at, struct b
     by_fail(err, BARYON_ERR_UNSUPPORTED, "element %zu is %g, %s holds up to %g", at, (double)value,
             by_elem_name(r->to), (double)greatest(r->to));
     return by_err_hint(err,
-                       "--clamp makes it that; --exclude leaves nodes that read it in float32");
+                       "--clamp makes it that, --exclude leaves nodes that read it in float32");
 }
 
 /* What 16 bits cannot hold. A single number that is not 0 stays so: something divides by it. */
@@ -95,12 +95,21 @@ struct baryon_tensor *by_retype_tensor(struct by_retype *r, struct baryon_tensor
     return made;
 }
 
+/* Variances are often greater than all else, and vanish with the node. */
+static int hint_normalization(const struct baryon_value *value, struct baryon_error *err)
+{
+    for (size_t i = 0; err && err->code == BARYON_ERR_UNSUPPORTED && i < value->use_count; i++)
+        if (value->uses[i].node && by_node_is(value->uses[i].node, "BatchNormalization"))
+            return by_err_hint(err, "--pass fold-batch-norm makes it a part of the layer in front");
+    return -1;
+}
+
 int by_retype_initializer(struct by_retype *r, struct baryon_value *value, struct baryon_error *err)
 {
     struct baryon_tensor *tensor =
         by_retype_tensor(r, value->sparse ? value->sparse->values : value->initializer, err);
     if (!tensor)
-        return -1;
+        return hint_normalization(value, err);
     if (value->sparse) {
         value->sparse->values = tensor;
         return 0;

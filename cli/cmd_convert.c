@@ -1,0 +1,449 @@
+/* baryon convert: float types and other rewrites of float models. */
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/models.h"
+#include "cli/places.h"
+#include "convert_params.h"
+#include "onnx/check.h"
+#include "onnx/external.h"
+#include "onnx/save.h"
+
+#include <string.h>
+
+struct settings {
+    struct by_model_settings model;
+    struct by_runtime_settings runtime;
+    const char *out, *external;
+    int to;
+    int64_t opset;
+    bool keep_io, clamp, force;
+    struct by_setting_texts passes, exclude, exclude_op_type;
+    struct by_setting_pairs exclude_between, only_between;
+};
+
+struct job {
+    struct by_cli *cli;
+    const struct settings *settings;
+    struct by_convert convert;
+    struct by_retype_report report;
+    struct by_loaded loaded;
+    const char *in, *out;
+    uint64_t bytes_before, bytes_after;
+};
+
+/* --- What is to be done --- */
+
+static bool is_file_of_passes(const char *path)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".json", NULL};
+    const size_t length = strlen(path);
+    for (const char *const *end = ends; *end; end++)
+        if (length > strlen(*end) && !strcmp(path + length - strlen(*end), *end))
+            return true;
+    return false;
+}
+
+/* Options that say what a file of passes says. */
+static const char *const steps[] = {"to",
+                                    "opset",
+                                    "pass",
+                                    "keep-io",
+                                    "clamp",
+                                    "exclude",
+                                    "exclude-op-type",
+                                    "exclude-between",
+                                    "only-between",
+                                    NULL};
+
+static int read_file(struct job *job, struct baryon_error *err)
+{
+    const struct by_cli *cli = job->cli;
+    for (const char *const *name = steps; *name; name++)
+        if (by_config_given(&cli->config, *name)) {
+            by_fail(err, BARYON_ERR_USAGE, "--%s is for models, a file of passes says it itself",
+                    *name);
+            return -1;
+        }
+    if (by_convert_read(&job->convert, cli->operands[0], &cli->log, err) < 0)
+        return -1;
+    job->in = job->convert.in;
+    if (!job->convert.out)
+        return 0;
+    if (job->settings->out)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out and the file's output_model_path contradict each other");
+    job->out = job->convert.out;
+    return 0;
+}
+
+static int add_spans(struct job *job, const struct by_setting_pairs *pairs, const char *origin,
+                     struct by_span_list *spans, struct baryon_error *err)
+{
+    struct by_arena *arena = job->convert.arena;
+    if (by_list_reserve(arena, spans, pairs->count, sizeof *spans->at, err) < 0)
+        return -1;
+    for (size_t i = 0; i < pairs->count; i++) {
+        struct by_span_rule *span = &spans->at[spans->count++];
+        *span = (struct by_span_rule){.origin = origin};
+        if (by_names_split(arena, pairs->at[i].name, &span->starts, &span->start_count, err) < 0 ||
+            by_names_split(arena, pairs->at[i].value, &span->ends, &span->end_count, err) < 0)
+            return by_err_in(err, "%s", origin);
+    }
+    return 0;
+}
+
+static int add_exclusions(struct job *job, struct by_convert_step *step, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    struct by_span_list only = {0};
+    if (by_convert_patterns(&job->convert, &step->exclude, settings->exclude.at,
+                            settings->exclude.count, "--exclude", err) < 0 ||
+        by_convert_patterns(&job->convert, &step->exclude_op_types, settings->exclude_op_type.at,
+                            settings->exclude_op_type.count, "--exclude-op-type", err) < 0 ||
+        add_spans(job, &settings->exclude_between, "--exclude-between", &step->exclude_spans, err) <
+            0 ||
+        add_spans(job, &settings->only_between, "--only-between", &only, err) < 0)
+        return -1;
+    return by_convert_regions(&job->convert, step, &only, err);
+}
+
+static int check_options(const struct job *job, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    for (const char *const *name = steps + 3; *name && !settings->to; name++)
+        if (by_config_given(&job->cli->config, *name))
+            return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with --to", *name);
+    if (settings->clamp && settings->to == BY_ELEM_FLOAT)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--clamp has a meaning only with --to fp16 and bf16: float32 holds all");
+    if (!settings->to && !settings->opset && !settings->passes.count) {
+        by_fail(err, BARYON_ERR_USAGE, "nothing says what to convert");
+        return by_err_hint(err,
+                           "--to, --pass or --opset do, or a file of passes in place of MODEL");
+    }
+    return 0;
+}
+
+static int take_options(struct job *job, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    if (check_options(job, err) < 0)
+        return -1;
+    struct by_convert_step *step = by_convert_add(&job->convert, NULL, err);
+    if (!step)
+        return -1;
+    step->with.opset = settings->opset;
+    step->retype.keep_io = settings->keep_io;
+    step->retype.clamp = settings->clamp;
+    if (settings->opset && by_convert_switch_on(step, "convert-opset", err) < 0)
+        return -1;
+    for (size_t i = 0; i < settings->passes.count; i++)
+        if (by_convert_switch_on(step, settings->passes.at[i], err) < 0)
+            return by_err_in(err, "--pass");
+    if (settings->to && by_convert_to(step, settings->to, err) < 0)
+        return -1;
+    job->in = job->cli->operands[0];
+    return add_exclusions(job, step, err);
+}
+
+static int check_places(struct job *job, struct baryon_error *err)
+{
+    const bool force = job->settings->force;
+    if (!job->out)
+        job->out = job->settings->out;
+    if (!job->out)
+        return by_fail(err, BARYON_ERR_USAGE, "--out FILE has to be given: where the model goes");
+    if (!strcmp(job->out, "-"))
+        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', models are only written to a file");
+    if (!force && by_same_file(job->in, job->out)) {
+        by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
+        return by_err_hint(err, "--force replaces it");
+    }
+    if (!force && by_place_check_free("--out", job->out, err) < 0)
+        return -1;
+    return by_writer_probe(job->out, err);
+}
+
+/* --- Doing it --- */
+
+static bool tell_finding(void *context, const struct by_finding *finding)
+{
+    const struct job *job = context;
+    char text[1024];
+    struct baryon_error error = finding->error;
+    if (strcmp(finding->rule, "finite") != 0)
+        return true;
+    by_err_file(&error, job->in);
+    baryon_error_format(&error, text, sizeof text);
+    by_log(&job->cli->log, BY_LOG_WARNING, "%s", text);
+    return true;
+}
+
+static int convert(struct job *job, struct baryon_error *err)
+{
+    struct baryon_model *model = job->loaded.model;
+    const struct by_check_options any = {.custom_ops = true};
+    const struct by_session_options session = {
+        .ort_path = job->settings->runtime.onnxruntime, .threads = 1, .log = &job->cli->log};
+    if (by_model_check(model, &any, tell_finding, job, err) < 0)
+        return -1;
+    if (by_convert_run(&job->convert, model, &session, &job->cli->log, &job->report, err) < 0)
+        return -1;
+    if (job->report.runs && !job->report.tensors && !job->report.nodes)
+        by_log(&job->cli->log, BY_LOG_NOTICE, "%s: no float in it has a type that changes",
+               job->in);
+    return 0;
+}
+
+static int save(struct job *job, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    struct by_saved_size size;
+    const struct by_save_options options = {
+        .data = settings->external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
+        .external_file = settings->external,
+        .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
+        .size = &size,
+    };
+    if (by_place_check_data("--out", job->loaded.model, job->out, err) < 0 ||
+        by_model_save(job->loaded.model, job->out, &options, err) < 0)
+        return -1;
+    job->bytes_after = size.model + size.data;
+    return 0;
+}
+
+/* --- Telling --- */
+
+static void show_kept(struct by_str *text, const struct by_kept *kept)
+{
+    char why[160];
+    by_str_puts(text, "  ");
+    by_clean(text, kept->op_type);
+    by_str_printf(text, " (%zu) stays as it is: %s\n", kept->count,
+                  by_kept_text(kept, why, sizeof why));
+}
+
+static void show_count(struct by_str *text, size_t count, const char *what, const char *rest)
+{
+    if (!count)
+        return;
+    by_str_puts(text, "  ");
+    by_plural(text, count, what);
+    by_str_printf(text, " %s\n", rest);
+}
+
+static void show_text(const struct job *job)
+{
+    char before[32], after[32];
+    struct by_str *text = &job->cli->out.text;
+    const struct by_retype_report *report = &job->report;
+    show_count(text, report->nodes, "node", "computed in another type");
+    show_count(text, report->tensors, "constant", "stored in another type");
+    show_count(text, report->casts, "Cast", "put in");
+    show_count(text, report->cancelled, "Cast", "left out");
+    show_count(text, report->clamped, "element", "beyond the type clamped");
+    show_count(text, report->vanished, "element", "too small for the type became 0");
+    for (size_t i = 0; i < report->kept.count; i++)
+        show_kept(text, &report->kept.at[i]);
+    by_clean(text, job->out);
+    by_str_printf(text, ": %s, before %s\n", by_bytes_text(job->bytes_after, after, sizeof after),
+                  by_bytes_text(job->bytes_before, before, sizeof before));
+}
+
+static void show_json(const struct job *job)
+{
+    char why[160];
+    struct by_json json;
+    const struct by_retype_report *report = &job->report;
+    by_json_init(&json, &job->cli->out.text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "file", job->out);
+    by_json_int(&json, "bytes_before", (int64_t)job->bytes_before);
+    by_json_int(&json, "bytes", (int64_t)job->bytes_after);
+    by_json_int(&json, "nodes", (int64_t)report->nodes);
+    by_json_int(&json, "constants", (int64_t)report->tensors);
+    by_json_int(&json, "casts", (int64_t)report->casts);
+    by_json_int(&json, "casts_left_out", (int64_t)report->cancelled);
+    by_json_int(&json, "clamped", (int64_t)report->clamped);
+    by_json_int(&json, "became_zero", (int64_t)report->vanished);
+    by_json_open(&json, "kept", '[');
+    for (size_t i = 0; i < report->kept.count; i++) {
+        const struct by_kept *kept = &report->kept.at[i];
+        by_json_open(&json, NULL, '{');
+        by_json_text(&json, "operator", kept->op_type);
+        by_json_int(&json, "nodes", (int64_t)kept->count);
+        by_json_text(&json, "why", by_kept_text(kept, why, sizeof why));
+        by_json_close(&json, '}');
+    }
+    by_json_close(&json, ']');
+    by_json_close(&json, '}');
+    by_str_puts(&job->cli->out.text, "\n");
+}
+
+/* --- The command --- */
+
+/* What cannot be meant is an error of the file that says it, else of the options. */
+static void name_culprit(const struct job *job, struct baryon_error *err)
+{
+    if (err->code != BARYON_ERR_USAGE) {
+        by_err_file(err, job->loaded.name);
+    } else if (job->convert.path) {
+        err->code = BARYON_ERR_INPUT;
+        by_err_file(err, job->convert.path);
+    }
+}
+
+static int run_job(struct job *job, struct baryon_error *err)
+{
+    struct by_cli *cli = job->cli;
+    const int taken =
+        is_file_of_passes(cli->operands[0]) ? read_file(job, err) : take_options(job, err);
+    if (taken < 0 || check_places(job, err) < 0 ||
+        by_loaded_open(&job->loaded, cli, &job->settings->model, job->in, err) < 0)
+        return -1;
+    job->bytes_before = by_loaded_size(&job->loaded) + by_model_data_size(job->loaded.model);
+    int status = convert(job, err);
+    if (status < 0)
+        name_culprit(job, err);
+    if (status == 0)
+        status = save(job, err);
+    if (status < 0)
+        return by_model_judge(job->loaded.model, status, err);
+    if (cli->common.json)
+        show_json(job);
+    else if (!cli->common.quiet)
+        show_text(job);
+    return 0;
+}
+
+static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    struct by_arena *arena = &cli->config.arena;
+    struct job job = {
+        .cli = cli, .settings = data, .convert = {.arena = arena}, .report = {.arena = arena}};
+    const int status = run_job(&job, err);
+    if (job.loaded.model)
+        by_loaded_close(&job.loaded);
+    return status;
+}
+
+static const struct by_choice types[] = {
+    {"fp32", BY_ELEM_FLOAT, "float32, of float16 and bfloat16"},
+    {"fp16", BY_ELEM_FLOAT16, "float16, of float32 and bfloat16"},
+    {"bf16", BY_ELEM_BFLOAT16, "bfloat16, of float32 and float16"},
+    {0},
+};
+
+static const struct by_option type_rows[] = {
+    {.name = "to",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = types,
+     .offset = offsetof(struct settings, to),
+     .help = "The type that floats get"},
+    {.name = "keep-io",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, keep_io),
+     .help = "Inputs and outputs of the model keep their types"},
+    {.name = "only-between",
+     .type = BY_OPT_SPANS,
+     .arg = "STARTS ENDS",
+     .offset = offsetof(struct settings, only_between),
+     .help = "Convert only what lies on the ways from the nodes STARTS to the nodes ENDS, names "
+             "separated by commas; can be repeated"},
+    {.name = "exclude",
+     .letter = 'x',
+     .type = BY_OPT_TEXTS,
+     .arg = "NODE",
+     .offset = offsetof(struct settings, exclude),
+     .help = "Nodes that stay as they are, names or patterns; can be repeated"},
+    {.name = "exclude-op-type",
+     .type = BY_OPT_TEXTS,
+     .arg = "OPERATOR",
+     .offset = offsetof(struct settings, exclude_op_type),
+     .help = "Operators that stay as they are; can be repeated"},
+    {.name = "exclude-between",
+     .type = BY_OPT_SPANS,
+     .arg = "STARTS ENDS",
+     .offset = offsetof(struct settings, exclude_between),
+     .help = "What lies on the ways from STARTS to ENDS stays as it is; can be repeated"},
+    {.name = "clamp",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, clamp),
+     .help = "Constants that are beyond the type become its greatest, in place of an error"},
+};
+
+static const struct by_option pass_rows[] = {
+    {.name = "opset",
+     .type = BY_OPT_INT,
+     .arg = "N",
+     .min = 1,
+     .max = 100,
+     .offset = offsetof(struct settings, opset),
+     .help = "Bring the model to this version of ONNX's operators first"},
+    {.name = "pass",
+     .type = BY_OPT_TEXTS,
+     .arg = "PASS",
+     .offset = offsetof(struct settings, passes),
+     .help = "Run this pass, see `baryon list passes`; they run in the order of that list; can be "
+             "repeated"},
+};
+
+static const struct by_option write_rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, out),
+     .help = "Where the model goes; a file of passes may say it instead"},
+    {.name = "external",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, external),
+     .help = "Move the weights to a data file; its path is relative to the folder of --out"},
+    {.name = "force",
+     .letter = 'f',
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, force),
+     .help = "Replace files that exist"},
+};
+
+static const struct by_option_group type_group = BY_OPTION_GROUP("Types", type_rows),
+                                    pass_group = BY_OPTION_GROUP("Passes", pass_rows),
+                                    write_group = BY_OPTION_GROUP("Writing", write_rows);
+
+static const struct by_example examples[] = {
+    {"baryon convert model.onnx -o half.onnx --to fp16 --keep-io",
+     "Half the bytes; inputs and outputs stay float32."},
+    {"baryon convert half.onnx -o mixed.onnx --to fp32 --only-between /stem/Conv /head/Reshape",
+     "A part of a float16 model in float32, to quantize it."},
+    {"baryon convert passes.yaml", "What Quark's Shapeshifter is told, in the same file."},
+    {0},
+};
+
+const struct by_command by_cmd_convert = {
+    .name = "convert",
+    .operands = "FILE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Change the float types of a model, or run passes over it",
+    .text = "FILE is a model, and options say what becomes of it; or it is a file of passes as "
+            "Quark's Shapeshifter has them (.yaml, .yml or .json: input_model_path, passes, "
+            "output_model_path), which run in the order that they stand in.\n\n"
+            "Values that are read in both types get one Cast, under names that the rest of the "
+            "model knows; Casts there and back are left out. Graphs nested in If, Loop and Scan "
+            "are converted with the rest. On the way to float16 and bfloat16, operators that ONNX "
+            "does not have in the type in the model's opset stay float32, and so does what "
+            "quantizes or computes with whole numbers; what stayed, and why, is told. A constant "
+            "that the type cannot hold is an error that names it.\n\n"
+            "--out appears when it is complete, or not at all. docs/fp16.md has the whole way from "
+            "a float16 model to one of int8 and float16.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&type_group, 0},
+               {&pass_group, 0},
+               {&write_group, 0},
+               {&by_runtime_group, offsetof(struct settings, runtime)},
+               {&by_model_group, offsetof(struct settings, model)}},
+    .run = run,
+};
