@@ -1,13 +1,13 @@
 """Solved rounding: ours beside AdaRound of AMD Quark, in time, memory and accuracy.
 
     solve.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 96] [--rounds 1] [--no-peers]
-             [--keep FOLDER] [--peer-answers FOLDER] [--write]
+             [--peer-threads 0] [--keep FOLDER] [--peer-answers FOLDER] [--write]
 
 The models of bench/zoo, calibrated and solved on the same `calib` samples, judged on `eval` samples that
 neither saw. Seconds and peak memory are those of the whole process, from its start to the written file; of
-several rounds the median and the greatest. Compared are seconds of processors: the peer has one thread (with two
-it takes more of them, since its threads wait for each other), ours has all. SQNR of the outputs against the float
-model in dB, as accuracy.py takes it. Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
+several rounds the median and the greatest. Both have as many threads as they take by themselves (--peer-threads
+gives the peer another number). SQNR of the outputs against the float model in dB, as accuracy.py takes it.
+Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
 int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset. MATMUL_NBITS: models with matrices,
 weights alone, which nearest rounding and the peer take no samples for.
 """
@@ -65,19 +65,21 @@ def recorded(args, model, preset):
         return answer
     written = path.with_suffix(".onnx")
     found = judged(args, model, str(written)) if written.exists() else {"outputs": answer["outputs"]}
-    return {"cpu": answer["cpu"], "peak": answer["rss_mb"], **found}
+    return {"seconds": answer["wall"], "cpu": answer["cpu"], "peak": answer["rss_mb"], **found}
 
 
 def peer_runs(args, model, preset, folder):
     """Quark leaves a table in the folder that it is started in."""
-    os.environ["OMP_NUM_THREADS"] = "1"
+    if args.peer_threads:
+        os.environ["OMP_NUM_THREADS"] = str(args.peer_threads)
     command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
                os.path.abspath(f"{args.zoo}/models/{model}.onnx"), os.path.abspath(f"{args.zoo}/data/{model}"), preset,
                f"{folder}/peer.onnx", "--limit", str(args.samples), "--judge", "0"]
     answer = run(command, args.timeout, folder)
     if "failed" in answer:
         return answer
-    return {"cpu": answer["cpu"], "peak": answer["peak"], **judged(args, model, f"{folder}/peer.onnx")}
+    return {"seconds": answer["wall"], "cpu": answer["cpu"], "peak": answer["peak"],
+            **judged(args, model, f"{folder}/peer.onnx")}
 
 
 def theirs(args, model, preset, folder):
@@ -98,6 +100,10 @@ def ratio(one, other, key, form):
     return form(one[key] / other[key]) if key in one and key in other else ""
 
 
+def times(value):
+    return f"{value:.0f}"
+
+
 def difference(one, other):
     return "" if one is None or other is None else f"{one - other:+.1f}"
 
@@ -110,8 +116,9 @@ def row_of(args, model, preset, folder):
     remarks = [f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("nearest", plain), ("peer", other))
                if "failed" in answer]
     a, b, c = level(mine), level(plain), level(other)
-    cells = [preset, model, number(mine, "seconds"), number(mine, "cpu"), number(other, "cpu"),
-             ratio(other, mine, "cpu", lambda value: f"{value:.0f}"), number(mine, "peak"), number(other, "peak"),
+    cells = [preset, model, number(mine, "seconds"), number(other, "seconds"), ratio(other, mine, "seconds", times),
+             number(mine, "cpu"), number(other, "cpu"), ratio(other, mine, "cpu", times), number(mine, "peak"),
+             number(other, "peak"),
              ratio(mine, other, "peak", lambda value: f"{value * 100:.0f} %"), text(b), text(a), difference(a, b),
              text(c), difference(a, c), "; ".join(remarks).replace("|", "/")]
     return {"preset": preset, "solved": a, "nearest": b, "peer": c, "line": f"| {' | '.join(cells)} |"}
@@ -143,6 +150,7 @@ def summary(preset, results):
 def main():
     parser = parser_for(__doc__, "solve.md", list(PRESETS), 32, 1800, "for ours, nearest too")
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--peer-threads", type=int, default=0)
     add_peers(parser)
     args = parse(parser)
     quark = find_peer(args)
@@ -151,9 +159,9 @@ def main():
     head = ["# Solved rounding", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples to solve on, {to_judge(args, '')} others to "
             f"judge (of the four large models 32 at most). {peer}.", "", *__doc__.split("\n\n")[2].splitlines(), "",
-            "| preset | model | ours s | ours, of processors | peer, of processors | peer / ours | ours MiB | peer MiB | ours / peer | nearest dB | solved dB | "
-            "gain | peer dB | ours - peer | |",
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+            "| preset | model | ours s | peer s | peer / ours | ours, of processors | peer, of processors | peer / ours | "
+            "ours MiB | peer MiB | ours / peer | nearest dB | solved dB | gain | peer dB | ours - peer | |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     results = list(rows(args))
     ends = [summary(preset, results) for preset in args.presets]

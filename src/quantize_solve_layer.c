@@ -193,6 +193,9 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
         .relaxation = recipe->rounding == BY_ROUNDING_RELAXATION ? recipe->rounding_iterations : 0,
     };
     struct by_quantization *q = solving->q;
+    /* Others look at the whole matrix. */
+    if (recipe->rounding == BY_ROUNDING_DESCENT && recipe->rounding_starts < 2)
+        moments->samples = solving->train;
     if (gather(solving, layer, source, moments, err) < 0)
         return -1;
     q->report.solved.layers[place].rows = moments->rows;

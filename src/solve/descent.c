@@ -10,6 +10,7 @@
 #include "base/blas.h"
 #include "solve/descent_internal.h"
 #include "solve/descent_path.h"
+#include "solve/descent_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -295,6 +296,8 @@ int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32
                         .errors = errors};
     if (by_descent_check(problem, err) || check_start(problem, integers, err))
         return -1;
+    if (!problem->gram)
+        return by_descent_rows_run(problem, pool, integers, errors, err);
     if (problem->columns > BLOCK && by_blas_open(&d.blas, err))
         return -1;
     if (find_reach(&d, err))

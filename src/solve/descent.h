@@ -20,11 +20,20 @@
 
 #define BY_DESCENT_SWEEPS 12
 
+/* What samples say, in place of gram = values' values / count + damping on the diagonal. */
+struct by_descent_rows {
+    size_t count;
+    size_t stride;       /* from one column to the next, count or more */
+    const float *values; /* [columns][stride], around their means where gram is */
+    float damping;
+};
+
 /* The value of integer q is (q - zero) * scale. What is not finite is refused, and scales that are
  * not positive. */
 struct by_descent {
     size_t columns, outs;
-    const float *gram;    /* [columns][columns], both triangles */
+    const float *gram; /* [columns][columns], both triangles; NULL: rows */
+    const struct by_descent_rows *rows;
     const float *cross;   /* [outs][columns] */
     const float *weights; /* [outs][columns]: integers come to be one of the two next to these */
     const float *scales;  /* [outs][groups] */
@@ -49,10 +58,11 @@ int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32
 /* Nearest integers of the weights, ties to even, within the levels. The problem may be without
  * gram and cross. Those of a weight that is no number or of no proper scale are the zero's. */
 void by_descent_nearest(const struct by_descent *problem, int32_t *integers);
-/* error(w) of integers for each output, in double. One thread, columns^2 * outs / 2 products. */
+/* error(w) of integers for each output, in double. One thread, columns^2 * outs / 2 products. The
+ * problem is one that by_descent_check() takes. */
 int by_descent_error(const struct by_descent *problem, const int32_t *integers, double *errors,
                      struct baryon_error *err);
-/* Everything that by_descent_run() and by_gptq_run() refuse. */
+/* Everything that by_descent_run() and by_gptq_run() refuse, but that the latter takes no rows. */
 int by_descent_check(const struct by_descent *problem, struct baryon_error *err);
 
 #endif

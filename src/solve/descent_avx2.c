@@ -16,6 +16,6 @@ static bool supported(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_descent_path by_descent_avx2 = {"avx2", supported, sweep, add, dot};
+const struct by_descent_path by_descent_avx2 = {"avx2", supported, sweep, add, dot, project, push};
 
 #endif

@@ -16,6 +16,7 @@ static bool supported(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 }
 
-const struct by_descent_path by_descent_avx512 = {"avx512", supported, sweep, add, dot};
+const struct by_descent_path by_descent_avx512 = {"avx512", supported, sweep, add,
+                                                  dot,      project,   push};
 
 #endif

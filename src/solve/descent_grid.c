@@ -1,6 +1,7 @@
 /* The grid that integers lie on: what is refused, the nearest ones, their error. */
 #include "solve/descent_internal.h"
 #include "solve/descent_path.h"
+#include "solve/descent_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,10 +61,21 @@ static int check_levels(const struct by_descent *p, struct baryon_error *err)
     return 0;
 }
 
+static int check_samples(const struct by_descent *p, struct baryon_error *err)
+{
+    if (p->gram)
+        return check_finite("gram", p->gram, p->columns * p->columns, err);
+    if (!p->rows || !p->rows->count || p->rows->stride < p->rows->count)
+        return by_fail(err, BARYON_ERR_USAGE, "neither gram nor rows, or none of these");
+    for (size_t i = 0; i < p->columns; i++)
+        if (check_finite("rows", p->rows->values + i * p->rows->stride, p->rows->count, err))
+            return -1;
+    return 0;
+}
+
 int by_descent_check(const struct by_descent *p, struct baryon_error *err)
 {
-    if (check_sizes(p, err) || check_levels(p, err) ||
-        check_finite("gram", p->gram, p->columns * p->columns, err) ||
+    if (check_sizes(p, err) || check_levels(p, err) || check_samples(p, err) ||
         check_finite("cross", p->cross, p->outs * p->columns, err) ||
         check_finite("weights", p->weights, p->outs * p->columns, err))
         return -1;
@@ -124,8 +136,8 @@ static void few_errors(const struct by_descent *p, const double *values, size_t 
 int by_descent_error(const struct by_descent *p, const int32_t *integers, double *errors,
                      struct baryon_error *err)
 {
-    if (by_descent_check(p, err))
-        return -1;
+    if (!p->gram)
+        return by_descent_rows_error(p, integers, errors, err);
     double *values =
         by_alloc(by_descent_min(BY_DESCENT_FEW, p->outs) * p->columns, sizeof *values, err);
     if (!values)

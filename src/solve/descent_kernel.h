@@ -6,7 +6,7 @@
  *   BITS(mask)       of a vector of integers, all ones or zeros: a bit for each, the first lowest
  *   LOW(x), HIGH(x)  halves of a vector of floats
  *
- * and gets sweep(), add() and dot().
+ * and gets sweep(), add(), dot(), project() and push().
  */
 #ifndef BY_DESCENT_KERNEL_H
 #define BY_DESCENT_KERNEL_H
@@ -153,6 +153,43 @@ TARGET static double dot(const float *row, const double *with, size_t count)
     for (size_t k = 0; i + k < count; k++)
         lanes[k] += (double)row[i + k] * with[i + k];
     return by_descent_join(lanes);
+}
+
+/* --- Rows --- */
+
+typedef float side_floats __attribute__((vector_size(4 * BY_DESCENT_SIDE)));
+
+/* Not returned: half of the paths have no registers for it. */
+INLINE void add_side(side_floats *to, float factor, const float *at)
+{
+    side_floats x;
+    memcpy(&x, at, sizeof x);
+    *to += factor * x;
+}
+
+TARGET static void project(const float *column, const float *lines, size_t count,
+                           float sums[BY_DESCENT_SIDE])
+{
+    side_floats lanes[4] = {{0}};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            add_side(lanes + k, column[i + k], lines + (i + k) * BY_DESCENT_SIDE);
+    for (; i < count; i++)
+        add_side(lanes + i % 4, column[i], lines + i * BY_DESCENT_SIDE);
+    const side_floats sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+    memcpy(sums, &sum, sizeof sum);
+}
+
+TARGET static void push(float *lines, const float *column, size_t count,
+                        const float factors[BY_DESCENT_SIDE])
+{
+    for (size_t i = 0; i < count; i++) {
+        side_floats line;
+        memcpy(&line, lines + i * BY_DESCENT_SIDE, sizeof line);
+        add_side(&line, column[i], factors);
+        memcpy(lines + i * BY_DESCENT_SIDE, &line, sizeof line);
+    }
 }
 
 #endif

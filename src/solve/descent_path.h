@@ -15,6 +15,8 @@
 /* Columns that are gone through before what they did is told to all the others. */
 #define BY_DESCENT_BLOCK 128
 #define BY_DESCENT_LANES 16
+/* Outputs side by side where rows stand for gram (descent_rows.h). */
+#define BY_DESCENT_SIDE 8
 
 /* A block of columns of one output. */
 struct by_descent_line {
@@ -41,6 +43,13 @@ struct by_descent_path {
     void (*add)(float *to, size_t count, const float *rows, size_t stride, const uint32_t *which,
                 size_t which_count, const float *factors);
     double (*dot)(const float *row, const double *with, size_t count);
+    /* sums[k] = column[i] * lines[i][k] over the rows, row i in lane i mod 4, lanes joined as a
+     * tree. */
+    void (*project)(const float *column, const float *lines, size_t count,
+                    float sums[BY_DESCENT_SIDE]);
+    /* lines[i][k] += column[i] * factors[k] */
+    void (*push)(float *lines, const float *column, size_t count,
+                 const float factors[BY_DESCENT_SIDE]);
 };
 
 /* Best first; the last one is the reference, which every processor supports. */

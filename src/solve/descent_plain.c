@@ -55,12 +55,31 @@ static double dot(const float *row, const double *with, size_t count)
     return by_descent_join(lanes);
 }
 
+static void project(const float *column, const float *lines, size_t count,
+                    float sums[BY_DESCENT_SIDE])
+{
+    for (size_t k = 0; k < BY_DESCENT_SIDE; k++) {
+        float lanes[4] = {0};
+        for (size_t i = 0; i < count; i++)
+            lanes[i % 4] += column[i] * lines[i * BY_DESCENT_SIDE + k];
+        sums[k] = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+    }
+}
+
+static void push(float *lines, const float *column, size_t count,
+                 const float factors[BY_DESCENT_SIDE])
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < BY_DESCENT_SIDE; k++)
+            lines[i * BY_DESCENT_SIDE + k] += column[i] * factors[k];
+}
+
 static bool always(void)
 {
     return true;
 }
 
-static const struct by_descent_path plain = {"plain", always, sweep, add, dot};
+static const struct by_descent_path plain = {"plain", always, sweep, add, dot, project, push};
 
 const struct by_descent_path *const *by_descent_paths(size_t *count)
 {

@@ -22,4 +22,4 @@ static bool always(void)
     return true;
 }
 
-const struct by_descent_path by_descent_vector = {"vector", always, sweep, add, dot};
+const struct by_descent_path by_descent_vector = {"vector", always, sweep, add, dot, project, push};

@@ -28,8 +28,7 @@ static int solve_groups(void *context, size_t begin, size_t end, unsigned worker
     (void)worker;
     for (size_t g = begin; g < end; g++) {
         struct by_descent one = by_round_group(groups->problem, g);
-        one.gram = groups->moments->gram + g * width * width;
-        one.cross = groups->moments->cross + g * outs * width;
+        by_round_pose(groups->moments, g, &one);
         if (groups->run(groups, g, &one, groups->integers + g * outs * width, err) < 0)
             return -1;
     }

@@ -1,5 +1,5 @@
 /*
- * What the files round.c and round_solve.c share.
+ * What the files round*.c share.
  */
 #ifndef BY_ROUND_INTERNAL_H
 #define BY_ROUND_INTERNAL_H
@@ -23,6 +23,21 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice);
 bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* --- The quadratic form that moments are (round_form.c) --- */
+
+/* A group's form becomes that of the problem. */
+void by_round_pose(const struct by_round_moments *moments, size_t group,
+                   struct by_descent *problem);
+/* What is aimed at gets a share of what float weights give on the same inputs. Where inputs carry
+ * much noise, what the float layer gave is best met by weights that are all too small, and layer
+ * after layer the signal fades; what the float weights give does not ask for that. */
+int by_round_mix(const struct by_round_moments *moments, const float *weights, double share,
+                 struct by_pool *pool, struct baryon_error *err);
+/* What samples do not tell is left where the float weights are. */
+void by_round_damp(struct by_round_moments *moments, const float *weights, double damping);
+/* From the matrix around the means to that of the values. */
+void by_round_uncentre(struct by_round_moments *moments);
+
 /* Integers of GPTQ for the layer's moments, anywhere within the levels. */
 int by_round_feed_back(const struct by_round_problem *problem, const struct by_round_layer *layer,
                        const struct by_round_moments *moments, struct by_pool *pool,

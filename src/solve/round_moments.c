@@ -3,18 +3,20 @@
 #include "solve/round_sums.h"
 #include "stats/moments_internal.h"
 
+#include <math.h>
+#include <string.h>
+
 int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
                           struct baryon_error *err)
 {
     const size_t columns = layer->columns, outs = layer->groups * layer->outs;
     *moments =
         (struct by_round_moments){.groups = layer->groups, .outs = layer->outs, .columns = columns};
-    moments->gram = by_alloc_zero(layer->groups * columns * columns, sizeof(float), err);
     moments->cross = by_alloc_zero(outs * columns, sizeof(float), err);
     moments->x = by_alloc_zero(layer->groups * columns, sizeof(double), err);
     moments->y = by_alloc_zero(outs, sizeof(double), err);
     moments->yy = by_alloc_zero(outs, sizeof(double), err);
-    if (moments->gram && moments->cross && moments->x && moments->y && moments->yy)
+    if (moments->cross && moments->x && moments->y && moments->yy)
         return 0;
     by_round_moments_release(moments);
     return -1;
@@ -23,11 +25,59 @@ int by_round_moments_init(struct by_round_moments *moments, const struct by_roun
 void by_round_moments_release(struct by_round_moments *moments)
 {
     by_free(moments->gram);
+    by_free(moments->values);
     by_free(moments->cross);
     by_free(moments->x);
     by_free(moments->y);
     by_free(moments->yy);
     *moments = (struct by_round_moments){0};
+}
+
+/* --- Gram or rows --- */
+
+#define WIDTH_LEAST 2048 /* columns */
+/* Work as multiplications of a matrix product: descent on a row of an output, which takes some
+ * forty looks at each column, and descent on the Gram matrix. */
+#define ON_ROWS 70.0
+#define ON_GRAM 1.5
+
+static bool rows_are_less(const struct by_round_moments *moments, size_t rows_a_sample)
+{
+    const double columns = (double)moments->columns, outs = (double)moments->outs;
+    const double rows = (double)rows_a_sample * (double)moments->samples;
+    return moments->samples && moments->groups == 1 && moments->columns >= WIDTH_LEAST &&
+           rows < columns && ON_ROWS * rows * outs < columns * (rows / 2 + ON_GRAM * outs);
+}
+
+/* Room for so many more rows: of the first sample as if all were like it. */
+static int make_room(struct by_round_moments *moments, size_t rows, struct baryon_error *err)
+{
+    const size_t used = (size_t)moments->rows, needed = used + rows;
+    if (needed <= moments->kept.stride)
+        return 0;
+    const size_t stride = used ? 2 * needed : rows * moments->samples;
+    float *values = by_alloc(moments->columns * stride, sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t i = 0; i < moments->columns && used; i++)
+        memcpy(values + i * stride, moments->values + i * moments->kept.stride,
+               used * sizeof *values);
+    by_free(moments->values);
+    moments->values = values;
+    moments->kept = (struct by_descent_rows){.stride = stride, .values = values};
+    return 0;
+}
+
+static int prepare(struct by_round_moments *moments, const struct by_round_chunk *chunk,
+                   struct baryon_error *err)
+{
+    if (moments->gram)
+        return 0;
+    if (moments->values || rows_are_less(moments, chunk->rows))
+        return make_room(moments, moments->values ? chunk->length : chunk->rows, err);
+    moments->gram =
+        by_alloc_zero(moments->groups * moments->columns * moments->columns, sizeof(float), err);
+    return moments->gram ? 0 : -1;
 }
 
 /* --- Adding a chunk --- */
@@ -104,10 +154,20 @@ static void add_cross(const struct adding *adding, size_t group, size_t block)
                         (int)moments->columns);
 }
 
-/* Of a group: its tiles, row by row, and then the products with the outputs. */
+static void keep_rows(const struct adding *adding, size_t block)
+{
+    const struct by_round_moments *moments = adding->moments;
+    const size_t first = block * BY_MOMENTS_TILE, length = adding->chunk->length;
+    for (size_t i = first; i < first + width_of(adding, block); i++)
+        memcpy(moments->values + i * moments->kept.stride + moments->rows,
+               adding->chunk->x + i * length, length * sizeof(float));
+}
+
+/* Of a group: the products with the outputs, and then its tiles, row by row, or the rows. */
 static size_t items_a_group(const struct adding *adding)
 {
-    return adding->blocks * (adding->blocks + 1) / 2 + adding->blocks;
+    return adding->blocks +
+           (adding->moments->gram ? adding->blocks * (adding->blocks + 1) / 2 : adding->blocks);
 }
 
 static int add_item(void *context, size_t begin, size_t end, unsigned worker,
@@ -123,6 +183,10 @@ static int add_item(void *context, size_t begin, size_t end, unsigned worker,
             continue;
         }
         item -= adding->blocks;
+        if (!adding->moments->gram) {
+            keep_rows(adding, item);
+            continue;
+        }
         for (; item >= adding->blocks - row; row++)
             item -= adding->blocks - row;
         add_gram(adding, i / each, row, row + item);
@@ -156,12 +220,14 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
     struct adding *adding = context;
     struct by_round_moments *moments = adding->moments;
     adding->chunk = chunk;
-    moments->rows += chunk->length;
+    if (prepare(moments, chunk, err) < 0)
+        return -1;
     const size_t items = moments->groups * items_a_group(adding);
     const size_t sums = moments->groups * (moments->columns + moments->outs);
     if (by_par_for(adding->pool, items, moments->columns <= BY_FEW_COLUMNS ? 16 : 1, add_item,
                    adding, err) < 0)
         return -1;
+    moments->rows += chunk->length;
     return by_par_for(adding->pool, sums, 64, add_sums_of, adding, err);
 }
 
@@ -178,42 +244,53 @@ int by_round_moments_look(struct by_round_moments *moments, struct by_round_scra
 
 /* --- Finishing --- */
 
-struct finishing {
-    struct by_round_moments *moments;
-    bool centred;
-};
-
 /* One row of a Gram matrix, from the diagonal on, and its mirror. */
-static void finish_row(const struct finishing *finishing, size_t group, size_t row)
+static void finish_row(const struct by_round_moments *moments, size_t group, size_t row)
 {
-    const struct by_round_moments *moments = finishing->moments;
     const size_t width = moments->columns;
     const double *x = moments->x + group * width, count = (double)moments->rows;
     float *gram = moments->gram + group * width * width;
     for (size_t i = row; i < width; i++) {
-        const double shift = finishing->centred ? x[row] * x[i] : 0;
+        const double shift = moments->centred ? x[row] * x[i] : 0;
         gram[row * width + i] = (float)((double)gram[row * width + i] / count - shift);
         gram[i * width + row] = gram[row * width + i];
+    }
+}
+
+/* A column that is constant but for rounding says nothing. */
+#define CONSTANT 1e-6
+
+/* What is kept of a column comes around its mean. */
+static void centre(const struct by_round_moments *moments, size_t column)
+{
+    const double mean = moments->x[column], least = CONSTANT * fabs(mean);
+    float *values = moments->values + column * moments->kept.stride;
+    for (size_t i = 0; moments->centred && i < moments->kept.count; i++) {
+        const double value = (double)values[i] - mean;
+        values[i] = fabs(value) > least ? (float)value : 0;
     }
 }
 
 static int finish_rows(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
-    const struct finishing *finishing = context;
+    const struct by_round_moments *moments = context;
     (void)worker, (void)err;
     for (size_t i = begin; i < end; i++)
-        finish_row(finishing, i / finishing->moments->columns, i % finishing->moments->columns);
+        if (moments->gram)
+            finish_row(moments, i / moments->columns, i % moments->columns);
+        else
+            centre(moments, i);
     return 0;
 }
 
-static void finish_cross(const struct by_round_moments *moments, size_t out, bool centred)
+static void finish_cross(const struct by_round_moments *moments, size_t out)
 {
     const size_t width = moments->columns;
     const double *x = moments->x + out / moments->outs * width;
     float *cross = moments->cross + out * width;
     for (size_t i = 0; i < width; i++) {
-        const double shift = centred ? moments->y[out] * x[i] : 0;
+        const double shift = moments->centred ? moments->y[out] * x[i] : 0;
         cross[i] = (float)((double)cross[i] / (double)moments->rows - shift);
     }
 }
@@ -221,7 +298,6 @@ static void finish_cross(const struct by_round_moments *moments, size_t out, boo
 int by_round_moments_finish(struct by_round_moments *moments, bool centred, struct by_pool *pool,
                             struct baryon_error *err)
 {
-    struct finishing finishing = {moments, centred};
     const size_t outs = moments->groups * moments->outs, xs = moments->groups * moments->columns;
     for (size_t i = 0; i < xs; i++)
         moments->x[i] /= (double)moments->rows;
@@ -229,7 +305,9 @@ int by_round_moments_finish(struct by_round_moments *moments, bool centred, stru
         moments->y[i] /= (double)moments->rows;
         moments->yy[i] /= (double)moments->rows;
     }
+    moments->centred = centred;
     for (size_t i = 0; i < outs; i++)
-        finish_cross(moments, i, centred);
-    return by_par_for(pool, xs, 16, finish_rows, &finishing, err);
+        finish_cross(moments, i);
+    moments->kept.count = (size_t)moments->rows;
+    return by_par_for(pool, xs, 16, finish_rows, moments, err);
 }

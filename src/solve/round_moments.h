@@ -1,17 +1,24 @@
 /*
  * What a layer's rounding needs to know of samples: the Gram matrix of what it reads in the
  * quantized model, and the products of that with what it gives in the float one. Added sample by
- * sample; the same for any number of threads.
+ * sample; the same for any number of threads. Where the layer may be solved on its rows, and is so
+ * with less work, these are kept in place of the Gram matrix: the first sample with rows decides.
  */
 #ifndef BY_ROUND_MOMENTS_H
 #define BY_ROUND_MOMENTS_H
 
+#include "solve/descent.h"
 #include "solve/round_rows.h"
 
 struct by_round_moments {
     size_t groups, outs, columns;
     uint64_t rows;
-    float *gram;   /* [groups][columns][columns]; the upper triangle until it is finished */
+    size_t samples; /* that are to come, where rows may be kept; 0: they may not */
+    /* [groups][columns][columns]; the upper triangle until it is finished. NULL: there are rows. */
+    float *gram;
+    struct by_descent_rows kept;
+    float *values; /* of kept */
+    bool centred;
     float *cross;  /* [groups][outs][columns] */
     double *x, *y; /* [groups * columns], [groups * outs]: sums, then means */
     double *yy;    /* [groups * outs]: sums of squares, then means */

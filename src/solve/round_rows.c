@@ -203,7 +203,7 @@ size_t by_round_rows_most(size_t columns, size_t samples)
     const double a_column = BY_MOMENTS_ROWS_A_COLUMN * share;
     const double all = width * (a_column > A_COLUMN_LEAST ? a_column : A_COLUMN_LEAST);
     const size_t wanted = (size_t)all / (samples ? samples : 1);
-    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share);
+    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share * narrow);
     return wanted > least ? wanted : least;
 }
 
@@ -324,7 +324,8 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
     for (size_t done = 0; done < rows.count; done += chunk.length) {
         chunk.begin = done;
         chunk.length = rows.count - done < most ? rows.count - done : most;
-        const struct by_round_chunk given = {layer, chunk.length, scratch->x, scratch->y};
+        const struct by_round_chunk given = {layer, chunk.length, rows.count, scratch->x,
+                                             scratch->y};
         if (fill(&chunk, err) < 0 || look(context, &given, err) < 0)
             return -1;
     }

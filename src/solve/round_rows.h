@@ -31,6 +31,7 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 struct by_round_chunk {
     const struct by_round_layer *layer;
     size_t length;
+    size_t rows;    /* of the sample, in all its chunks */
     const float *x; /* [groups * columns][length] */
     const float *y; /* [groups * outs][length] */
 };

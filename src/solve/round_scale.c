@@ -85,8 +85,8 @@ static int error_of(void *context, size_t begin, size_t end, unsigned worker,
         const size_t group = i / blocks, first = i % blocks * BLOCK;
         const size_t place = group * outs + first;
         struct by_descent one = by_round_group(&scaling->problem, group);
-        one.gram = scaling->moments->gram + group * width * width;
-        one.cross = scaling->moments->cross + place * width;
+        by_round_pose(scaling->moments, group, &one);
+        one.cross += first * width;
         one.weights += first * width;
         one.scales += first * one.groups;
         one.zeros += first * one.groups;

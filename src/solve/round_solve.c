@@ -11,64 +11,7 @@ struct solving {
     const struct by_round_options *options;
     struct by_round_choice *choice, *scaled;
     struct by_pool *pool;
-    const struct by_blas *blas;
-    float share; /* of the float weights in what is aimed at */
 };
-
-#define BLOCK 64 /* outputs at once */
-
-static int mix_blocks(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    const struct solving *solving = context;
-    const struct by_round_moments *moments = solving->moments;
-    const size_t width = moments->columns, blocks = (moments->outs + BLOCK - 1) / BLOCK;
-    const float share = solving->share;
-    (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++) {
-        const size_t first = i % blocks * BLOCK, left = moments->outs - first;
-        const size_t place = (i / blocks * moments->outs + first) * width;
-        solving->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS,
-                             (int)(left < BLOCK ? left : BLOCK), (int)width, (int)width, share,
-                             solving->problem->weights + place, (int)width,
-                             moments->gram + i / blocks * width * width, (int)width, 1 - share,
-                             moments->cross + place, (int)width);
-    }
-    return 0;
-}
-
-/* Where inputs carry much noise, what the float layer gave is best met by weights that are all too
- * small, and layer after layer the signal fades. What the float weights give on the same inputs
- * does not ask for that. */
-static int mix(struct solving *solving, double share, struct baryon_error *err)
-{
-    const struct by_round_moments *moments = solving->moments;
-    const size_t blocks = (moments->outs + BLOCK - 1) / BLOCK;
-    if (share <= 0)
-        return 0;
-    solving->share = (float)share;
-    if (by_blas_open(&solving->blas, err) < 0)
-        return -1;
-    return by_par_for(solving->pool, moments->groups * blocks, 1, mix_blocks, solving, err);
-}
-
-/* What samples do not tell is left where the float weights are. */
-static void damp(const struct solving *solving)
-{
-    const struct by_round_moments *moments = solving->moments;
-    const size_t width = moments->columns;
-    for (size_t g = 0; g < moments->groups; g++) {
-        float *gram = moments->gram + g * width * width;
-        double sum = 0;
-        for (size_t i = 0; i < width; i++)
-            sum += (double)gram[i * width + i];
-        const float more = (float)(solving->options->damping * sum / (double)width);
-        for (size_t i = 0; i < width; i++)
-            gram[i * width + i] += more;
-        for (size_t i = g * moments->outs * width; i < (g + 1) * moments->outs * width; i++)
-            moments->cross[i] += more * solving->problem->weights[i];
-    }
-}
 
 static int descend(struct solving *solving, struct baryon_error *err)
 {
@@ -95,18 +38,7 @@ static void solve_biases(const struct by_round_moments *moments, struct by_round
     }
 }
 
-/* From the matrix around the means to that of the values. */
-static void uncentre_gram(struct by_round_moments *moments)
-{
-    const size_t width = moments->columns;
-    for (size_t i = 0; i < moments->groups * width; i++) {
-        const double *x = moments->x + i / width * width;
-        for (size_t k = 0; k < width; k++)
-            moments->gram[i * width + k] += (float)(moments->x[i] * x[k]);
-    }
-}
-
-/* The same of the products, for biases that stay as they are. */
+/* Products around the means become those of the values, for biases that stay as they are. */
 static void uncentre_cross(struct by_round_moments *moments, const float *was, const float *biases)
 {
     const size_t width = moments->columns;
@@ -122,7 +54,7 @@ static void uncentre_cross(struct by_round_moments *moments, const float *was, c
 static int solve_again(struct solving *solving, const float *was, struct baryon_error *err)
 {
     if (!was)
-        uncentre_gram(solving->moments);
+        by_round_uncentre(solving->moments);
     uncentre_cross(solving->moments, was, solving->choice->biases);
     return descend(solving, err);
 }
@@ -198,12 +130,12 @@ static int find_scales(const struct solving *solving, const struct by_quant_plan
                        const size_t *units, struct baryon_error *err)
 {
     const struct by_round_layer *layer = solving->layer;
-    struct solving exact = *solving;
     struct by_round_moments moments = *solving->moments;
     const size_t count = moments.groups * moments.outs * moments.columns;
     moments.cross = by_alloc_zero(count, sizeof *moments.cross, err);
-    exact.moments = &moments;
-    int status = moments.cross ? mix(&exact, 1, err) : -1;
+    int status = moments.cross
+                     ? by_round_mix(&moments, solving->problem->weights, 1, solving->pool, err)
+                     : -1;
     if (status == 0)
         status = by_round_scale(solving->problem, layer, &moments, units,
                                 plan->rows.at[layer->weight].spec.scale == BY_SCALE_POW2,
@@ -257,12 +189,13 @@ static int solve(struct solving *solving, const struct by_quant_plan *plan,
                  struct baryon_error *err)
 {
     if (has_fixed_bias(solving)) {
-        uncentre_gram(solving->moments);
+        by_round_uncentre(solving->moments);
         uncentre_cross(solving->moments, NULL, solving->choice->biases);
     }
-    if (mix(solving, solving->options->mix, err) < 0)
+    if (by_round_mix(solving->moments, solving->problem->weights, solving->options->mix,
+                     solving->pool, err) < 0)
         return -1;
-    damp(solving);
+    by_round_damp(solving->moments, solving->problem->weights, solving->options->damping);
     if ((solving->options->gptq && feed_back(solving, err) < 0) || descend(solving, err) < 0 ||
         look_behind(solving, err) < 0)
         return -1;

@@ -114,6 +114,16 @@ def sampled():
     return net.layer("Conv", "two", (6, 8, 3, 3), 6, relu=False)
 
 
+def wide():
+    """More columns than a Gram matrix is made of: what layers read is kept instead. So few rows leave much
+    to choose, and sweeps end before all have settled."""
+    net = Net([3, 16], seed=11)
+    net.layer("Gemm", "spread", (2100, 16), 2100, transB=1)
+    net.layer("MatMul", "no_bias", (2100, 12))
+    net.layer("Gemm", "back", (12, 2304), 2304)
+    return net.layer("Gemm", "head", (10, 2304), 10, relu=False, transB=1)
+
+
 def simulated():
     """Hardware computes another Sigmoid and LeakyRelu; what is wanted is what the model computes."""
     net = Net([1, 3, 9, 9], seed=10)
@@ -549,6 +559,10 @@ def main():
         look(score, make, form, options, expected)
     for form, options in GROUPS.items():
         look(score, products, form, options, SOLVED[products])
+    for form, further in (("float", []), ("channel", []), ("int4", []), ("float", ["--rounding-scales"]),
+                          ("float", ["--rounding-biases=false"])):
+        look(score, wide, " ".join([form, *further]), [*FORMS[form], *further], ["spread", "no_bias", "back", "head"],
+             exact=False, scales="--rounding-scales" in further)
     look(score, sampled, "float", A8W8, ["one", "two"], exact=False)
     look(score, simulated, "pow2", XINT8[:2], ["one", "two", "three"])
     scaled = [case.scaled for make in (windows, products) for form in ("pow2", "float", "int4", "uint8 channel")

@@ -34,14 +34,19 @@ static inline void *descent_room(size_t count, size_t size)
 }
 
 /* Inputs that hang together: each is a mix of the one before it and something new. */
+static inline void fill_row(double *x, const struct descent_shape *shape, size_t row)
+{
+    for (size_t i = 0; i < shape->columns; i++)
+        x[i] = (i ? 0.7 * x[i - 1] : 0) + by_rng_normal(shape->seed, row, i);
+}
+
 static inline void fill_gram(float *gram, const struct descent_shape *shape)
 {
     const size_t columns = shape->columns;
     double *x = descent_room(columns, sizeof *x),
            *sums = descent_room(columns * columns, sizeof *x);
     for (size_t row = 0; row < shape->rows; row++) {
-        for (size_t i = 0; i < columns; i++)
-            x[i] = (i ? 0.7 * x[i - 1] : 0) + by_rng_normal(shape->seed, row, i);
+        fill_row(x, shape, row);
         for (size_t i = 0; i < columns; i++)
             for (size_t j = 0; j < columns; j++)
                 sums[i * columns + j] += x[i] * x[j];

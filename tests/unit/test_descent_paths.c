@@ -76,6 +76,21 @@ static void assert_same_sums(const struct by_descent_path *path,
     assert_memory_equal(&x, &y, sizeof x);
 }
 
+static void assert_same_sides(const struct by_descent_path *path,
+                              const struct by_descent_path *plain, const float *gram, size_t count)
+{
+    float a[WIDE * BY_DESCENT_SIDE], b[WIDE * BY_DESCENT_SIDE];
+    float sums[BY_DESCENT_SIDE], others[BY_DESCENT_SIDE];
+    memcpy(a, gram + 5, sizeof a);
+    memcpy(b, gram + 5, sizeof b);
+    path->push(a, gram + 9, count, gram + 70);
+    plain->push(b, gram + 9, count, gram + 70);
+    assert_memory_equal(a, b, sizeof a);
+    path->project(gram + 3, a, count, sums);
+    plain->project(gram + 3, b, count, others);
+    assert_memory_equal(sums, others, sizeof sums);
+}
+
 static void fill_square(float *gram)
 {
     for (size_t i = 0; i < WIDE; i++)
@@ -96,6 +111,7 @@ static void paths_agree(void **state)
         for (size_t width = 1; width <= BY_DESCENT_BLOCK; width += width < 36 ? 1 : 23) {
             assert_same_steps(paths[p], paths[count - 1], gram, width);
             assert_same_sums(paths[p], paths[count - 1], gram, width);
+            assert_same_sides(paths[p], paths[count - 1], gram, width);
         }
     }
 }
