@@ -415,7 +415,7 @@ static const struct by_option_group type_group = BY_OPTION_GROUP("Types", type_r
 static const struct by_example examples[] = {
     {"baryon convert model.onnx -o half.onnx --to fp16 --keep-io",
      "Half the bytes; inputs and outputs stay float32."},
-    {"baryon convert half.onnx -o mixed.onnx --to fp32 --only-between /stem/Conv /head/Reshape",
+    {"baryon convert half.onnx -o mix.onnx --to fp32 --only-between /a/Conv /b/Add",
      "A part of a float16 model in float32, to quantize it."},
     {"baryon convert passes.yaml", "What Quark's Shapeshifter is told, in the same file."},
     {0},
