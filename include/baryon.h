@@ -11,6 +11,7 @@
  *     baryon/calibrate.h   settings, samples, and statistics of a model on them
  *     baryon/statistics.h  what statistics tell, ranges and scales for one
  *     baryon/quantize.h    quantizing a model
+ *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
@@ -37,6 +38,7 @@
 #include "baryon/edit.h"
 #include "baryon/error.h"
 #include "baryon/evaluate.h"
+#include "baryon/formats.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
 #include "baryon/run.h"

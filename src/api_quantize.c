@@ -1,4 +1,5 @@
 /* The public interface: quantization. */
+#include "api_plan.h"
 #include "api_work.h"
 #include "base/file.h"
 #include "calibrate_begin.h"
@@ -12,10 +13,23 @@ struct job {
     struct by_api_work work;
     struct by_quantize_settings settings;
     struct by_quantize_options options;
-    const char *out; /* where it is written, NULL: it stays in memory */
+    const char *out;           /* where it is written, NULL: it stays in memory */
+    struct baryon_plan **plan; /* wanted, or NULL */
+    bool plan_only;
 };
 
 /* --- What was asked for --- */
+
+static int take_plan(struct job *job, struct baryon_plan **plan, struct baryon_error *err)
+{
+    if (job->plan_only && plan)
+        return by_fail(err, BARYON_ERR_USAGE, "the plan is asked for twice");
+    if (plan) {
+        *plan = NULL;
+        job->plan = plan;
+    }
+    return 0;
+}
 
 static int take(struct job *job, bool file, const struct baryon_setting *settings, size_t count,
                 const struct baryon_quantize_options *theirs, struct baryon_error *err)
@@ -33,7 +47,7 @@ static int take(struct job *job, bool file, const struct baryon_setting *setting
                          err) < 0)
         return -1;
     by_api_work_watch(work, &job->options.calibrate);
-    return 0;
+    return take_plan(job, options.plan, err);
 }
 
 /* --- What comes out --- */
@@ -69,6 +83,14 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 
 /* --- Running --- */
 
+static int lower(struct job *job, struct baryon_model *model, struct by_quantization *quantization,
+                 struct baryon_error *err)
+{
+    if (job->out)
+        by_quantization_spill(quantization, job->out, model->file.size + by_model_data_size(model));
+    return by_quantization_lower(quantization, err);
+}
+
 static int quantize(struct job *job, struct baryon_model *model,
                     struct baryon_quantize_summary *theirs, struct baryon_error *err)
 {
@@ -82,11 +104,12 @@ static int quantize(struct job *job, struct baryon_model *model,
     int status = by_quantization_open(&quantization, model, &job->options, err);
     if (status == 0)
         summarize(&quantization, &summary);
-    if (status == 0 && job->out)
-        by_quantization_spill(&quantization, job->out,
-                              model->file.size + by_model_data_size(model));
-    if (status == 0)
-        status = by_quantization_lower(&quantization, err);
+    if (status == 0 && job->plan)
+        status = by_api_plan_make(job->plan, quantization.plan, err);
+    if (status == 0 && !job->plan_only)
+        status = lower(job, model, &quantization, err);
+    if (status == 0 && job->plan)
+        by_api_plan_stages(*job->plan, &quantization.report);
     by_quantization_close(&quantization);
     return status == 0 && theirs ? give_summary(theirs, &summary, err) : status;
 }
@@ -99,21 +122,47 @@ static int check_out(const char *out, struct baryon_error *err)
     return by_writer_probe(out, err);
 }
 
+static int close_job(struct job *job, int status)
+{
+    by_api_work_close(&job->work);
+    if (status < 0 && job->plan) {
+        baryon_plan_free(*job->plan);
+        *job->plan = NULL;
+    }
+    return status;
+}
+
+static int in_memory(struct job *job, struct baryon_model *model,
+                     const struct baryon_setting *settings, size_t count,
+                     const struct baryon_quantize_options *options,
+                     struct baryon_quantize_summary *summary, struct baryon_error *err)
+{
+    by_api_work_init(&job->work, model->path);
+    int status = take(job, false, settings, count, options, err);
+    if (status == 0)
+        status = by_model_settle(model, err);
+    if (status == 0)
+        status = by_model_judge_run(model, job->work.path, quantize(job, model, summary, err), err);
+    return close_job(job, status);
+}
+
 int baryon_quantize(struct baryon_model *model, const struct baryon_setting *settings, size_t count,
                     const struct baryon_quantize_options *options,
                     struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
     struct job job = {0};
     struct baryon_error own;
-    err = err ? err : &own;
-    by_api_work_init(&job.work, model->path);
-    int status = take(&job, false, settings, count, options, err);
-    if (status == 0)
-        status = by_model_settle(model, err);
-    if (status == 0)
-        status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);
-    by_api_work_close(&job.work);
-    return status;
+    return in_memory(&job, model, settings, count, options, summary, err ? err : &own);
+}
+
+int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *model,
+                     const struct baryon_setting *settings, size_t count,
+                     const struct baryon_quantize_options *options, struct baryon_error *err)
+{
+    struct job job = {.plan = plan, .plan_only = true};
+    struct baryon_error own;
+    *plan = NULL;
+    return in_memory(&job, model, settings, count, options, NULL, err ? err : &own);
 }
 
 int baryon_quantize_file(const char *path, const char *out, const struct baryon_setting *settings,
@@ -138,7 +187,6 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
         status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
     if (status == 0)
         by_quantize_clean(&job.options);
-    by_api_work_close(&job.work);
     by_model_free(model);
-    return status;
+    return close_job(&job, status);
 }

@@ -64,6 +64,12 @@ struct baryon_samples {
     void *context;
     uint64_t count;   /* of samples; 0: they are counted first, which reads all of them */
     const char *name; /* of the source; statistics of other sources are told by it. May be NULL */
+    /*
+     * Samples that come only once, or are not counted, are kept for what needs them again: 64 MiB
+     * in memory and the rest in a temporary file, so many bytes in all; 0: 4 GiB. Beyond that
+     * they are made again where there is a rewind, and are an error where there is none.
+     */
+    uint64_t keep;
 };
 
 struct baryon_progress {

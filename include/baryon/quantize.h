@@ -26,12 +26,15 @@ extern "C" {
  *         baryon_model_save(model, "model_int8.onnx", NULL, &err))
  *         return -1;
  */
+struct baryon_plan;
+
 struct baryon_quantize_options {
     size_t size;
     const struct baryon_samples *samples; /* instead of the settings data and random; with rewind */
     baryon_progress_fn *progress;         /* of samples: when a stage begins, and after each */
     baryon_log_fn *log;                   /* for notices and warnings; default: nobody */
     void *context;                        /* of both */
+    struct baryon_plan **plan; /* what was decided, by baryon_plan_free(); NULL: not wanted */
 };
 
 /* What was done. Nodes that have nothing to quantize, such as Shape, count as neither. */
@@ -55,6 +58,55 @@ BARYON_API int baryon_quantize_file(const char *path, const char *out,
                                     const struct baryon_quantize_options *options,
                                     struct baryon_quantize_summary *summary,
                                     struct baryon_error *err);
+
+/*
+ * Plan
+ *
+ * What quantization decides about each node and each tensor, and why: a table, as `baryon plan`
+ * shows it. It goes with a quantization (options.plan), or is made alone: baryon_plan_make() goes
+ * as far as baryon_quantize() with the same settings, and the model is good for nothing but being
+ * freed then. options.plan stays NULL there.
+ */
+BARYON_API int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *model,
+                                const struct baryon_setting *settings, size_t count,
+                                const struct baryon_quantize_options *options,
+                                struct baryon_error *err);
+BARYON_API void baryon_plan_free(struct baryon_plan *plan);
+
+/* More members may follow in later versions in these structs. */
+struct baryon_plan_node {
+    const char *name, *op_type;
+    const char *state; /* "quantized", "float" (it could be quantized), "other" */
+    const char *why;
+    double multiply_adds; /* 0: none, or unknown */
+};
+
+struct baryon_plan_tensor {
+    const char *name;
+    const char *role;    /* "activation", "weight", "bias" */
+    const char *type;    /* "int8, symmetric, power of two, per tensor" */
+    const char *why;     /* what put it there */
+    const char *remarks; /* what happened to it later, "" when nothing did */
+    const char *shares;  /* the tensor whose parameters it has; NULL: its own */
+    uint64_t scales;     /* how many; 0: none */
+    double scale, last_scale;
+    int64_t zero_point;
+    double low, high; /* range of an activation; NaN: unknown */
+    uint64_t readers;
+};
+
+struct baryon_plan_stage {
+    const char *name; /* "passes", "calibrate", ... */
+    double seconds;
+};
+
+/* By place; NULL behind the last one. */
+BARYON_API const struct baryon_plan_node *baryon_plan_node(const struct baryon_plan *plan,
+                                                           size_t place);
+BARYON_API const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan,
+                                                               size_t place);
+BARYON_API const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan,
+                                                             size_t place);
 
 #ifdef __cplusplus
 }

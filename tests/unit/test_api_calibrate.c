@@ -390,7 +390,7 @@ static void test_unknown_count(void **state)
     struct maker maker = {.nameless = true};
     struct baryon_statistics *statistics, *known = calibrated(NULL);
     ok(calibrate(&statistics, &maker, 0, NULL));
-    assert_int_equal(maker.rewinds, 1);
+    assert_int_equal(maker.rewinds, 0); /* they were kept */
     assert_int_equal(baryon_statistics_total(statistics), SAMPLES);
     assert_known(baryon_statistics_find(statistics, "z"), true);
     ok(baryon_statistics_save(statistics, "unknown.stats", &err));
@@ -398,6 +398,34 @@ static void test_unknown_count(void **state)
     assert_same_files("unknown.stats", "known.stats");
     baryon_statistics_free(statistics);
     baryon_statistics_free(known);
+}
+
+static int calibrate_kept(struct maker *maker, uint64_t keep, bool rewinds)
+{
+    struct baryon_samples samples = samples_of(maker, 0);
+    samples.keep = keep;
+    samples.rewind = rewinds ? samples.rewind : NULL;
+    const struct baryon_calibrate_options options = {.size = sizeof options, .samples = &samples};
+    struct baryon_statistics *statistics;
+    struct baryon_model *model = make_model(2);
+    const int status = baryon_calibrate(&statistics, model, NULL, 0, &options, &err);
+    assert_true(status || baryon_statistics_total(statistics) == SAMPLES);
+    baryon_statistics_free(statistics);
+    baryon_model_free(model);
+    return status;
+}
+
+static void test_kept_samples(void **state)
+{
+    (void)state;
+    struct maker maker = {0};
+    ok(calibrate_kept(&(struct maker){0}, 0, false));
+    ok(calibrate_kept(&maker, 1, true));
+    assert_int_equal(maker.rewinds, 1);
+    assert_error(calibrate_kept(&(struct maker){0}, 1, false), BARYON_ERR_UNSUPPORTED,
+                 "samples that come only once are needed again, and they take more than the 1 "
+                 "bytes that are kept; let the reader begin again (rewind), set a limit, or "
+                 "calibrate once and give the statistics");
 }
 
 static void refused_samples(struct baryon_samples samples, const char *wanted)
@@ -436,9 +464,6 @@ static void test_bad_samples(void **state)
     struct baryon_samples samples = samples_of(&maker, SAMPLES);
     samples.next = NULL;
     refused_samples(samples, "the samples have no function next");
-    samples = samples_of(&maker, 0);
-    samples.rewind = NULL;
-    refused_samples(samples, "the samples say neither how many they are nor how to begin again");
     samples.size = 3;
     refused_samples(samples, "options with a size of 3, their own is expected");
 }
@@ -760,6 +785,7 @@ int main(void)
         cmocka_unit_test(test_config),
         cmocka_unit_test(test_same_from_files),
         cmocka_unit_test(test_unknown_count),
+        cmocka_unit_test(test_kept_samples),
         cmocka_unit_test(test_bad_samples),
         cmocka_unit_test(test_nonfinite),
         cmocka_unit_test(test_progress),

@@ -338,10 +338,57 @@ static void test_samples_that_come_once(void **state)
     ok(baryon_quantize(model, &automatic, 1, &options, &summary, &err));
     assert_int_equal(summary.samples, SAMPLES);
     baryon_model_free(model);
+    maker = (struct maker){0};
     model = make_pair();
-    assert_error(baryon_quantize(model, exact, 2, &options, NULL, &err), BARYON_ERR_USAGE,
-                 "equalization needs samples twice, and these come only once; give a function that "
-                 "begins again, or cle off");
+    ok(baryon_quantize(model, exact, 2, &options, NULL, &err));
+    baryon_model_free(model);
+}
+
+static const struct baryon_plan_tensor *find_tensor(const struct baryon_plan *plan,
+                                                    const char *name)
+{
+    const struct baryon_plan_tensor *tensor;
+    for (size_t i = 0; (tensor = baryon_plan_tensor(plan, i)); i++)
+        if (!strcmp(tensor->name, name))
+            return tensor;
+    return NULL;
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"preset", "A8W8"}, {"cle", "off"}};
+    struct maker maker = {0};
+    const struct baryon_samples samples = {
+        .size = sizeof samples, .next = make_next, .context = &maker, .count = SAMPLES};
+    struct baryon_plan *alone, *with;
+    struct baryon_quantize_options options = {.size = sizeof options, .samples = &samples};
+    struct baryon_model *model = make_pair();
+    ok(baryon_plan_make(&alone, model, settings, 2, &options, &err));
+    baryon_model_free(model);
+    maker = (struct maker){0};
+    options.plan = &with;
+    model = make_pair();
+    ok(baryon_quantize(model, settings, 2, &options, NULL, &err));
+    baryon_model_free(model);
+    size_t rows = 0;
+    for (const struct baryon_plan_tensor *one; (one = baryon_plan_tensor(alone, rows)); rows++) {
+        const struct baryon_plan_tensor *other = find_tensor(with, one->name);
+        assert_non_null(other);
+        assert_string_equal(one->type, other->type);
+        assert_true(one->scale == other->scale && one->zero_point == other->zero_point);
+    }
+    assert_true(rows > 2);
+    assert_string_equal(baryon_plan_node(alone, 0)->state, "quantized");
+    assert_non_null(baryon_plan_stage(with, 0));
+    assert_true(strlen(baryon_plan_stage(with, 0)->name) > 0);
+    baryon_plan_free(alone);
+    baryon_plan_free(with);
+
+    model = make_pair();
+    assert_error(baryon_plan_make(&alone, model, settings, 2, &options, &err), BARYON_ERR_USAGE,
+                 "the plan is asked for twice");
+    assert_null(alone);
     baryon_model_free(model);
 }
 
@@ -364,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_plan),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_refused_calls),
         cmocka_unit_test(test_equalization),

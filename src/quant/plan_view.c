@@ -1,6 +1,7 @@
-#include "cli/plan_view.h"
+#include "quant/plan_view.h"
 
 #include "base/map.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "ir/tensor.h"
 
