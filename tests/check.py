@@ -32,6 +32,7 @@ NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
+PYTHONS = ["--jobs", "2", *sorted(glob("tests/python/test_*.py"))]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
 VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half paths sketch sketch_property weights".split()]
@@ -82,13 +83,14 @@ PARTS = {
     "cases": [cases("build", "--need", NUMBERS)],
     "diff": [[PROGRAMS, "--seconds", "300", *DIFF]],
     "process": [[PROGRAMS, "--seconds", "300", *PROCESS]],
+    "python": [[PROGRAMS, "--seconds", "300", *PYTHONS]],
     "corpus": [["tests/run_fuzz.py", "--replay"]],
     "install": [["tests/install.sh"]],
     "docs": [make("docs-check")],
     "lint": [["tests/lint.py"]],
 }
 WHOLE = {"corpus", "install", "docs", "lint"}  # short ones; they take a turn as a whole
-AT_ONCE = {"unit", "cases", "diff", "process", *WHOLE}  # each program of the others takes one
+AT_ONCE = {"unit", "cases", "diff", "process", "python", *WHOLE}  # each program of the others takes one
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
     "aarch64": [
@@ -113,6 +115,7 @@ MORE_PARTS = {
         units("build/faults", "--seconds", "1200", pattern="tests/fault/test_*.c"),
     ],
     "process-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PROCESS]],
+    "python-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *PYTHONS]],
     "diff-long": [["env", "LONG=1", PROGRAMS, "--seconds", "3600", *DIFF]],
     "torture": [["build/faults/tests/torture/torture", *TORTURED]],
     "faults-unit": [

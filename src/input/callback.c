@@ -57,6 +57,15 @@ static int look_at(struct by_input *input, const struct by_array *arrays, size_t
     return 0;
 }
 
+/* A file may call its only array as it likes; a program that names it means that name. */
+static int wrong_name(const struct by_input *input, const struct by_array *array,
+                      struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    by_fail(err, BARYON_ERR_INPUT, "the model has no input %s", by_quote(quoted, array->name));
+    return by_err_hint(err, "its input is %s", by_quote(quoted, input->ports[0].name));
+}
+
 static int take(struct by_input *input, const struct by_array *arrays, size_t count,
                 struct by_sample *sample, struct baryon_error *err)
 {
@@ -67,6 +76,8 @@ static int take(struct by_input *input, const struct by_array *arrays, size_t co
         by_match_all(input->ports, input->port_count, 0, calls->stored, count, calls->matches,
                      &renamed, err) < 0)
         return -1;
+    if (renamed)
+        return wrong_name(input, &arrays[0], err);
     for (size_t i = 0; i < input->port_count; i++) {
         if (by_match_take(&calls->matches[i], &input->ports[i], NULL,
                           input->options.allow_nonfinite, &sample->arena, &sample->arrays[i],

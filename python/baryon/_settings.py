@@ -1,0 +1,72 @@
+"""Options as the settings of the library.
+
+Names are those of the command line, with _ for -. Texts, numbers and flags are handed on as pairs,
+lists and maps in a configuration file, in which they need no spelling of their own.
+"""
+
+import json
+import os
+import tempfile
+
+from ._library import Setting, onnxruntime
+
+
+def _scalar(value):
+    """The value as one would write it; None when it is a list or a map."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, str, os.PathLike)):
+        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return _scalar(value.item()) if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else None
+
+
+def _plain(value):
+    """The same for JSON."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    raise TypeError(f"an option cannot be a {type(value).__name__}")
+
+
+class Settings:
+    """Pairs, and the file that one of them names; for a with statement."""
+
+    def __init__(self, options, runs=True):
+        pairs, maps = [], {}
+        for name, value in options.items():
+            if value is None:
+                continue
+            text = _scalar(value)
+            if text is None:
+                maps[name] = _plain(value)
+            else:
+                pairs.append((name, text))
+        folder = onnxruntime() if runs and "onnxruntime" not in options else None
+        if folder:
+            pairs.append(("onnxruntime", folder))
+        self.pairs, self.maps, self.file = pairs, maps, None
+
+    def __enter__(self):
+        if self.maps:
+            if any(name == "config" for name, _ in self.pairs):
+                raise ValueError("config and options that are lists or maps cannot be given at once")
+            with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False, encoding="utf-8") as file:
+                json.dump(self.maps, file)
+            self.file = file.name
+            self.pairs.append(("config", self.file))
+        self.count = len(self.pairs)
+        self.structs = (Setting * max(self.count, 1))()
+        for struct, (name, value) in zip(self.structs, self.pairs):
+            struct.name, struct.value = name.encode(), value.encode()
+        return self
+
+    def __exit__(self, *_):
+        if self.file:
+            os.unlink(self.file)

@@ -1,0 +1,80 @@
+"""Errors of the library. Each is also one of Python's own, so that either can be caught."""
+
+import ctypes
+
+
+class Error(Exception):
+    """code: "input", "usage", ...; the parts of the message are file, place, message and hint."""
+
+    code = file = place = message = hint = ""
+
+
+class InternalError(Error, RuntimeError):
+    """A defect of Baryon itself."""
+
+
+class UsageError(Error, ValueError):
+    """Options or arguments that make no sense."""
+
+
+class InputError(Error, ValueError):
+    """A damaged or wrong file, or a wrong sample."""
+
+
+class ChangedError(Error, RuntimeError):
+    """A file changed while it was in use, or statistics are of something else."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Well formed, but not something that Baryon does."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Out of memory, or over the limit set for it."""
+
+
+class FileError(Error, OSError):
+    """Reading or writing failed."""
+
+
+class DependencyError(Error, RuntimeError):
+    """ONNX Runtime or another library is missing."""
+
+
+class EngineError(Error, RuntimeError):
+    """ONNX Runtime refused or failed."""
+
+
+class GoalError(Error):
+    """A goal was missed."""
+
+
+class CancelledError(Error):
+    """A progress function asked to stop."""
+
+
+_KINDS = {
+    "usage": UsageError, "input": InputError, "changed": ChangedError,
+    "unsupported": UnsupportedError, "nomem": OutOfMemoryError, "io": FileError,
+    "dependency": DependencyError, "engine": EngineError, "goal": GoalError,
+    "cancelled": CancelledError,
+}  # fmt: skip
+
+
+def _text(raw):
+    return raw.decode("utf-8", "replace")
+
+
+def from_struct(library, struct, hide=None):
+    """The exception of a filled struct baryon_error. hide: a file of ours that nobody knows."""
+    code = _text(library.baryon_code_name(struct.code))
+    if hide and _text(struct.file) == hide:
+        struct.file = b""
+        head, _, rest = _text(struct.place).partition(": ")
+        struct.place = rest.encode() if head[:1].isdigit() else struct.place
+    buffer = ctypes.create_string_buffer(2048)
+    library.baryon_error_format(ctypes.byref(struct), buffer, len(buffer))
+    error = _KINDS.get(code, InternalError)(_text(buffer.value))
+    error.code, error.file, error.place = code, _text(struct.file), _text(struct.place)
+    error.message, error.hint = _text(struct.message), _text(struct.hint)
+    return error

@@ -1,0 +1,169 @@
+"""Quantizing models."""
+
+import ctypes
+import os
+from typing import NamedTuple, Optional
+
+from . import _library
+from ._call import Call
+from ._model import Loaded, path_of
+from ._samples import is_path, open_source
+from ._settings import Settings
+
+
+class PlanNode(NamedTuple):
+    name: str
+    op_type: str
+    state: str  #: "quantized", "float" (it could be quantized), "other"
+    why: str
+    multiply_adds: float  #: 0: none, or unknown
+
+
+class PlanTensor(NamedTuple):
+    name: str
+    role: str  #: "activation", "weight", "bias"
+    type: str
+    why: str
+    remarks: str
+    shares: Optional[str]  #: the tensor whose parameters it has
+    scales: int  #: how many; 0: none
+    scale: float
+    last_scale: float
+    zero_point: int
+    low: float
+    high: float  #: range of an activation; NaN: unknown
+    readers: int
+
+
+def _row(kind, struct):
+    values = (getattr(struct, name) for name in kind._fields)
+    return kind(*(value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values))
+
+
+def _rows(kind, get, pointer):
+    found = []
+    while row := get(pointer, len(found)):
+        found.append(_row(kind, row.contents))
+    return found
+
+
+class Plan:
+    """What becomes of each node and tensor, and why: nodes, tensors, and seconds by stage."""
+
+    def __init__(self, pointer):
+        library = _library.library()
+        self.nodes = _rows(PlanNode, library.baryon_plan_node, pointer)
+        self.tensors = _rows(PlanTensor, library.baryon_plan_tensor, pointer)
+        self.stages = {}
+        while stage := library.baryon_plan_stage(pointer, len(self.stages)):
+            self.stages[stage.contents.name.decode()] = stage.contents.seconds
+
+    def tensor(self, name):
+        for row in self.tensors:
+            if row.name == name:
+                return row
+        from ._names import near
+
+        raise KeyError(f"no tensor {name!r} is quantized{near(name, [row.name for row in self.tensors])}")
+
+    def table(self):
+        """The tensors as text, a line each."""
+        rows = [(row.name, row.role, row.type, f"{row.scale:.6g}" if row.scales else "") for row in self.tensors]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+    def __repr__(self):
+        quantized = sum(node.state == "quantized" for node in self.nodes)
+        floats = [node for node in self.nodes if node.state == "float"]
+        return f"<Plan: {quantized} nodes quantized, {len(floats)} stay float, {len(self.tensors)} tensors>"
+
+
+class Result:
+    """What quantize() gives.
+
+    path: where the model is, or None; model: its bytes, when it was not written; plan: a Plan;
+    stages: seconds by stage; quantized_nodes, float_nodes, multiply_adds,
+    quantized_multiply_adds, samples, seconds.
+    """
+
+    def __init__(self, path, model, plan, summary):
+        self.path, self.model, self.plan, self.stages = path, model, plan, plan.stages
+        for name, _ in _library.Summary._fields_[1:]:
+            setattr(self, name, getattr(summary, name))
+
+    def to_onnx(self):
+        """The model as an onnx.ModelProto."""
+        import onnx
+
+        return onnx.load(self.path) if self.model is None else onnx.load_from_string(self.model)
+
+    def __repr__(self):
+        where = self.path or f"{len(self.model)} bytes"
+        return (f"<Result: {where}, {self.quantized_nodes} nodes quantized, {self.float_nodes} stay float, "
+                f"{self.seconds:.2f} s>")
+
+
+class _Wanted:
+    """The struct baryon_plan that a call fills, as a Plan."""
+
+    def __init__(self):
+        self.pointer = ctypes.c_void_p()
+
+    def take(self):
+        try:
+            return Plan(self.pointer)
+        finally:
+            _library.library().baryon_plan_free(self.pointer)
+
+
+def _settings(preset, data, options):
+    options = {"preset": preset, **options}
+    if is_path(data):
+        options["data"] = data
+    return Settings(options)
+
+
+def quantize(model, output=None, *, preset=None, data=None, progress=None, **options):
+    """Quantizes a model (a path, bytes, or an onnx.ModelProto) and returns a Result.
+
+    output is where it is written; without it the result has the bytes. data are samples, see
+    baryon._samples; options are those of `baryon quantize` with _ for -, for example
+    weight_granularity="channel", exclude=["/head/*"], op_types={"Softmax": "float"}, stats=PATH.
+
+        >>> result = baryon.quantize("model.onnx", "int8.onnx", preset="XINT8", data=samples)
+        >>> result.plan.tensor("input").scale
+        0.015625
+    """
+    source = open_source(data)
+    wanted, summary = _Wanted(), _library.Summary()
+    job = Call(progress, source)
+    filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer)))
+    path, made = path_of(model), None
+    with _settings(preset, data, options) as settings:
+        rest = (settings.structs, settings.count, ctypes.byref(filled), ctypes.byref(summary))
+        if path is not None and output is not None:
+            job.run("baryon_quantize_file", path, os.fsencode(output), *rest, hide=settings.file)
+        else:
+            with Loaded(model) as loaded:
+                job.run("baryon_quantize", loaded.pointer, *rest, hide=settings.file)
+                if output is not None:
+                    loaded.save(output)
+                else:
+                    made = loaded.to_bytes()
+    return Result(os.fspath(output) if output is not None else None, made, wanted.take(), summary)
+
+
+def plan(model, *, preset=None, data=None, progress=None, **options):
+    """What quantize() with the same options would do, as a Plan.
+
+        >>> for node in baryon.plan("model.onnx", preset="A8W8", data=samples).nodes:
+        ...     print(node.name, node.state, node.why)
+    """
+    source = open_source(data)
+    wanted = _Wanted()
+    job = Call(progress, source)
+    filled = job.fill(_library.QuantizeOptions())
+    with _settings(preset, data, options) as settings, Loaded(model) as loaded:
+        job.run("baryon_plan_make", ctypes.byref(wanted.pointer), loaded.pointer, settings.structs,
+                settings.count, ctypes.byref(filled), hide=settings.file)  # fmt: skip
+    return wanted.take()

@@ -1,0 +1,174 @@
+"""The package's own functions beside the program and numpy, and what they raise."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from world import BUILD, Again, Reader, Score, raises, samples
+
+import numpy as np
+import onnx
+
+import baryon
+import cli_models
+from baryon import errors, formats
+
+
+def check_quantize(score, data):
+    result = baryon.quantize("model.onnx", "q.onnx", preset="XINT8", data=data)
+    whole = pathlib.Path("q.onnx").read_bytes()
+    score.check(result.quantized_nodes == 5 and result.float_nodes == 0, "counts of nodes")
+    score.check(result.samples == len(data) and result.path == "q.onnx", "samples and path")
+    row = result.plan.tensor("conv.weight")
+    score.check(row.role == "weight" and row.scale == 2**-6, "a row of the plan")
+    score.check("conv.weight" in result.plan.table() and result.stages["calibrate"] > 0, "tables")
+    plan = baryon.plan("model.onnx", preset="XINT8", data=data)
+    score.check([r.scale for r in plan.tensors] == [r.scale for r in result.plan.tensors], "the plan alone")
+
+    proto = onnx.load("model.onnx")
+    stack = np.concatenate([sample["image"] for sample in data])
+    ways = {
+        "bytes": (pathlib.Path("model.onnx").read_bytes(), data), "a ModelProto": (proto, data),
+        "a reader": ("model.onnx", Reader(data)), "one that rewinds": ("model.onnx", Again(data)),
+        "a generator": ("model.onnx", (sample for sample in data)), "an array": ("model.onnx", stack),
+        "lists of arrays": ("model.onnx", [[sample["image"]] for sample in data]),
+        "arrays": ("model.onnx", [sample["image"] for sample in data]),
+        "a folder": ("model.onnx", pathlib.Path("data")),
+    }  # fmt: skip
+    for name, (model, source) in ways.items():
+        made = baryon.quantize(model, preset="XINT8", data=source).model
+        score.check(made == whole, f"{name}: other bytes")
+    onnx.checker.check_model(baryon.quantize(proto, preset="XINT8", data=data).to_onnx())
+
+
+def check_program(score):
+    """Options mean what they mean on the command line."""
+    flags = ["--preset", "A8W8", "--data", "data", "--weight-granularity", "channel", "-q",
+             "--op-type", "Gemm=weight:int16", "--exclude", "pool1,flat1"]  # fmt: skip
+    subprocess.run([BUILD / "baryon", "quantize", "model.onnx", "-o", "c.onnx", *flags], check=True)
+    baryon.quantize("model.onnx", "p.onnx", preset="A8W8", data="data", weight_granularity="channel",
+                    op_types={"Gemm": {"weight": "int16"}}, exclude=["pool1", "flat1"])  # fmt: skip
+    same = pathlib.Path("c.onnx").read_bytes() == pathlib.Path("p.onnx").read_bytes()
+    score.check(same, "the same options on the command line give another model")
+
+
+def check_statistics(score, data):
+    statistics = baryon.calibrate("model.onnx", data, "all.stats")
+    stack = np.concatenate([sample["image"] for sample in data])
+    row = statistics["image"]
+    score.check(row.min == stack.min() and row.max == stack.max(), "extremes")
+    score.check(abs(row.mean - stack.mean()) < 1e-6 and row.values == stack.size, "mean and number")
+    low, high, count = statistics.histogram("image")
+    score.check(count.sum() == stack.size and low.min() <= stack.min() <= high.max(), "histogram")
+    for a, b, n in list(zip(low, high, count))[::97]:
+        inside = (stack >= a) & (stack < b) if a >= 0 else (stack > a) & (stack <= b)
+        score.check(abs(int(inside.sum()) - int(n)) <= 1, f"{n} values from {a} to {b}")
+    found = statistics.range("image", "minmax", "int8")
+    score.check(abs(found.scale - abs(stack).max() / 127.5) < 1e-6, "range")
+    again = baryon.Statistics.load("all.stats")
+    score.check(list(again) == list(statistics) and len(again) == 5, "saved and loaded")
+    parts = [baryon.calibrate("model.onnx", data, shard=f"{i}/2") for i in (1, 2)]
+    parts[0].merge(parts[1])
+    parts[0].save("merged.stats")
+    same = pathlib.Path("merged.stats").read_bytes() == pathlib.Path("all.stats").read_bytes()
+    score.check(same and parts[0].covered == len(data), "parts that were merged")
+    raises(score, KeyError, "did you mean 'image'", statistics.__getitem__, "imag")
+    raises(score, errors.InputError, "twice", parts[0].merge, parts[1])
+
+
+def check_running(score, data):
+    with baryon.Session("model.onnx") as session:
+        score.check(session.inputs[0].shape == (1, 3, 8, 8) and session.outputs[0].name == "scores", "ports")
+        one = session.run(data[0])["scores"]
+        score.check(np.array_equal(one, session.run(data[0]["image"], ["scores"])["scores"]), "by name and alone")
+    proto = onnx.load("model.onnx")
+    score.check(np.array_equal(one, baryon.run(proto, data[0])["scores"]), "a ModelProto runs")
+    raises(score, errors.UsageError, "", baryon.run, "model.onnx", {"imag": data[0]["image"]})
+    raises(score, ValueError, "optimization", baryon.run, "model.onnx", data[0], optimization="much")
+
+
+def check_evaluate(score, data):
+    flags = ["--data", "data", "--json", "-q", "--logits"]
+    done = subprocess.run([BUILD / "baryon", "evaluate", "model.onnx", "q.onnx", *flags],
+                          stdout=subprocess.PIPE, check=True)  # fmt: skip
+    told = json.loads(done.stdout)["scores"]
+    found = baryon.evaluate("model.onnx", "q.onnx", data, logits=True, min={"cosine": 0.5})
+    score.check(len(told) == len(found.scores) > 6 and found.failure is None, "as many scores")
+    for row, one in zip(told, found.scores):
+        score.check((row["metric"], row["mean"], row["worst"]) == (one.metric, one.mean, one.worst), f"{one}")
+    missed = baryon.evaluate("model.onnx", "q.onnx", data, max={"l2.worst": 1e-9})
+    score.check(isinstance(missed.failure, errors.GoalError) and missed["l2"].missed, "a goal that is missed")
+    for name in ("one", "two"):
+        os.mkdir(name)
+        np.save(f"{name}/a.npy", np.full((4, 4), 2.0 + (name == "two")))
+    folders = baryon.evaluate("one", pathlib.Path("two"))
+    score.check(folders["l2"].mean == 4 and folders["l2"].output is None, "folders")
+    raises(score, KeyError, "did you mean 'cosine'", folders.__getitem__, "cosin")
+
+
+def check_formats(score):
+    values = np.random.default_rng(1).normal(size=(5, 33)).astype(np.float32) * 3
+    for name, row in formats.names().items():
+        out = formats.fake_quantize(values, name)
+        score.check(out.shape == values.shape and out.dtype == np.float32, f"{name}: shape and type")
+        if not name.startswith("e8m0"):
+            error = np.abs(out - values).max()
+            worst = np.abs(values).max() * (1 if row.integer or row.bits < 7 else 0.08)
+            score.check(error <= worst, f"{name}: {error}")
+    half = formats.fake_quantize(values, "fp16")
+    score.check(np.array_equal(half, values.astype(np.float16).astype(np.float32)), "fp16 is numpy's")
+    whole = formats.fake_quantize(values, "int8", scale=0.5)
+    score.check(np.array_equal(whole, np.round(values / 0.5) * 0.5), "int8 with a scale")
+    across = formats.fake_quantize(values, "MXFP4", axis=0)
+    turned = formats.fake_quantize(values.T.copy(), "mxfp4_e2m1", axis=1).T
+    score.check(np.array_equal(across, turned), "blocks along another axis")
+    raises(score, ValueError, "unknown format 'mxfp5'", formats.fake_quantize, values, "mxfp5")
+    raises(score, ValueError, "ties", formats.fake_quantize, values, "int8", ties="odd")
+
+
+def check_refused(score, data):
+    quantize = baryon.quantize
+    raises(score, ValueError, "did you mean 'preset'", quantize, "model.onnx", presett="XINT8")
+    raises(score, errors.UsageError, "did you mean 'XINT8'", quantize, "model.onnx", preset="XINT9", data=data)
+    raises(score, NotImplementedError, "mixed precision", quantize, "model.onnx", preset="BF16_MIXED_BFP16", data=data)
+    raises(score, ValueError, "op_types: unknown key 'activatoin'", quantize, "model.onnx", preset="A8W8",
+           data=data, op_types={"Conv": {"activatoin": "int16"}})  # fmt: skip
+    raises(score, errors.InputError, "cannot be opened", quantize, "none.onnx", preset="XINT8", data=data)
+    raises(score, TypeError, "a model cannot be a int", quantize, 3, preset="XINT8", data=data)
+    raises(score, TypeError, "samples cannot be a int", quantize, "model.onnx", preset="XINT8", data=3)
+    raises(score, AttributeError, "did you mean 'quantize'", lambda: baryon.quantise)
+    raises(score, errors.InputError, "", baryon.quantize, b"no model", preset="XINT8", data=data)
+    raises(score, errors.InputError, "an ONNX model is needed", baryon.check, b"no model")
+    score.check(baryon.check("model.onnx") == baryon.check(onnx.load("model.onnx")) == [], "a good model")
+
+
+def check_lists(score):
+    score.check("XINT8_ADAROUND" in baryon.presets() and "minmse" in baryon.methods(), "lists")
+    score.check(baryon.version().count(".") == 2 and "ssim" in baryon.metrics(), "version")
+
+
+def main():
+    score = Score()
+    data = samples()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cli_models.net(batch=1)
+        os.mkdir("data")
+        for i, sample in enumerate(data):
+            np.save(f"data/s{i}.npy", sample["image"])
+        check_quantize(score, data)
+        check_program(score)
+        check_statistics(score, data)
+        check_running(score, data)
+        check_evaluate(score, data)
+        check_formats(score)
+        check_refused(score, data)
+        check_lists(score)
+        os.chdir("/")
+    return score.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
