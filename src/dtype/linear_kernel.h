@@ -1,6 +1,6 @@
 /*
  * The loops of linear.h in the compiler's own vectors, after kernel.h. Integers of 8 and 16 bits
- * and their zero points are exact in float, those of 32 bits in double.
+ * and their zero points are exact in float, those of 32 bits in double, or without a zero point.
  */
 #ifndef BY_DTYPE_LINEAR_KERNEL_H
 #define BY_DTYPE_LINEAR_KERNEL_H
@@ -59,6 +59,18 @@ INLINE vints narrow_level(vfloats x, const struct linear_lanes *lanes, float low
     return __builtin_convertvector(level + lanes->zero, vints);
 }
 
+/* int32 without a zero point, in float: from 2^23 on all are whole numbers. */
+INLINE vints plain_level(vfloats x, const struct linear_lanes *lanes)
+{
+    const vfloats scaled = x / lanes->scale;
+    const vfloats size = (vfloats)((vints)scaled & SIZE);
+    const vfloats whole = pick_floats(size < 0x1p23f, (size + 0x1p23f) - 0x1p23f, size);
+    const vints sign = (vints)scaled >> 31, fits = size < 0x1p31f;
+    const vints level = __builtin_convertvector(pick_floats(fits, whole, (vfloats){0}), vints);
+    const vints high = (scaled >= 0x1p31f) & (scaled < 0x1p63f);
+    return choose(fits, (level ^ sign) - sign, choose(high, fill(INT32_MAX), fill(INT32_MIN)));
+}
+
 /* Half of the lanes, in double. */
 INLINE vhalf_words wide_level(vhalf scaled, vdoubles zero, double low, double high)
 {
@@ -111,6 +123,7 @@ INLINE vints bf16_bits(vfloats x, const struct linear_lanes *lanes)
 QUANTIZE(quantize8, vbytes, narrow_level(x, &lanes, (float)low, (float)high))
 QUANTIZE(quantize16, vshorts, narrow_level(x, &lanes, (float)low, (float)high))
 QUANTIZE(quantize32, vwords, wide_levels(x, &lanes, low, high))
+QUANTIZE(quantize_plain, vints, plain_level(x, &lanes))
 QUANTIZE(quantize_bf16, vshorts, bf16_bits(x, &lanes))
 
 /* --- And back --- */
@@ -179,8 +192,10 @@ static size_t quantize(void *codes, const float *in, size_t count, const struct 
 {
     if (!linear->dtype->high)
         return quantize_bf16(codes, in, count, linear);
+    const bool plain = linear->dtype->low < 0 && !linear->each && linear->zeros[0] == 0;
     return linear->dtype->bits == 8    ? quantize8(codes, in, count, linear)
            : linear->dtype->bits == 16 ? quantize16(codes, in, count, linear)
+           : plain                     ? quantize_plain(codes, in, count, linear)
                                        : quantize32(codes, in, count, linear);
 }
 

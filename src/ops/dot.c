@@ -12,36 +12,51 @@ int64_t by_dot_plain(const int16_t *a, const int16_t *b, size_t count)
 
 #if defined(__x86_64__)
 
-#define LANES 8
+#include <stdatomic.h>
+
 /* Two products are above -LEAST and at most 2^31: with LEAST added they are 32 bits without a sign.
  */
 #define LEAST 0x7fff0000u
 
-typedef short eight __attribute__((vector_size(16)));
-typedef uint32_t pairs __attribute__((vector_size(16)));
-typedef uint64_t sums __attribute__((vector_size(16)));
+/* Vectors of `lanes` values, on processors with `needs`. */
+#define DOT(name, lanes, needs, multiply_add)                                                      \
+    __attribute__((target(needs))) static int64_t name(const int16_t *a, const int16_t *b,         \
+                                                       size_t count)                               \
+    {                                                                                              \
+        typedef short words __attribute__((vector_size(2 * (lanes))));                             \
+        typedef uint32_t pairs __attribute__((vector_size(2 * (lanes))));                          \
+        typedef uint64_t sums __attribute__((vector_size(2 * (lanes))));                           \
+        const size_t whole = count - count % (lanes);                                              \
+        sums even = {0}, odd = {0};                                                                \
+        uint64_t all = 0;                                                                          \
+        for (size_t i = 0; i < whole; i += (lanes)) {                                              \
+            words x, y;                                                                            \
+            memcpy(&x, a + i, sizeof x);                                                           \
+            memcpy(&y, b + i, sizeof y);                                                           \
+            const sums both = (sums)((pairs)multiply_add(x, y) + LEAST);                           \
+            even += both & 0xffffffff;                                                             \
+            odd += both >> 32;                                                                     \
+        }                                                                                          \
+        for (size_t i = 0; i < (lanes) / 4; i++)                                                   \
+            all += even[i] + odd[i];                                                               \
+        return (int64_t)all - (int64_t)(whole / 2) * LEAST +                                       \
+               by_dot_plain(a + whole, b + whole, count - whole);                                  \
+    }
 
-static sums products(const int16_t *a, const int16_t *b)
-{
-    eight x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (sums)((pairs)__builtin_ia32_pmaddwd128(x, y) + LEAST);
-}
+DOT(dot_sse2, 8, "sse2", __builtin_ia32_pmaddwd128)
+DOT(dot_avx2, 16, "avx2", __builtin_ia32_pmaddwd256)
 
-/* With what every processor of the kind has. */
+typedef int64_t dot(const int16_t *a, const int16_t *b, size_t count);
+
 int64_t by_dot(const int16_t *a, const int16_t *b, size_t count)
 {
-    const size_t whole = count - count % LANES;
-    sums even = {0}, odd = {0};
-    for (size_t i = 0; i < whole; i += LANES) {
-        const sums both = products(a + i, b + i);
-        even += both & 0xffffffff;
-        odd += both >> 32;
+    static dot *_Atomic choice;
+    dot *chosen = atomic_load_explicit(&choice, memory_order_relaxed);
+    if (!chosen) {
+        chosen = __builtin_cpu_supports("avx2") ? dot_avx2 : dot_sse2;
+        atomic_store_explicit(&choice, chosen, memory_order_relaxed);
     }
-    const sums all = even + odd;
-    const int64_t added = (int64_t)(whole / 2) * LEAST;
-    return (int64_t)(all[0] + all[1]) - added + by_dot_plain(a + whole, b + whole, count - whole);
+    return chosen(a, b, count);
 }
 
 #else

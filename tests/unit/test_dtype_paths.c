@@ -160,8 +160,8 @@ static void compare_linear(const struct by_dtype *dtype, bool each, size_t count
     static double zeros[MANY];
     const struct by_linear linear = {dtype, scales, zeros, each};
     for (size_t i = 0; i < MANY; i++) {
-        scales[i] = i % 3 ? (float)(by_rng_bits(9, 1, i) % 1000 + 1) / 300 : 1;
-        zeros[i] = i % 5 ? draw_zero(dtype, i + count) : 0;
+        scales[i] = (i + count) % 3 ? (float)(by_rng_bits(9, 1, i) % 1000 + 1) / 300 : 1;
+        zeros[i] = (i + count / 2) % 5 ? draw_zero(dtype, i + count) : 0;
     }
     by_linear_plain_quantize(&linear, in, count, codes);
     by_linear_quantize(&linear, in, count, others);

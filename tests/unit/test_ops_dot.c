@@ -14,8 +14,14 @@ static int16_t a[MANY], b[MANY];
 
 static void compare(void)
 {
-    for (size_t count = 0; count < MANY; count += count < 40 ? 1 : 97)
-        assert_true(by_dot(a, b, count) == by_dot_plain(a, b, count));
+    for (size_t count = 0; count < MANY; count += count < 40 ? 1 : 97) {
+        const int64_t wanted = by_dot_plain(a, b, count);
+        assert_true(by_dot(a, b, count) == wanted);
+#if defined(__x86_64__)
+        assert_true(dot_sse2(a, b, count) == wanted);
+        assert_true(!__builtin_cpu_supports("avx2") || dot_avx2(a, b, count) == wanted);
+#endif
+    }
 }
 
 static void any_numbers(void **state)
