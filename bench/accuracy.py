@@ -48,9 +48,9 @@ def to_judge(args, model):
     return str(min(args.judge, 32) if model in LARGE else args.judge)
 
 
-def judged(args, model, quantized):
+def judged(args, model, quantized, *library):
     found = last_json([args.python, str(HERE / "judge.py"), f"{args.zoo}/models/{model}.onnx", quantized,
-                       f"{args.zoo}/data/{model}", to_judge(args, model)], 900)
+                       f"{args.zoo}/data/{model}", to_judge(args, model), *library], 900)
     return found if "failed" in found else {"outputs": found}
 
 
@@ -82,7 +82,7 @@ def level(answer, key="sqnr_db"):
     if "failed" in answer or not answer.get("outputs"):
         return None
     values = [row.get(key) for row in answer["outputs"].values()]
-    return None if None in values else sum(min(max(value, 0), 100) for value in values) / len(values)
+    return None if None in values else sum(min(max(0, value), 100) for value in values) / len(values)  # NaN is 0
 
 
 def text(value):

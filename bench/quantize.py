@@ -60,10 +60,10 @@ def measure_ours(args, model, preset, data, out):
     return found
 
 
-def measure_quark(args, model, preset, data, count, folder):
-    """Quark leaves a table in the folder that it is started in."""
-    command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"),
-               os.path.abspath(f"{args.folder}/{model}.onnx"), os.path.dirname(data), preset, f"{folder}/quark.onnx",
+def measure_quark(args, path, data, preset, count, folder):
+    """path: of the model; data: folder of calib/. Quark leaves a table in the folder that it is started in."""
+    command = [os.path.abspath(args.peers), str(HERE.resolve() / "peer_quantize.py"), os.path.abspath(path),
+               os.path.abspath(data), preset, f"{folder}/quark.onnx",
                "--limit", str(count), "--judge", "0"]
     answer = run(command, args.timeout, folder)
     return answer if "failed" in answer else {"call": answer["seconds"], "whole": answer["wall"], "peak": answer["peak"]}
@@ -123,7 +123,7 @@ def row_of(args, kept, model, preset, count, folder):
         row["ours"] = measure_ours(args, model, preset, data, f"{folder}/ours.onnx")
         kept.save()
     if args.peers and "call" not in row.get("quark", {}):
-        row["quark"] = measure_quark(args, model, preset, data, count, folder)
+        row["quark"] = measure_quark(args, f"{args.folder}/{model}.onnx", os.path.dirname(data), preset, count, folder)
         kept.save()
     return f"| {' | '.join([model, preset, 'none' if preset in NO_DATA else str(count), *cells(row)])} |"
 

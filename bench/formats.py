@@ -1,0 +1,125 @@
+"""Formats of floats and blocks: what they leave of a model, and how long quantizing takes, beside AMD Quark.
+
+    formats.py [--models NAME,...] [--presets NAME,...] [--judge 32] [--rounds 3] [--no-times] [--no-peers]
+               [--folder build/bench/ops] [--keep FOLDER] [--write]
+
+The real models of bench/zoo (`make zoo`), judged on `eval` samples. SQNR of the outputs against the float model
+in dB: mean over the outputs, each clipped to 0 to 100. Both models run with libbaryon_ops.so, whose operators have
+the bits of Quark's own (results/ops.md). MODEL.PRESET.onnx that are in the folder are taken as Quark's, others are
+made by it. Times: the whole process of `baryon quantize`, from its start to the written file; of Quark the call
+that quantizes, and the whole process with what it imports; in turns, median of the rounds.
+"""
+
+import datetime
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from accuracy import difference, judged, level, text
+from measure import machine, run
+from ops import written_by_quark
+from options import add_peers, find_peer, kept, parse, parser_for
+from quantize import measure_quark
+
+HERE = pathlib.Path(__file__).parent
+PRESETS = ["BF16", "BFP16", "MX4", "MX6", "MX9", "MXFP8E5M2", "MXFP8E4M3", "MXFP6E3M2", "MXFP6E2M3", "MXFP4E2M1", "MXINT8",
+           "FP16", "BF16_BFP16", "BF16_MXINT8", "MX9_INT8"]
+
+
+def command(args, model, preset, out):
+    return [args.program, "quantize", f"{args.zoo}/models/{model}.onnx", "--out", out, "--force", "--quiet",
+            "--preset", preset, *args.options]
+
+
+def ours(args, model, preset, folder):
+    out = f"{folder}/ours.onnx"
+    done = subprocess.run(command(args, model, preset, out), capture_output=True, text=True)
+    return judged(args, model, out, args.library) if not done.returncode else {"failed": done.stderr.strip()[:200]}
+
+
+def theirs(args, model, preset):
+    if not written_by_quark(args, model, preset):
+        return {"failed": "Quark does not write it" if args.quark else "not there"}
+    return judged(args, model, f"{args.folder}/{model}.{preset}.onnx", args.library)
+
+
+def times(args, model, preset, folder):
+    """Seconds, of each round: ours, and what Quark took (quantize.py)."""
+    path, data = f"{args.zoo}/models/{model}.onnx", f"{args.zoo}/data/{model}"
+    found = {"ours": [], "quark": []}
+    run(command(args, model, preset, f"{folder}/ours.onnx"))  # the first one warms up
+    for _ in range(args.rounds):
+        found["ours"].append(run(command(args, model, preset, f"{folder}/ours.onnx"))["wall"])
+        if args.peers:
+            found["quark"].append(measure_quark(args, path, data, preset, 1, folder))
+    return found
+
+
+def time_cells(found):
+    """ours | Quark, call / process | Quark / ours, call / process"""
+    if not found:
+        return ["", "", ""]
+    wall, quark = statistics.median(found["ours"]), found["quark"]
+    failed = [one["failed"] for one in quark if "failed" in one]
+    if failed or not quark:
+        return [f"{wall:.2f}", failed[0] if failed else "-", "-"]
+    call, whole = (statistics.median([one[key] for one in quark]) for key in ("call", "whole"))
+    return [f"{wall:.2f}", f"{call:.1f} / {whole:.1f}", f"{call / wall:.0f} / {whole / wall:.0f}"]
+
+
+def rows(args):
+    with tempfile.TemporaryDirectory() as folder:
+        for model in args.models:
+            for preset in args.presets:
+                name = f"{model}.{preset}"
+                mine = kept(args, name, lambda: ours(args, model, preset, folder))
+                absent = not args.quark and not os.path.exists(f"{args.folder}/{name}.onnx")
+                other = theirs(args, model, preset) if absent else kept(args, f"{name}.peer", lambda: theirs(args, model, preset))
+                seconds = None if args.no_times else kept(args, f"{name}.times", lambda: times(args, model, preset, folder))
+                a, b = level(mine), level(other)
+                remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("Quark", other))
+                                   if "failed" in answer)
+                line = " | ".join([preset, model, text(a), text(b), difference(a, b), *time_cells(seconds), remark])
+                print(f"| {line} |", flush=True)
+                yield a, b, f"| {line} |"
+
+
+def summary(results):
+    both = [(a, b) for a, b, _ in results if a is not None and b is not None]
+    return (f"Of {len(both)} pairs ours is higher by more than 0.1 dB in {sum(a > b + 0.1 for a, b in both)}, within 0.1 dB "
+            f"in {sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}.")
+
+
+def options():
+    parser = parser_for(__doc__, "formats.md", PRESETS, 0, 1800, "for ours")
+    add_peers(parser)
+    parser.set_defaults(judge=32)
+    parser.add_argument("--folder", default="build/bench/ops", help="of models that Quark has written")
+    parser.add_argument("--library", default="build/libbaryon_ops.so")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-times", action="store_true")
+    return parse(parser)
+
+
+def main():
+    args = options()
+    args.quark = find_peer(args)
+    head = ["# Formats", "",
+            f"{datetime.date.today()}, {machine()}; judged on {args.judge} samples. Peer: amd-quark {args.quark or 'absent'}.", "",
+            *__doc__.split("\n\n")[2].splitlines(), "",
+            "| preset | model | ours dB | Quark dB | difference | ours s | Quark s, call / process | Quark / ours, call / process | |",
+            "|---|---|---|---|---|---|---|---|---|"]
+    print("\n".join(head))
+    results = list(rows(args))
+    print(summary(results))
+    if args.write:
+        lines = [*head, *(row for *_, row in results), "", summary(results), ""]
+        (HERE / "results" / "formats.md").write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    sys.exit(main())
