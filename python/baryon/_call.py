@@ -19,10 +19,12 @@ class Call:
         self.library = _library.library()
         self.failure = None
         self.stopping = False
+        self.hide = None
         self.on_stop = on_stop
         self.shown = _progress(progress)
         self.source = source
-        self._keep = (_library.PROGRESS(self._on_progress), _library.LOG(self._on_log))
+        self.log = _library.LOG(self._on_log)
+        self._keep = (_library.PROGRESS(self._on_progress), self.log)
 
     def fill(self, options):
         """Callbacks into options of the library; returns them."""
@@ -49,13 +51,17 @@ class Call:
     def _on_log(self, _, text):
         import logging
 
-        logging.getLogger("baryon").warning("%s", text.decode("utf-8", "replace"))
+        text = text.decode("utf-8", "replace")
+        if self.hide:
+            text = text.removeprefix(f"{self.hide}: ")
+        logging.getLogger("baryon").warning("%s", text)
 
     def run(self, name, *arguments, hide=None):
         """Calls the function of the library with these and an error behind them."""
         error = _library.ErrorStruct()
         function = getattr(self.library, name)
         outcome = []
+        self.hide = hide
 
         def work():
             outcome.append(function(*arguments, ctypes.byref(error)))

@@ -122,6 +122,11 @@ class Range(Sized):
                 ("reached_high", c_double), ("clipped", c_double), ("error", c_double)]  # fmt: skip
 
 
+class SaveOptions(Sized):
+    _fields_ = [("size", c_size_t), ("data", c_int), ("external_file", c_char_p),
+                ("external_min", c_uint64), ("keep_existing", c_bool), ("no_sync", c_bool)]  # fmt: skip
+
+
 class Finding(Structure):
     _fields_ = [("rule", c_char_p), ("severity", c_int), ("error", POINTER(ErrorStruct))]
 
@@ -142,6 +147,10 @@ class SessionOptions(Sized):
                 ("log_context", c_void_p)]  # fmt: skip
 
 
+class ConvertOptions(Sized):
+    _fields_ = [("size", c_size_t), ("onnxruntime", c_char_p), ("log", LOG), ("log_context", c_void_p)]
+
+
 class Port(Structure):
     _fields_ = [("name", c_char_p), ("kind", c_char_p), ("type", c_int), ("rank", c_int),
                 ("dims", POINTER(c_int64)), ("symbols", POINTER(c_char_p))]  # fmt: skip
@@ -160,7 +169,7 @@ _PROTOTYPES = {
     "baryon_model_load": (c_int, [_OUT, c_char_p, _LOAD, _ERROR]),
     "baryon_model_load_bytes": (c_int, [_OUT, c_void_p, c_size_t, c_char_p, _LOAD, _ERROR]),
     "baryon_model_free": (None, [c_void_p]),
-    "baryon_model_save": (c_int, [c_void_p, c_char_p, c_void_p, _ERROR]),
+    "baryon_model_save": (c_int, [c_void_p, c_char_p, POINTER(SaveOptions), _ERROR]),
     "baryon_model_save_bytes": (c_int, [c_void_p, _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_bytes_free": (None, [c_void_p]),
     "baryon_model_check": (c_int, [c_void_p, POINTER(CheckOptions), FINDING, c_void_p, _ERROR]),
@@ -209,6 +218,7 @@ _PROTOTYPES = {
     "baryon_evaluation_free": (None, [c_void_p]),
     "baryon_evaluation_score": (POINTER(Score), [c_void_p, c_size_t]),
     "baryon_evaluation_samples": (c_uint64, [c_void_p]),
+    "baryon_convert": (c_int, [c_void_p, c_char_p, POINTER(ConvertOptions), _ERROR]),
     "baryon_format_at": (POINTER(Format), [c_size_t]),
     "baryon_format_find": (POINTER(Format), [c_char_p, _ERROR]),
     "baryon_round": (c_int, [c_char_p, c_void_p, POINTER(c_int64), c_int, POINTER(RoundOptions),

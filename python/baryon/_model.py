@@ -40,8 +40,9 @@ class Loaded:
     def __exit__(self, *_):
         self.library.baryon_model_free(self.pointer)
 
-    def save(self, path):
-        call("baryon_model_save", self.pointer, os.fsencode(path), None)
+    def save(self, path, external_data=False):
+        options = ctypes.byref(_library.SaveOptions(data=1 if external_data else 0))
+        call("baryon_model_save", self.pointer, os.fsencode(path), options)
 
     def to_bytes(self):
         data, size = ctypes.c_void_p(), ctypes.c_size_t()

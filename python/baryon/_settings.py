@@ -36,14 +36,15 @@ def _plain(value):
 
 
 class Settings:
-    """Pairs, and the file that one of them names; for a with statement."""
+    """Pairs, and the file that one of them names; for a with statement. runs: ONNX Runtime is
+    needed. in_file: all go to the file, where Quark's options are known by their own names."""
 
-    def __init__(self, options, runs=True):
+    def __init__(self, options, runs=True, in_file=False):
         pairs, maps = [], {}
         for name, value in options.items():
             if value is None:
                 continue
-            text = _scalar(value)
+            text = None if in_file and name != "data" else _scalar(value)
             if text is None:
                 maps[name] = _plain(value)
             else:

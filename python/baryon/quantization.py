@@ -116,17 +116,18 @@ class _Wanted:
             _library.library().baryon_plan_free(self.pointer)
 
 
-def _settings(preset, data, options):
+def settings_of(preset, data, options, in_file=False):
     options = {"preset": preset, **options}
     if is_path(data):
         options["data"] = data
-    return Settings(options)
+    return Settings(options, in_file=in_file)
 
 
-def quantize(model, output=None, *, preset=None, data=None, progress=None, **options):
+def quantize(model, output=None, *, preset=None, data=None, external_data=False, progress=None, **options):
     """Quantizes a model (a path, bytes, or an onnx.ModelProto) and returns a Result.
 
-    output is where it is written; without it the result has the bytes. data are samples, see
+    output is where it is written; without it the result has the bytes. external_data: weights go to
+    a file beside it. data are samples, see
     baryon._samples; options are those of `baryon quantize` with _ for -, for example
     weight_granularity="channel", exclude=["/head/*"], op_types={"Softmax": "float"}, stats=PATH.
 
@@ -134,20 +135,24 @@ def quantize(model, output=None, *, preset=None, data=None, progress=None, **opt
         >>> result.plan.tensor("input").scale
         0.015625
     """
+    return quantize_with(settings_of(preset, data, options), model, output, data, external_data, progress)
+
+
+def quantize_with(settings, model, output, data, external_data=False, progress=None):
     source = open_source(data)
     wanted, summary = _Wanted(), _library.Summary()
     job = Call(progress, source)
     filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer)))
     path, made = path_of(model), None
-    with _settings(preset, data, options) as settings:
+    with settings:
         rest = (settings.structs, settings.count, ctypes.byref(filled), ctypes.byref(summary))
-        if path is not None and output is not None:
+        if path is not None and output is not None and not external_data:
             job.run("baryon_quantize_file", path, os.fsencode(output), *rest, hide=settings.file)
         else:
             with Loaded(model) as loaded:
                 job.run("baryon_quantize", loaded.pointer, *rest, hide=settings.file)
                 if output is not None:
-                    loaded.save(output)
+                    loaded.save(output, external_data)
                 else:
                     made = loaded.to_bytes()
     return Result(os.fspath(output) if output is not None else None, made, wanted.take(), summary)
@@ -163,7 +168,7 @@ def plan(model, *, preset=None, data=None, progress=None, **options):
     wanted = _Wanted()
     job = Call(progress, source)
     filled = job.fill(_library.QuantizeOptions())
-    with _settings(preset, data, options) as settings, Loaded(model) as loaded:
+    with settings_of(preset, data, options) as settings, Loaded(model) as loaded:
         job.run("baryon_plan_make", ctypes.byref(wanted.pointer), loaded.pointer, settings.structs,
                 settings.count, ctypes.byref(filled), hide=settings.file)  # fmt: skip
     return wanted.take()

@@ -85,7 +85,7 @@ def check_running(score, data):
         score.check(np.array_equal(one, session.run(data[0]["image"], ["scores"])["scores"]), "by name and alone")
     proto = onnx.load("model.onnx")
     score.check(np.array_equal(one, baryon.run(proto, data[0])["scores"]), "a ModelProto runs")
-    raises(score, errors.UsageError, "", baryon.run, "model.onnx", {"imag": data[0]["image"]})
+    raises(score, errors.InputError, "no input .imag.".replace(".", chr(39)), baryon.run, "model.onnx", {"imag": data[0]["image"]})
     raises(score, ValueError, "optimization", baryon.run, "model.onnx", data[0], optimization="much")
 
 

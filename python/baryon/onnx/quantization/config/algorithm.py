@@ -1,0 +1,101 @@
+"""Algorithms by Quark's names. What the library does in their place is in docs/quantization.md."""
+
+
+class AlgoConfig:
+    """The fields are those of _fields, with their defaults; _later: not available yet."""
+
+    _fields = {}
+    _later = None
+
+    def __init__(self, **fields):
+        from ...._names import near
+
+        for name in fields:
+            if name not in self._fields:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}{near(name, self._fields)}")
+        if self._later:
+            raise NotImplementedError(f"{type(self).__name__}: {self._later} is not available yet")
+        for name, default in self._fields.items():
+            setattr(self, name, fields.get(name, default))
+
+    def changed(self):
+        """Fields that differ from their defaults."""
+        return {name: getattr(self, name) for name, default in self._fields.items() if getattr(self, name) != default}
+
+    def options(self):
+        """What it means for a quantization: keys of a configuration file."""
+        return {}
+
+
+class CLEConfig(AlgoConfig):
+    _fields = {"cle_balance_method": "max", "cle_steps": 1, "cle_weight_threshold": 0.5,
+               "cle_scale_append_bias": True, "cle_scale_use_threshold": True,
+               "cle_total_layer_diff_threshold": 1.9e-7}  # fmt: skip
+    _names = {"cle_steps": "CLESteps", "cle_weight_threshold": "CLEWeightThreshold"}
+
+    def options(self):
+        changed = self.changed()
+        for name in changed:
+            if name not in self._names:
+                raise NotImplementedError(f"CLEConfig: only the default of {name} is available")
+        return {"include_cle": True, "extra_options": {self._names[name]: value for name, value in changed.items()}}
+
+
+class BiasCorrectionConfig(AlgoConfig):
+    def options(self):
+        return {"extra_options": {"BiasCorrection": True}}
+
+
+class GPTQConfig(AlgoConfig):
+    _fields = {"bits": 8, "block_size": 128, "group_size": -1, "perc_damp": 0.01, "act_order": False,
+               "per_channel": False, "mse": False, "weight_symmetric": True}  # fmt: skip
+    _names = {"bits": "Bits", "block_size": "BlockSize", "group_size": "GroupSize", "perc_damp": "PercDamp",
+              "act_order": "ActOrder", "per_channel": "PerChannel", "mse": "MSE",
+              "weight_symmetric": "WeightSymmetric"}  # fmt: skip
+
+    def options(self):
+        params = {self._names[name]: value for name, value in self.changed().items()}
+        return {"extra_options": {"UseGPTQ": True, "GPTQParams": {"Bits": self.bits, **params}}}
+
+
+_TRAINED = {
+    "optim_device": "cpu", "infer_device": "cpu", "fixed_seed": 1705472343, "data_size": 1000000000,
+    "batch_size": 1, "num_batches": 1, "num_iterations": 1000, "learning_rate": 0.1, "early_stop": False,
+    "output_index": 0, "lr_adjust": None,
+    "target_op_type": ["Conv", "ConvTranspose", "Gemm", "MatMul", "InstanceNormalization", "LayerNormalization"],
+    "selective_update": False, "update_bias": False, "output_qdq": False, "drop_ratio": 1.0, "mem_opt_level": 1,
+    "cache_dir": None, "log_period": 100, "ref_model_path": None, "dynamic_batch": False, "parallel": False,
+    "reg_param": 0.01, "beta_range": (20, 2), "warm_start": 0.2, "select_max_mem_layer": False,
+    "num_workers": 1, "pin_memory": False, "use_gds": False,
+}  # fmt: skip
+
+
+class _FastFinetune(AlgoConfig):
+    _algorithm = None
+
+    def options(self):
+        finetune = {"OptimAlgorithm": self._algorithm, **self.changed()}
+        return {"include_fast_ft": True, "extra_options": {"FastFinetune": finetune}}
+
+
+class AdaRoundConfig(_FastFinetune):
+    _fields, _algorithm = _TRAINED, "adaround"
+
+
+class AdaQuantConfig(_FastFinetune):
+    _fields, _algorithm = {**_TRAINED, "num_iterations": 3000, "learning_rate": 1e-5}, "adaquant"
+
+
+class SmoothQuantConfig(AlgoConfig):
+    _fields, _later = {"alpha": 0.5}, "SmoothQuant"
+
+
+class QuarotConfig(AlgoConfig):
+    _fields, _later = {"r_matrix_dim": 4096, "use_random_had": False, "r_config_path": None}, "QuaRot"
+
+
+class AutoMixprecisionConfig(AlgoConfig):
+    _later = "the search for mixed precision"
+
+    def __init__(self, *_, **__):
+        super().__init__()

@@ -1,0 +1,21 @@
+"""Types that tensors become, by Quark's names."""
+
+
+class DataType:
+    """name: what the library calls it."""
+
+    name = None
+
+
+def _make(ours):
+    for theirs, name in ours.items():
+        yield theirs, type(theirs, (DataType,), {"name": name, "__module__": __name__})
+
+
+globals().update(_make({
+    "Int8": "int8", "UInt8": "uint8", "Int16": "int16", "UInt16": "uint16", "Int32": "int32",
+    "UInt32": "uint32", "Float16": "fp16", "BFloat16": "bf16", "BFP16": "bfp16", "MX4": "mx4",
+    "MX6": "mx6", "MX9": "mx9", "MXFP4E2M1": "mxfp4_e2m1", "MXFP6E3M2": "mxfp6_e3m2",
+    "MXFP6E2M3": "mxfp6_e2m3", "MXFP8E5M2": "mxfp8_e5m2", "MXFP8E4M3": "mxfp8_e4m3", "MXInt8": "mxint8",
+}))  # fmt: skip
+BaseDataType = DataType

@@ -1,0 +1,5 @@
+"""python -m baryon.onnx.tools.evaluate"""
+
+from . import main
+
+raise SystemExit(main())

@@ -1,0 +1,73 @@
+"""Rewrites of float models by a file of passes, with the names of AMD Quark's Shapeshifter.
+
+    config = LoadConfigFromFileOrDict("passes.yaml").data
+    engine = Engine(config=config)
+    engine.initialize()
+    engine.run()
+"""
+
+import ctypes
+import json
+import os
+import tempfile
+
+from .. import _library
+from .._call import Call
+from .._model import Loaded
+
+
+class LoadConfigFromFileOrDict:
+    """data is what Engine takes: the path of a YAML or JSON file, or a dict."""
+
+    def __init__(self, config):
+        if isinstance(config, dict):
+            self.data = config
+        elif os.path.exists(config):
+            self.data = os.fspath(config)
+        else:
+            raise FileNotFoundError(f"{config}: there is no such file of passes")
+
+
+class Engine:
+    def __init__(self, config):
+        if not isinstance(config, (dict, str, os.PathLike)):
+            raise TypeError(f"config is a {type(config).__name__}, a dict or the path of a file is expected")
+        self.config = config
+
+    def initialize(self):
+        """Nothing has to be made ready; it is here because scripts call it."""
+
+    def run(self, float_model=None):
+        """Writes the model to output_model_path, or returns it as an onnx.ModelProto where there is
+        none. float_model: instead of input_model_path."""
+        if isinstance(self.config, dict):
+            with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
+                json.dump({"input_model_path": "model.onnx", **self.config}, file)
+            try:
+                return self._run(file.name, float_model, hide=file.name)
+            finally:
+                os.unlink(file.name)
+        return self._run(os.fspath(self.config), float_model)
+
+    def _run(self, passes, model, hide=None):
+        job = Call(False)
+        runtime = _library.onnxruntime()
+        options = _library.ConvertOptions(onnxruntime=os.fsencode(runtime) if runtime else None, log=job.log)
+        source, out = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
+        job.run("baryon_convert_places", os.fsencode(passes), source, out, len(source), hide=hide)
+        with Loaded(model if model is not None else os.fsdecode(source.value)) as loaded:
+            job.run("baryon_convert", loaded.pointer, os.fsencode(passes), ctypes.byref(options), hide=hide)
+            if out.value:
+                return loaded.save(os.fsdecode(out.value))
+            import onnx
+
+            return onnx.load_from_string(loaded.to_bytes())
+
+
+def __getattr__(name):
+    from .._names import missing
+
+    later = {"shapeshifter": "this function", "ONNXPass": "a pass of one's own", "PytorchPass": "PyTorch",
+             "PytorchModelConfig": "PyTorch", "RunConfig": "this class", "ModelConfig": "this class",
+             "ONNXModelConfig": "this class"}  # fmt: skip
+    raise missing("baryon.shapeshifter", name, ["Engine", "LoadConfigFromFileOrDict"], later)
