@@ -41,6 +41,9 @@ mpi: $(MPI) ## build/libbaryon_mpi_*.so, one for each MPI whose mpicc is there
 deps: ## install what is missing: Debian packages, ONNX Runtime
 	@scripts/deps.sh
 
+wheel: $(BUILD)/wheel/libbaryon.so $(BUILD)/wheel/libbaryon_ops.so ## the Python package with the libraries, in build/wheel
+	@scripts/wheel.py $(VERSION) $^ $(BUILD)/wheel
+
 demo: ## quantize a real model on real pictures in two ways, show how well they agree
 	@mkdir -p $(BUILD) && date +%s >$(BUILD)/demo.begin
 	@scripts/deps.sh
@@ -144,6 +147,18 @@ $(SHARED): $(LIB_OBJ) src/libbaryon.map
 	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ \
 	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
+# In a wheel it finds the libraries that it needs beside itself, and no folder of this machine.
+$(BUILD)/wheel/ort_find.o: src/engine/ort_find.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -c -o $@ $<
+
+$(BUILD)/wheel/libbaryon.so: $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/libbaryon.map
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map \
+	    -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
+
+$(BUILD)/wheel/libbaryon_ops.so: $(OPS)
+	@mkdir -p $(@D) && strip -o $@ $<
+
 $(BUILD)/libbaryon.so: $(SHARED)
 	@ln -sf $(SONAME) $@
 
@@ -238,7 +253,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi wheel deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Puts the Python package, the libraries and those that they need into a wheel.
+
+    scripts/wheel.py VERSION LIBBARYON LIBBARYON_OPS FOLDER
+
+The wheel stands alone but for the C library and what every system has beside it; its tag names the
+version of the C library of this machine. Prints the wheel's path.
+"""
+
+import base64
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# What every Linux has with its C library.
+SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|pthread|rt|gcc_s))\.so.*")
+METADATA = """Metadata-Version: 2.1
+Name: baryon
+Version: {version}
+Summary: Quantizes trained models in ONNX
+License: MIT
+Requires-Python: >=3.9
+Requires-Dist: numpy
+Provides-Extra: run
+Requires-Dist: onnxruntime>=1.20; extra == 'run'
+Description-Content-Type: text/markdown
+
+"""
+WHEEL = """Wheel-Version: 1.0
+Generator: scripts/wheel.py
+Root-Is-Purelib: false
+Tag: {tag}
+"""
+
+
+def needed(library):
+    """Files of the libraries that it asks for, by the names that it asks for them."""
+    told = subprocess.run(["ldd", library], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for name, path in re.findall(r"^\s*(\S+) => (\S+)", told, re.M):
+        if not SYSTEM.fullmatch(name):
+            yield name, path
+
+
+def licence(path):
+    """Debian's copyright of the package that a library comes from; None elsewhere."""
+    real = os.path.realpath(path)
+    for place in (real, real.removeprefix("/usr")):
+        done = subprocess.run(["dpkg-query", "--search", place], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            package = done.stdout.split(":")[0]
+            found = Path("/usr/share/doc") / package / "copyright"
+            return (package, found) if found.exists() else None
+    return None
+
+
+def tag():
+    libc = "_".join(os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2])
+    return f"py3-none-manylinux_{libc}_{platform.machine()}"
+
+
+def members(version, library, operators):
+    """Names in the wheel, and what they hold."""
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        yield path.relative_to(ROOT / "python").as_posix(), path.read_bytes()
+    yield "baryon/py.typed", b""
+    yield "baryon/lib/libbaryon.so", Path(library).read_bytes()
+    yield "baryon/lib/libbaryon_ops.so", Path(operators).read_bytes()
+    info = f"baryon-{version}.dist-info"
+    licences = {}
+    for name, path in needed(library):
+        yield f"baryon/lib/{name}", Path(path).read_bytes()
+        if found := licence(path):
+            licences[found[0]] = found[1]
+    yield f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes()
+    for package, path in licences.items():
+        yield f"{info}/licenses/{package}.txt", path.read_bytes()
+    yield f"{info}/METADATA", METADATA.format(version=version).encode()
+    yield f"{info}/WHEEL", WHEEL.format(tag=tag()).encode()
+
+
+def add(wheel, name, content):
+    row = zipfile.ZipInfo(name)  # always the same date
+    row.compress_type = zipfile.ZIP_DEFLATED
+    row.external_attr = (0o755 if ".so" in name else 0o644) << 16
+    wheel.writestr(row, content)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}"
+
+
+def main():
+    version, library, operators, folder = sys.argv[1:]
+    path = Path(folder) / f"baryon-{version}-{tag()}.whl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as wheel:
+        rows = [add(wheel, *member) for member in members(version, library, operators)]
+        record = f"baryon-{version}.dist-info/RECORD"
+        add(wheel, record, "\n".join([*rows, f"{record},,", ""]).encode())
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

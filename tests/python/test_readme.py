@@ -1,0 +1,72 @@
+"""The quick starts of the README, as they stand there."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from world import BUILD, ROOT, Score
+
+import onnx
+
+SOURCE = ROOT / "build/zoo/models/ppocr_cls.onnx"
+
+
+def blocks():
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = text.split("## Quick start\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"```(\w+)\n(.*?)```", section, re.S))
+
+
+def fill(folder):
+    model = onnx.load(SOURCE)
+    for dim, size in zip(model.graph.input[0].type.tensor_type.shape.dim, (1, 3, 48, 192)):
+        dim.dim_value = size
+    model.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, folder / "model.onnx")
+    (folder / "pictures").mkdir()
+    pictures = sorted(path for path in (ROOT / "build/zoo/pictures").rglob("*") if path.suffix in (".jpg", ".png"))
+    for path in pictures[:6]:
+        shutil.copy(path, folder / "pictures")
+
+
+def run(score, name, command, wanted, **more):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    score.check(done.returncode == 0 and wanted in done.stdout, f"{name}: {done.returncode} {done.stdout[-400:]} {done.stderr[-800:]}")
+
+
+def main():
+    score = Score()
+    if not SOURCE.exists():
+        print("skipped: tests/zoo/fetch.sh gets the model")
+        return 0
+    found = blocks()
+    score.check(list(found) == ["sh", "python", "c"], f"blocks: {list(found)}")
+    for name, text in found.items():
+        lines = [line for line in text.splitlines() if line.strip()]
+        score.check(len(lines) <= 20, f"{name}: {len(lines)} lines")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        fill(folder)
+        os.chdir(folder)
+        path = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"}
+        run(score, "sh", ["bash", "-e", "-c", found["sh"]], "Mean cos similarity", env=path)
+        for made in ("int8.onnx", "a8w8.onnx"):
+            pathlib.Path(made).unlink(missing_ok=True)
+        run(score, "python", [sys.executable, "-c", found["python"]], "(1, 3, 48, 192)")
+        score.check(pathlib.Path("a8w8.onnx").exists(), "python: the second model")
+        pathlib.Path("int8.onnx").unlink(missing_ok=True)
+        pathlib.Path("program.c").write_text(found["c"], "utf-8")
+        build = ["gcc", "-std=c17", "-Wall", "-Werror", "-o", "program", "program.c", f"-I{ROOT}/include",
+                 f"-L{BUILD}", "-lbaryon", f"-Wl,-rpath,{BUILD}"]  # fmt: skip
+        run(score, "c", build, "")
+        run(score, "c", ["./program"], " nodes quantized")
+        os.chdir("/")
+    return score.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
