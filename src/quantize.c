@@ -4,12 +4,14 @@
 #include "base/thread.h"
 #include "ir/infer.h"
 #include "ir/tensor.h"
+#include "pass/retype.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
 #include "quant/refine.h"
 #include "quantize_biases.h"
 #include "quantize_equalize.h"
+#include "quantize_half.h"
 #include "quantize_narrow.h"
 #include "quantize_refuse.h"
 #include "quantize_sizes.h"
@@ -34,9 +36,20 @@ static int run_stage(struct by_quantization *q, const char *name, stage_fn *stag
 
 /* --- Refuse, exclude, passes --- */
 
+static int settle_half(struct by_quantization *q, struct baryon_error *err)
+{
+    const bool widens = by_quantize_widens(q->model, q->options->recipe);
+    q->recipe = *q->options->recipe;
+    q->settled = *q->options;
+    q->settled.recipe = &q->recipe;
+    q->options = &q->settled;
+    q->recipe.half_floats = widens ? BY_HALF_TO_FLOAT32 : BY_HALF_KEPT;
+    return by_quantize_refuse_half(q->model, &q->recipe, err);
+}
+
 static int refuse(struct by_quantization *q, struct baryon_error *err)
 {
-    if (by_quantize_refuse(q->model, q->options, err) < 0)
+    if (by_quantize_refuse(q->model, q->options, err) < 0 || settle_half(q, err) < 0)
         return -1;
     return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;
 }
@@ -75,6 +88,22 @@ static int keep_exact(void *context, struct baryon_error *err)
     return by_frame_take(&q->exact, q->model, err);
 }
 
+/* What is float16 or bfloat16 becomes float32, but for what is excluded. */
+static void widen(const struct by_quantization *q, struct by_pass_context *context, bool *on)
+{
+    static const struct by_retype_options around = {.keep_io = true, .keep_excluded = true};
+    size_t count;
+    const struct by_pass *const *passes = by_passes(&count);
+    if (q->options->recipe->half_floats != BY_HALF_TO_FLOAT32)
+        return;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "what the model computes in 16-bit floats becomes float32, inputs and outputs stay");
+    context->retype = &around;
+    for (size_t i = 0; i < count; i++)
+        if (passes[i] == by_pass_find("fp16-to-fp32") || passes[i] == by_pass_find("bf16-to-fp32"))
+            on[i] = true;
+}
+
 static int run_passes(struct by_quantization *q, struct baryon_error *err)
 {
     struct by_pass_context context = {
@@ -91,8 +120,10 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
     by_passes(&count);
     bool *on = by_alloc_zero(count, sizeof *on, err);
     int status = on ? by_quantize_choose_passes(q->options->recipe, on, err) : -1;
-    if (status == 0)
+    if (status == 0) {
+        widen(q, &context, on);
         status = by_passes_run(&context, on, q->options->dump_passes, err);
+    }
     by_free(on);
     return status;
 }

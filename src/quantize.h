@@ -65,6 +65,8 @@ struct by_quantization {
     const struct by_quantize_options *options;
     struct by_origins *origins;
     struct by_quant_plan *plan;
+    struct by_quantize_options settled; /* options, and their recipe, as they are for the model */
+    struct by_recipe recipe;
     struct by_frame exact;      /* the model before passes that simulate hardware; or empty */
     struct by_frame floats;     /* what options->keeps_float asks for; or empty */
     struct by_hash128 original; /* of the model as it came, where options->stats is given */

@@ -396,6 +396,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->domain = (enum by_q_domain)settings->domain;
     recipe->optimize = settings->optimize;
     recipe->opset = settings->opset;
+    recipe->half_floats = (enum by_half_floats)settings->half_floats;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;

@@ -29,30 +29,6 @@ static int refuse_quantized(void *context, struct baryon_graph *graph, unsigned 
     return 0;
 }
 
-/* Values of a type among those of the main graph. */
-static size_t count_values(const struct baryon_graph *graph, int64_t elem)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < graph->all_values.count; i++) {
-        const struct baryon_value *value = graph->all_values.at[i];
-        count += value && value->elem == elem;
-    }
-    return count;
-}
-
-static int refuse_half(const struct baryon_model *model, struct baryon_error *err)
-{
-    const size_t half =
-        count_values(model->graph, BY_ELEM_FLOAT16) + count_values(model->graph, BY_ELEM_BFLOAT16);
-    if (!half || count_values(model->graph, BY_ELEM_FLOAT))
-        return 0;
-    by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "the model computes in float16 or bfloat16 (%zu values), quantization starts from "
-            "float32",
-            half);
-    return by_err_hint(err, "--pass fp16-to-fp32 converts it on the way");
-}
-
 static int refuse_no_data(const struct by_quantize_options *options, struct baryon_error *err)
 {
     const struct by_calibrate_options *calibrate = &options->calibrate;
@@ -66,20 +42,10 @@ static int refuse_no_data(const struct by_quantize_options *options, struct bary
                             "calibration, --random N made-up ones for a trial");
 }
 
-static bool converts_half(const struct by_recipe *recipe)
-{
-    for (size_t i = 0; i < recipe->passes.count; i++)
-        if (by_pass_find(recipe->passes.at[i].text) == by_pass_find("fp16-to-fp32"))
-            return true;
-    return false;
-}
-
 int by_quantize_refuse(struct baryon_model *model, const struct by_quantize_options *options,
                        struct baryon_error *err)
 {
     if (by_model_each_graph(model, refuse_quantized, NULL, err) < 0)
-        return -1;
-    if (!converts_half(options->recipe) && refuse_half(model, err) < 0)
         return -1;
     return refuse_no_data(options, err);
 }

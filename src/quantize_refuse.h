@@ -4,7 +4,7 @@
 
 #include "quantize.h"
 
-/* A quantized model, one in float16, samples that are missing. */
+/* A quantized model, samples that are missing. */
 int by_quantize_refuse(struct baryon_model *model, const struct by_quantize_options *options,
                        struct baryon_error *err);
 /* Which passes run, by their defaults and by what the recipe says; `on` has a place for each. */

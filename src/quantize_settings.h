@@ -76,6 +76,7 @@ struct by_recipe_settings {
     bool optimize;
     struct by_setting_texts passes;
     int64_t opset;
+    int half_floats;
 
     /* --- Solvers and hardware --- */
     int cle;

@@ -194,6 +194,14 @@ static const struct by_option pairs_rows[] = {
 
 const struct by_option_group by_recipe_pairs_group = BY_OPTION_GROUP("Pairs", pairs_rows);
 
+static const struct by_choice half_floats[] = {
+    {"auto", BY_HALF_AUTO, "float32, or keep where layers of the model are float32 already"},
+    {"float32", BY_HALF_TO_FLOAT32,
+     "they become float32, but for excluded nodes, inputs and outputs"},
+    {"keep", BY_HALF_KEPT, "they stay, float16 gets scales of float16, from opset 19 on"},
+    {0},
+};
+
 static const struct by_option graph_rows[] = {
     {.name = "optimize",
      .type = BY_OPT_FLAG,
@@ -213,6 +221,13 @@ static const struct by_option graph_rows[] = {
      .fallback = "0",
      AT(opset),
      .help = "Opset of ONNX to convert to, 0 for the model's own"},
+    {.name = "half-floats",
+     .type = BY_OPT_CHOICE,
+     .arg = "HOW",
+     .choices = half_floats,
+     .fallback = "auto",
+     AT(half_floats),
+     .help = "What becomes of float16 and bfloat16 in the model"},
 };
 
 const struct by_option_group by_recipe_graph_group = BY_OPTION_GROUP("Graph", graph_rows);

@@ -77,7 +77,8 @@ static struct baryon_node *add_factor(struct by_matcher *match, struct baryon_va
     struct baryon_graph *graph = output->graph;
     struct baryon_value *inputs[2] = {output};
     inputs[1] = by_pass_add_doubles(graph, by_make_stem(stem, output->name, "_Scale"),
-                                    BY_ELEM_FLOAT, NULL, 0, &factor, match->err);
+                                    by_elem_is_float(output->elem) ? output->elem : BY_ELEM_FLOAT,
+                                    NULL, 0, &factor, match->err);
     if (!inputs[1])
         return NULL;
     by_make_stem(stem, output->name, "_Mul");

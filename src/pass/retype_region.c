@@ -4,19 +4,31 @@
 
 #include <string.h>
 
+/* A node without a name goes by that of its first output. */
+static const char *name_of(const struct baryon_node *node)
+{
+    const struct baryon_value *out = by_node_out(node, 0);
+    return node->name && *node->name ? node->name : out ? out->name : "";
+}
+
+static bool user_has_name(const struct by_user_node *user, const char *name)
+{
+    return strcmp(*user->name || !user->output ? user->name : user->output, name) == 0;
+}
+
 /* The node itself, or what it came from, has the name. */
 static bool has_name(const struct by_pass_context *context, const struct baryon_node *node,
                      const char *name)
 {
     size_t count = 0, users;
-    if (node->name && strcmp(node->name, name) == 0)
+    if (strcmp(name_of(node), name) == 0)
         return true;
     if (!context->origins)
         return false;
     const struct by_user_node *user = by_origins_user(context->origins, &users);
     const size_t *of = by_origins_of(context->origins, node, &count);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(user[of[i]].name, name) == 0)
+        if (user_has_name(&user[of[i]], name))
             return true;
     return false;
 }
@@ -33,8 +45,8 @@ static int no_such_node(const struct by_retype *r, const char *name, struct bary
     for (size_t p = 0; p < r->parts.count; p++)
         for (size_t i = 0; i < r->parts.at[p]->node_count; i++) {
             const struct baryon_node *node = r->parts.at[p]->graph->node.at[i];
-            if (node && node->name && *node->name)
-                names[count++] = node->name;
+            if (node)
+                names[count++] = name_of(node);
         }
     const char *near = by_nearest(name, names, count);
     by_fail(err, BARYON_ERR_USAGE, "a region names the node %s, which the model has not",

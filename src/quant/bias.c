@@ -1,6 +1,7 @@
 #include "quant/bias.h"
 
 #include "ir/tensor.h"
+#include "quant/half.h"
 #include "quant/weights.h"
 
 /* --- Products --- */
@@ -32,12 +33,14 @@ static int product(struct by_quant_plan *plan, struct by_quant_row *row, struct 
 
 int by_bias_scales(struct by_quant_plan *plan, struct baryon_error *err)
 {
+    by_half_scales(plan);
     for (size_t i = 0; i < plan->rows.count; i++) {
         struct by_quant_row *row = &plan->rows.at[i];
         if (row->role == BY_ROLE_BIAS && row->input_row != BY_NO_ROW && !row->has_params &&
             product(plan, row, err) < 0)
             return -1;
     }
+    by_half_scales(plan);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "quant/place_internal.h"
 
+#include "quant/half.h"
 #include "quant/lower.h"
 
 /* --- Working memory: with the plan but for what is big --- */
@@ -143,5 +144,6 @@ int by_place(struct by_quant_plan *plan, const struct by_origins *origins, struc
                     plan->recipe->approach == BY_APPROACH_WEIGHTS))
         failed = by_quant_domain(plan, &domain, err);
     by_free(placing.picks);
+    by_half_specs(plan);
     return failed ? -1 : 0;
 }

@@ -42,6 +42,8 @@ enum by_place_look { BY_LOOK_NOT_YET, BY_LOOK_GOOD, BY_LOOK_INFINITE };
 const char *by_place_text(struct by_placing *placing, struct baryon_error *err, const char *format,
                           ...) BARYON_PRINTF(3, 4);
 bool by_place_is_float(const struct baryon_value *value);
+/* One that may be quantized: where float16 becomes float32, what stayed float16 may not. */
+bool by_place_takes(const struct by_placing *placing, const struct baryon_value *value);
 bool by_place_is_constant(const struct baryon_value *value);
 int by_place_any_picks(const struct by_patterns *patterns, const char *name, bool *picks,
                        struct baryon_error *err);

@@ -51,13 +51,13 @@ static int is_listed(const struct by_placing *placing, const struct baryon_node 
 
 /* --- What a node is --- */
 
-static bool has_float(const struct baryon_node *node)
+static bool has_float(const struct by_placing *placing, const struct baryon_node *node)
 {
     for (size_t i = 0; i < node->input.count; i++)
-        if (by_place_is_float(by_node_in(node, i)))
+        if (by_place_takes(placing, by_node_in(node, i)))
             return true;
     for (size_t i = 0; i < node->output.count; i++)
-        if (by_place_is_float(by_node_out(node, i)))
+        if (by_place_takes(placing, by_node_out(node, i)))
             return true;
     return false;
 }
@@ -162,7 +162,7 @@ static int stays_by_kind(struct by_placing *placing, const struct baryon_node *n
                                   "graphs inside of %s are left whole: their values are known to "
                                   "no calibration",
                                   node->op_type));
-    if (!has_float(node) || by_node_is(node, "Constant"))
+    if (!has_float(placing, node) || by_node_is(node, "Constant"))
         return stay(placing, node, BY_NODE_OTHER, "it has no float tensor to quantize");
     *decided = false;
     return 0;

@@ -98,7 +98,8 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
 {
     const struct by_opinfo *info = by_node_opinfo(node);
     const struct baryon_value *value = by_node_in(node, slot);
-    if (!by_place_is_float(value) || value->sparse || !is_data_slot(placing, node, info, slot))
+    if (!by_place_takes(placing, value) || value->sparse ||
+        !is_data_slot(placing, node, info, slot))
         return BY_SLOT_FLOAT;
     if (by_place_in(placing, value) && placing->computed[value->index])
         return BY_SLOT_FLOAT;
@@ -126,7 +127,7 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
 bool by_place_gives(const struct by_placing *placing, const struct baryon_node *node, size_t slot)
 {
     return placing->recipe->approach == BY_APPROACH_STATIC && !placing->mute[node->index] &&
-           by_place_is_float(by_node_out(node, slot));
+           by_place_takes(placing, by_node_out(node, slot));
 }
 
 /* --- Axes --- */

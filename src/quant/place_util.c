@@ -25,6 +25,12 @@ bool by_place_is_float(const struct baryon_value *value)
     return value && (value->elem == BY_ELEM_FLOAT || value->elem == BY_ELEM_FLOAT16);
 }
 
+bool by_place_takes(const struct by_placing *placing, const struct baryon_value *value)
+{
+    return by_place_is_float(value) &&
+           (value->elem != BY_ELEM_FLOAT16 || placing->recipe->half_floats != BY_HALF_TO_FLOAT32);
+}
+
 /* One that is an input as well counts: a quantized model has no use for another value of it. */
 bool by_place_is_constant(const struct baryon_value *value)
 {

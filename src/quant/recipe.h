@@ -127,6 +127,8 @@ enum by_bias_kind {
     BY_BIAS_FLOAT,
 };
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
+/* What becomes of float16 and bfloat16; AUTO: float32, unless layers are float32 already. */
+enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
 enum by_rounding {
@@ -189,6 +191,7 @@ struct by_recipe {
     bool optimize;             /* folds and fusions */
     struct by_patterns passes; /* "name" switches a pass on, "-name" off */
     int64_t opset;             /* to convert to; 0: as it is */
+    enum by_half_floats half_floats;
 
     /* --- Solvers and hardware --- */
     enum by_cle_mode cle;

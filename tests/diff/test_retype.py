@@ -108,6 +108,8 @@ def regions(passes):
     case("in the middle", CHAIN, options="from=a_node,to=t_node", ops={**CHAIN_OPS, "Cast": 3})
     case("with constants", CHAIN, options="from=m_node,to=u_node", look=types_of(w=F32, b=F32), ops={**CHAIN_OPS, "Cast": 3},
          infos=[port("m", [2, 5], F16), port("t", [2, 5], F16)])  # fmt: skip
+    nameless = [node(n.op_type, " ".join(n.input), n.output[0], name="") for n in CHAIN]
+    case("of nodes without names", nameless, options="from=a,to=t", ops={**CHAIN_OPS, "Cast": 3})
     case("from the beginning", CHAIN, options="to=a_node")
     case("to the end", CHAIN, options="from=t_node")
     case("with an output inside", CHAIN, options="from=m_node,to=u_node", outputs={"y": ([2, 5], F16), "t": ([2, 5], F16)})
