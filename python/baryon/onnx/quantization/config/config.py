@@ -98,8 +98,12 @@ class QConfig:
             return {}
         if all(spec.scale_type is ScaleType.PowerOf2 for spec in both):
             return {"enable_npu_cnn": True}
+        if not all(spec.is_integer for spec in both):
+            return {}
+        # Options of alignment have a meaning in the extended form alone.
+        aligned = any(name.startswith("Align") and value for name, value in self.extra_options.items())
         plain_types = all(spec.data_type.name in ("int8", "uint8") for spec in both)
-        return {} if plain_types or not all(spec.is_integer for spec in both) else {"quant_format": "ExtendedQuantFormat.QDQ"}
+        return {} if plain_types and not aligned else {"quant_format": "ExtendedQuantFormat.QDQ"}
 
     def _layers(self):
         op_types, nodes = {}, {}

@@ -1,0 +1,166 @@
+"""The classes of Quark's flow: every preset, specification and algorithm does what it says, what is not
+there is named, and nothing passes silently."""
+
+import copy
+import logging
+import os
+import pathlib
+import tempfile
+
+from world import Again, Reader, Score, raises, samples
+
+import onnx
+
+import baryon
+import baryon.onnx as bo
+import cli_models
+from baryon.onnx import (
+    AdaRoundConfig, BiasCorrectionConfig, CalibMethod, CLEConfig, Config, Int8Spec, Int16Spec, ModelQuantizer,
+    PowerOfTwoMethod, QConfig, QLayerConfig, QuantGranularity, QuantizationConfig, ScaleType, UInt8Spec, XInt8Spec,
+)  # fmt: skip
+from baryon.onnx.quantization.config import get_default_config
+
+
+def quantize(config, data):
+    quantizer = ModelQuantizer(config)
+    quantizer.quantize_model("model.onnx", "out.onnx", Reader(data))
+    return quantizer.result
+
+
+def types(config, data):
+    """{tensor: (type, scale, method, ...)} of the plan."""
+    return {row.name: row.type for row in quantize(config, data).plan.tensors}
+
+
+def check_presets(score, data):
+    known = baryon.presets()
+    score.check(len(known) > 40, "presets")
+    for name in known:
+        if name == "MATMUL_NBITS":
+            continue  # the model has no MatMul
+        config = QConfig.get_default_config(name if "A8W8" in name else f"{name}_CONFIG")
+        result = quantize(config, data)
+        score.check(result.quantized_nodes > 0 and pathlib.Path("out.onnx").exists(), f"{name}: nothing is quantized")
+    same = baryon.quantize("model.onnx", preset="A8W8", data=data).model
+    made = ModelQuantizer(Config(global_quant_config=get_default_config("A8W8")))
+    proto = made.quantize_model("model.onnx", None, Again(data))
+    score.check(made.result.model == same and isinstance(proto, onnx.ModelProto), "a preset is the preset")
+    for name in (name for name in bo.__all__ if name.endswith("_QCONFIG")):
+        score.check(quantize(getattr(bo, name), data).quantized_nodes == 5, name)
+
+
+def check_specs(score, data):
+    def one(spec, weight=None):
+        return types(QConfig(QLayerConfig(input_tensors=spec, weight=weight or spec)), data)
+
+    for name in (name for name in bo.__all__ if name.endswith("Spec")):
+        spec = getattr(bo, name)()
+        if "nt32" in name:
+            raises(score, ValueError, "int32", one, spec)
+        else:
+            score.check(one(spec)["image"].startswith(spec.data_type.name), f"{name}: {one(spec)['image']}")
+    told = one(XInt8Spec(), XInt8Spec())
+    score.check("power of two" in told["image"] and "minmse-pow2" in told["conv.weight"], f"{told}")
+    told = one(UInt8Spec(calibration_method=CalibMethod.Entropy), Int8Spec(quant_granularity=QuantGranularity.Channel))
+    score.check(told["image"] == "uint8, asymmetric, per tensor, entropy" and "per channel" in told["conv.weight"], f"{told}")
+    told = one(Int8Spec(scale_type=ScaleType.PowerOf2, calibration_method=CalibMethod.Percentile), Int8Spec())
+    score.check("power of two" in told["image"] and "percentile" in told["image"], f"scales are what is asked for: {told}")
+    raises(score, TypeError, "no ScaleType", Int8Spec, scale_type="PowerOf2")
+    raises(score, NotImplementedError, "Entropy", one, Int8Spec(), Int8Spec(calibration_method=CalibMethod.Entropy))
+
+
+def check_layers(score, data):
+    base = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
+    fine = QLayerConfig(input_tensors=Int16Spec(), weight=Int16Spec())
+    told = types(QConfig(base, specific_layer_config={fine: ["conv1"]}), data)
+    score.check(told["conv.weight"].startswith("int16") and told["fc.weight"].startswith("int8"), f"a node: {told}")
+    told = types(QConfig(base, specific_layer_config={fine: ["^conv.*"]}), data)
+    score.check(told["conv.weight"].startswith("int16"), f"an expression: {told}")
+    told = types(QConfig(base, layer_type_config={fine: ["Gemm"], None: ["Conv"]}), data)
+    score.check(told["fc.weight"].startswith("int16") and "conv.weight" not in told, f"operators: {told}")
+    told = types(QConfig(base, exclude=["^fc.*", (["relu1"], ["flat1"])]), data)
+    score.check("fc.weight" not in told and "pool" not in told and "conv.weight" in told, f"left out: {told}")
+    raises(score, ValueError, "two names", QLayerConfig, Int8Spec(), Int8Spec())
+    raises(score, ValueError, "needs", QConfig, QLayerConfig(input_tensors=Int8Spec()))
+    raises(score, ValueError, "noode", quantize, QConfig(base, exclude=["noode"]), data)
+    raises(score, ValueError, "did you mean 'Int32Bias'", quantize, QConfig(base, Int32Bia=False), data)
+
+
+def check_algorithms(score, data):
+    base = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
+    plain = quantize(QConfig(base), data).stages["round"]
+    solved = quantize(QConfig(base, algo_config=[AdaRoundConfig(num_iterations=10)]), data).stages["round"]
+    score.check(solved > 10 * plain, f"rounding is solved: {plain} s, {solved} s")
+    score.check(quantize(QConfig(base, algo_config=[CLEConfig(cle_steps=2), BiasCorrectionConfig()]), data).samples == 8, "cle")
+    raises(score, TypeError, "did you mean 'num_iterations'", AdaRoundConfig, num_iteration=3)
+    raises(score, NotImplementedError, "cle_balance_method", quantize,
+           QConfig(base, algo_config=[CLEConfig(cle_balance_method="mean")]), data)  # fmt: skip
+    for name in ("SmoothQuantConfig", "QuarotConfig", "AutoMixprecisionConfig"):
+        raises(score, NotImplementedError, name, getattr(bo, name))
+
+
+def check_flat(score, data):
+    config = QuantizationConfig(calibrate_method=PowerOfTwoMethod.MinMSE, activation_type=bo.QuantType.QUInt8,
+                                weight_type=bo.QuantType.QInt8, enable_npu_cnn=True)  # fmt: skip
+    config.extra_options["ActivationSymmetric"] = True
+    told = types(Config(config), data)
+    score.check(told["image"].startswith("uint8, symmetric, power of two"), f"{told}")
+    config = get_default_config("A8W8")
+    config.nodes_to_exclude.append("fc1")
+    other = copy.deepcopy(config)
+    other.nodes_to_exclude.append("conv1")
+    score.check("fc.weight" not in types(Config(config), data) and "conv.weight" in types(Config(config), data), "lists")
+    score.check("conv.weight" not in types(Config(other), data), "a copy of its own")
+    raises(score, AttributeError, "did you mean 'per_channel'", setattr, config, "per_chanel", True)
+    raises(score, AttributeError, "the preset A8W8", lambda: config.activation_type)
+    later = get_default_config("XINT8")
+    later.include_sq = True
+    raises(score, NotImplementedError, "include_sq", quantize, Config(later), data)
+    external = get_default_config("A8W8")
+    external.use_external_data_format = True
+    quantize(Config(external), data)
+    stored = {tensor.data_location for tensor in onnx.load("out.onnx", load_external_data=False).graph.initializer}
+    score.check(pathlib.Path("out.onnx.data").exists() or stored == {0}, "weights in a file of their own")
+
+
+def check_names(score):
+    raises(score, AttributeError, "did you mean 'QConfig'", lambda: bo.QConfg)
+    raises(score, NotImplementedError, "AutoSearch", lambda: bo.AutoSearch)
+    raises(score, ValueError, "did you mean 'XINT8'", get_default_config, "XINT")
+    raises(score, NotImplementedError, "BF16_MIXED_BFP16", get_default_config, "BF16_MIXED_BFP16")
+    raises(score, TypeError, "a Config or a QConfig", ModelQuantizer, {})
+    for name in bo.__all__:
+        score.check(getattr(bo, name) is not None, name)
+    score.check(os.path.exists(bo.get_library_path()), "the library of operators")
+
+
+def check_shapeshifter(score):
+    from baryon.shapeshifter import Engine, LoadConfigFromFileOrDict
+
+    config = LoadConfigFromFileOrDict({"passes": {"onnx_convert_opset_version": {"target_opset_version": 18}}})
+    made = Engine(config.data).run(onnx.load("model.onnx"))
+    score.check(made.opset_import[0].version == 18, "a model in memory")
+    raises(score, FileNotFoundError, "none.yaml", LoadConfigFromFileOrDict, "none.yaml")
+    raises(score, ValueError, "", Engine({"passes": {"onnx_no_pass": {}}}).run, "model.onnx")
+
+
+def main():
+    score = Score()
+    data = samples()
+    logging.getLogger("baryon").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cli_models.net(batch=1)
+        check_presets(score, data)
+        check_specs(score, data)
+        check_layers(score, data)
+        check_algorithms(score, data)
+        check_flat(score, data)
+        check_names(score)
+        check_shapeshifter(score)
+        os.chdir("/")
+    return score.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
