@@ -273,7 +273,7 @@ static bool calibrates(const struct by_tensor_spec *activation, unsigned set)
 }
 
 /* Integers of activations have ranges; what else there is has none. */
-static bool has_ranges(const struct by_recipe *recipe)
+bool by_recipe_has_ranges(const struct by_recipe *recipe)
 {
     if (calibrates(&recipe->activation, 1))
         return true;
@@ -288,6 +288,7 @@ static bool has_ranges(const struct by_recipe *recipe)
 
 bool by_recipe_needs_data(const struct by_recipe *recipe)
 {
-    return (recipe->approach == BY_APPROACH_STATIC && has_ranges(recipe)) ||
+    return (recipe->approach == BY_APPROACH_STATIC &&
+            (by_recipe_has_ranges(recipe) || recipe->cle == BY_CLE_AUTO)) ||
            recipe->rounding != BY_ROUNDING_NEAREST;
 }

@@ -96,6 +96,8 @@ void by_quantization_close(struct by_quantization *quantization);
 /* Samples that ranges come from. */
 uint64_t by_quantization_samples(const struct by_quantization *quantization);
 
+/* True when some activations become integers, by ranges. */
+bool by_recipe_has_ranges(const struct by_recipe *recipe);
 /* True when the recipe needs samples or statistics. */
 bool by_recipe_needs_data(const struct by_recipe *recipe);
 

@@ -528,9 +528,6 @@ static int check_floats(const struct check *check)
     const bool floats = recipe->activation.format || recipe->weight.format;
     if (!floats || recipe->approach == BY_APPROACH_NBITS)
         return 0;
-    if (recipe->approach == BY_APPROACH_STATIC && recipe->cle == BY_CLE_AUTO)
-        return refuse(check, "--cle auto and types of floats or blocks",
-                      "it judges by samples; --cle exact needs none");
     if (recipe->bias_kind == BY_BIAS_PRODUCT)
         return refuse(check, "--bias int32 and types of floats or blocks",
                       "its scale would be the product of two that there are not; --bias as-weight");
@@ -713,7 +710,6 @@ static bool asks_for_floats(const struct by_rule *rule)
     return false;
 }
 
-/* What judges on samples would have to run operators that runtimes lack. */
 static int check_rule_of_floats(const struct by_recipe *recipe, const struct by_rule *rule,
                                 struct baryon_error *err)
 {
@@ -723,11 +719,6 @@ static int check_rule_of_floats(const struct by_recipe *recipe, const struct by_
         return fail_rule(rule, "types of floats and blocks are for --format qdq", err);
     if (recipe->rounding != BY_ROUNDING_NEAREST)
         return fail_rule(rule, "types of floats and blocks are for --rounding nearest", err);
-    if (recipe->cle == BY_CLE_AUTO)
-        return fail_rule(rule,
-                         "types of floats and blocks are not for --cle auto, which judges by "
-                         "running the model; take --cle off or exact",
-                         err);
     return 0;
 }
 

@@ -90,6 +90,9 @@ static int refuse_no_samples(const struct by_quantize_settings *settings,
     if (recipe->rounding != BY_ROUNDING_NEAREST)
         return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
                                 "--random COUNT is for trying out");
+    if (!by_recipe_has_ranges(recipe))
+        return by_err_hint(err, "equalization is judged on them, which --cle off and exact are "
+                                "not; --random COUNT is for trying out");
     return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
                             "is for trying out");
 }
@@ -107,6 +110,12 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
             return -1;
         if (!settings->measures)
             return 0;
+    }
+    if (settings->stats && !settings->measures && !by_recipe_has_ranges(recipe) &&
+        recipe->rounding == BY_ROUNDING_NEAREST) {
+        by_fail(err, BARYON_ERR_USAGE,
+                "equalization is judged on samples, which --stats does not have");
+        return by_err_hint(err, "give samples (--data) instead of --stats, or --cle off");
     }
     if (settings->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");

@@ -1,4 +1,5 @@
 #include "base/thread.h"
+#include "calibrate_size.h"
 #include "onnx/load.h"
 #include "quantize_biases.h"
 #include "quantize_trial_internal.h"
@@ -75,6 +76,8 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     if (by_quantize_want(plan, by_quantize_needs_means(trial->q->options->recipe), &options, err) <
         0)
         return -1;
+    if (!options.name_count) /* floats and blocks have no ranges */
+        return 0;
     by_judge_read(trial->judge, &reader, &samples);
     options.samples = &samples;
     options.model = options.data = "";
@@ -93,6 +96,10 @@ uint64_t by_trial_seen_bytes(const struct by_trial *trial)
 {
     const struct by_stats *seen = trial->seen[BY_CLE_OFF];
     uint64_t bytes = 0;
+    if (!seen)
+        return by_activation_bytes(trial->q->model->graph, &bytes, NULL) || bytes == UINT64_MAX
+                   ? 0
+                   : bytes;
     for (size_t i = 0; i < seen->tensor_count; i++) {
         const struct by_sketch *sketch = &seen->tensors[i].sketch;
         bytes += sketch->samples ? sketch->count / sketch->samples * sizeof(float) : 0;
@@ -147,7 +154,8 @@ static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error
     trial->threads = by_pool_threads(trial->q->pool);
     if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
         return -1;
-    (void)by_stats_find(trial->seen[BY_CLE_OFF], ""); /* from here on it is only read */
+    if (trial->seen[BY_CLE_OFF])
+        (void)by_stats_find(trial->seen[BY_CLE_OFF], ""); /* from here on it is only read */
     return 0;
 }
 

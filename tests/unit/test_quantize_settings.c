@@ -370,9 +370,6 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
     refuses(WORDS("--preset=BFP16", "--rounding=descent"),
             "--rounding has a meaning only with integers: floats and blocks are rounded to the "
             "nearest");
-    refuses(WORDS("--preset=BF16", "--cle=auto"),
-            "--cle auto and types of floats or blocks; it judges by samples; --cle exact needs "
-            "none");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 and types of floats or blocks; its scale would be the product of two "
             "that there are not; --bias as-weight");
@@ -394,9 +391,6 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
     refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
             "--keep-float-weights has a meaning only with --float-form quark or cast");
-    refuses(WORDS("--node=a=activation:bf16"),
-            "--node a: types of floats and blocks are not for --cle auto, which judges by running "
-            "the model; take --cle off or exact");
     refuses(WORDS("--cle=off", "--rounding=descent", "--node=a=weight:mx9"),
             "--node a: types of floats and blocks are for --rounding nearest");
     refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
