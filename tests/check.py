@@ -32,7 +32,7 @@ NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
-PYTHONS = ["--jobs", "2", *sorted(glob("tests/python/test_*.py"))]
+PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
 VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half paths sketch sketch_property weights".split()]
@@ -102,6 +102,10 @@ MORE_PARTS = {
     "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],
+    "asan-python": [
+        make("FLAVOUR=asan", "lib", "ops"),
+        [PROGRAMS, "--seconds", "1200", "tests/python/test_sanitized.py"],
+    ],
     "asan-corpus": [["tests/run_fuzz.py", "--replay", "--build", "build/asan"]],
     "tsan": [
         make("FLAVOUR=tsan", "units"),

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from world import BUILD, Again, Reader, Score, raises, samples
+from world import PROGRAM, Again, Reader, Score, raises, samples
 
 import numpy as np
 import onnx
@@ -47,7 +47,7 @@ def check_program(score):
     """Options mean what they mean on the command line."""
     flags = ["--preset", "A8W8", "--data", "data", "--weight-granularity", "channel", "-q",
              "--op-type", "Gemm=weight:int16", "--exclude", "pool1,flat1"]  # fmt: skip
-    subprocess.run([BUILD / "baryon", "quantize", "model.onnx", "-o", "c.onnx", *flags], check=True)
+    subprocess.run([PROGRAM, "quantize", "model.onnx", "-o", "c.onnx", *flags], check=True)
     baryon.quantize("model.onnx", "p.onnx", preset="A8W8", data="data", weight_granularity="channel",
                     op_types={"Gemm": {"weight": "int16"}}, exclude=["pool1", "flat1"])  # fmt: skip
     same = pathlib.Path("c.onnx").read_bytes() == pathlib.Path("p.onnx").read_bytes()
@@ -91,7 +91,7 @@ def check_running(score, data):
 
 def check_evaluate(score, data):
     flags = ["--data", "data", "--json", "-q", "--logits"]
-    done = subprocess.run([BUILD / "baryon", "evaluate", "model.onnx", "q.onnx", *flags],
+    done = subprocess.run([PROGRAM, "evaluate", "model.onnx", "q.onnx", *flags],
                           stdout=subprocess.PIPE, check=True)  # fmt: skip
     told = json.loads(done.stdout)["scores"]
     found = baryon.evaluate("model.onnx", "q.onnx", data, logits=True, min={"cosine": 0.5})

@@ -188,7 +188,8 @@ def main():
         check_threads(score, data)
         check_interrupt(score)
         check_import(score)
-        check_memory(score)
+        if "asan" not in str(BUILD):  # it keeps what was freed
+            check_memory(score)
         os.chdir("/")
     return score.finish()
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import types
 
-from world import BUILD, ROOT, Again, Score, raised
+from world import PROGRAM, ROOT, Again, Score, raised
 
 import numpy as np
 import onnx
@@ -113,7 +113,7 @@ def main():
         start, end = ends(MODEL)
         places = {"model": MODEL, "out": "out.onnx", "data": "calib", "input": "x", "quantized": "q.onnx",
                   "start": start, "end": end, "half": "half.onnx"}  # fmt: skip
-        subprocess.run([BUILD / "baryon", "convert", MODEL, "-o", "half.onnx", "--to", "fp16", "-q"], check=True,
+        subprocess.run([PROGRAM, "convert", MODEL, "-o", "half.onnx", "--to", "fp16", "-q"], check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
         # What of PyYAML the blocks call; all JSON is YAML.
         sys.modules.setdefault("yaml", types.SimpleNamespace(dump=lambda data, file, **_: json.dump(data, file)))

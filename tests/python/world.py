@@ -7,6 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
+PROGRAM = ROOT / "build/baryon"
 os.environ.setdefault("BARYON_LIBRARY", str(BUILD / "libbaryon.so.0"))
 for folder in ("python", "tests", "tests/diff"):
     sys.path.insert(0, str(ROOT / folder))
