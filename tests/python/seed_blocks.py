@@ -190,11 +190,11 @@ quant_config.global_quant_config.extra_options["UseFP32Scale"] = False
 quant_config.global_quant_config.extra_options["UseRandomData"] = True
 quantizer = ModelQuantizer(quant_config)
 quantizer.quantize_model(
-    model_input="{model}",
+    model_input="{mixed}",
     model_output="{out}",
     calibration_data_reader=None,
 )
-""", waits="QuantizeFP16")
+""")
 block("001.8 BF16 with casts", """
 from quark.onnx import ModelQuantizer, QConfig
 quant_config = QConfig.get_default_config("BF16")
