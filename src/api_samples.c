@@ -69,16 +69,17 @@ static int give_up(struct by_api_samples *samples, struct baryon_error *err)
     return 0;
 }
 
+/* An array is counted as soon as it waits, so that it is dropped whatever happens next. */
 static int keep_arrays(struct by_api_samples *samples, struct by_api_sample *sample, size_t count,
                        struct baryon_error *err)
 {
-    for (; sample->count < count; sample->count++) {
-        const struct by_array *array = &samples->arrays[sample->count];
-        struct by_parked *parked = &sample->arrays[sample->count];
-        if (by_park(samples->depot, array, false, parked, err) < 0)
+    for (size_t i = 0; i < count; i++) {
+        const char *name = samples->arrays[i].name;
+        struct by_parked *parked = &sample->arrays[i];
+        if (by_park(samples->depot, &samples->arrays[i], false, parked, err) < 0)
             return -1;
-        if (array->name && !(parked->array.name = by_arena_text(&samples->arena, array->name,
-                                                                strlen(array->name), err)))
+        sample->count++;
+        if (name && !(parked->array.name = by_arena_text(&samples->arena, name, strlen(name), err)))
             return -1;
     }
     return 0;
