@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "python"))
 import numpy as np  # noqa: E402
 
 import baryon  # noqa: E402
+from measure import machine  # noqa: E402
 
 OUT = ROOT / "bench/results/python.md"
 
@@ -62,12 +63,12 @@ def ways(model, folder, name):
     }
 
 
-def measure(todo, rounds):
-    seconds = {name: [] for name in todo}
-    for call in todo.values():
+def measure(calls, rounds):
+    seconds = {name: [] for name in calls}
+    for call in calls.values():
         call()  # libraries, caches
     for _ in range(rounds):
-        for name, call in todo.items():
+        for name, call in calls.items():
             start = time.perf_counter()
             call()
             seconds[name].append(time.perf_counter() - start)
@@ -85,7 +86,7 @@ def write(samples, model, found):
     base = found["Python, the folder"]
     lines = [
         "# Python: what a reader costs", "",
-        f"`bench/python.py` on {platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
+        f"`bench/python.py` on {machine()}, "
         f"Python {platform.python_version()}: {model} calibrated on {samples} samples, median of the rounds.", "",
         "| samples come from | seconds | beside the folder |", "|---|---|---|",
     ]  # fmt: skip

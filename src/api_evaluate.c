@@ -115,6 +115,18 @@ static int prepare(const struct job *job, struct baryon_model *model, struct bar
                               err);
 }
 
+static int take_folders(struct job *job, const struct baryon_setting *settings, size_t count,
+                        const struct baryon_evaluate_options *theirs, struct baryon_error *err)
+{
+    struct by_config *config = &job->work.config;
+    if (by_config_bind(config, &by_evaluate_group, &job->settings, err) < 0 ||
+        by_api_settings(config, settings, count, err) < 0 || take_options(job, theirs, err) < 0)
+        return -1;
+    if (job->work.given)
+        return by_fail(err, BARYON_ERR_USAGE, "folders of results need no samples");
+    return by_evaluate_take_folders(config, &job->settings, &job->work.log.log, &job->options, err);
+}
+
 int baryon_evaluate_models(struct baryon_evaluation **out, struct baryon_model *baseline,
                            struct baryon_model *quantized, const struct baryon_setting *settings,
                            size_t count, const struct baryon_evaluate_options *options,
@@ -126,13 +138,11 @@ int baryon_evaluate_models(struct baryon_evaluation **out, struct baryon_model *
     err = err ? err : &own;
     *out = NULL;
     by_api_work_init(&job.work, NULL);
-    int status = take_models(&job, settings, count, options, err);
-    if (status == 0 && (prepare(&job, baseline, err) < 0 || prepare(&job, quantized, err) < 0))
-        status = -1;
-    if (status == 0)
-        status = by_evaluate_models(&inner, baseline, quantized, &job.options, err);
-    if (status == 0)
-        status = give(out, inner, err);
+    int status = take_models(&job, settings, count, options, err) < 0 ||
+                         prepare(&job, baseline, err) < 0 || prepare(&job, quantized, err) < 0 ||
+                         by_evaluate_models(&inner, baseline, quantized, &job.options, err) < 0
+                     ? -1
+                     : give(out, inner, err);
     by_api_work_close(&job.work);
     return status;
 }
@@ -148,21 +158,10 @@ int baryon_evaluate_folders(struct baryon_evaluation **out, const char *baseline
     err = err ? err : &own;
     *out = NULL;
     by_api_work_init(&job.work, NULL);
-    struct by_config *config = &job.work.config;
-    int status = by_config_bind(config, &by_evaluate_group, &job.settings, err);
-    if (status == 0)
-        status = by_api_settings(config, settings, count, err);
-    if (status == 0)
-        status = take_options(&job, options, err);
-    if (status == 0 && job.work.given)
-        status = by_fail(err, BARYON_ERR_USAGE, "folders of results need no samples");
-    if (status == 0)
-        status =
-            by_evaluate_take_folders(config, &job.settings, &job.work.log.log, &job.options, err);
-    if (status == 0)
-        status = by_evaluate_folders(&inner, baseline, quantized, &job.options, err);
-    if (status == 0)
-        status = give(out, inner, err);
+    int status = take_folders(&job, settings, count, options, err) < 0 ||
+                         by_evaluate_folders(&inner, baseline, quantized, &job.options, err) < 0
+                     ? -1
+                     : give(out, inner, err);
     by_api_work_close(&job.work);
     return status;
 }

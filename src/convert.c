@@ -24,12 +24,7 @@ struct by_convert_step *by_convert_add(struct by_convert *convert, const char *n
 
 int by_convert_switch_on(struct by_convert_step *step, const char *name, struct baryon_error *err)
 {
-    size_t count;
-    const struct by_pass *const *passes = by_passes(&count), *wanted = by_pass_pick(name, err);
-    for (size_t i = 0; i < count; i++)
-        if (passes[i] == wanted)
-            step->on[i] = true;
-    return wanted ? 0 : -1;
+    return by_pass_switch(step->on, name, true, err);
 }
 
 int by_convert_to(struct by_convert_step *step, int64_t elem, struct baryon_error *err)

@@ -89,19 +89,18 @@ static int keep_exact(void *context, struct baryon_error *err)
 }
 
 /* What is float16 or bfloat16 becomes float32, but for what is excluded. */
-static void widen(const struct by_quantization *q, struct by_pass_context *context, bool *on)
+static int widen(const struct by_quantization *q, struct by_pass_context *context, bool *on,
+                 struct baryon_error *err)
 {
     static const struct by_retype_options around = {.keep_io = true, .keep_excluded = true};
-    size_t count;
-    const struct by_pass *const *passes = by_passes(&count);
     if (q->options->recipe->half_floats != BY_HALF_TO_FLOAT32)
-        return;
+        return 0;
     by_log(q->options->log, BY_LOG_NOTICE,
            "what the model computes in 16-bit floats becomes float32, inputs and outputs stay");
     context->retype = &around;
-    for (size_t i = 0; i < count; i++)
-        if (passes[i] == by_pass_find("fp16-to-fp32") || passes[i] == by_pass_find("bf16-to-fp32"))
-            on[i] = true;
+    return by_pass_switch(on, "fp16-to-fp32", true, err) < 0
+               ? -1
+               : by_pass_switch(on, "bf16-to-fp32", true, err);
 }
 
 static int run_passes(struct by_quantization *q, struct baryon_error *err)
@@ -120,10 +119,10 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
     by_passes(&count);
     bool *on = by_alloc_zero(count, sizeof *on, err);
     int status = on ? by_quantize_choose_passes(q->options->recipe, on, err) : -1;
-    if (status == 0) {
-        widen(q, &context, on);
+    if (status == 0)
+        status = widen(q, &context, on, err);
+    if (status == 0)
         status = by_passes_run(&context, on, q->options->dump_passes, err);
-    }
     by_free(on);
     return status;
 }

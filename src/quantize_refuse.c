@@ -84,12 +84,8 @@ int by_quantize_choose_passes(const struct by_recipe *recipe, bool *on, struct b
     for (size_t k = 0; k < recipe->passes.count; k++) {
         const char *name = recipe->passes.at[k].text;
         const bool off = *name == '-';
-        const struct by_pass *wanted = by_pass_pick(name + off, err);
-        if (!wanted)
+        if (by_pass_switch(on, name + off, !off, err) < 0)
             return -1;
-        for (size_t i = 0; i < count; i++)
-            if (passes[i] == wanted)
-                on[i] = !off;
     }
     return 0;
 }

@@ -87,16 +87,19 @@ class Source:
             self.samples.rewind = self.functions[1]
         return self.samples
 
-    def _failed(self, failure, error):
-        self.call.fail(failure)
-        error.contents.code = 80  # cancelled; what was raised is raised instead
-        error.contents.message = b"the source of samples raised an exception"
+    def _cancel(self, error, message):
+        error.contents.code = 80
+        error.contents.message = message
         return -1
 
+    def _failed(self, failure, error):
+        self.call.fail(failure)  # raised instead of the error
+        return self._cancel(error, b"the source of samples raised an exception")
+
     def _next(self, _, arrays, count, name, error):
+        if self.call.stopping:
+            return self._cancel(error, b"stopped")
         try:
-            if self.call.stopping:
-                raise KeyboardInterrupt
             if self.iterator is None:
                 self.iterator = self.begin()
             sample = next(self.iterator, None)

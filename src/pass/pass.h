@@ -92,8 +92,9 @@ struct by_pass {
 
 const struct by_pass *const *by_passes(size_t *count);
 const struct by_pass *by_pass_find(const char *name); /* name or alias; NULL */
-/* The same; NULL is an error with the nearest name. */
-const struct by_pass *by_pass_pick(const char *name, struct baryon_error *err);
+/* Whether the pass of that name, or alias, is to run; an unknown one is an error with the nearest
+ * name. */
+int by_pass_switch(bool *on, const char *name, bool to, struct baryon_error *err);
 
 /* What the fallbacks say; the caller changes it where the user does. */
 void by_passes_defaults(bool *on, bool npu, bool dpu);

@@ -74,20 +74,24 @@ const struct by_pass *by_pass_find(const char *name)
     return NULL;
 }
 
-const struct by_pass *by_pass_pick(const char *name, struct baryon_error *err)
+static int unknown(const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const char *names[COUNT];
-    const struct by_pass *pass = by_pass_find(name);
-    if (pass)
-        return pass;
     for (size_t i = 0; i < COUNT; i++)
         names[i] = passes[i]->name;
     by_fail(err, BARYON_ERR_USAGE, "there is no pass %s", by_quote(quoted, name));
     const char *near = by_nearest(name, names, COUNT);
-    if (near)
-        by_err_hint(err, "did you mean '%s'?", near);
-    return NULL;
+    return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
+}
+
+int by_pass_switch(bool *on, const char *name, bool to, struct baryon_error *err)
+{
+    const struct by_pass *wanted = by_pass_find(name);
+    for (size_t i = 0; i < COUNT; i++)
+        if (passes[i] == wanted)
+            on[i] = to;
+    return wanted ? 0 : unknown(name, err);
 }
 
 void by_passes_defaults(bool *on, bool npu, bool dpu)

@@ -23,8 +23,6 @@
 #define PIECE_MANY 512 /* outputs from which there are enough for large pieces */
 /* A row added by itself costs as much as this many within a product. */
 #define ROW_COST 2
-/* A step has to gain this share of what it costs by itself: less is noise of the residual. */
-#define MARGIN 0x1p-10f
 
 struct descent {
     const struct by_descent *problem;
@@ -76,22 +74,12 @@ static void find_residuals(const struct descent *d, struct piece *piece)
 /* How far each integer may go. */
 static void find_room(const struct descent *d, struct piece *piece)
 {
-    const struct by_descent *p = d->problem;
+    const size_t columns = d->problem->columns;
     for (size_t k = 0; k < piece->outs; k++) {
         const size_t out = piece->first + k;
-        for (size_t i = 0; i < p->columns; i++) {
-            const size_t at = by_descent_scale_index(p, out, i), place = k * d->stride + i;
-            const int64_t zero = by_descent_zero(p, at);
-            const float now = (float)(d->integers[out * p->columns + i] - zero);
-            float low = (float)(p->low - zero), high = (float)(p->high - zero);
-            if (!p->free) {
-                const float level = by_descent_level(p, p->weights[out * p->columns + i], at);
-                low = floorf(level);
-                high = ceilf(level);
-            }
-            piece->down[place] = now - low;
-            piece->up[place] = high - now;
-        }
+        float *down = piece->down + k * d->stride, *up = piece->up + k * d->stride;
+        for (size_t i = 0; i < columns; i++)
+            by_descent_room(d->problem, out, i, d->integers[out * columns + i], down + i, up + i);
     }
 }
 
@@ -282,7 +270,7 @@ static int find_reach(struct descent *d, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < d->stride; i++) {
         const float diagonal = i < p->columns ? p->gram[i * p->columns + i] : 0;
-        d->reach[i] = diagonal > 0 ? diagonal / 2 * (1 + MARGIN) : INFINITY;
+        d->reach[i] = diagonal > 0 ? diagonal / 2 * (1 + BY_DESCENT_MARGIN) : INFINITY;
     }
     return 0;
 }

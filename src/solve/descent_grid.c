@@ -94,6 +94,22 @@ float by_descent_level(const struct by_descent *p, float weight, size_t at)
     return level > high ? high : level;
 }
 
+void by_descent_room(const struct by_descent *p, size_t out, size_t column, int32_t integer,
+                     float *down, float *up)
+{
+    const size_t at = by_descent_scale_index(p, out, column);
+    const int64_t zero = by_descent_zero(p, at);
+    const float now = (float)(integer - zero);
+    float low = (float)(p->low - zero), high = (float)(p->high - zero);
+    if (!p->free) {
+        const float level = by_descent_level(p, p->weights[out * p->columns + column], at);
+        low = floorf(level);
+        high = ceilf(level);
+    }
+    *down = now - low;
+    *up = high - now;
+}
+
 void by_descent_nearest(const struct by_descent *p, int32_t *integers)
 {
     for (size_t out = 0; out < p->outs; out++)

@@ -17,6 +17,9 @@ static inline int32_t by_descent_zero(const struct by_descent *problem, size_t s
     return problem->zeros ? problem->zeros[scale_index] : 0;
 }
 
+/* A step has to gain this share of what it costs by itself: less is noise of the gradient. */
+#define BY_DESCENT_MARGIN 0x1p-10f
+
 static inline size_t by_descent_min(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -30,6 +33,9 @@ static inline float by_descent_near(float weight, float level)
 
 /* How many scales the weight is from zero, cut to the levels. */
 float by_descent_level(const struct by_descent *problem, float weight, size_t scale_index);
+/* How many levels an integer of the output may go down and up; below 0: none. */
+void by_descent_room(const struct by_descent *problem, size_t out, size_t column, int32_t integer,
+                     float *down, float *up);
 /* The values of the integers of an output. */
 void by_descent_values(const struct by_descent *problem, size_t out, const int32_t *integers,
                        double *values);

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #define SIDE BY_DESCENT_SIDE
-/* A step has to gain this share of what it costs by itself: less is noise of the gradient. */
-#define MARGIN 0x1p-10
-
 struct solving {
     const struct by_descent *problem;
     const struct by_descent_path *path;
@@ -102,19 +99,12 @@ static void place(const struct by_descent *p, struct side *side, const int32_t *
         for (size_t i = 0; i < p->columns; i++) {
             const size_t from = out * p->columns + i, to = i * SIDE + k;
             const size_t at = by_descent_scale_index(p, out, i);
-            const int32_t zero = by_descent_zero(p, at);
-            const float now = (float)(integers[k * p->columns + i] - zero);
-            float low = (float)(p->low - zero), high = (float)(p->high - zero);
-            if (!p->free) {
-                const float level = by_descent_level(p, p->weights[from], at);
-                low = floorf(level);
-                high = ceilf(level);
-            }
+            const int32_t integer = integers[k * p->columns + i];
+            const float now = (float)(integer - by_descent_zero(p, at));
             side->values[to] = now * p->scales[at];
             side->scales[to] = p->scales[at];
             side->cross[to] = p->cross[from];
-            side->down[to] = now - low;
-            side->up[to] = high - now;
+            by_descent_room(p, out, i, integer, side->down + to, side->up + to);
         }
     }
 }
@@ -234,7 +224,8 @@ static int reach_of(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker, (void)err;
     for (size_t i = begin; i < end; i++) {
         const double own = diagonal_of(diagonal->rows, i) + (double)diagonal->rows->damping;
-        diagonal->reach[i] = own > 0 ? (float)(own / 2 * (1 + MARGIN)) : INFINITY;
+        diagonal->reach[i] =
+            own > 0 ? (float)(own / 2 * (1 + (double)BY_DESCENT_MARGIN)) : INFINITY;
     }
     return 0;
 }

@@ -5,15 +5,13 @@ import copy
 import logging
 import os
 import pathlib
-import tempfile
 
-from world import Again, Reader, Score, raises, samples
+from world import Again, Reader, Score, raises, samples, workplace
 
 import onnx
 
 import baryon
 import baryon.onnx as bo
-import cli_models
 from baryon.onnx import (
     AdaRoundConfig, BiasCorrectionConfig, CalibMethod, CLEConfig, Config, Int8Spec, Int16Spec, ModelQuantizer,
     PowerOfTwoMethod, QConfig, QLayerConfig, QuantGranularity, QuantizationConfig, ScaleType, UInt8Spec, XInt8Spec,
@@ -148,9 +146,7 @@ def main():
     score = Score()
     data = samples()
     logging.getLogger("baryon").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        cli_models.net(batch=1)
+    with workplace():
         check_presets(score, data)
         check_specs(score, data)
         check_layers(score, data)
@@ -158,7 +154,6 @@ def main():
         check_flat(score, data)
         check_names(score)
         check_shapeshifter(score)
-        os.chdir("/")
     return score.finish()
 
 

@@ -1,9 +1,11 @@
 """What the tests of the Python package share: the package and library of this checkout, small models,
 samples, and an account of checks."""
 
+import contextlib
 import os
 import pathlib
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("BUILD", "build")
@@ -15,12 +17,23 @@ os.environ["PYTHONPATH"] = str(ROOT / "python")
 
 import numpy as np  # noqa: E402
 
+import cli_models  # noqa: E402
 from dump import Score  # noqa: E402, F401
 
 
 def samples(count=8, name="image", shape=(1, 3, 8, 8), seed=0):
     rng = np.random.default_rng(seed)
     return [{name: rng.normal(size=shape).astype(np.float32)} for _ in range(count)]
+
+
+@contextlib.contextmanager
+def workplace():
+    """A folder with model.onnx, where the test is meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cli_models.net(batch=1)
+        yield
+        os.chdir("/")
 
 
 class Reader:
