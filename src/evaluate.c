@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HUGE_VALUE 1e75
+#define TINY_VALUE 1e-75
+
 /* --- Measures and goals --- */
 
 static int take_metrics(struct by_evaluation *evaluation, struct baryon_error *err)
@@ -134,6 +137,20 @@ static int check_shapes(const struct by_array *baseline, const struct by_array *
                    shape_text(baseline, one, sizeof one), shape_text(result, other, sizeof other));
 }
 
+/* Squares of squares stay within a double: what is tiny is nothing, what is huge is refused. */
+static int bound(double *values, size_t count, struct baryon_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(values[i]) > HUGE_VALUE)
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "a value is %g, magnitudes above %g are not compared", values[i],
+                           HUGE_VALUE);
+        if (fabs(values[i]) < TINY_VALUE)
+            values[i] = 0;
+    }
+    return 0;
+}
+
 static const double *as_doubles(const struct by_evaluation *evaluation, struct by_arena *arena,
                                 const struct by_array *array, size_t count,
                                 struct baryon_error *err)
@@ -151,7 +168,22 @@ static const double *as_doubles(const struct by_evaluation *evaluation, struct b
     double *out = by_arena_alloc(arena, count, sizeof *out, err);
     if (!out || by_elem_to_doubles(array->elem, array->data, 0, count, out, err) < 0)
         return NULL;
-    return out;
+    return evaluation->settings.compat || bound(out, count, err) == 0 ? out : NULL;
+}
+
+/* Quark's tool rounds to float32 first, but for the result in PSNR. */
+static int round_both(struct by_compared *pair, struct baryon_error *err)
+{
+    const double **both[] = {&pair->baseline, &pair->result};
+    for (size_t i = 0; i < 2; i++) {
+        double *rounded = by_arena_alloc(pair->arena, pair->count, sizeof *rounded, err);
+        if (!rounded)
+            return -1;
+        for (size_t k = 0; k < pair->count; k++)
+            rounded[k] = (double)(float)(*both[i])[k];
+        *both[i] = rounded;
+    }
+    return 0;
 }
 
 /* What its type can differ by; of floats and long integers what the baseline does, or its
@@ -227,6 +259,9 @@ static int compare(struct by_evaluation *evaluation, size_t output, const char *
         return by_err_in(err, "baseline");
     if (!(pair.result = as_doubles(evaluation, arena, result, count, err)))
         return by_err_in(err, "quantized result");
+    pair.unrounded = pair.result;
+    if (evaluation->settings.compat && round_both(&pair, err) < 0)
+        return -1;
     pair.peak = peak_of(evaluation, baseline->elem, pair.baseline, count);
     return measure(evaluation, output, sample, &pair, err);
 }

@@ -18,11 +18,11 @@ static struct products multiply(const struct by_compared *pair)
     return sum;
 }
 
-static double squared_error(const struct by_compared *pair)
+static double squared_error(const struct by_compared *pair, const double *result)
 {
     double sum = 0;
     for (size_t i = 0; i < pair->count; i++) {
-        const double error = pair->baseline[i] - pair->result[i];
+        const double error = pair->baseline[i] - result[i];
         sum += error * error;
     }
     return sum;
@@ -55,7 +55,7 @@ int by_metric_l2(const struct by_compared *pair, struct by_fraction *value,
                  struct baryon_error *err)
 {
     (void)err;
-    value->over = sqrt(squared_error(pair));
+    value->over = sqrt(squared_error(pair, pair->result));
     return 0;
 }
 
@@ -72,7 +72,7 @@ int by_metric_sqnr(const struct by_compared *pair, struct by_fraction *value,
                    struct baryon_error *err)
 {
     (void)err;
-    *value = (struct by_fraction){multiply(pair).baseline, squared_error(pair)};
+    *value = (struct by_fraction){multiply(pair).baseline, squared_error(pair, pair->result)};
     return 0;
 }
 
@@ -90,7 +90,7 @@ int by_metric_psnr(const struct by_compared *pair, struct by_fraction *value,
                    struct baryon_error *err)
 {
     (void)err;
-    const double error = squared_error(pair) / (double)pair->count;
+    const double error = squared_error(pair, pair->result) / (double)pair->count;
     value->over = error > 0 ? peak_ratio(pair->peak, error) : INFINITY;
     return 0;
 }
@@ -100,7 +100,7 @@ int by_metric_psnr_compat(const struct by_compared *pair, struct by_fraction *va
                           struct baryon_error *err)
 {
     (void)err;
-    const double error = squared_error(pair) / (double)pair->count;
+    const double error = squared_error(pair, pair->unrounded) / (double)pair->count;
     double peak = pair->baseline[0];
     for (size_t i = 1; i < pair->count; i++)
         if (!(peak >= pair->baseline[i]))

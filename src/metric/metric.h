@@ -30,6 +30,7 @@ extern const struct by_choice by_channel_place_names[];
 /* Two arrays of one shape, finite unless `compat`. */
 struct by_compared {
     const double *baseline, *result;
+    const double *unrounded; /* the result as it came; with `compat` both are float32 */
     size_t count, rank;
     const int64_t *dims;
     double peak;                 /* greatest possible difference of two values; above 0 */

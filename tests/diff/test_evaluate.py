@@ -2,7 +2,8 @@
 
 PSNR and SSIM are scikit-image's (Gaussian weights, sigma 1.5, covariance of the whole population)
 to 1e-6, the rest are formulas of numpy's in double. Those of --compat are Quark's, written down
-here with scipy's Gaussian filter, which mirrors as OpenCV does.
+here with scipy's Gaussian filter, which mirrors as OpenCV does; and what Quark's own tool said of
+the folders in tests/golden/evaluate, in float32.
 """
 
 import json
@@ -18,7 +19,17 @@ from scipy.ndimage import correlate1d
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 BARYON = pathlib.Path(os.environ.get("BUILD", "build")) / "baryon"
+GOLDEN = pathlib.Path("tests/golden/evaluate")
 rng = np.random.default_rng(11)
+
+
+def rows(folder, *options):
+    """What is said of one/ and two/ in the folder."""
+    done = subprocess.run(
+        [BARYON, "evaluate", f"{folder}/one", f"{folder}/two", "--json", "-q", *options],
+        stdout=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    return {row["metric"]: row for row in json.loads(done.stdout)["scores"]}
 
 
 def evaluate(one, two, *options):
@@ -27,12 +38,7 @@ def evaluate(one, two, *options):
         for name, array in (("one", one), ("two", two)):
             (pathlib.Path(folder) / name).mkdir()
             np.save(f"{folder}/{name}/a.npy", array)
-        done = subprocess.run(
-            [BARYON, "evaluate", f"{folder}/one", f"{folder}/two", "--json", "-q", *options],
-            stdout=subprocess.PIPE, check=True,
-        )  # fmt: skip
-    scores = json.loads(done.stdout)["scores"]
-    return {row["metric"]: math.inf if row["mean"] is None else row["mean"] for row in scores}
+        return {name: math.inf if row["mean"] is None else row["mean"] for name, row in rows(folder, *options).items()}
 
 
 # ---- What others say
@@ -125,6 +131,17 @@ def pairs():
     spike = np.zeros((30, 30))
     spike[15, 15] = 1e30
     yield "spike", spike, spike * 0.5, 1e30
+    for kind in ("f4", "f8"):
+        most = 3e38 if kind == "f4" else 1e72
+        for size in (most, 1 / most):
+            x = np.linspace(-size, size, 400).reshape(20, 20).astype(kind)
+            yield f"{size:g} {kind}", x, x[::-1].copy(), float(np.ptp(x.astype("f8")))
+    for kind, least in (("i8", -(2**62)), ("u4", 0), ("f2", -60000)):
+        x = np.linspace(least, 2.0**62 if kind == "i8" else 60000, 18 * 19).reshape(18, 19).astype(kind)
+        yield f"wide {kind}", x, np.roll(x, 1), float(np.ptp(x.astype("f8")))
+    stripes = np.tile([1.0, -1.0], (16, 8))
+    yield "opposite stripes", stripes, -stripes, 2.0
+    yield "one value off", stripes, np.where(np.arange(256).reshape(16, 16) == 100, 1e-12, 0) + stripes, 2.0
 
 
 def close(got, wanted):
@@ -167,6 +184,42 @@ def check_compat(score):
     compare(score, "compat, equal and negative", got, {"psnr": -100.0})
 
 
+def check_quark(score):
+    """Files one by one, and the eight numbers of a folder of arrays and pictures together."""
+    told = json.loads((GOLDEN / "answers.json").read_text("utf-8"))
+
+    def agree(name, got, wanted):
+        same = got is wanted if None in (got, wanted) else abs(got - wanted) <= 1e-5 * max(1, abs(wanted))
+        score.check(same, f"{name} is {got}, {wanted} by Quark's tool")
+
+    for kind, answers in told.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for name, wanted in answers["files"].items():
+                for which in ("one", "two"):
+                    place = pathlib.Path(folder) / name / which
+                    place.mkdir(parents=True)
+                    (place / name).symlink_to((GOLDEN / kind / which / name).resolve())
+                got = rows(pathlib.Path(folder) / name, "--compat")
+                for metric, value in wanted.items():
+                    agree(f"{kind} {name}: {metric}", got[metric]["mean"], value)
+        values = [row[which] for row in list(rows(GOLDEN / kind, "--compat").values())[:4] for which in ("mean", "worst")]
+        for (label, wanted), got in zip(answers["lines"].items(), values):
+            agree(f"{kind} {label}", got, wanted)
+
+
+def check_ends(score):
+    """Of double precision: what is tiny is nothing, what is huge is refused."""
+    tiny = np.full((12, 12), 1e-80)
+    got = evaluate(tiny, -tiny)
+    score.check(got["cosine"] == 1 and got["l2"] == 0 and got["ssim"] == 1, f"tiny: {got}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("one", "two"):
+            os.mkdir(f"{folder}/{name}")
+            np.save(f"{folder}/{name}/a.npy", np.full(3, 1e200))
+        done = subprocess.run([BARYON, "evaluate", f"{folder}/one", f"{folder}/two"], capture_output=True, check=False)
+    score.check(done.returncode == 4 and b"a value is 1e+200" in done.stderr, f"huge: {done.stderr}")
+
+
 def check_classes(score):
     for shape in ((1, 10), (17, 1000), (300, 6)):
         one = rng.normal(size=shape) * 3
@@ -182,6 +235,8 @@ def main():
     check_pictures(score)
     check_options(score)
     check_compat(score)
+    check_quark(score)
+    check_ends(score)
     check_classes(score)
     return score.finish()
 

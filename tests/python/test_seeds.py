@@ -95,6 +95,13 @@ def check_evaluate(score):
         score.check(done.returncode == 0 and told == wanted, f"{module}: {done.stdout}")
         values = [float(line.rpartition(": ")[2]) for line in lines]
         score.check(values and 0.5 < values[0] <= 1, f"{module}: {values}")
+    golden = ROOT / "tests/golden/evaluate"
+    done = subprocess.run([sys.executable, "-m", module, golden / "plain/one", golden / "plain/two", "--compat"],
+                          stdout=subprocess.PIPE, text=True, check=False)  # fmt: skip
+    told = dict(line.split(": ") for line in done.stdout.splitlines())
+    theirs = json.loads((golden / "answers.json").read_text("utf-8"))["plain"]["lines"]
+    same = list(told) == list(theirs) and all(abs(float(told[key]) / value - 1) < 2e-5 for key, value in theirs.items())
+    score.check(same, f"what Quark's tool says: {told}, {theirs}")
     done = subprocess.run([sys.executable, "-m", module, "none", "none"], stderr=subprocess.PIPE, check=False)
     score.check(done.returncode == 3 and b"none" in done.stderr, "folders that are not there")
 
