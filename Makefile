@@ -11,7 +11,7 @@ OPS       := $(BUILD)/libbaryon_ops.so
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
 CLI       := $(BUILD)/libcli.a
 UNITS     := $(call built,$(wildcard tests/unit/test_*.c))
-VECTORS   := $(addprefix tests/unit/test_,bins_squares descent_paths dtype_paths fold half paths sketch sketch_property weights)
+VECTORS   := $(addprefix tests/unit/test_,bins_squares descent_paths dtype_paths fold half ops_tanh paths sketch sketch_property weights)
 AVX512    := $(BUILD)/avx512
 AVX512_OBJ := $(patsubst %.c,$(AVX512)/%.o,$(wildcard src/*/*_avx512.c) src/stats/fold.c)
 FAULTS    := $(call built,$(wildcard tests/fault/test_*.c))
@@ -183,6 +183,8 @@ $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 $(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
 $(BUILD)/tests/fault/test_ranks: $(CLI)
 $(BUILD)/tests/fault/test_ops: $(OPS_OBJ)
+$(BUILD)/tests/unit/test_ops_tanh: $(filter %/tanh_avx512.o,$(OPS_OBJ))
+$(addsuffix /tests/unit/test_ops_tanh,$(BUILD) $(AVX512)): $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
 
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)

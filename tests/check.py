@@ -35,7 +35,7 @@ DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
-VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half paths sketch sketch_property weights".split()]
+VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half ops_tanh paths sketch sketch_property weights".split()]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")
@@ -99,7 +99,7 @@ MORE_PARTS = {
     ],
     "avx512": [make("avx512"), ["env", "PATHS=" + " ".join(["avx512"] * 7), *vectors("build/avx512")]],
     "asan-build": [make("FLAVOUR=asan", "cli", "ops", "units", "replays")],
-    "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", *names("tests/unit/test_s[kt]*.c")]],
+    "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", "--seconds", "1200", *names("tests/unit/test_s[kt]*.c"), "build/tests/unit/test_ops_tanh"]],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],
     "asan-python": [

@@ -1,8 +1,7 @@
 /* One direction of an LSTM, step by step. */
 #include "ops/dot.h"
 #include "ops/lstm.h"
-
-#include <math.h>
+#include "ops/tanh.h"
 
 #define ONE 0x1p24
 
@@ -13,6 +12,7 @@ struct state {
     size_t gates;      /* 4 for each hidden value: input, output, forget, cell */
     int32_t *constant; /* what does not depend on the step */
     int32_t *sums;
+    float *opened;
     int16_t *h;
     float *c;
 };
@@ -79,10 +79,10 @@ static void sum_gates(struct state *state, const int16_t *x)
     }
 }
 
-static float sigmoid(int32_t sum)
+/* The logistic function, of the tanh of half its argument. */
+static float sigmoid(float tanh_of_half)
 {
-    const float half = (float)(sum / (2.0 * ONE));
-    return (float)(tanhf(half) * 0.5 + 0.5);
+    return (float)(tanh_of_half * 0.5 + 0.5);
 }
 
 /* 16 bits, of which those above are lost. */
@@ -95,16 +95,27 @@ static int16_t output(const struct by_lstm_factors *factors, float value)
     return (int16_t)(left < -65536 ? -65536 : left > 65535 ? 65535 : left);
 }
 
+/* The tanh that each gate is made of. */
+static void open_gates(struct state *state)
+{
+    const size_t cell = 3 * state->sizes->hidden;
+    for (size_t i = 0; i < cell; i++)
+        state->opened[i] = (float)(state->sums[i] / (2.0 * ONE));
+    for (size_t i = cell; i < state->gates; i++)
+        state->opened[i] = (float)(state->sums[i] / ONE);
+    by_tanh(state->opened, state->gates);
+}
+
 static void update(struct state *state, int16_t *y)
 {
     const size_t hidden = state->sizes->hidden;
-    const int32_t *in = state->sums, *out = in + hidden, *keep = out + hidden,
-                  *cell = keep + hidden;
-    for (size_t i = 0; i < hidden; i++) {
-        const float candidate = tanhf((float)(cell[i] / ONE));
-        state->c[i] = sigmoid(in[i]) * candidate + sigmoid(keep[i]) * state->c[i];
-        y[i] = state->h[i] = output(state->factors, sigmoid(out[i]) * tanhf(state->c[i]));
-    }
+    float *in = state->opened, *out = in + hidden, *keep = out + hidden, *cell = keep + hidden;
+    open_gates(state);
+    for (size_t i = 0; i < hidden; i++)
+        cell[i] = state->c[i] = sigmoid(in[i]) * cell[i] + sigmoid(keep[i]) * state->c[i];
+    by_tanh(cell, hidden);
+    for (size_t i = 0; i < hidden; i++)
+        y[i] = state->h[i] = output(state->factors, sigmoid(out[i]) * cell[i]);
 }
 
 static void run_steps(struct state *state)
@@ -132,7 +143,9 @@ int by_lstm_run(const struct by_lstm_direction *direction, const struct by_lstm_
     state.constant = by_arena_alloc(&arena, state.gates, sizeof *state.constant, err);
     state.sums =
         state.constant ? by_arena_alloc(&arena, state.gates, sizeof *state.sums, err) : NULL;
-    state.h = state.sums ? by_arena_alloc(&arena, sizes->hidden, sizeof *state.h, err) : NULL;
+    state.opened =
+        state.sums ? by_arena_alloc(&arena, state.gates, sizeof *state.opened, err) : NULL;
+    state.h = state.opened ? by_arena_alloc(&arena, sizes->hidden, sizeof *state.h, err) : NULL;
     state.c = state.h ? by_arena_alloc(&arena, sizes->hidden, sizeof *state.c, err) : NULL;
     if (state.c) {
         make_constant(&state, scales);

@@ -1,0 +1,16 @@
+#include "ops/tanh_path.h"
+
+#if defined(__x86_64__)
+
+#define LANES  8
+#define TARGET __attribute__((target("avx2")))
+#include "ops/tanh_kernel.h"
+
+static bool supported(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+const struct by_tanh_path by_tanh_avx2 = {"avx2", supported, tanh_all};
+
+#endif
