@@ -211,8 +211,10 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
     if (op->since && (recipe->compat || by_spec_is_integer(&recipe->activation)) &&
         by_model_opset(placing->plan->model, op->domain) < op->since)
         return stay(placing, node, BY_NODE_FLOAT,
-                    by_place_text(placing, err, "%s of opsets below %lld takes no integers",
-                                  node->op_type, (long long)op->since));
+                    by_place_text(placing, err,
+                                  "%s takes integers from opset %lld on: --opset %lld converts "
+                                  "the model",
+                                  node->op_type, (long long)op->since, (long long)op->since));
     if ((op->flags & BY_PLACE_HARD_SIGMOID) &&
         (recipe->compat || recipe->hardware != BY_HARDWARE_NONE) &&
         !is_hard_sigmoid_of_hardware(node))

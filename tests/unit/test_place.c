@@ -435,6 +435,25 @@ static void float_readers_of_quantized_producers_read_what_is_left(void **state)
     assert_rows(model, "x:conv,input w:conv b:conv c:odd,sum s:next,out v:next d:sum y:out");
 }
 
+static void operators_that_take_integers_later_tell_the_opset(void **state)
+{
+    (void)state;
+    for (int64_t opset = 11; opset <= 12; opset++) {
+        struct baryon_model *model = conv_model();
+        struct baryon_node *pool = put_node(model->graph, "pool", "MaxPool", "c", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        assert_ok(by_model_link(model, &err));
+        assert_ok(by_node_set_ints(pool, "kernel_shape", (int64_t[]){1, 1}, 2, &err));
+        assert_ok(by_model_set_opset(model, "", opset, &err));
+        place(model, NULL);
+        assert_int_equal(plan_node("pool")->state, opset < 12 ? BY_NODE_FLOAT : BY_NODE_QUANTIZED);
+        if (opset < 12)
+            assert_string_equal(plan_node("pool")->why, "MaxPool takes integers from opset 12 on: "
+                                                        "--opset 12 converts the model");
+        close_plan();
+    }
+}
+
 static void infinite_constants_keep_a_node_float(void **state)
 {
     (void)state;
@@ -625,6 +644,7 @@ int main(void)
         cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
         cmocka_unit_test_setup(known_ranges, prepare),
         cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
+        cmocka_unit_test_setup(operators_that_take_integers_later_tell_the_opset, prepare),
         cmocka_unit_test_setup(infinite_constants_keep_a_node_float, prepare),
         cmocka_unit_test_setup(nested_graphs_are_left_whole, prepare),
         cmocka_unit_test_setup(nothing_to_quantize_is_an_error, prepare),
