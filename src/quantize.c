@@ -5,6 +5,7 @@
 #include "ir/infer.h"
 #include "ir/tensor.h"
 #include "pass/retype.h"
+#include "preset/preset.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
@@ -47,8 +48,17 @@ static int settle_half(struct by_quantization *q, struct baryon_error *err)
     return by_quantize_refuse_half(q->model, &q->recipe, err);
 }
 
+static void tell_pending(const struct by_quantize_options *options)
+{
+    const char *name = options->recipe->preset;
+    const struct by_preset *preset = name ? by_preset_find(name, NULL) : NULL;
+    if (preset && preset->pending)
+        by_log(options->log, BY_LOG_NOTICE, "%s: %s", name, preset->pending);
+}
+
 static int refuse(struct by_quantization *q, struct baryon_error *err)
 {
+    tell_pending(q->options);
     if (by_quantize_refuse(q->model, q->options, err) < 0 || settle_half(q, err) < 0)
         return -1;
     return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;

@@ -38,6 +38,8 @@ static const struct by_preset *const presets[] = {
     &by_preset_bf16_bfp16,
     &by_preset_bf16_mxint8,
     &by_preset_mx9_int8,
+    &by_preset_bf16_mixed_bfp16,
+    &by_preset_bf16_mixed_mxint8,
     &by_preset_xint8_adaround,
     &by_preset_a8w8_adaround,
     &by_preset_a16w8_adaround,
@@ -83,8 +85,6 @@ static const char *why_not(const char *name)
 {
     static const char *const solved = "_ADAQUANT";
     const size_t length = strlen(name), tail = strlen(solved);
-    if (!strncmp(name, "BF16_MIXED_", strlen("BF16_MIXED_")))
-        return "a search for mixed precision, which is";
     for (size_t i = 0; i < COUNT && length > tail && !strcmp(name + length - tail, solved); i++)
         if (strlen(presets[i]->name) == length - tail &&
             !strncmp(presets[i]->name, name, length - tail))

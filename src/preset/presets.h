@@ -12,7 +12,8 @@ extern const struct by_preset by_preset_xint8, by_preset_vint8, by_preset_a8w8, 
 /* In floats.c. */
 extern const struct by_preset by_preset_fp16, by_preset_bf16;
 /* In floats_mixed.c. */
-extern const struct by_preset by_preset_bf16_bfp16, by_preset_bf16_mxint8, by_preset_mx9_int8;
+extern const struct by_preset by_preset_bf16_bfp16, by_preset_bf16_mxint8, by_preset_mx9_int8,
+    by_preset_bf16_mixed_bfp16, by_preset_bf16_mixed_mxint8;
 /* In blocks.c. */
 extern const struct by_preset by_preset_bfp16, by_preset_mx4, by_preset_mx6, by_preset_mx9,
     by_preset_mxfp8_e5m2, by_preset_mxfp8_e4m3, by_preset_mxfp6_e3m2, by_preset_mxfp6_e2m3,

@@ -125,7 +125,7 @@ def check_names(score):
     raises(score, AttributeError, "did you mean 'QConfig'", lambda: bo.QConfg)
     raises(score, NotImplementedError, "AutoSearch", lambda: bo.AutoSearch)
     raises(score, ValueError, "did you mean 'XINT8'", get_default_config, "XINT")
-    raises(score, NotImplementedError, "BF16_MIXED_BFP16", get_default_config, "BF16_MIXED_BFP16")
+    raises(score, NotImplementedError, "BF16_MIXED_BFP16", get_default_config, "BF16_MIXED_BFP16_ADAQUANT")
     raises(score, TypeError, "a Config or a QConfig", ModelQuantizer, {})
     for name in bo.__all__:
         score.check(getattr(bo, name) is not None, name)
