@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "preset/preset.h"
-#include "quantize_settings.h"
+#include "quantize_preset.h"
 
 static void list_json(struct by_out *out)
 {
@@ -65,30 +65,15 @@ static void show_text(struct by_out *out, const struct by_preset *preset,
     by_str_release(&text);
 }
 
-static int make(struct by_config *config, struct by_recipe_settings *settings,
-                const struct by_preset *preset, struct baryon_error *err)
-{
-    struct by_recipe *recipe;
-    if (by_recipe_bind(config, settings, err) < 0 ||
-        by_config_set(config, by_config_find(config, "preset"), preset->name, NULL, BY_SOURCE_FLAG,
-                      err) < 0)
-        return -1;
-    return by_recipe_make(config, &recipe, err);
-}
-
 static int show(struct by_cli *cli, const char *name, struct baryon_error *err)
 {
-    struct by_recipe_settings settings;
-    struct by_config config;
+    struct by_preset_view view;
     const struct by_preset *preset = by_preset_find(name, err);
-    if (!preset)
+    if (!preset || by_preset_view_open(&view, preset->name, err) < 0)
         return -1;
-    by_config_init(&config);
-    const int status = make(&config, &settings, preset, err);
-    if (status == 0)
-        (cli->common.json ? show_json : show_text)(&cli->out, preset, &config);
-    by_config_release(&config);
-    return status;
+    (cli->common.json ? show_json : show_text)(&cli->out, preset, &view.config);
+    by_preset_view_close(&view);
+    return 0;
 }
 
 static int run(struct by_cli *cli, const void *settings, struct baryon_error *err)

@@ -28,12 +28,25 @@ static const char *nearest_alias(const char *name)
 
 /* --- Setting our options --- */
 
+/* No rules of an NPU are asked for beside the extended form, which has rules of its own. */
+static bool has_own_rules(const struct by_aliasing *at)
+{
+    return by_config_source(at->config, "hardware") == at->source &&
+           at->settings->hardware == BY_HARDWARE_EXTENDED;
+}
+
+static bool gives_way(const struct by_aliasing *at, const struct by_option *option)
+{
+    return !strcmp(option->name, "hardware") && at->settings->hardware == BY_HARDWARE_NONE;
+}
+
 /* Two names of one thing have to say the same. */
 static int check_same(const struct by_aliasing *at, const struct by_option *option,
                       const char *value, struct baryon_error *err)
 {
     struct by_str now;
-    if (by_config_source(at->config, option->name) != at->source || by_option_is_list(option))
+    if (by_config_source(at->config, option->name) != at->source || by_option_is_list(option) ||
+        gives_way(at, option))
         return 0;
     by_str_init(&now);
     by_config_show(at->config, option->name, &now);
@@ -94,6 +107,8 @@ static int take_flag(const struct by_aliasing *at, const struct by_alias *alias,
     bool flag;
     if (by_node_flag(at->value, &flag, err) < 0)
         return -1;
+    if (!flag && alias->off && !strncmp(alias->off, "hardware=", 9) && has_own_rules(at))
+        return 0;
     return by_alias_set(at, flag ? alias->on : alias->off, err);
 }
 

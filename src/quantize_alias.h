@@ -46,6 +46,8 @@ struct by_alias {
     const char *on, *off; /* NULL: nothing has to be set */
     const struct by_alias_word *words;
     int (*take)(const struct by_aliasing *at, struct baryon_error *err);
+    /* What settings mean by this name, nothing where nothing; NULL: it is not shown. */
+    void (*show)(const struct by_recipe_settings *settings, struct by_str *out);
 };
 
 const struct by_alias *by_aliases(size_t *count);
@@ -69,6 +71,7 @@ int by_alias_mx(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_settle_blocks(struct by_recipe_settings *settings, struct baryon_error *err);
 /* Those of quantize_alias_solve.c. */
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
+void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out);
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);
 
 #endif

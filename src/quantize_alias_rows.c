@@ -322,7 +322,10 @@ static const struct by_alias rows[] = {
     /* --- Solvers and the rest --- */
     VALUE("CLESteps", "cle-steps"),
     VALUE("CLEWeightThreshold", "cle-threshold"),
-    SPECIAL("FastFinetune", by_alias_finetune),
+    {.name = "FastFinetune",
+     .kind = BY_ALIAS_SPECIAL,
+     .take = by_alias_finetune,
+     .show = by_alias_show_finetune},
     LATER("SmoothAlpha"),
     LATER("RMatrixDim"),
     LATER("UseRandomHad"),

@@ -297,6 +297,13 @@ int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err)
     return take_keys(at, &keys, err);
 }
 
+void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out)
+{
+    if (settings->rounding == BY_ROUNDING_DESCENT)
+        by_str_printf(out, "{\"OptimAlgorithm\": \"%s\"}",
+                      settings->rounding_scales ? "adaquant" : "adaround");
+}
+
 /* --- GPTQParams --- */
 
 static int take_bits(const struct by_aliasing *at, struct baryon_error *err)

@@ -126,6 +126,8 @@ struct by_recipe_settings *by_recipe_settings_of(const struct by_config *config)
 /* All options of the recipe that have a meaning together, after by_recipe_make() completed them:
  * as a configuration file, and as members of an object. */
 void by_recipe_write(const struct by_config *config, struct by_str *out);
+/* settings: a struct by_recipe_settings. */
+bool by_recipe_has_meaning(const void *settings, const struct by_option *option);
 void by_recipe_json(const struct by_config *config, struct by_json *json);
 
 #endif

@@ -108,6 +108,26 @@ BARYON_API const struct baryon_plan_tensor *baryon_plan_tensor(const struct bary
 BARYON_API const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan,
                                                              size_t place);
 
+/*
+ * Presets
+ *
+ * What a preset stands for. Names are those that baryon_list("presets") has, in any letter case,
+ * with or without _CONFIG. Values are as a configuration file has them: true, 7, minmse, ["a",
+ * "b"].
+ */
+struct baryon_preset;
+
+BARYON_API int baryon_preset_open(struct baryon_preset **preset, const char *name,
+                                  struct baryon_error *err);
+BARYON_API void baryon_preset_free(struct baryon_preset *preset);
+/* Every setting that has a meaning in it, by place; NULL behind the last one. */
+BARYON_API const struct baryon_setting *baryon_preset_setting(const struct baryon_preset *preset,
+                                                              size_t place);
+/* The same by AMD Quark's names: fields of its configuration (in small letters), and those of its
+ * extra options that the preset speaks of. What Quark has no word for is told by ours. */
+BARYON_API const struct baryon_setting *baryon_preset_quark(const struct baryon_preset *preset,
+                                                            size_t place);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,7 +17,7 @@ _HOMES = {
     "run": "running", "Session": "running",
     "evaluate": "evaluation", "Evaluation": "evaluation",
     "check": "checking",
-    "presets": "lists", "methods": "lists", "metrics": "lists",
+    "preset": "lists", "presets": "lists", "methods": "lists", "metrics": "lists",
     "Error": "errors",
 }  # fmt: skip
 _MODULES = ("checking", "errors", "evaluation", "formats", "lists", "onnx", "quantization", "running",

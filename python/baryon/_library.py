@@ -223,6 +223,10 @@ _PROTOTYPES = {
     "baryon_format_find": (POINTER(Format), [c_char_p, _ERROR]),
     "baryon_round": (c_int, [c_char_p, c_void_p, POINTER(c_int64), c_int, POINTER(RoundOptions),
                              c_void_p, _ERROR]),
+    "baryon_preset_open": (c_int, [_OUT, c_char_p, _ERROR]),
+    "baryon_preset_free": (None, [c_void_p]),
+    "baryon_preset_setting": (POINTER(Setting), [c_void_p, c_size_t]),
+    "baryon_preset_quark": (POINTER(Setting), [c_void_p, c_size_t]),
     "baryon_list": (c_char_p, [c_char_p, c_size_t, POINTER(c_char_p)]),
 }  # fmt: skip
 

@@ -17,6 +17,40 @@ def presets():
     return _list(b"presets")
 
 
+def _value(text):
+    """true, 7 and ["a"] are values, what is no JSON is a word."""
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def rows_of_preset(name, get):
+    """get: baryon_preset_setting, or baryon_preset_quark."""
+    from ._call import call
+    from ._library import library
+
+    pointer, found = ctypes.c_void_p(), {}
+    call("baryon_preset_open", ctypes.byref(pointer), name.encode())
+    try:
+        while row := getattr(library(), get)(pointer, len(found)):
+            found[row.contents.name.decode()] = _value(row.contents.value.decode())
+    finally:
+        library().baryon_preset_free(pointer)
+    return found
+
+
+def preset(name):
+    """Every option of quantize() that has a meaning in a preset, with its value there.
+
+        >>> baryon.preset("XINT8")["activation_scale"]
+        'pow2'
+    """
+    return {key.replace("-", "_"): value for key, value in rows_of_preset(name, "baryon_preset_setting").items()}
+
+
 def methods():
     """Ways to choose the range of a tensor."""
     return _list(b"methods")

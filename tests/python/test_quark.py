@@ -17,6 +17,8 @@ from baryon.onnx import (
     PowerOfTwoMethod, QConfig, QLayerConfig, QuantGranularity, QuantizationConfig, ScaleType, UInt8Spec, XInt8Spec,
 )  # fmt: skip
 from baryon.onnx.quantization.config import get_default_config
+from baryon.onnx.quantization.config.legacy import plain
+from baryon.quantization import quantize_with, settings_of
 
 
 def quantize(config, data):
@@ -110,7 +112,6 @@ def check_flat(score, data):
     score.check("fc.weight" not in types(Config(config), data) and "conv.weight" in types(Config(config), data), "lists")
     score.check("conv.weight" not in types(Config(other), data), "a copy of its own")
     raises(score, AttributeError, "did you mean 'per_channel'", setattr, config, "per_chanel", True)
-    raises(score, AttributeError, "the preset A8W8", lambda: config.activation_type)
     later = get_default_config("XINT8")
     later.include_sq = True
     raises(score, NotImplementedError, "include_sq", quantize, Config(later), data)
@@ -119,6 +120,35 @@ def check_flat(score, data):
     quantize(Config(external), data)
     stored = {tensor.data_location for tensor in onnx.load("out.onnx", load_external_data=False).graph.initializer}
     score.check(pathlib.Path("out.onnx.data").exists() or stored == {0}, "weights in a file of their own")
+
+
+def check_preset_fields(score, data):
+    """A configuration shows what its preset says, and saying it again changes nothing."""
+    config = get_default_config("XINT8_ADAROUND_CONFIG")
+    told = (config.activation_type, config.calibrate_method, config.quant_format, config.enable_npu_cnn,
+            config.include_fast_ft, config.per_channel)  # fmt: skip
+    wanted = (bo.QuantType.QInt8, PowerOfTwoMethod.MinMSE, bo.QuantFormat.QDQ, True, True, False)
+    score.check(told == wanted, f"fields of a preset: {told}")
+    score.check(config.extra_options["ActivationSymmetric"] is True, "extra options of a preset")
+    score.check(get_default_config("MX6").weight_type is bo.MX6, "a type that is no enum's")
+    score.check(QuantizationConfig().activation_type is bo.QuantType.QInt8, "a field without a preset")
+    score.check(Config(config).options()[0] == {"preset": "XINT8_ADAROUND_CONFIG"}, f"unchanged: {config.options()}")
+    config.extra_options["FastFinetune"]["DataSize"] = 100
+    config.extra_options["Int32Bias"] = True
+    other = copy.deepcopy(config)
+    wanted = {"FastFinetune": {"OptimAlgorithm": "adaround", "DataSize": 100}, "Int32Bias": True}
+    score.check(other.options()[0]["extra_options"] == wanted, f"changed: {other.options()}")
+    del other.extra_options["ActivationSymmetric"]
+    raises(score, ValueError, "'ActivationSymmetric' any more", other.options)
+    other.extra_options = {"Int32Bias": True}
+    score.check(other.options()[0]["extra_options"] == {"Int32Bias": True}, "another dict is put on top")
+    for name in set(baryon.presets()) - {"MATMUL_NBITS"}:
+        config = get_default_config(name)
+        again = {field: plain(value) for field, value in config.shown.items() if not isinstance(value, str)}
+        needs = data if "activation_method" in baryon.preset(name) else None
+        made = [quantize_with(settings_of(None, needs, options, in_file=True), "model.onnx", None, needs).model
+                for options in ({"preset": name}, {"preset": name, **again})]  # fmt: skip
+        score.check(made[0] == made[1], f"{name}: saying it again gives another model")
 
 
 def check_names(score):
@@ -152,6 +182,7 @@ def main():
         check_layers(score, data)
         check_algorithms(score, data)
         check_flat(score, data)
+        check_preset_fields(score, data)
         check_names(score)
         check_shapeshifter(score)
     return score.finish()

@@ -40,6 +40,15 @@ static void options_by_quarks_names(void **state)
     assert_int_equal(world.running.data.limit, 8);
     end(&world);
 
+    /* No rules of an NPU beside the extended form is no contradiction, in either order. */
+    loads(&world, "quant_format: ExtendedQuantFormat.QDQ\nenable_npu_cnn: False\n");
+    assert_int_equal(world.recipe->hardware, BY_HARDWARE_EXTENDED);
+    end(&world);
+    loads(&world, "enable_npu_cnn: False\nquant_format: ExtendedQuantFormat.QDQ\n");
+    assert_int_equal(world.recipe->hardware, BY_HARDWARE_EXTENDED);
+    assert_int_equal(world.recipe->operators, BY_OPERATORS_NPU);
+    end(&world);
+
     makes(&world, WORDS("--preset=XINT8", "--extra=MinMSEModePof2Scale=All"));
     assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("minmse-pow2"));
     end(&world);

@@ -1,6 +1,5 @@
 """Config and QConfig, by Quark's names."""
 
-from ...._names import near
 from .algorithm import AlgoConfig
 from .legacy import QuantizationConfig, plain
 from .spec import QLayerConfig, ScaleType
@@ -17,22 +16,9 @@ class Config:
         return self.global_quant_config.options()
 
 
-def find_preset(name):
-    """The name without _CONFIG, as the library knows it."""
-    from .... import lists
-
-    plain_name = str(name).upper().replace("-", "_").removesuffix("_CONFIG")
-    known = lists.presets()
-    if plain_name in known:
-        return plain_name
-    if "_MIXED_" in plain_name or plain_name.removesuffix("_ADAQUANT") in known:
-        raise NotImplementedError(f"the preset {plain_name} is not available yet")
-    raise ValueError(f"there is no preset {name!r}{near(plain_name, known)}")
-
-
 def get_default_config(config_name):
     """A QuantizationConfig of its own for a preset."""
-    return QuantizationConfig(find_preset(config_name))
+    return QuantizationConfig(str(config_name))
 
 
 def _name_pattern(name):

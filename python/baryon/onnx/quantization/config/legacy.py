@@ -1,5 +1,11 @@
 """QuantizationConfig: one flat list of fields, by Quark's names."""
 
+import copy
+
+from ...calibration import CalibrationMethod, Int16Method, LayerWiseMethod, PowerOfTwoMethod
+from ..quant_utils import ExtendedQuantFormat, ExtendedQuantType, QuantFormat, QuantType
+from . import data_type
+
 # Each field with its default; None: what a preset says, or else the library's own.
 FIELDS = {
     "calibrate_method": "MinMax", "quant_format": "QDQ", "activation_type": "QInt8", "weight_type": "QInt8",
@@ -21,13 +27,33 @@ IDLE = {
 }  # fmt: skip
 
 
+# What the words of fields are members of; a type that none of them has is one of data_type.
+_KINDS = {
+    "calibrate_method": (CalibrationMethod, PowerOfTwoMethod, LayerWiseMethod, Int16Method),
+    "quant_format": (QuantFormat, ExtendedQuantFormat),
+    "activation_type": (QuantType, ExtendedQuantType, data_type),
+    "weight_type": (QuantType, ExtendedQuantType, data_type),
+}  # fmt: skip
+
+
+def _member(field, text):
+    """"QDQ" and "ExtendedQuantFormat.QDQ" as Quark's scripts have them; other texts as they are."""
+    kind, _, word = str(text).rpartition(".")
+    for known in _KINDS.get(field, ()):
+        if kind in ("", known.__name__) and hasattr(known, word):
+            return getattr(known, word)
+    return text
+
+
 class QuantizationConfig:
-    """Fields that are not set are those of the preset, or Quark's defaults. extra_options has what
-    is set on top of a preset's own."""
+    """Fields that are not set are those of the preset, or Quark's defaults. extra_options has what a
+    preset says of them; another dict in its place is put on top of that."""
 
     def __init__(self, preset=None, **fields):
         object.__setattr__(self, "preset", preset)
-        object.__setattr__(self, "given", {})
+        object.__setattr__(self, "shown", _shown(preset) if preset else {"extra_options": {}})
+        object.__setattr__(self, "given", {"extra_options": copy.deepcopy(self.shown["extra_options"])} if preset else {})
+        object.__setattr__(self, "extras", self.given.get("extra_options"))
         for name, value in fields.items():
             setattr(self, name, value)
 
@@ -39,12 +65,9 @@ class QuantizationConfig:
         if name.startswith("__"):
             raise AttributeError(name)
         self._check(name)
-        default = FIELDS[name]
+        default = self.shown.get(name, _member(name, FIELDS[name]))
         if isinstance(default, (list, dict)) and name not in self.given:
-            self.given[name] = type(default)(default)
-        elif self.preset and name not in self.given:
-            raise AttributeError(f"{name} was not set: it is what the preset {self.preset} says, see "
-                                 f"'baryon presets {self.preset}'")
+            self.given[name] = copy.deepcopy(default)
         return self.given.get(name, default)
 
     @staticmethod
@@ -58,13 +81,29 @@ class QuantizationConfig:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo):
-        import copy
+        made = QuantizationConfig.__new__(QuantizationConfig)
+        for name in ("preset", "shown", "given", "extras"):  # together, so that extras stay those of given
+            object.__setattr__(made, name, copy.deepcopy(getattr(self, name), memo))
+        return made
 
-        return QuantizationConfig(self.preset, **copy.deepcopy(self.given, memo))
+    def _set(self):
+        """Fields that do not say what the preset says."""
+        fields = {name: value for name, value in self.given.items()
+                  if not (self.preset and name in self.shown and value == self.shown[name])}  # fmt: skip
+        extra, shown = fields.get("extra_options"), self.shown["extra_options"]
+        if not extra or not shown:
+            return fields
+        gone = [name for name in shown if name not in extra]
+        if gone and extra is self.extras:
+            raise ValueError(f"extra_options has no {gone[0]!r} any more, which the preset {self.preset} sets: "
+                             "give it another value instead")
+        fields["extra_options"] = {name: value for name, value in extra.items()
+                                   if name not in shown or value != shown[name]}  # fmt: skip
+        return fields
 
     def options(self):
         """Keys of a configuration file, and whether weights go to a file of their own."""
-        fields = dict(self.given) if self.preset else {**_defaults(), **self.given}
+        fields = self._set() if self.preset else {**_defaults(), **self.given}
         external = fields.pop("use_external_data_format", False)
         for name in IDLE:
             if name in fields and fields.pop(name) != FIELDS[name]:
@@ -77,6 +116,15 @@ class QuantizationConfig:
         if self.preset:
             options["preset"] = self.preset
         return options, external
+
+
+def _shown(preset):
+    """Fields of a preset, and its extra options."""
+    from ....lists import rows_of_preset
+
+    rows = rows_of_preset(preset, "baryon_preset_quark")
+    shown = {name: _member(name, value) for name, value in rows.items() if name in FIELDS}
+    return {**shown, "extra_options": {name: value for name, value in rows.items() if name not in FIELDS}}
 
 
 def _defaults():
