@@ -79,7 +79,7 @@ static void every_preset_is_what_it_prints(void **state)
     size_t count;
     const struct by_preset *const *presets = by_presets(&count);
     (void)state;
-    assert_int_equal(count, 49);
+    assert_int_equal(count, 51);
     for (size_t i = 0; i < count; i++) {
         goes_round(presets[i], "none");
         goes_round(presets[i], "quark-0.13");
@@ -177,9 +177,6 @@ static void unknown_presets_are_told(void **state)
     refuses(WORDS("--preset=XNIT8"), "--preset: unknown preset 'XNIT8'; did you mean 'XINT8'?");
     refuses(WORDS("--preset=something"),
             "--preset: unknown preset 'something'; 'baryon presets' lists them");
-    refuses(WORDS("--preset=bf16-mixed-bfp16"),
-            "--preset: preset 'bf16-mixed-bfp16' needs a search for mixed precision, which is not "
-            "available yet");
     refuses(WORDS("--preset=MX9_ADAQUANT"),
             "--preset: preset 'MX9_ADAQUANT' needs solvers for types without scales, which are not "
             "available yet");
