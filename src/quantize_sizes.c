@@ -3,13 +3,17 @@
 #include "ir/infer.h"
 #include "quant/place.h"
 
+#include <math.h>
 #include <stdint.h>
+
+#define OFTEN_EVEN 32
 
 struct sizes {
     struct by_stats *stats;
     double samples; /* that were looked at */
     struct by_arena arena;
     struct by_map by_symbol; /* symbol -> size + 1, as a pointer */
+    double values, taken;    /* of inputs: a sample's mean, and with sizes that were made up */
 };
 
 static bool is_open(const struct baryon_graph *graph)
@@ -22,8 +26,9 @@ static bool is_open(const struct baryon_graph *graph)
     return false;
 }
 
-/* Where one dimension differs from sample to sample, its mean. */
-static int64_t mean_size(const struct sizes *sizes, const struct by_tensor_stats *tensor)
+/* Where dimensions differ from sample to sample, the mean; of several, sides that multiply to it.
+ */
+static double mean_size(const struct sizes *sizes, const struct by_tensor_stats *tensor)
 {
     double others = sizes->samples;
     size_t varying = 0;
@@ -32,12 +37,13 @@ static int64_t mean_size(const struct sizes *sizes, const struct by_tensor_stats
             varying++;
         else
             others *= (double)tensor->dims[i];
-    return varying == 1 && others > 0 ? (int64_t)((double)tensor->sketch.count / others + 0.5) : -1;
+    return others > 0 ? pow((double)tensor->sketch.count / others, 1 / (double)varying) : -1;
 }
 
 static int64_t size_at(const struct sizes *sizes, const struct by_tensor_stats *tensor, size_t axis)
 {
-    return tensor->dims[axis] == BY_DIM_VARIES ? mean_size(sizes, tensor) : tensor->dims[axis];
+    return tensor->dims[axis] == BY_DIM_VARIES ? (int64_t)(mean_size(sizes, tensor) + 0.5)
+                                               : tensor->dims[axis];
 }
 
 static int learn_symbols(struct sizes *sizes, const struct by_tensor_stats *tensor,
@@ -93,14 +99,44 @@ static const struct by_shape *seen(void *context, const struct baryon_value *val
     return found;
 }
 
-/* Sizes of one sample need not fit those of another: then the figures stay as they were. */
+/* Means of all tensors need not fit each other. Inputs of sizes that can be halved often enough do,
+ * near the mean. */
+static const struct by_shape *seen_of_inputs(void *context, const struct baryon_value *value)
+{
+    struct sizes *sizes = context;
+    const struct by_tensor_stats *tensor =
+        value->is_input ? by_stats_find(sizes->stats, value->name) : NULL;
+    if (!tensor || !value->shape || tensor->rank != value->shape->rank)
+        return NULL;
+    struct by_shape *found = by_shape_copy(&sizes->arena, value->shape, NULL);
+    double taken = 1;
+    for (size_t i = 0; found && i < found->rank; i++) {
+        int64_t size = tensor->dims[i];
+        if (size == BY_DIM_VARIES)
+            size = OFTEN_EVEN * (int64_t)fmax(1, round(mean_size(sizes, tensor) / OFTEN_EVEN));
+        found->dims[i] = by_extent_of(size);
+        taken *= (double)size;
+    }
+    sizes->values += (double)tensor->sketch.count / sizes->samples;
+    sizes->taken += taken;
+    return found;
+}
+
+static void count_all(struct by_quant_plan *plan, double share)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        plan->nodes[i].macs = by_place_macs(plan->nodes[i].node) * share;
+}
+
+/* If neither fits, figures stay as they were. */
 static int count(struct by_quantization *q, struct sizes *sizes, struct baryon_error *err)
 {
     if (learn(sizes, q->model->graph, err))
         return -1;
     if (by_model_infer_seen(q->model, seen, sizes, NULL) == 0)
-        for (size_t i = 0; i < q->plan->node_count; i++)
-            q->plan->nodes[i].macs = by_place_macs(q->plan->nodes[i].node);
+        count_all(q->plan, 1);
+    else if (by_model_infer_seen(q->model, seen_of_inputs, sizes, NULL) == 0 && sizes->taken > 0)
+        count_all(q->plan, sizes->values / sizes->taken);
     return by_model_infer(q->model, NULL, err);
 }
 
