@@ -460,6 +460,9 @@ static int check_opset(const struct check *check)
         return refuse(check, "--weight-granularity channel and --opset below 13", NULL);
     if (recipe->opset < 21 && recipe->weight.granularity == BY_PER_GROUP)
         return refuse(check, "--weight-granularity group and --opset below 21", NULL);
+    if (recipe->opset < 21 && by_spec_is_block(&recipe->weight) && !recipe->keep_float_blocks)
+        return refuse(check, "--keep-float-weights=false, --weight of blocks and --opset below 21",
+                      "DequantizeLinear has blocks from 21 on");
     if (recipe->opset < 21 && recipe->bias_int16)
         return refuse(check, "--bias-int16 and --opset below 21", NULL);
     if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&
@@ -516,9 +519,6 @@ static int check_blocks(const struct check *check)
             return refuse(check, "--block-size of an odd number and mx4, mx6 or mx9",
                           "each two of their elements share a bit");
     }
-    if (by_spec_is_block(&recipe->weight) && !recipe->keep_float_weights)
-        return refuse(check, "--keep-float-weights=false and --weight of blocks",
-                      "ONNX has no type that could store them; bf16, fp16 and integers are stored");
     return 0;
 }
 

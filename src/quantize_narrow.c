@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "ir/tensor.h"
+#include "quant/lower_block.h"
 
 static unsigned stored_bits(const struct by_tensor_spec *spec)
 {
@@ -55,8 +56,44 @@ static void add_smaller(struct by_text *text, const struct by_tensor_spec *spec,
         by_text_add(text, "; %s", why_no_smaller(spec, recipe));
 }
 
+/* --- Blocks --- */
+
+static const char *why_wider(const struct by_dtype *format)
+{
+    if (format->block.sub)
+        return "sub-blocks take one bit more, and ONNX has no type between";
+    return format->bits == 4 ? "ONNX Runtime dequantizes no float4e2m1 on processors"
+                             : "ONNX Runtime has no types of 6 bits";
+}
+
+static void tell_blocks(const struct by_quantization *q, const struct by_dtype *format)
+{
+    const char *codes = by_elem_name(by_spec_block_codes(format)->elem);
+    size_t count = 0;
+    for (size_t i = 0; i < q->plan->rows.count; i++)
+        count +=
+            q->plan->rows.at[i].spec.format == format && by_lower_is_stored(&q->plan->rows.at[i]);
+    if (count)
+        by_log(q->options->log, BY_LOG_NOTICE, "%s is stored as %s in %zu %s; %s", format->name,
+               codes, count, count == 1 ? "constant" : "constants", why_wider(format));
+}
+
+static void tell_wider_blocks(const struct by_quantization *q)
+{
+    size_t count;
+    const struct by_dtype *const *formats = by_dtypes(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct by_dtype *codes = by_spec_block_codes(formats[i]);
+        if (codes && codes->bits > formats[i]->bits)
+            tell_blocks(q, formats[i]);
+    }
+}
+
+/* --- All of it --- */
+
 void by_quantize_tell_narrow(const struct by_quantization *q)
 {
+    tell_wider_blocks(q);
     for (unsigned bits = 2; bits <= 3; bits++) {
         char buf[256], type[32];
         struct by_text text;

@@ -1,4 +1,4 @@
-/* Levels of 2 and 3 bits in wider types. */
+/* Levels of 2 and 3 bits, and codes of blocks, in wider types. */
 #ifndef BY_QUANTIZE_NARROW_H
 #define BY_QUANTIZE_NARROW_H
 

@@ -91,6 +91,8 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
     struct by_tensor_spec activation = {0}, weight = {0};
     by_spec_set_type(&activation, settings->activation);
     by_spec_set_type(&weight, settings->weight);
+    settings->keep_float_blocks =
+        settings->keep_float_weights || is_default(config, "keep-float-weights");
     if (by_spec_is_block(&weight) && is_default(config, "keep-float-weights"))
         settings->keep_float_weights = true;
     if (settings->approach != BY_APPROACH_STATIC || (!activation.format && !weight.format))
@@ -379,6 +381,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->dedicated_pairs = settings->dedicated_pairs;
     recipe->dedicated_dq = settings->dedicated_dq;
     recipe->keep_float_weights = settings->keep_float_weights;
+    recipe->keep_float_blocks = settings->keep_float_blocks;
     recipe->fold_relu = settings->fold_relu;
     recipe->align_elementwise = settings->align_elementwise;
     recipe->keep_unquantized_chains = settings->keep_unquantized_chains;

@@ -5,6 +5,7 @@
 #include "onnx/load.h"
 
 #include "quant/floats.h"
+#include "quant/lower_block.h"
 #include "quant/weights.h"
 
 #include <string.h>
@@ -40,7 +41,11 @@ static int make_room(struct by_lowering *lowering, size_t index, struct baryon_e
                                                tensor->dims.count, NULL, size, err);
     if (made)
         lowering->at[index].integers = by_graph_add_initializer(lowering->graph, made, err);
-    return lowering->at[index].integers ? 0 : -1;
+    if (lowering->at[index].integers && by_lower_is_stored(row))
+        lowering->at[index].scale = by_lower_block_scales(lowering, row, err);
+    return lowering->at[index].integers && (!by_lower_is_stored(row) || lowering->at[index].scale)
+               ? 0
+               : -1;
 }
 
 /* --- Filling it --- */
@@ -75,22 +80,34 @@ static int fill_nearest(struct by_lowering *lowering, size_t index, const float 
     return by_weight_quantize(&view, &row->spec, params, pool, out, size, err);
 }
 
+static int fill_values(struct by_lowering *lowering, size_t index, const struct by_floats_view *in,
+                       struct by_pool *pool, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const struct by_span *room = &lowering->at[index].integers->initializer->raw_data;
+    uint8_t *out = (uint8_t *)(uintptr_t)room->data;
+    if (by_lower_is_stored(row)) {
+        const struct by_span *scales = &lowering->at[index].scale->initializer->raw_data;
+        return by_lower_block_fill(row, in->values, pool, out, (float *)(uintptr_t)scales->data,
+                                   err);
+    }
+    return row->spec.format
+               ? by_lower_floats(lowering->recipe, row, in->values, in->count, pool, out, err)
+               : fill_nearest(lowering, index, in->values, pool, out, room->size, err);
+}
+
 static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool,
                 struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct baryon_tensor *made = lowering->at[index].integers->initializer;
-    uint8_t *out = (uint8_t *)made->raw_data.data;
     const size_t count = elements(row);
     if (row->rounded)
-        return fill_rounded(row, count, out, err);
+        return fill_rounded(row, count, (uint8_t *)(uintptr_t)made->raw_data.data, err);
     struct by_floats_view floats;
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
-    const int failed =
-        row->spec.format
-            ? by_lower_floats(lowering->recipe, row, floats.values, count, pool, out, err)
-            : fill_nearest(lowering, index, floats.values, pool, out, made->raw_data.size, err);
+    const int failed = fill_values(lowering, index, &floats, pool, err);
     by_floats_close(&floats);
     if (count >= BIG_ELEMENTS) {
         by_tensor_done(lowering->model, row->value->initializer);

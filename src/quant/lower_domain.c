@@ -2,7 +2,7 @@
  * more types and forms the newer the opset is; those of com.microsoft take 16 and 4 bits and axes
  * with any. */
 #include "ir/tensor.h"
-#include "quant/lower.h"
+#include "quant/lower_block.h"
 
 struct need {
     int64_t opset;
@@ -21,10 +21,14 @@ static void want(struct need *need, int64_t opset, const char *what)
 
 #define CLIP_OPSET 11 /* Clip with limits that are inputs */
 
+#define BLOCK_OPSET 21 /* DequantizeLinear with block_size */
+
 /* What a float type needs of ONNX, where its operators are Quark's: nothing. */
 static int64_t float_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec)
 {
-    if (!spec->format || by_spec_is_block(spec))
+    if (by_spec_is_block(spec))
+        return spec != &recipe->activation && !recipe->keep_float_blocks ? BLOCK_OPSET : 0;
+    if (!spec->format)
         return 0;
     const int64_t clip = recipe->float_clip ? CLIP_OPSET : 0, type = by_dtype_opset(spec->format);
     return recipe->floats == BY_FLOATS_QUARK || clip > type ? clip : type;
@@ -138,11 +142,13 @@ static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct 
 {
     for (size_t i = 0; i < plan->rows.count; i++) {
         const struct by_quant_row *row = &plan->rows.at[i];
-        if (!row->spec.format || by_spec_is_block(&row->spec))
+        const bool block = by_spec_is_block(&row->spec);
+        if (!row->spec.format || (block && !by_lower_is_stored(row)))
             continue;
-        if (refuse_form(plan->recipe, row, err))
+        if (!block && refuse_form(plan->recipe, row, err))
             return -1;
-        const struct need need = {float_opset(plan->recipe, &row->spec), row->spec.format->name};
+        const struct need need = {block ? BLOCK_OPSET : float_opset(plan->recipe, &row->spec),
+                                  row->spec.format->name};
         if (opset < need.opset)
             return too_old(&need, opset, "", err);
     }

@@ -1,6 +1,7 @@
 #include "quant/lower_format.h"
 
 #include "quant/floats.h"
+#include "quant/lower_block.h"
 #include "quant/lower_node.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static bool is_cast(const struct by_recipe *recipe, const struct by_quant_row *r
 
 bool by_lower_is_quark(const struct by_recipe *recipe, const struct by_quant_row *row)
 {
-    return row->spec.format && !is_cast(recipe, row);
+    return row->spec.format && !is_cast(recipe, row) && !by_lower_is_stored(row);
 }
 
 bool by_lower_is_rounded(const struct by_recipe *recipe, const struct by_quant_row *row)
@@ -39,6 +40,8 @@ static const char *operator_of(const struct by_recipe *recipe, const struct by_q
 {
     static const char *const extended[] = {
         [BY_NARROWS] = "ExtendedQuantizeLinear", [BY_WIDENS] = "ExtendedDequantizeLinear"};
+    if (by_lower_is_stored(row))
+        return words[half];
     if (by_spec_is_block(&row->spec))
         return is_microscaled(row->spec.format) ? "MXQuantizeDequantize" : "BFPQuantizeDequantize";
     if (is_cast(recipe, row))
@@ -120,6 +123,8 @@ static int set_attributes(struct by_lowering *lowering, size_t index, enum by_ha
                           struct baryon_node *node, struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    if (by_lower_is_stored(row))
+        return by_lower_block_attributes(node, row, err);
     if (by_spec_is_block(&row->spec))
         return is_microscaled(row->spec.format) ? set_microscaled(node, row, err)
                                                 : set_block(node, row, err);
@@ -133,6 +138,22 @@ static int set_attributes(struct by_lowering *lowering, size_t index, enum by_ha
 
 /* --- The nodes --- */
 
+/* Behind the value: scale and zero point, or what there is of them. */
+static int find_inputs(struct by_lowering *lowering, size_t index, struct baryon_value **inputs,
+                       size_t *count, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    *count = 1;
+    if (by_lower_is_stored(row)) {
+        inputs[(*count)++] = lowering->at[index].scale;
+        return 0;
+    }
+    if (by_spec_is_block(&row->spec) || is_cast(lowering->recipe, row))
+        return 0;
+    *count = 3;
+    return by_lower_params(lowering, index, &inputs[1], &inputs[2], err);
+}
+
 struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, enum by_half half,
                                    struct baryon_value *input, const char *stem, size_t number,
                                    struct baryon_error *err)
@@ -140,8 +161,8 @@ struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, e
     char suffix[64];
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     struct baryon_value *inputs[3] = {input};
-    const bool alone = by_spec_is_block(&row->spec) || is_cast(lowering->recipe, row);
-    if (!alone && by_lower_params(lowering, index, &inputs[1], &inputs[2], err))
+    size_t count;
+    if (find_inputs(lowering, index, inputs, &count, err))
         return NULL;
     snprintf(suffix, sizeof suffix, "%s_Output", words[half]);
     const char *name = by_lower_name(lowering, stem, words[half], number, err);
@@ -153,7 +174,7 @@ struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, e
                                                                   : lowering->domain;
     struct baryon_node *node =
         by_graph_add_node(lowering->graph, operator_of(lowering->recipe, row, half),
-                          domain[0] ? domain : NULL, name, inputs, alone ? 1 : 3, &output, 1, err);
+                          domain[0] ? domain : NULL, name, inputs, count, &output, 1, err);
     if (!node || set_attributes(lowering, index, half, node, err))
         return NULL;
     struct baryon_value *made = by_node_out(node, 0);

@@ -67,6 +67,12 @@ static size_t add_constant(struct by_placing *placing, struct baryon_node *node,
     return row;
 }
 
+static size_t elements(const struct baryon_value *value)
+{
+    size_t count;
+    return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
+}
+
 /* --- Few bits --- */
 
 #define BEFORE_2_BITS 24 /* the last opset whose operators have no types of 2 bits */
@@ -81,6 +87,14 @@ static bool is_misread(const struct baryon_node *node, size_t slot)
     return product && slot == 1 && dims->count == 2 && dims->at[1] % 4;
 }
 
+/* A single element stays as it is in blocks, of whatever type. */
+static bool can_store_blocks(const struct by_recipe *recipe, const struct by_tensor_spec *spec,
+                             const struct baryon_value *value)
+{
+    return by_spec_is_block(spec) && !recipe->keep_float_blocks && value->elem == BY_ELEM_FLOAT &&
+           elements(value) > 1;
+}
+
 static int constant_spec(struct by_placing *placing, const struct baryon_node *node, size_t slot,
                          enum by_slot_role role, struct by_tensor_spec *spec,
                          struct baryon_error *err)
@@ -92,6 +106,8 @@ static int constant_spec(struct by_placing *placing, const struct baryon_node *n
     by_spec_store(spec, placing->recipe, wider ? BEFORE_2_BITS : opset);
     if (spec->format)
         spec->granularity = BY_PER_TENSOR;
+    if (can_store_blocks(placing->recipe, spec, by_node_in(node, slot)))
+        spec->elem = by_spec_block_codes(spec->format)->elem;
     return 0;
 }
 
@@ -138,12 +154,6 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
 }
 
 /* --- Biases --- */
-
-static size_t elements(const struct baryon_value *value)
-{
-    size_t count;
-    return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
-}
 
 static size_t channels_of(const struct by_quant_row *weight)
 {

@@ -1,5 +1,7 @@
 #include "quant/plan.h"
 
+#include "ir/tensor.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,10 +80,10 @@ static void set_defaults(const struct by_quant_plan *plan, struct by_quant_row *
 static int set_float(struct by_quant_plan *plan, struct by_quant_row *row, struct baryon_error *err)
 {
     struct by_params *params = &row->params;
-    row->keep_float =
-        row->role != BY_ROLE_ACTIVATION &&
-        (by_spec_is_block(&row->spec) ||
-         (plan->recipe->keep_float_weights && plan->recipe->floats != BY_FLOATS_COMPILER));
+    const bool kept = by_spec_is_block(&row->spec) ? row->spec.elem == BY_ELEM_FLOAT
+                                                   : plan->recipe->keep_float_weights &&
+                                                         plan->recipe->floats != BY_FLOATS_COMPILER;
+    row->keep_float = row->role != BY_ROLE_ACTIVATION && kept;
     row->has_params = true;
     params->scales = BY_ARENA_NEW(&plan->arena, float, err);
     params->zeros = BY_ARENA_NEW(&plan->arena, int64_t, err);

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "ir/tensor.h"
+#include "quant/lower_block.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -266,7 +267,10 @@ static double constant_bytes(const struct by_quant_plan *plan, size_t index, siz
         return 4 * (double)elements;
     const struct by_elem_info *info = by_elem_info(row->spec.elem);
     const struct by_params *params = by_quant_params(plan, index);
-    const double count = params ? (double)params->count : 1, bits = info ? info->bits : 32;
+    const double bits = info ? info->bits : 32;
+    if (by_lower_is_stored(row)) /* scales of whole blocks, no zero points */
+        return ceil((double)elements * (bits / 8 + 4 / (double)row->spec.format->block.size));
+    const double count = params ? (double)params->count : 1;
     return ceil((double)elements * bits / 8) + count * (4 + bits / 8);
 }
 
@@ -277,7 +281,7 @@ static double pair_bytes(const struct by_recipe *recipe, const struct by_quant_r
     const double name = (double)strlen(row->value->name) + 16;
     const double pairs = row->dedicated ? (double)row->readers.count : 1;
     const double nodes = constant && !row->keep_float ? 1 : 2 * pairs;
-    if (by_spec_is_block(&row->spec))
+    if (by_spec_is_block(&row->spec) && !by_lower_is_stored(row))
         return pairs * (NODE_BYTES + BLOCK_BYTES + 2.5 * name);
     if (format && recipe->floats == BY_FLOATS_COMPILER && constant)
         return 0;

@@ -51,7 +51,8 @@ const char *by_spec_stored_type(const struct by_tensor_spec *spec, char *buf, si
     struct by_text text;
     by_text_init(&text, buf, size);
     by_text_add(&text, "%s", by_spec_type(spec, type, sizeof type));
-    if (spec->bits && spec->bits < by_elem_info(spec->elem)->bits)
+    if ((spec->bits && spec->bits < by_elem_info(spec->elem)->bits) ||
+        (by_spec_is_block(spec) && spec->elem != BY_ELEM_FLOAT))
         by_text_add(&text, " in %s", by_elem_name(spec->elem));
     return buf;
 }

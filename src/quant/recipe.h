@@ -172,6 +172,7 @@ struct by_recipe {
     bool dedicated_pairs;         /* one pair for each reader */
     bool dedicated_dq;            /* one DequantizeLinear for each reader */
     bool keep_float_weights;      /* weights with QuantizeLinear and DequantizeLinear */
+    bool keep_float_blocks;       /* those of blocks with their operator */
     bool fold_relu;               /* an asymmetric range takes the place of Relu and Clip */
     bool align_elementwise;       /* constants of Add, Mul, ... get the activation's type */
     bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
@@ -228,6 +229,8 @@ struct by_recipe {
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
 bool by_spec_is_integer(const struct by_tensor_spec *spec);
 bool by_spec_is_block(const struct by_tensor_spec *spec);
+/* The type that holds the codes of a format of blocks where constants are stored in it. */
+const struct by_dtype *by_spec_block_codes(const struct by_dtype *format);
 bool by_spec_is_unsigned(const struct by_tensor_spec *spec);
 /* The levels of an integer type, facts 4.2: symmetric signed types lose their lowest one. */
 void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax);

@@ -2,26 +2,53 @@
 #include "ir/tensor.h"
 #include "quant/recipe.h"
 
+#include <string.h>
+
 /* --- Types --- */
+
+/* A format of blocks, and what its codes are stored as: the smallest type that has all levels of a
+ * block, half of which sub-blocks double, and that ONNX Runtime 1.31 dequantizes in blocks on
+ * processors. It does not float4e2m1. */
+struct block_row {
+    const char *name, *codes;
+};
+
+static const struct block_row *block_rows(size_t *count)
+{
+    static const struct block_row rows[] = {
+        [BY_TYPE_BFP16 - BY_TYPE_BFP16] = {"bfp16", "int8"},
+        [BY_TYPE_BFP16_RAISED - BY_TYPE_BFP16] = {"bfp16_raised", "int8"},
+        [BY_TYPE_MX4 - BY_TYPE_BFP16] = {"mx4", "int4"},
+        [BY_TYPE_MX6 - BY_TYPE_BFP16] = {"mx6", "int8"},
+        [BY_TYPE_MX9 - BY_TYPE_BFP16] = {"mx9", "int16"},
+        [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = {"mxint8", "int8"},
+        [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = {"mxfp8_e5m2", "fp8_e5m2"},
+        [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = {"mxfp8_e4m3", "fp8_e4m3"},
+        [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = {"mxfp6_e3m2", "fp8_e4m3"},
+        [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = {"mxfp6_e2m3", "fp8_e4m3"},
+        [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = {"mxfp4_e2m1", "fp8_e4m3"},
+    };
+    *count = sizeof rows / sizeof *rows;
+    return rows;
+}
 
 static const struct by_dtype *block_format(int64_t type)
 {
-    static const char *const names[] = {
-        [BY_TYPE_BFP16 - BY_TYPE_BFP16] = "bfp16",
-        [BY_TYPE_BFP16_RAISED - BY_TYPE_BFP16] = "bfp16_raised",
-        [BY_TYPE_MX4 - BY_TYPE_BFP16] = "mx4",
-        [BY_TYPE_MX6 - BY_TYPE_BFP16] = "mx6",
-        [BY_TYPE_MX9 - BY_TYPE_BFP16] = "mx9",
-        [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = "mxint8",
-        [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = "mxfp8_e5m2",
-        [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = "mxfp8_e4m3",
-        [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = "mxfp6_e3m2",
-        [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = "mxfp6_e2m3",
-        [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = "mxfp4_e2m1",
-    };
+    size_t count;
+    const struct block_row *rows = block_rows(&count);
     return type >= BY_TYPE_BFP16 && type < BY_TYPE_BLOCKS_END
-               ? by_dtype_find(names[type - BY_TYPE_BFP16])
+               ? by_dtype_find(rows[type - BY_TYPE_BFP16].name)
                : NULL;
+}
+
+const struct by_dtype *by_spec_block_codes(const struct by_dtype *format)
+{
+    size_t count;
+    const struct block_row *rows = block_rows(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(rows[i].name, format->name))
+            return by_dtype_find(rows[i].codes);
+    return NULL;
 }
 
 static const struct by_dtype *float_format(const struct by_elem_info *info, int64_t type)

@@ -44,10 +44,15 @@ static void sweep(const char *preset, const char *option, const char *value)
 static void in_each_form(void **state)
 {
     static const char *const cases[][3] = {
-        {"FP16", NULL, NULL},           {"BF16", "keep-float-weights", "false"},
-        {"BF16", "float-form", "cast"}, {"BF16", "float-form", "compiler"},
-        {"FP16", "float-clip", "true"}, {"MXINT8", NULL, NULL},
-        {"BF16_BFP16", NULL, NULL},     {"MX9_INT8", NULL, NULL},
+        {"FP16", NULL, NULL},
+        {"BF16", "keep-float-weights", "false"},
+        {"BF16", "float-form", "cast"},
+        {"BF16", "float-form", "compiler"},
+        {"FP16", "float-clip", "true"},
+        {"MXINT8", NULL, NULL},
+        {"BF16_BFP16", NULL, NULL},
+        {"MX9_INT8", NULL, NULL},
+        {"MX4", "keep-float-weights", "false"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

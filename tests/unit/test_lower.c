@@ -231,6 +231,31 @@ static void groups_are_blocks(void **state)
     by_model_free(model);
 }
 
+/* The axis is counted from the end: by its number ONNX Runtime makes MatMulNBits of such a product.
+ */
+static void blocks_are_stored(void **state)
+{
+    (void)state;
+    recipe.approach = BY_APPROACH_WEIGHTS;
+    by_spec_set_type(&recipe.weight, BY_TYPE_MXINT8);
+    struct baryon_model *model = network(21);
+    quantize(model, NULL);
+    const struct baryon_node *node = node_named(model, "v_DequantizeLinear");
+    const struct baryon_tensor *scale = by_node_in(node, 1)->initializer;
+    const struct baryon_tensor *codes = by_node_in(node, 0)->initializer;
+    assert_true(node->domain == NULL || !*node->domain);
+    assert_int_equal(node->input.count, 2);
+    assert_int_equal(by_node_int(node, "block_size", 0), 32);
+    assert_int_equal(by_node_int(node, "axis", 0), -2);
+    assert_int_equal(scale->dims.at[0], 2);
+    assert_int_equal(scale->dims.at[1], 3);
+    assert_int_equal(codes->data_type, BY_ELEM_INT8);
+    assert_int_equal(codes->raw_data.size, 64 * 3);
+    assert_int_equal(by_model_opset(model, "com.amd.quark"), 0);
+    assert_computes(model, 21, 0.2f);
+    by_model_free(model);
+}
+
 static void refuse(int64_t opset, const char *wanted)
 {
     struct baryon_model *model = network(opset);
@@ -239,6 +264,20 @@ static void refuse(int64_t opset, const char *wanted)
     assert_err(by_place(plan, NULL, &err), BARYON_ERR_UNSUPPORTED, wanted);
     by_quant_plan_close(plan);
     by_model_free(model);
+}
+
+static void blocks_need_an_opset(void **state)
+{
+    (void)state;
+    by_spec_set_type(&recipe.weight, BY_TYPE_MXFP4_E2M1);
+    by_spec_set_type(&recipe.bias, BY_TYPE_MXFP4_E2M1);
+    refuse(20, "mxfp4_e2m1 needs opset 21, the model has 20; convert it: --opset 21");
+    recipe.keep_float_blocks = true;
+    assert_int_equal(by_quant_least_opset(&recipe), 11); /* of activations */
+    recipe.keep_float_blocks = false;
+    assert_int_equal(by_quant_least_opset(&recipe), 21);
+    assert_true(by_quant_must_raise(&recipe, 20));
+    assert_false(by_quant_must_raise(&recipe, 21));
 }
 
 static void domains_and_opsets(void **state)
@@ -340,6 +379,8 @@ int main(void)
         cmocka_unit_test_setup(every_form_computes_the_same, prepare),
         cmocka_unit_test_setup(operators_of_integers, prepare),
         cmocka_unit_test_setup(groups_are_blocks, prepare),
+        cmocka_unit_test_setup(blocks_are_stored, prepare),
+        cmocka_unit_test_setup(blocks_need_an_opset, prepare),
         cmocka_unit_test_setup(domains_and_opsets, prepare),
         cmocka_unit_test_setup(what_a_recipe_needs, prepare),
         cmocka_unit_test_setup(threads_change_nothing, prepare),

@@ -370,9 +370,9 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 and types of floats or blocks; its scale would be the product of two "
             "that there are not; --bias as-weight");
-    refuses(WORDS("--preset=MX4", "--keep-float-weights=false"),
-            "--keep-float-weights=false and --weight of blocks; ONNX has no type that could store "
-            "them; bf16, fp16 and integers are stored");
+    refuses(WORDS("--preset=MX4", "--keep-float-weights=false", "--opset=20"),
+            "--keep-float-weights=false, --weight of blocks and --opset below 21; DequantizeLinear "
+            "has blocks from 21 on");
     refuses(WORDS("--preset=MX9", "--block-size=15"),
             "--block-size of an odd number and mx4, mx6 or mx9; each two of their elements share a "
             "bit");
