@@ -3,6 +3,10 @@
  * difference of great numbers, or its inverse is great where it is small. Eight bits of that
  * leave nothing of the result, so it stays float. So does what multiplies with the inverse, up to
  * the shift: one operator would compute all of it in floats as well.
+ *
+ * Floats of 16 bits lose as much where the difference is one of two means, mean(x^2) - mean(x)^2:
+ * what cancels is most of their bits. Blocks lose the small roots beside great ones, and 0 is what
+ * is divided by then.
  */
 #include "ir/shape.h"
 #include "quant/place_internal.h"
@@ -71,6 +75,37 @@ static bool walk(struct by_placing *placing, const struct baryon_value *value,
     if (found)
         keep(placing, node, in_variance);
     return found;
+}
+
+/* As walk(), without a mark. */
+static bool leads_to_mean(const struct by_placing *placing, const struct baryon_value *value,
+                          unsigned depth)
+{
+    const struct baryon_node *node = value ? value->producer : NULL;
+    if (!node || node->graph != placing->graph || !depth)
+        return false;
+    if (is_mean(node))
+        return true;
+    for (size_t i = 0; (hands_on(node) || is_square(node)) && i < node->input.count; i++)
+        if (leads_to_mean(placing, by_node_in(node, i), depth - 1))
+            return true;
+    return false;
+}
+
+/* Whether a mean is taken from a mean on the way. */
+static bool cancels(const struct by_placing *placing, const struct baryon_value *value,
+                    unsigned depth)
+{
+    const struct baryon_node *node = value ? value->producer : NULL;
+    if (!node || node->graph != placing->graph || !depth || is_mean(node) || !hands_on(node))
+        return false;
+    if (by_node_is(node, "Sub") && leads_to_mean(placing, by_node_in(node, 0), depth - 1) &&
+        leads_to_mean(placing, by_node_in(node, 1), depth - 1))
+        return true;
+    for (size_t i = 0; i < node->input.count; i++)
+        if (cancels(placing, by_node_in(node, i), depth - 1))
+            return true;
+    return false;
 }
 
 /* --- Behind the root --- */
@@ -165,6 +200,13 @@ static void keep_norm(struct by_placing *placing, const struct baryon_node *root
     }
 }
 
+/* Floats without blocks hold the mean of what is squared after the mean was taken off. */
+static bool holds(const struct by_placing *placing, const struct baryon_node *root)
+{
+    const struct by_tensor_spec *spec = &placing->recipe->activation;
+    return spec->format && !by_spec_is_block(spec) && !cancels(placing, by_node_in(root, 0), DEPTH);
+}
+
 void by_place_variances(struct by_placing *placing)
 {
     if (placing->recipe->compat || placing->recipe->approach != BY_APPROACH_STATIC)
@@ -173,7 +215,7 @@ void by_place_variances(struct by_placing *placing)
         const struct baryon_node *node = placing->graph->node.at[i];
         const struct baryon_value *out =
             node && by_node_is(node, "Sqrt") ? by_node_out(node, 0) : NULL;
-        if (out && walk(placing, by_node_in(node, 0), out, DEPTH))
+        if (out && !holds(placing, node) && walk(placing, by_node_in(node, 0), out, DEPTH))
             keep_norm(placing, node);
     }
 }

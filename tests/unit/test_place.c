@@ -366,6 +366,27 @@ static void masks_of_attention_have_no_range(void **state)
     close_plan();
 }
 
+/* Floats of 16 bits lose what a difference of means leaves, blocks also small roots. */
+static void floats_and_blocks_keep_what_they_lose(void **state)
+{
+    (void)state;
+    static const char masked[] = "x:scores w:scores,out h:scale one:scale s:join p:out y:out";
+    for (int block = 0; block < 2; block++) {
+        by_spec_set_type(&recipe.activation, block ? BY_TYPE_MX4 : BY_ELEM_BFLOAT16);
+        assert_rows(norm_model(true), "x:one w:one,two h:mean,sub,square,square e:two y:out");
+        place(norm_model(false), NULL);
+        assert_true((strstr(rows_text(), "d:square") == NULL) == block);
+        close_plan();
+        place(attention_model("where"), NULL);
+        assert_true((strcmp(rows_text(), masked) == 0) == block);
+        close_plan();
+    }
+    recipe.compat = true;
+    place(norm_model(true), NULL);
+    assert_non_null(strstr(rows_text(), "s:eps"));
+    close_plan();
+}
+
 static void tables_have_the_parameters_of_what_is_gathered(void **state)
 {
     (void)state;
@@ -641,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup(chains_may_be_quantized_only_behind_others, prepare),
         cmocka_unit_test_setup(normalizations_written_out_stay_float_as_a_whole, prepare),
         cmocka_unit_test_setup(masks_of_attention_have_no_range, prepare),
+        cmocka_unit_test_setup(floats_and_blocks_keep_what_they_lose, prepare),
         cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
         cmocka_unit_test_setup(known_ranges, prepare),
         cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
