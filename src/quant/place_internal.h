@@ -88,6 +88,8 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
 int by_place_select(struct by_placing *placing, struct baryon_error *err);
 /* --- place_variance.c: normalizations in pieces stay float --- */
 void by_place_variances(struct by_placing *placing);
+/* --- place_logarithm.c: what computes in front of a logarithm stays float --- */
+void by_place_logarithms(struct by_placing *placing);
 /* --- place_mask.c: from a mask to its Softmax all stays float, for this reason --- */
 extern const char by_place_masked[];
 int by_place_masks(struct by_placing *placing, struct baryon_error *err);

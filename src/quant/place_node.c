@@ -274,6 +274,7 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
+    by_place_logarithms(placing);
     by_place_variances(placing);
     /* Floats of 16 bits hold masks. */
     if (placing->recipe->activation.format && !by_spec_is_block(&placing->recipe->activation))

@@ -456,6 +456,35 @@ static void float_readers_of_quantized_producers_read_what_is_left(void **state)
     assert_rows(model, "x:conv,input w:conv b:conv c:odd,sum s:next,out v:next d:sum y:out");
 }
 
+static struct baryon_model *logarithm(void)
+{
+    struct baryon_model *model = conv_model();
+    put_floats(model, "k", "", 0.001f);
+    put_node(model->graph, "move", "Transpose", "c", "m");
+    put_node(model->graph, "square", "Mul", "m,m", "s");
+    put_node(model->graph, "add", "Add", "s,k", "p");
+    put_node(model->graph, "log", "Log", "p", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    return model;
+}
+
+static void what_a_logarithm_reads_stays_float(void **state)
+{
+    (void)state;
+    place(logarithm(), NULL);
+    assert_string_equal(rows_text(), "x:conv w:conv b:conv c:move");
+    for (size_t i = 0; i < 3; i++) {
+        const struct by_quant_node *node = plan_node((const char *[]){"move", "square", "add"}[i]);
+        assert_int_equal(node->state, BY_NODE_FLOAT);
+        assert_string_equal(node->why, "a logarithm reads what it gives: small values count there");
+    }
+    close_plan();
+    recipe.compat = true;
+    place(logarithm(), NULL);
+    assert_int_equal(plan_node("add")->state, BY_NODE_QUANTIZED);
+    close_plan();
+}
+
 static void operators_that_take_integers_later_tell_the_opset(void **state)
 {
     (void)state;
@@ -666,6 +695,7 @@ int main(void)
         cmocka_unit_test_setup(tables_have_the_parameters_of_what_is_gathered, prepare),
         cmocka_unit_test_setup(known_ranges, prepare),
         cmocka_unit_test_setup(float_readers_of_quantized_producers_read_what_is_left, prepare),
+        cmocka_unit_test_setup(what_a_logarithm_reads_stays_float, prepare),
         cmocka_unit_test_setup(operators_that_take_integers_later_tell_the_opset, prepare),
         cmocka_unit_test_setup(infinite_constants_keep_a_node_float, prepare),
         cmocka_unit_test_setup(nested_graphs_are_left_whole, prepare),

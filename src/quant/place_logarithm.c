@@ -1,0 +1,51 @@
+/*
+ * Logarithms: what rounds to zero in front of one becomes infinity, and small values count as much
+ * as great ones, which steps of one size and blocks with one exponent do not have. So what computes
+ * in front of it stays float, back to the layers.
+ */
+#include "quant/place_internal.h"
+
+#define DEPTH 16 /* operators from the logarithm back */
+
+static const char in_logarithm[] = "a logarithm reads what it gives: small values count there";
+
+static bool hands_on(const struct baryon_node *node)
+{
+    static const char *const names[] = {
+        "Abs",        "Add",       "Clip",      "Concat",   "Div",
+        "Exp",        "Expand",    "Flatten",   "Gather",   "HardSigmoid",
+        "Identity",   "Max",       "Mean",      "Min",      "Mul",
+        "Pad",        "Pow",       "ReduceL1",  "ReduceL2", "ReduceMax",
+        "ReduceMean", "ReduceMin", "ReduceSum", "Relu",     "ReduceSumSquare",
+        "Reshape",    "Sigmoid",   "Slice",     "Softmax",  "Softplus",
+        "Split",      "Sqrt",      "Squeeze",   "Sub",      "Sum",
+        "Tile",       "Transpose", "Unsqueeze", NULL};
+    return by_node_is_one_of(node, names);
+}
+
+static void keep(struct by_placing *placing, const struct baryon_value *value, unsigned depth)
+{
+    const struct baryon_node *node = value ? value->producer : NULL;
+    if (!node || node->graph != placing->graph || !depth || !hands_on(node) ||
+        placing->stays[node->index] == in_logarithm)
+        return;
+    if (!placing->stays[node->index]) {
+        placing->stays[node->index] = in_logarithm;
+        placing->kind[node->index] = BY_NODE_FLOAT;
+    }
+    for (size_t i = 0; i < node->input.count; i++)
+        keep(placing, by_node_in(node, i), depth - 1);
+}
+
+void by_place_logarithms(struct by_placing *placing)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    if (recipe->compat || recipe->approach != BY_APPROACH_STATIC ||
+        recipe->activation.elem == BY_ELEM_BFLOAT16)
+        return;
+    for (size_t i = 0; i < placing->node_count; i++) {
+        const struct baryon_node *node = placing->graph->node.at[i];
+        if (node && by_node_is(node, "Log"))
+            keep(placing, by_node_in(node, 0), DEPTH);
+    }
+}
