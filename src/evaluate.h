@@ -101,6 +101,21 @@ int by_evaluation_add(struct by_evaluation *evaluation, size_t output, const cha
 /* Means, and what became of the goals. */
 int by_evaluation_finish(struct by_evaluation *evaluation, struct baryon_error *err);
 
+/* The quantized model's inputs from those of the baseline. */
+struct by_fitted {
+    const struct by_port *ports; /* of the quantized model */
+    size_t count;
+    size_t *from;            /* the baseline's input, one a port */
+    struct by_array *arrays; /* of the last sample */
+};
+
+int by_fitted_open(struct by_fitted *fitted, const struct by_session *baseline,
+                   const struct by_session *result, struct by_arena *arena,
+                   const struct by_log *log, struct baryon_error *err);
+/* Values that are converted go to the arena. */
+int by_fitted_take(struct by_fitted *fitted, const struct by_array *arrays, struct by_arena *arena,
+                   struct baryon_error *err);
+
 struct by_labels {
     int64_t *at;
     size_t count;

@@ -17,6 +17,7 @@ struct job {
     size_t name_count;
     struct by_input *input;
     size_t port_count;
+    struct by_fitted fitted; /* for the quantized model */
     struct by_labels labels;
     size_t rows; /* of the samples so far, as labels count them */
     double start;
@@ -53,6 +54,8 @@ static int open_all(struct job *job, struct baryon_model *baseline, struct baryo
         return -1;
     if (open_session(&job->baseline, baseline, options, err) < 0 ||
         open_session(&job->result, result, options, err) < 0 || choose_outputs(job, err) < 0 ||
+        by_fitted_open(&job->fitted, job->baseline, job->result, &job->arena, options->run.log,
+                       err) < 0 ||
         by_evaluation_open(&job->evaluation, options->settings, job->names, job->name_count, err) <
             0 ||
         by_input_open_for(&job->input, job->baseline, options->run.samples, options->data,
@@ -127,28 +130,42 @@ static int compare(struct job *job, const char *sample, const struct by_array *b
     return 0;
 }
 
-static int run_model(struct job *job, struct by_session *session, const struct by_array *arrays,
-                     const char *which, struct by_run **run, struct baryon_error *err)
+static int run_baseline(const struct job *job, const struct by_array *arrays, struct by_run **run,
+                        struct baryon_error *err)
 {
-    if (by_session_run(session, arrays, job->port_count, job->names, job->name_count, run, err) ==
-        0)
+    if (by_session_run(job->baseline, arrays, job->port_count, job->names, job->name_count, run,
+                       err) == 0)
         return 0;
-    return by_err_in(err, "%s", which);
+    return by_err_in(err, "baseline");
+}
+
+static int run_result(struct job *job, const struct by_array *arrays, struct by_arena *arena,
+                      struct by_run **run, struct baryon_error *err)
+{
+    if (by_fitted_take(&job->fitted, arrays, arena, err) < 0)
+        return -1;
+    if (by_session_run(job->result, job->fitted.arrays, job->fitted.count, job->names,
+                       job->name_count, run, err) == 0)
+        return 0;
+    return by_err_in(err, "quantized model");
 }
 
 static int run_sample(struct job *job, const struct by_array *arrays, const char *sample,
                       struct baryon_error *err)
 {
     struct by_run *baseline = NULL, *result = NULL;
+    struct by_arena converted;
     size_t count;
-    int status = run_model(job, job->baseline, arrays, "baseline", &baseline, err);
+    by_arena_init(&converted, 0);
+    int status = run_baseline(job, arrays, &baseline, err);
     if (status == 0)
-        status = run_model(job, job->result, arrays, "quantized model", &result, err);
+        status = run_result(job, arrays, &converted, &result, err);
     if (status == 0)
         status = compare(job, sample, by_run_outputs(baseline, &count),
                          by_run_outputs(result, &count), err);
     by_run_free(baseline);
     by_run_free(result);
+    by_arena_release(&converted);
     return status < 0 ? by_err_in(err, "sample '%s'", sample) : 0;
 }
 
