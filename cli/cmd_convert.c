@@ -66,7 +66,10 @@ static int read_file(struct job *job, struct baryon_error *err)
         }
     if (by_convert_read(&job->convert, cli->operands[0], &cli->log, err) < 0)
         return -1;
-    job->in = job->convert.in;
+    if (!(job->in = job->convert.in)) {
+        by_fail(err, BARYON_ERR_INPUT, "input_model_path is missing");
+        return by_err_file(err, cli->operands[0]);
+    }
     if (!job->convert.out)
         return 0;
     if (job->settings->out)

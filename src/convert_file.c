@@ -225,8 +225,6 @@ static int take_file(const struct reading *reading, const struct by_doc_node *ro
     for (size_t i = 0; i < root->count; i++)
         if (take_key(reading, &root->pairs[i], err))
             return -1;
-    if (!reading->convert->in)
-        return by_fail(err, BARYON_ERR_USAGE, "input_model_path is missing");
     return by_doc_get(root, "passes") ? 0 : by_fail(err, BARYON_ERR_USAGE, "passes are missing");
 }
 

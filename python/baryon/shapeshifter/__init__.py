@@ -42,7 +42,7 @@ class Engine:
         none. float_model: instead of input_model_path."""
         if isinstance(self.config, dict):
             with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
-                json.dump({"input_model_path": "model.onnx", **self.config}, file)
+                json.dump(self.config, file)
             try:
                 return self._run(file.name, float_model, hide=file.name)
             finally:
@@ -55,6 +55,8 @@ class Engine:
         options = _library.ConvertOptions(onnxruntime=os.fsencode(runtime) if runtime else None, log=job.log)
         source, out = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
         job.run("baryon_convert_places", os.fsencode(passes), source, out, len(source), hide=hide)
+        if model is None and not source.value:
+            raise ValueError("there is no model: name it in input_model_path, or give it to run()")
         with Loaded(model if model is not None else os.fsdecode(source.value)) as loaded:
             job.run("baryon_convert", loaded.pointer, os.fsencode(passes), ctypes.byref(options), hide=hide)
             if out.value:
