@@ -5,7 +5,8 @@
 
 The real models of bench/zoo (`make zoo`), judged on `eval` samples. SQNR of the outputs against the float model
 in dB: mean over the outputs, each clipped to 0 to 100. Quark equalizes channels always, ours where samples say
-that it helps: "equalized on samples" is with --cle auto and samples of `calib`. All models run with
+that it helps: "equalized on samples" is with --cle auto and samples of `calib`, "solved on samples" with --rounding
+descent and the same samples. All models run with
 libbaryon_ops.so, whose operators have the bits of Quark's own (results/ops.md). MODEL.PRESET.onnx that are in the
 folder are taken as Quark's, others are made by it. Times: the whole process of `baryon quantize`, from its start to
 the written file; of Quark the call that quantizes, and the whole process with what it imports; in turns, median of
@@ -80,16 +81,17 @@ def rows(args):
                 mine = kept(args, name, lambda: ours(args, model, preset, folder))
                 data = ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
                 equalized = kept(args, f"{name}.cle", lambda: ours(args, model, preset, folder, "--cle", "auto", *data))
+                solved = kept(args, f"{name}.solved", lambda: ours(args, model, preset, folder, "--rounding", "descent", *data))
                 absent = not args.quark and not os.path.exists(f"{args.folder}/{name}.onnx")
                 other = theirs(args, model, preset) if absent else kept(args, f"{name}.peer", lambda: theirs(args, model, preset))
                 seconds = None if args.no_times else kept(args, f"{name}.times", lambda: times(args, model, preset, folder))
-                a, b, c = level(mine), level(other), level(equalized)
+                a, b, c, d = level(mine), level(other), level(equalized), level(solved)
                 remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("Quark", other))
                                    if "failed" in answer)
-                line = " | ".join([preset, model, text(a), text(c), text(b), difference(a, b), difference(c, b),
-                                   *time_cells(seconds), remark])
+                line = " | ".join([preset, model, text(a), text(c), text(d), text(b), difference(a, b), difference(c, b),
+                                   difference(d, b), *time_cells(seconds), remark])
                 print(f"| {line} |", flush=True)
-                yield a, c, b, f"| {line} |"
+                yield preset, (a, c, d, b), f"| {line} |"
 
 
 def compared(who, pairs):
@@ -98,9 +100,22 @@ def compared(who, pairs):
             f"in {sum(abs(a - b) <= 0.1 for a, b in both)}, lower in {sum(a < b - 0.1 for a, b in both)}.")
 
 
+OURS = ["ours", "ours equalized on samples", "ours solved on samples"]
+
+
 def summary(results):
-    return (compared("ours", [(a, b) for a, _, b, _ in results]) + " "
-            + compared("ours equalized on samples", [(c, b) for _, c, b, _ in results]))
+    return " ".join(compared(who, [(levels[i], levels[-1]) for _, levels, _ in results]) for i, who in enumerate(OURS))
+
+
+def means(args, results):
+    """A table of presets: the mean over the models that all columns have."""
+    yield "| preset | models | ours dB | equalized on samples | solved on samples | Quark dB |"
+    yield "|---|---|---|---|---|---|"
+    for preset in args.presets:
+        all_levels = [levels for name, levels, _ in results if name == preset and None not in levels]
+        if all_levels:
+            columns = [f"{statistics.mean(column):.1f}" for column in zip(*all_levels)]
+            yield f"| {preset} | {len(all_levels)} | {' | '.join(columns)} |"
 
 
 def options():
@@ -121,14 +136,15 @@ def main():
             f"{datetime.date.today()}, {machine()}; judged on {args.judge} samples. Peer: amd-quark {args.quark or 'absent'}."
             + (" Times were not measured." if args.no_times else ""), "",
             *__doc__.split("\n\n")[2].splitlines(), "",
-            "| preset | model | ours dB | equalized on samples | Quark dB | difference | equalized | ours s "
-            "| Quark s, call / process | Quark / ours, call / process | |",
-            "|---|---|---|---|---|---|---|---|---|---|---|"]
+            "| preset | model | ours dB | equalized on samples | solved on samples | Quark dB | difference | equalized | solved "
+            "| ours s | Quark s, call / process | Quark / ours, call / process | |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
     results = list(rows(args))
-    print(summary(results))
+    end = [summary(results), "", *means(args, results), ""]
+    print("\n".join(end))
     if args.write:
-        lines = [*head, *(row for *_, row in results), "", summary(results), ""]
+        lines = [*head, *(row for *_, row in results), "", *end]
         (HERE / "results" / "formats.md").write_text("\n".join(lines))
 
 

@@ -205,7 +205,8 @@ static int take_algorithm(const struct by_aliasing *at, struct baryon_error *err
     const char *text = at->value->kind == BY_DOC_SCALAR ? at->value->text : "";
     if (is_key(text, "adaround"))
         return by_alias_set(at, "rounding=descent;rounding-scales=false", err);
-    if (is_key(text, "adaquant"))
+    at->settings->quark_adaquant = is_key(text, "adaquant");
+    if (at->settings->quark_adaquant)
         return by_alias_set(at, "rounding=descent;rounding-scales=true", err);
     return by_node_fail(at->value, err, "%s: %s is neither adaround nor adaquant", at->name,
                         by_quote(quoted, text));
@@ -299,9 +300,11 @@ int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err)
 
 void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out)
 {
+    struct by_tensor_spec weight = {0};
+    by_spec_set_type(&weight, settings->weight);
     if (settings->rounding == BY_ROUNDING_DESCENT)
         by_str_printf(out, "{\"OptimAlgorithm\": \"%s\"}",
-                      settings->rounding_scales ? "adaquant" : "adaround");
+                      settings->rounding_scales || weight.format ? "adaquant" : "adaround");
 }
 
 /* --- GPTQParams --- */

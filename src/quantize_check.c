@@ -75,10 +75,10 @@ static bool has_integers(const struct by_recipe_settings *s)
     return has_integer_activations(s) && has_integer_weights(s);
 }
 
-static bool is_solvable(const struct by_recipe_settings *s)
+/* Integers anywhere in the levels, and scales: floats and blocks have neither. */
+static bool has_integer_rounding(const struct by_recipe_settings *s)
 {
-    return is_not_dynamic(s) && (is_nbits(s) || has_integer_weights(s)) &&
-           (!is_static(s) || has_integer_activations(s));
+    return is_nbits(s) || has_integer_weights(s);
 }
 
 /* Rules may ask for any type. */
@@ -242,7 +242,6 @@ static const struct meaning {
      has_integer_activations, "--activation of integers"},
     {" bias-correction rounding-scales ", has_integers, "--activation and --weight of integers"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
-    {" rounding ", is_solvable, "integers: floats and blocks are rounded to the nearest"},
     {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
     {" float-clip ", has_float_activations, "--activation bf16, fp16 or fp8"},
     {" block-size block-axis block-axis-everywhere block-ties block-from-bf16 ", has_blocks,
@@ -274,6 +273,7 @@ static const struct meaning {
      "rounding-op-types ",
      solves, "--rounding descent, gptq or relaxation"},
     {" rounding-free ", descends, "--rounding descent or gptq"},
+    {" rounding-free ", has_integer_rounding, "--weight of integers"},
     {" rounding-starts ", starts_often, "--rounding descent"},
     {" rounding-iterations ", relaxes, "--rounding relaxation"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
@@ -580,9 +580,14 @@ static int check_rounding(const struct check *check)
 {
     if (check_rounding_ops(check) < 0)
         return -1;
-    if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights)
+    if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights &&
+        by_spec_is_integer(&check->recipe->weight))
         return refuse(check, "--rounding other than nearest and --keep-float-weights",
                       "the model itself would round its weights, to the nearest");
+    if (check->recipe->rounding == BY_ROUNDING_GPTQ && check->recipe->weight.format)
+        return refuse(check, "--rounding gptq and --weight of floats or blocks",
+                      "its values could be far from the weights, where steps are others; "
+                      "--rounding descent");
     if (check->recipe->rounding != BY_ROUNDING_NEAREST &&
         check->recipe->approach == BY_APPROACH_NBITS && check->recipe->nbits.method == BY_NBITS_HQQ)
         return refuse(check, "--rounding other than nearest and --nbits-method hqq",
@@ -717,8 +722,6 @@ static int check_rule_of_floats(const struct by_recipe *recipe, const struct by_
         return 0;
     if (recipe->approach == BY_APPROACH_DYNAMIC || recipe->format == BY_FORMAT_QOPERATOR)
         return fail_rule(rule, "types of floats and blocks are for --format qdq", err);
-    if (recipe->rounding != BY_ROUNDING_NEAREST)
-        return fail_rule(rule, "types of floats and blocks are for --rounding nearest", err);
     return 0;
 }
 

@@ -105,11 +105,22 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
         settings->bias = BY_BIAS_AS_WEIGHT;
 }
 
+/* Quark's adaquant with types that have no scales solves rounding alone. */
+static void settle_scales(struct by_recipe_settings *settings)
+{
+    struct by_tensor_spec activation = {0}, weight = {0};
+    by_spec_set_type(&activation, settings->activation);
+    by_spec_set_type(&weight, settings->weight);
+    if (settings->quark_adaquant && (activation.format || weight.format))
+        settings->rounding_scales = false;
+}
+
 static void settle(const struct by_config *config, struct by_recipe_settings *settings)
 {
     struct by_tensor_spec weight = {0};
     by_spec_set_type(&weight, settings->weight);
     settle_floats(config, settings);
+    settle_scales(settings);
     if (by_spec_is_unsigned(&weight) && is_default(config, "weight-symmetric"))
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))

@@ -90,6 +90,7 @@ struct by_recipe_settings {
     int64_t rounding_starts, rounding_iterations;
     int rounding_inputs;
     bool rounding_biases, rounding_free, rounding_scales;
+    bool quark_adaquant; /* asked for scales by that name */
     int64_t rounding_samples;
     struct by_setting_texts rounding_op_types;
     int hardware;

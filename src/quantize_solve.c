@@ -138,20 +138,20 @@ static void give_back(const struct by_solving *solving)
 
 /* --- Judging --- */
 
-/* The copy as it is now. */
-static int judge(const struct by_solving *solving, double *sqnr, struct baryon_error *err)
+/* The copy as it is now, sample by sample; by_free() it. */
+static struct by_judgement *judge(const struct by_solving *solving, struct baryon_error *err)
 {
     struct by_judgement *each = by_alloc_zero(solving->judging + 1, sizeof *each, err);
     if (!each)
-        return -1;
+        return NULL;
     give_back(solving);
     const int status =
         by_judge_model(solving->judge, solving->copy.model, solving->q->pool, each, err);
-    if (status == 0)
-        *sqnr = by_judge_sqnr(each, solving->judging);
-    by_free(each);
     give_back(solving);
-    return status;
+    if (status == 0)
+        return each;
+    by_free(each);
+    return NULL;
 }
 
 /* --- All layers --- */
@@ -165,6 +165,17 @@ static bool is_asked_for(const struct by_recipe *recipe, const struct baryon_nod
     return !types->count;
 }
 
+static int may_solve(const struct by_solving *solving, const struct by_round_layer *layer,
+                     bool *may, struct baryon_error *err)
+{
+    const struct by_recipe *recipe = solving->q->options->recipe;
+    const struct by_quant_plan *plan = solving->q->plan;
+    *may = is_asked_for(recipe, layer->node) && by_round_can(plan, layer) &&
+           by_solve_wanted(solving, layer) &&
+           (!recipe->rounding_on_float || by_solve_given(solving, layer));
+    return *may ? by_round_is_finite(plan, layer, may, err) : 0;
+}
+
 static int find_layers(struct by_solving *solving, struct baryon_error *err)
 {
     const struct by_quant_plan *plan = solving->q->plan;
@@ -172,13 +183,13 @@ static int find_layers(struct by_solving *solving, struct baryon_error *err)
     size_t count, kept = 0;
     if (by_round_layers(plan, &solving->layers, &count, err) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (is_asked_for(solving->q->options->recipe, solving->layers[i].node) &&
-            by_round_can(plan, &solving->layers[i]) &&
-            by_solve_wanted(solving, &solving->layers[i]) &&
-            (!solving->q->options->recipe->rounding_on_float ||
-             by_solve_given(solving, &solving->layers[i])))
+    for (size_t i = 0; i < count; i++) {
+        bool may;
+        if (may_solve(solving, &solving->layers[i], &may, err) < 0)
+            return -1;
+        if (may)
             solving->layers[kept++] = solving->layers[i];
+    }
     solving->layer_count = solved->count = kept;
     solving->old_biases = by_alloc_zero(kept, sizeof *solving->old_biases, err);
     solved->layers = by_alloc_zero(kept, sizeof *solved->layers, err);
@@ -229,6 +240,7 @@ static int take_back(struct by_solving *solving, struct baryon_error *err)
     for (size_t i = 0; i < solving->layer_count; i++) {
         const struct by_round_layer *layer = &solving->layers[i];
         q->plan->rows.at[layer->weight].rounded = NULL;
+        q->plan->rows.at[layer->weight].solved = NULL;
         if (!solving->old_biases[i])
             continue;
         const size_t row = by_quant_find(q->plan, layer->bias);
@@ -278,6 +290,33 @@ static void tell_limits(const struct by_solving *solving)
                scarce, solved->count);
 }
 
+/* In standard errors. Rounding of integers gains so much that samples hardly tell otherwise; with
+ * floats and blocks, whose errors are small, single samples would decide. */
+static double least_gain(const struct by_solving *solving)
+{
+    for (size_t i = 0; i < solving->layer_count; i++)
+        if (by_round_has_grid(solving->q->plan, &solving->layers[i]))
+            return 1;
+    return 0;
+}
+
+static int solve_and_judge(struct by_solving *solving, struct baryon_error *err)
+{
+    struct by_solved *solved = &solving->q->report.solved;
+    struct by_judgement *before = judge(solving, err), *after = NULL;
+    if (before && by_solve_keep_open(solving, err) == 0 && solve_all(solving, err) == 0)
+        after = judge(solving, err);
+    if (after) {
+        const struct by_gain gain = by_judge_gain(after, before, solving->judging);
+        solved->before = by_judge_sqnr(before, solving->judging);
+        solved->after = by_judge_sqnr(after, solving->judging);
+        solved->kept = gain.decibels > 0 && !(gain.decibels < least_gain(solving) * gain.error);
+    }
+    by_free(before);
+    by_free(after);
+    return after ? 0 : -1;
+}
+
 static int solve(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_solved *solved = &solving->q->report.solved;
@@ -285,10 +324,8 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
     by_round_set_samples(solving->scratch, solving->train);
     solved->judging = solving->judging;
     solved->aside = by_judge_kept(solving->judge) > solving->train;
-    if (judge(solving, &solved->before, err) < 0 || by_solve_keep_open(solving, err) < 0 ||
-        solve_all(solving, err) < 0 || judge(solving, &solved->after, err) < 0)
+    if (solve_and_judge(solving, err) < 0)
         return -1;
-    solved->kept = solved->after > solved->before;
     by_log(solving->q->options->log, BY_LOG_INFO,
            "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
            solved->aside ? solving->judging : 0, solved->before,

@@ -80,6 +80,7 @@ static void restore_row(struct by_quant_row *row, const struct by_quant_row *fro
     row->params.scales = scales;
     row->params.zeros = zeros;
     row->rounded = from->rounded;
+    row->solved = from->solved;
     row->error = from->error;
     row->remarks.count = from->remarks.count;
     if (scales && from->params.scales)

@@ -1,6 +1,7 @@
 #include "quant/floats.h"
 #include "quant/lower_node.h"
 #include "quant/nbits.h"
+#include "quant/rounded.h"
 #include "quant/weights.h"
 #include "quantize_solve_internal.h"
 
@@ -29,14 +30,20 @@ int by_solve_patch(struct by_solving *solving, struct baryon_node *node, size_t 
 /* --- The nearest --- */
 
 static int through_blocks(const struct by_solving *solving, const struct by_quant_row *row,
-                          const struct by_weight_view *view, float *values,
-                          struct baryon_error *err)
+                          const float *values, float *out, struct baryon_error *err)
 {
     struct by_nbits made;
+    const struct by_ints *dims = &row->value->initializer->dims;
+    const struct by_weight_view view = {.values = values,
+                                        .rank = dims->count,
+                                        .dims = dims->at,
+                                        .axis = row->params.axis,
+                                        .group_axis = row->params.group_axis,
+                                        .name = row->value->name};
     const struct by_nbits_spec spec = by_nbits_spec_of(&solving->recipe, row, false);
-    if (by_nbits_open(&made, view, &spec, solving->q->pool, err) < 0)
+    if (by_nbits_open(&made, &view, &spec, solving->q->pool, err) < 0)
         return -1;
-    by_nbits_values(&made, view, &spec, values);
+    by_nbits_values(&made, &view, &spec, out);
     by_nbits_close(&made);
     return 0;
 }
@@ -44,22 +51,15 @@ static int through_blocks(const struct by_solving *solving, const struct by_quan
 static int find_values(const struct by_solving *solving, size_t index, float *values,
                        struct baryon_error *err)
 {
-    const struct by_quant_row *row = &solving->copy.plan->rows.at[index];
-    const struct by_params *params = by_quant_params(solving->copy.plan, index);
-    const struct baryon_tensor *tensor = row->value->initializer;
+    const struct by_quant_plan *plan = solving->copy.plan;
+    const struct by_quant_row *row = &plan->rows.at[index];
     struct by_floats_view floats;
-    if (by_floats_open(&floats, tensor, err) < 0)
+    if (by_floats_open(&floats, row->value->initializer, err) < 0)
         return -1;
-    const struct by_weight_view view = {.values = floats.values,
-                                        .rank = tensor->dims.count,
-                                        .dims = tensor->dims.at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis,
-                                        .name = row->value->name};
     const int status =
         solving->recipe.approach == BY_APPROACH_NBITS
-            ? through_blocks(solving, row, &view, values, err)
-            : by_weight_round(&view, &row->spec, params, solving->q->pool, values, err);
+            ? through_blocks(solving, row, floats.values, values, err)
+            : by_quant_round(plan, index, floats.values, solving->q->pool, values, err);
     by_floats_close(&floats);
     return status;
 }

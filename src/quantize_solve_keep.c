@@ -113,7 +113,10 @@ static void count_values(const struct by_solving *solving, const struct by_round
     head->weights = (uint64_t)layer->groups * layer->outs * layer->columns;
     head->biases = choice->biases ? layer->groups * layer->outs : 0;
     head->scales = choice->scales ? by_round_scale_count(solving->q->plan, layer) : 0;
-    head->floats = choice->scales || by_solve_floats_stay(solving) ? head->weights : 0;
+    head->floats = choice->scales || by_solve_floats_stay(solving) ||
+                           by_round_has_grid(solving->q->plan, layer)
+                       ? head->weights
+                       : 0;
 }
 
 static void find_width(const struct by_round_choice *choice, struct head *head)

@@ -76,8 +76,8 @@ static int measure(struct by_solving *solving, const struct by_round_layer *laye
 /* --- Taking what was found --- */
 
 /* The integers behind the copy's pair. */
-static int patch_weight(struct by_solving *solving, const struct by_round_layer *layer,
-                        struct baryon_error *err)
+static int patch_integers(struct by_solving *solving, const struct by_round_layer *layer,
+                          struct baryon_error *err)
 {
     struct baryon_node *pair = by_node_in(by_solve_node_in_copy(solving, layer), 1)->producer;
     const struct by_quant_row *row = &solving->q->plan->rows.at[layer->weight];
@@ -96,15 +96,32 @@ static int patch_weight(struct by_solving *solving, const struct by_round_layer 
     return status;
 }
 
+/* Floats and blocks leave the values as they are: their nodes have nothing left to do. */
+static int patch_values(struct by_solving *solving, const struct by_round_layer *layer,
+                        struct baryon_error *err)
+{
+    const struct by_quant_row *row = &solving->q->plan->rows.at[layer->weight];
+    return by_solve_patch(solving, by_solve_node_in_copy(solving, layer), 1,
+                          row->value->initializer, BY_ELEM_FLOAT, row->solved, err);
+}
+
+static int patch_weight(struct by_solving *solving, const struct by_round_layer *layer,
+                        const struct by_round_choice *choice, struct baryon_error *err)
+{
+    if (choice->scales)
+        return by_solve_patch_scaled(solving, layer, choice, err);
+    if (by_solve_floats_stay(solving)) {
+        by_solve_patch_floats(solving, layer, choice);
+        return 0;
+    }
+    return by_round_has_grid(solving->q->plan, layer) ? patch_values(solving, layer, err)
+                                                      : patch_integers(solving, layer, err);
+}
+
 static int patch_copy(struct by_solving *solving, const struct by_round_layer *layer,
                       const struct by_round_choice *choice, struct baryon_error *err)
 {
-    if (choice->scales) {
-        if (by_solve_patch_scaled(solving, layer, choice, err) < 0)
-            return -1;
-    } else if (by_solve_floats_stay(solving))
-        by_solve_patch_floats(solving, layer, choice);
-    else if (patch_weight(solving, layer, err) < 0)
+    if (patch_weight(solving, layer, choice, err) < 0)
         return -1;
     return layer->bias
                ? by_solve_patch(solving, by_solve_node_in_copy(solving, layer), 2,
@@ -184,6 +201,7 @@ static int choose(struct by_solving *solving, size_t place, const struct by_solv
         .context = &looking,
         .scales = solving->scales != BY_SOLVE_NO_SCALES && by_solve_may_scale(solving, layer),
         .mix = recipe->rounding_mix,
+        .mixes_means = by_round_has_grid(solving->q->plan, layer),
         .damping = recipe->rounding_damping,
         .free = recipe->rounding_free,
         .fixed_biases = !recipe->rounding_biases,

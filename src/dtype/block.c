@@ -5,6 +5,7 @@
 #include "dtype/block_plain.h"
 #include "ir/tensor.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GRAIN   16384 /* values of a piece, about */
@@ -19,7 +20,7 @@ struct work {
     struct by_block_grid grid;
     size_t chunks; /* of columns, each of the blocks that begin in one row */
     const float *in;
-    float *out;
+    float *out, *steps;
     uint8_t *codes, *scales;
     const uint8_t *from_codes, *from_scales;
 };
@@ -243,6 +244,41 @@ int by_block_round(const struct by_dtype *dtype, const float *in, const struct b
     struct by_pool_team team;
     by_pool_team(&team, pool);
     return by_block_round_team(dtype, in, cast, &team.team, out, err);
+}
+
+/* --- The grid --- */
+
+static void step_block(const struct work *work, const struct by_block_place *place, size_t index,
+                       size_t at)
+{
+    (void)index;
+    by_block_plain_steps(work->dtype, work->cast, place, work->in + at, work->steps + at,
+                         work->out + at);
+}
+
+static int step_piece(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    (void)worker, (void)err;
+    return each_block(context, begin, end, step_block);
+}
+
+int by_block_steps(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
+                   struct by_pool *pool, float *steps, float *held, struct baryon_error *err)
+{
+    struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = held, .steps = steps};
+    struct by_pool_team team;
+    if (dtype->block.scaled)
+        return by_fail(err, BARYON_ERR_INTERNAL, "blocks of %s share no power of two", dtype->name);
+    if (by_block_extent(dtype, cast, &work.extent, err))
+        return -1;
+    if (work.extent.values == 1) { /* stays as it is */
+        *held = by_block_plain_value(cast, *in);
+        *steps = *held != 0 ? fabsf(*held) : 1;
+        return 0;
+    }
+    by_pool_team(&team, pool);
+    return work.extent.values ? run(&work, step_piece, &team.team, err) : 0;
 }
 
 /* --- In memory --- */

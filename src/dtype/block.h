@@ -48,6 +48,11 @@ int by_block_round(const struct by_dtype *dtype, const float *in, const struct b
 int by_block_round_team(const struct by_dtype *dtype, const float *in,
                         const struct by_block_cast *cast, const struct by_team *team, float *out,
                         struct baryon_error *err);
+/* The grid around finite values, as by_dtype_steps() has it: whichever of its two neighbours each
+ * of them takes, what its block shares stays, so that by_block_round() leaves all of them as they
+ * are. Formats whose blocks share a power of two. */
+int by_block_steps(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
+                   struct by_pool *pool, float *steps, float *held, struct baryon_error *err);
 int by_block_encode(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
                     struct by_pool *pool, uint8_t *codes, uint8_t *scales,
                     struct baryon_error *err);

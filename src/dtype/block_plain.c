@@ -204,6 +204,21 @@ void by_block_plain_round(const struct by_dtype *dtype, const struct by_block_ca
     }
 }
 
+/* --- The grid --- */
+
+void by_block_plain_steps(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                          const struct by_block_place *place, const float *in, float *steps,
+                          float *held)
+{
+    const struct block block = {dtype, cast, place, in};
+    const int exponent = shared_exponent(&block);
+    for (size_t i = 0; i < place->count; i++) {
+        const int shift = shift_at(&block, i, exponent);
+        by_float_step(dtype, ldexp(1, exponent - shift - dtype->block.top), value_at(&block, i),
+                      &steps[i * place->stride], &held[i * place->stride]);
+    }
+}
+
 /* --- In memory --- */
 
 static void put_shift(const struct by_dtype *dtype, uint8_t *scale, size_t i, int shift)

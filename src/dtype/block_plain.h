@@ -14,6 +14,9 @@ struct by_block_place {
 float by_block_plain_value(const struct by_block_cast *cast, float value);
 void by_block_plain_round(const struct by_dtype *dtype, const struct by_block_cast *cast,
                           const struct by_block_place *place, const float *in, float *out);
+void by_block_plain_steps(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                          const struct by_block_place *place, const float *in, float *steps,
+                          float *held);
 /* `size` codes, and what they share. */
 void by_block_plain_encode(const struct by_dtype *dtype, const struct by_block_cast *cast,
                            const struct by_block_place *place, const float *in, uint8_t *codes,

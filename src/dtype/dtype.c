@@ -91,6 +91,16 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+int by_dtype_steps(const struct by_dtype *dtype, const float *in, size_t count, float *steps,
+                   float *held, struct baryon_error *err)
+{
+    if (dtype->does != &by_family_float)
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s is no float", dtype->name);
+    for (size_t i = 0; i < count; i++)
+        by_float_step(dtype, 1, in[i], &steps[i], &held[i]);
+    return 0;
+}
+
 int by_dtype_round(const struct by_dtype *dtype, const float *in, size_t count,
                    const struct by_cast *cast, struct by_pool *pool, float *out,
                    struct baryon_error *err)

@@ -127,4 +127,12 @@ int by_dtype_round(const struct by_dtype *dtype, const float *in, size_t count,
                    const struct by_cast *cast, struct by_pool *pool, float *out,
                    struct baryon_error *err);
 
+/*
+ * The grid around finite values: held[i] is the value within the format's limits, and the whole
+ * multiples of steps[i] next to it, or it itself where it is one, are numbers of the format. Where
+ * the step would be too small for a normal float, held is 0. Formats of floats alone.
+ */
+int by_dtype_steps(const struct by_dtype *dtype, const float *in, size_t count, float *steps,
+                   float *held, struct baryon_error *err);
+
 #endif

@@ -40,6 +40,9 @@ double by_round_level(double value, const struct by_draw *draw);
 uint32_t by_float_code(const struct by_float_layout *layout, double value,
                        const struct by_draw *draw, bool saturate);
 double by_float_value(const struct by_float_layout *layout, uint32_t code);
+/* By by_dtype_steps(), where 1 stands for `unit`, a power of two. */
+void by_float_step(const struct by_dtype *dtype, double unit, float value, float *step,
+                   float *held);
 /* Greatest code of a number, without the sign. */
 uint32_t by_float_max_code(const struct by_float_layout *layout);
 

@@ -3,6 +3,7 @@
 
 #include "base/half.h"
 
+#include <float.h>
 #include <math.h>
 
 static uint32_t sign_bit(const struct by_float_layout *layout)
@@ -86,6 +87,19 @@ double by_float_value(const struct by_float_layout *layout, uint32_t code)
     if (code == sign && layout->specials == BY_SPECIAL_NAN_ZERO)
         return NAN;
     return code & sign ? -value : value;
+}
+
+/* --- The grid around a value --- */
+
+void by_float_step(const struct by_dtype *dtype, double unit, float value, float *step, float *held)
+{
+    const double most = by_dtype_max(dtype) * unit, size = fmin(fabs((double)value), most);
+    const int least = 1 - dtype->element.bias, exponent = size > 0 ? ilogb(size / unit) : least;
+    const double quantum =
+        ldexp(unit, (exponent < least ? least : exponent) - dtype->element.mantissa);
+    const bool fits = quantum >= (double)FLT_MIN;
+    *step = fits ? (float)quantum : 1;
+    *held = fits ? copysignf((float)size, value) : 0;
 }
 
 bool by_cast_is_plain(const struct by_cast *cast)

@@ -22,8 +22,7 @@ struct by_preset {
 
 const struct by_preset *const *by_presets(size_t *count);
 /*
- * In any letter case, with or without _CONFIG, - for _. NULL: the error says what is near, or that
- * one of Quark's is not available yet.
+ * In any letter case, with or without _CONFIG, - for _. NULL: the error says what is near.
  */
 const struct by_preset *by_preset_find(const char *name, struct baryon_error *err);
 

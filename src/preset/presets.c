@@ -54,6 +54,20 @@ static const struct by_preset *const presets[] = {
     &by_preset_u8s8_aaws_adaquant,
     &by_preset_s16s8_asws_adaquant,
     &by_preset_u16s8_aaws_adaquant,
+    &by_preset_fp16_adaquant,
+    &by_preset_bf16_adaquant,
+    &by_preset_bfp16_adaquant,
+    &by_preset_mx4_adaquant,
+    &by_preset_mx6_adaquant,
+    &by_preset_mx9_adaquant,
+    &by_preset_mxfp8_e5m2_adaquant,
+    &by_preset_mxfp8_e4m3_adaquant,
+    &by_preset_mxfp6_e3m2_adaquant,
+    &by_preset_mxfp6_e2m3_adaquant,
+    &by_preset_mxfp4_e2m1_adaquant,
+    &by_preset_mxint8_adaquant,
+    &by_preset_bf16_mixed_bfp16_adaquant,
+    &by_preset_bf16_mixed_mxint8_adaquant,
     &by_preset_int8_cnn_accurate,
     &by_preset_int16_cnn_accurate,
     &by_preset_int8_transformer_accurate,
@@ -80,18 +94,6 @@ static void plain_name(char out[NAME_MAX], const char *name)
         out[used - 7] = '\0';
 }
 
-/* What else Quark has: what it needs. NULL: no name of Quark's. */
-static const char *why_not(const char *name)
-{
-    static const char *const solved = "_ADAQUANT";
-    const size_t length = strlen(name), tail = strlen(solved);
-    for (size_t i = 0; i < COUNT && length > tail && !strcmp(name + length - tail, solved); i++)
-        if (strlen(presets[i]->name) == length - tail &&
-            !strncmp(presets[i]->name, name, length - tail))
-            return "solvers for types without scales, which are";
-    return NULL;
-}
-
 const struct by_preset *by_preset_find(const char *name, struct baryon_error *err)
 {
     char plain[NAME_MAX], quoted[BY_QUOTE_MAX];
@@ -101,11 +103,6 @@ const struct by_preset *by_preset_find(const char *name, struct baryon_error *er
         if (!strcmp(presets[i]->name, plain))
             return presets[i];
         names[i] = presets[i]->name;
-    }
-    if (why_not(plain)) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "preset %s needs %s not available yet",
-                by_quote(quoted, name), why_not(plain));
-        return NULL;
     }
     by_fail(err, BARYON_ERR_USAGE, "unknown preset %s", by_quote(quoted, name));
     const char *near = by_nearest(plain, names, COUNT);

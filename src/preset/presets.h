@@ -26,5 +26,11 @@ extern const struct by_preset by_preset_xint8_adaround, by_preset_a8w8_adaround,
     by_preset_u8s8_aaws_adaquant, by_preset_s16s8_asws_adaquant, by_preset_u16s8_aaws_adaquant,
     by_preset_int8_cnn_accurate, by_preset_int16_cnn_accurate, by_preset_int8_transformer_accurate,
     by_preset_int16_transformer_accurate;
+extern const struct by_preset by_preset_fp16_adaquant, by_preset_bf16_adaquant,
+    by_preset_bfp16_adaquant, by_preset_mx4_adaquant, by_preset_mx6_adaquant,
+    by_preset_mx9_adaquant, by_preset_mxfp8_e5m2_adaquant, by_preset_mxfp8_e4m3_adaquant,
+    by_preset_mxfp6_e3m2_adaquant, by_preset_mxfp6_e2m3_adaquant, by_preset_mxfp4_e2m1_adaquant,
+    by_preset_mxint8_adaquant, by_preset_bf16_mixed_bfp16_adaquant,
+    by_preset_bf16_mixed_mxint8_adaquant;
 
 #endif

@@ -19,6 +19,16 @@ static const struct by_preset_value scales[] = {
         .values = scales,                                                                          \
     }
 
+/* Scales of floats and blocks follow from the values. */
+#define SOLVED_VALUES(plain, title, lacks)                                                         \
+    const struct by_preset by_preset_##plain##_adaquant = {                                        \
+        .name = title "_ADAQUANT",                                                                 \
+        .help = "As " title ", with rounding solved on samples",                                   \
+        .pending = lacks,                                                                          \
+        .base = &by_preset_##plain,                                                                \
+        .values = rounding,                                                                        \
+    }
+
 SOLVED(xint8, "XINT8");
 SOLVED(a8w8, "A8W8");
 SOLVED(a16w8, "A16W8");
@@ -26,3 +36,19 @@ SOLVED(s8s8_aaws, "S8S8_AAWS");
 SOLVED(u8s8_aaws, "U8S8_AAWS");
 SOLVED(s16s8_asws, "S16S8_ASWS");
 SOLVED(u16s8_aaws, "U16S8_AAWS");
+SOLVED_VALUES(fp16, "FP16", NULL);
+SOLVED_VALUES(bf16, "BF16", NULL);
+SOLVED_VALUES(bfp16, "BFP16", NULL);
+SOLVED_VALUES(mx4, "MX4", NULL);
+SOLVED_VALUES(mx6, "MX6", NULL);
+SOLVED_VALUES(mx9, "MX9", NULL);
+SOLVED_VALUES(mxfp8_e5m2, "MXFP8E5M2", NULL);
+SOLVED_VALUES(mxfp8_e4m3, "MXFP8E4M3", NULL);
+SOLVED_VALUES(mxfp6_e3m2, "MXFP6E3M2", NULL);
+SOLVED_VALUES(mxfp6_e2m3, "MXFP6E2M3", NULL);
+SOLVED_VALUES(mxfp4_e2m1, "MXFP4E2M1", NULL);
+SOLVED_VALUES(mxint8, "MXINT8", NULL);
+SOLVED_VALUES(bf16_mixed_bfp16, "BF16_MIXED_BFP16",
+              "layers of bfp16 are not searched for yet: all are bf16");
+SOLVED_VALUES(bf16_mixed_mxint8, "BF16_MIXED_MXINT8",
+              "layers of mxint8 are not searched for yet: all are bf16");

@@ -85,15 +85,15 @@ static int fill_values(struct by_lowering *lowering, size_t index, const struct 
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct by_span *room = &lowering->at[index].integers->initializer->raw_data;
+    const float *values = row->solved ? row->solved : in->values;
     uint8_t *out = (uint8_t *)(uintptr_t)room->data;
     if (by_lower_is_stored(row)) {
         const struct by_span *scales = &lowering->at[index].scale->initializer->raw_data;
-        return by_lower_block_fill(row, in->values, pool, out, (float *)(uintptr_t)scales->data,
-                                   err);
+        return by_lower_block_fill(row, values, pool, out, (float *)(uintptr_t)scales->data, err);
     }
     return row->spec.format
-               ? by_lower_floats(lowering->recipe, row, in->values, in->count, pool, out, err)
-               : fill_nearest(lowering, index, in->values, pool, out, room->size, err);
+               ? by_lower_floats(lowering->recipe, row, values, in->count, pool, out, err)
+               : fill_nearest(lowering, index, values, pool, out, room->size, err);
 }
 
 static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool,
@@ -132,9 +132,10 @@ static int fill_small(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+/* Stands as float32 in front of its nodes, but not as it is. */
 static bool is_kept_float(const struct by_quant_row *row)
 {
-    return row->keep_float && row->spec.format && !by_spec_is_block(&row->spec);
+    return row->keep_float && row->spec.format && (row->solved || !by_spec_is_block(&row->spec));
 }
 
 int by_lower_constants(struct by_lowering *lowering, struct baryon_error *err)

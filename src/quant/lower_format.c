@@ -256,11 +256,12 @@ static int replace_constant(struct by_quant_row *row, struct baryon_value *made,
     return by_lower_drop(old, err);
 }
 
-static int clip(struct by_lowering *lowering, struct by_quant_row *row, const float *values,
-                size_t count, float most, struct baryon_error *err)
+/* Values in place of the constant, as far as its type holds them. */
+static int put_values(struct by_lowering *lowering, struct by_quant_row *row, const char *suffix,
+                      const float *values, size_t count, float most, struct baryon_error *err)
 {
     const struct by_ints *dims = &row->value->initializer->dims;
-    const char *name = by_lower_name(lowering, row->value->name, "clipped", 0, err);
+    const char *name = by_lower_name(lowering, row->value->name, suffix, 0, err);
     struct baryon_tensor *tensor =
         name ? by_tensor_new(lowering->model, name, BY_ELEM_FLOAT, dims->at, dims->count, NULL,
                              count * sizeof *values, err)
@@ -284,9 +285,11 @@ int by_lower_fit(struct by_lowering *lowering, size_t index, struct baryon_error
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
     const float most = (float)by_dtype_max(row->spec.format);
-    const int failed = holds_all(floats.values, floats.count, most)
-                           ? 0
-                           : clip(lowering, row, floats.values, floats.count, most, err);
+    int failed = 0;
+    if (row->solved)
+        failed = put_values(lowering, row, "solved", row->solved, floats.count, INFINITY, err);
+    else if (!holds_all(floats.values, floats.count, most))
+        failed = put_values(lowering, row, "clipped", floats.values, floats.count, most, err);
     by_floats_close(&floats);
     return failed;
 }

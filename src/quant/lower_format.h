@@ -27,7 +27,8 @@ bool by_lower_is_rounded(const struct by_recipe *recipe, const struct by_quant_r
 int by_lower_floats(const struct by_recipe *recipe, const struct by_quant_row *row,
                     const float *values, size_t count, struct by_pool *pool, uint8_t *out,
                     struct baryon_error *err);
-/* A constant that stays float32 in front of its nodes, without what its type cannot hold. */
+/* A constant that stays float32 in front of its nodes: as it was solved, or without what its float
+ * type cannot hold. */
 int by_lower_fit(struct by_lowering *lowering, size_t row, struct baryon_error *err);
 
 #endif

@@ -77,6 +77,7 @@ struct by_quant_row {
     struct by_params params;
     double error;     /* mean squared error of what chose them, NAN: unknown */
     int32_t *rounded; /* a solver's integers in the tensor's order; NULL: nearest */
+    float *solved;    /* of floats and blocks the values, which these leave as they are */
 };
 
 enum by_node_state {

@@ -5,7 +5,7 @@
 #include "ir/tensor.h"
 #include "quant/floats.h"
 #include "quant/params.h"
-#include "quant/weights.h"
+#include "quant/rounded.h"
 #include "solve/bias_reach.h"
 
 #include <math.h>
@@ -146,15 +146,14 @@ void by_bias_close(struct by_bias_job *job)
 /* --- What rounding does --- */
 
 /* The weights as the quantized model has them; by_free() it. */
-static float *rounded_weights(struct by_quant_plan *plan, size_t row,
-                              const struct by_weight_view *view, size_t count, struct by_pool *pool,
+static float *rounded_weights(const struct by_quant_plan *plan, size_t row,
+                              const struct by_floats_view *exact, struct by_pool *pool,
                               struct baryon_error *err)
 {
-    float *means = by_alloc(count, sizeof *means, err);
-    if (!means || by_weight_round(view, &plan->rows.at[row].spec, by_quant_params(plan, row), pool,
-                                  means, err) == 0)
-        return means;
-    by_free(means);
+    float *rounded = by_alloc(exact->count, sizeof *rounded, err);
+    if (!rounded || by_quant_round(plan, row, exact->values, pool, rounded, err) == 0)
+        return rounded;
+    by_free(rounded);
     return NULL;
 }
 
@@ -205,19 +204,11 @@ static float *corrected(struct by_quant_plan *plan, const struct by_bias_job *jo
                         struct baryon_error *err)
 {
     const struct by_quant_row *row = &plan->rows.at[layer->weight];
-    const struct by_params *params = by_quant_params(plan, layer->weight);
-    const struct baryon_tensor *tensor = row->value->initializer;
     struct by_floats_view exact;
     struct shape shape;
-    if (!shape_of(layer->node, &shape) || by_floats_open(&exact, tensor, err) < 0)
+    if (!shape_of(layer->node, &shape) || by_floats_open(&exact, row->value->initializer, err) < 0)
         return NULL;
-    const struct by_weight_view view = {.values = exact.values,
-                                        .rank = tensor->dims.count,
-                                        .dims = tensor->dims.at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis,
-                                        .name = row->value->name};
-    float *rounded = rounded_weights(plan, layer->weight, &view, exact.count, pool, err);
+    float *rounded = rounded_weights(plan, layer->weight, &exact, pool, err);
     const struct by_bias_input *input = &job->inputs[layer->input];
     double *reach =
         rounded ? by_bias_reach(layer->node, input->dims, input->rank, shape.inside, err) : NULL;

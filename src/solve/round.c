@@ -36,6 +36,8 @@ static bool has_group_axis(const struct by_round_layer *layer, const struct by_p
 
 bool by_round_can(const struct by_quant_plan *plan, const struct by_round_layer *layer)
 {
+    if (by_round_has_grid(plan, layer))
+        return by_round_grid_can(plan);
     const struct by_params *params = by_quant_params(plan, layer->weight);
     const size_t outs = layer->groups * layer->outs;
     if (!params->count || !params->scales)
@@ -64,11 +66,12 @@ static size_t params_of(const struct by_round_layer *layer, const struct by_para
 void by_round_problem_close(struct by_round_problem *problem)
 {
     by_free(problem->weights);
+    by_free(problem->held);
     by_free(problem->scales);
     by_free(problem->zeros);
 }
 
-static void gather(const struct by_round_layer *layer, const float *from, float *to)
+void by_round_gather(const struct by_round_layer *layer, const float *from, float *to)
 {
     for (size_t g = 0; g < layer->groups; g++)
         for (size_t o = 0; o < layer->outs; o++)
@@ -88,29 +91,29 @@ static void set_scales(struct by_round_problem *problem, const struct by_round_l
         }
 }
 
-int by_round_problem_open(struct by_round_problem *problem, const struct by_quant_plan *plan,
-                          const struct by_round_layer *layer, struct baryon_error *err)
+static void set_levels(struct by_round_problem *problem, const struct by_round_layer *layer,
+                       const struct by_quant_row *row, const struct by_params *params)
 {
-    const struct by_quant_row *row = &plan->rows.at[layer->weight];
-    const struct by_params *params = by_quant_params(plan, layer->weight);
-    const size_t groups = params->groups ? params->groups : 1, outs = layer->groups * layer->outs;
-    struct by_floats_view floats;
     int64_t low, high;
-    *problem = (struct by_round_problem){0};
-    if (by_floats_open(&floats, row->value->initializer, err) < 0)
-        return -1;
+    by_spec_levels(&row->spec, &low, &high);
+    problem->first.group =
+        problem->first.groups > 1 ? (size_t)row->spec.group : problem->first.columns;
+    problem->first.low = (int32_t)low;
+    problem->first.high = (int32_t)high;
+    set_scales(problem, layer, params);
+}
+
+/* Room, and the weights in it. */
+static int open_problem(struct by_round_problem *problem, const struct by_round_layer *layer,
+                        size_t groups, const float *weights, struct baryon_error *err)
+{
+    const size_t outs = layer->groups * layer->outs;
     problem->weights = by_alloc(outs * layer->columns, sizeof *problem->weights, err);
     problem->scales = by_alloc(outs * groups, sizeof *problem->scales, err);
-    problem->zeros = by_alloc(outs * groups, sizeof *problem->zeros, err);
-    const bool has_room = problem->weights && problem->scales && problem->zeros;
-    if (has_room)
-        gather(layer, floats.values, problem->weights);
-    by_floats_close(&floats);
-    if (!has_room) {
-        by_round_problem_close(problem);
+    problem->zeros = by_alloc_zero(outs * groups, sizeof *problem->zeros, err);
+    if (!problem->weights || !problem->scales || !problem->zeros)
         return -1;
-    }
-    by_spec_levels(&row->spec, &low, &high);
+    by_round_gather(layer, weights, problem->weights);
     problem->first = (struct by_descent){
         .columns = layer->columns,
         .outs = layer->outs,
@@ -118,12 +121,31 @@ int by_round_problem_open(struct by_round_problem *problem, const struct by_quan
         .scales = problem->scales,
         .zeros = problem->zeros,
         .groups = groups,
-        .group = groups > 1 ? (size_t)row->spec.group : layer->columns,
-        .low = (int32_t)low,
-        .high = (int32_t)high,
     };
-    set_scales(problem, layer, params);
     return 0;
+}
+
+int by_round_problem_open(struct by_round_problem *problem, const struct by_quant_plan *plan,
+                          const struct by_round_layer *layer, struct by_pool *pool,
+                          struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[layer->weight];
+    const struct by_params *params = by_quant_params(plan, layer->weight);
+    const bool has_grid = by_round_has_grid(plan, layer);
+    const size_t groups = has_grid ? layer->columns : params->groups ? params->groups : 1;
+    struct by_floats_view floats;
+    *problem = (struct by_round_problem){0};
+    if (by_floats_open(&floats, row->value->initializer, err) < 0)
+        return -1;
+    int status = open_problem(problem, layer, groups, floats.values, err);
+    if (status == 0 && has_grid)
+        status = by_round_grid_set(problem, plan, layer, floats.values, pool, err);
+    else if (status == 0)
+        set_levels(problem, layer, row, params);
+    by_floats_close(&floats);
+    if (status < 0)
+        by_round_problem_close(problem);
+    return status;
 }
 
 struct by_descent by_round_group(const struct by_round_problem *problem, size_t group)
@@ -178,31 +200,42 @@ bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_r
 }
 
 /* Scales of their own are found anew, those that follow from others stay. */
-int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
-                             struct by_pool *pool, float *biases, struct baryon_error *err)
+static int quantize_biases(const struct by_quant_plan *plan, size_t place, bool coarse,
+                           struct by_pool *pool, float *biases, struct baryon_error *err)
 {
-    const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
-    if (place == BY_NO_ROW || plan->rows.at[place].keep_float)
-        return 0;
     const struct by_quant_row *row = &plan->rows.at[place];
+    const struct by_ints *dims = &row->value->initializer->dims;
     struct by_params params = *by_quant_params(plan, place);
-    const struct by_ints *dims = &layer->bias->initializer->dims;
     const struct by_weight_view view = {.values = biases,
                                         .rank = dims->count,
                                         .dims = dims->at,
                                         .axis = params.axis,
                                         .group_axis = -1,
-                                        .name = layer->bias->name};
+                                        .name = row->value->name};
     struct by_arena arena;
     double error;
     by_arena_init(&arena, 0);
     int status = 0;
-    if (by_round_bias_is_coarse(plan, layer))
+    if (coarse)
         status = by_weight_params(&view, &row->spec, pool, &arena, &params, &error, err);
     if (status == 0 && params.count)
         status = by_weight_round(&view, &row->spec, &params, pool, biases, err);
     by_arena_release(&arena);
     return status;
+}
+
+int by_round_quantize_biases(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                             struct by_pool *pool, float *biases, struct baryon_error *err)
+{
+    const size_t place = layer->bias ? by_quant_find(plan, layer->bias) : BY_NO_ROW;
+    if (place == BY_NO_ROW)
+        return 0;
+    const struct by_quant_row *row = &plan->rows.at[place];
+    if (row->spec.format)
+        return by_round_grid_biases(plan, place, pool, biases, layer->groups * layer->outs, err);
+    return row->keep_float ? 0
+                           : quantize_biases(plan, place, by_round_bias_is_coarse(plan, layer),
+                                             pool, biases, err);
 }
 
 int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer *layer,
@@ -215,7 +248,7 @@ int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer
         return -1;
     choice->weights = by_alloc(count, sizeof *choice->weights, err);
     if (choice->weights)
-        gather(layer, floats.values, choice->weights);
+        by_round_gather(layer, floats.values, choice->weights);
     by_floats_close(&floats);
     return choice->weights ? open_biases(choice, layer, err) : -1;
 }
@@ -225,7 +258,7 @@ int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_lay
 {
     struct by_round_problem problem;
     *choice = (struct by_round_choice){0};
-    if (by_round_problem_open(&problem, plan, layer, err) < 0)
+    if (by_round_problem_open(&problem, plan, layer, pool, err) < 0)
         return -1;
     int status = open_choice(choice, layer, err);
     for (size_t g = 0; status == 0 && g < layer->groups; g++) {
@@ -236,6 +269,8 @@ int by_round_nearest(const struct by_quant_plan *plan, const struct by_round_lay
         by_round_set_weights(&problem, layer->groups * layer->outs, choice);
         status = by_round_quantize_biases(plan, layer, pool, choice->biases, err);
     }
+    if (status == 0 && by_round_has_grid(plan, layer))
+        status = by_round_grid_nearest(plan, layer, pool, choice->weights, err);
     by_round_problem_close(&problem);
     return status;
 }
@@ -276,20 +311,29 @@ void by_round_units(const struct by_quant_plan *plan, const struct by_round_laye
         units[out] = params_of(layer, params, out) / (params->groups ? params->groups : 1);
 }
 
-int by_round_take(struct by_quant_plan *plan, const struct by_round_layer *layer,
-                  const struct by_round_choice *choice, struct by_pool *pool,
-                  struct baryon_error *err)
+static int take_integers(struct by_quant_plan *plan, const struct by_round_layer *layer,
+                         const int32_t *from, struct baryon_error *err)
 {
-    struct by_quant_row *row = &plan->rows.at[layer->weight];
     const size_t count = layer->groups * layer->outs * layer->columns;
     int32_t *rounded = by_arena_alloc(&plan->arena, count, sizeof *rounded, err);
     if (!rounded)
         return -1;
-    const int32_t *from = choice->integers;
     for (size_t g = 0; g < layer->groups; g++)
         for (size_t o = 0; o < layer->outs; o++)
             for (size_t c = 0; c < layer->columns; c++)
                 rounded[by_round_element(layer, g, o, c)] = *from++;
-    row->rounded = rounded;
+    plan->rows.at[layer->weight].rounded = rounded;
+    return 0;
+}
+
+int by_round_take(struct by_quant_plan *plan, const struct by_round_layer *layer,
+                  const struct by_round_choice *choice, struct by_pool *pool,
+                  struct baryon_error *err)
+{
+    const int status = by_round_has_grid(plan, layer)
+                           ? by_round_grid_take(plan, layer, choice->weights, err)
+                           : take_integers(plan, layer, choice->integers, err);
+    if (status < 0)
+        return -1;
     return layer->bias ? take_bias(plan, layer, choice->biases, pool, err) : 0;
 }

@@ -11,6 +11,8 @@ struct by_round_options {
     /* Of what the layer is to give, the share that its float weights give on what it reads now;
      * the rest is what it gave in the float model. */
     double mix;
+    /* Of the mean of it, too, which the bias takes: else that is all of what the layer gave. */
+    bool mixes_means;
     double damping;    /* share of the mean of the Gram matrix's diagonal */
     bool free;         /* integers may leave the two next to the weights */
     bool fixed_biases; /* are not solved, and what the activation behind sees does not count */
@@ -36,6 +38,11 @@ struct by_round_choice {
 void by_round_choice_release(struct by_round_choice *choice);
 /* False where the weight's parameters are none that its columns can be rounded with. */
 bool by_round_can(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* Its weights become floats of fewer bits or blocks: the plan keeps values for them. */
+bool by_round_has_grid(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* False where such weights have NaN or infinity, beside which nothing else counts. */
+int by_round_is_finite(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                       bool *finite, struct baryon_error *err);
 /* The float weights and biases themselves; no integers. */
 int by_round_exact(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_choice *choice, struct baryon_error *err);

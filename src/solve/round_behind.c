@@ -62,7 +62,9 @@ int by_round_behind_open(struct by_round_behind *behind, struct baryon_error *er
     if (!behind->exact_bias || !behind->now_bias || !behind->y || !behind->cross)
         return -1;
     for (size_t i = 0; behind->centred && i < outs; i++) {
-        behind->exact_bias[i] = left_of_mean(moments, moments->y, i, behind->exact);
+        behind->exact_bias[i] = behind->biases
+                                    ? (double)behind->biases[i]
+                                    : left_of_mean(moments, moments->y, i, behind->exact);
         behind->now_bias[i] = left_of_mean(moments, behind->now_y, i, behind->now);
     }
     return 0;

@@ -16,6 +16,7 @@ void by_round_seen(const struct baryon_node *node, float *low, float *high);
 struct by_round_behind {
     const struct by_round_moments *moments; /* finished */
     const float *exact, *now;               /* [groups][outs][columns]: weights */
+    const float *biases;                    /* that go with `exact`; NULL: what their means leave */
     const double *now_y;                    /* means that its biases take up */
     double mix;                             /* as in struct by_round_options */
     bool centred;

@@ -11,11 +11,14 @@
 struct by_round_problem {
     struct by_descent first; /* of group 0, without moments */
     float *weights, *scales;
+    float *held; /* weights within what their grid holds, which integers come to be next to; NULL:
+                    these are the weights */
     int32_t *zeros;
 };
 
 int by_round_problem_open(struct by_round_problem *problem, const struct by_quant_plan *plan,
-                          const struct by_round_layer *layer, struct baryon_error *err);
+                          const struct by_round_layer *layer, struct by_pool *pool,
+                          struct baryon_error *err);
 void by_round_problem_close(struct by_round_problem *problem);
 struct by_descent by_round_group(const struct by_round_problem *problem, size_t group);
 
@@ -23,6 +26,25 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
 void by_round_set_weights(const struct by_round_problem *problem, size_t outs,
                           struct by_round_choice *choice);
 bool by_round_bias_is_coarse(const struct by_quant_plan *plan, const struct by_round_layer *layer);
+/* From the tensor's order to that of a problem. */
+void by_round_gather(const struct by_round_layer *layer, const float *from, float *to);
+
+/* --- Floats and blocks, whose weights have a step each (round_grid.c) --- */
+
+bool by_round_grid_can(const struct by_quant_plan *plan);
+/* weights: in the tensor's order. */
+int by_round_grid_set(struct by_round_problem *problem, const struct by_quant_plan *plan,
+                      const struct by_round_layer *layer, const float *weights,
+                      struct by_pool *pool, struct baryon_error *err);
+/* What their operators make of the weights. */
+int by_round_grid_nearest(const struct by_quant_plan *plan, const struct by_round_layer *layer,
+                          struct by_pool *pool, float *weights, struct baryon_error *err);
+/* Biases become values that their row leaves as they are. */
+int by_round_grid_biases(const struct by_quant_plan *plan, size_t row, struct by_pool *pool,
+                         float *biases, size_t count, struct baryon_error *err);
+int by_round_grid_take(struct by_quant_plan *plan, const struct by_round_layer *layer,
+                       const float *weights, struct baryon_error *err);
+
 /* --- The quadratic form that moments are (round_form.c) --- */
 
 /* A group's form becomes that of the problem. */

@@ -66,8 +66,8 @@ static bool is_open(const struct by_quant_plan *plan, const struct by_round_laye
         value->initializer->data_type != BY_ELEM_FLOAT || layer->weight == BY_NO_ROW)
         return false;
     const struct by_quant_row *row = &plan->rows.at[layer->weight];
-    return row->role == BY_ROLE_WEIGHT && !row->rounded && !row->keep_float &&
-           row->value == value && row->readers.count == 1;
+    return row->role == BY_ROLE_WEIGHT && !row->rounded && !row->solved &&
+           (!row->keep_float || row->spec.format) && row->value == value && row->readers.count == 1;
 }
 
 bool by_round_layer_of(const struct by_quant_plan *plan, struct baryon_node *node,

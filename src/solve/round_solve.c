@@ -1,4 +1,5 @@
 /* From moments to integers and biases. */
+#include "quant/floats.h"
 #include "solve/round_internal.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@ struct solving {
     struct by_round_moments *moments;
     const struct by_round_options *options;
     struct by_round_choice *choice, *scaled;
+    float *biases; /* of the float model, where means are mixed; else NULL */
     struct by_pool *pool;
 };
 
@@ -73,6 +75,7 @@ static int see(struct solving *solving, float *cross, double *y, struct baryon_e
     struct by_round_behind behind = {.moments = solving->moments,
                                      .exact = solving->problem->weights,
                                      .now = solving->choice->weights,
+                                     .biases = solving->biases,
                                      .now_y = y,
                                      .mix = solving->options->mix,
                                      .centred = solving->layer->bias != NULL};
@@ -179,6 +182,22 @@ static int solve_scales(const struct solving *solving, const struct by_quant_pla
                          scaled->integers, err);
 }
 
+/* What the float layer gives on what is read now has a mean of its own. */
+static void mix_means(const struct solving *solving)
+{
+    const struct by_round_moments *moments = solving->moments;
+    const size_t width = moments->columns;
+    const double share = solving->options->mix;
+    for (size_t out = 0; out < moments->groups * moments->outs; out++) {
+        const float *weights = solving->problem->weights + out * width;
+        const double *x = moments->x + out / moments->outs * width;
+        double mean = (double)solving->biases[out];
+        for (size_t i = 0; i < width; i++)
+            mean += (double)weights[i] * x[i];
+        moments->y[out] += share * (mean - moments->y[out]);
+    }
+}
+
 static int feed_back(struct solving *solving, struct baryon_error *err)
 {
     return by_round_feed_back(solving->problem, solving->layer, solving->moments, solving->pool,
@@ -195,6 +214,8 @@ static int solve(struct solving *solving, const struct by_quant_plan *plan,
     if (by_round_mix(solving->moments, solving->problem->weights, solving->options->mix,
                      solving->pool, err) < 0)
         return -1;
+    if (solving->biases)
+        mix_means(solving);
     by_round_damp(solving->moments, solving->problem->weights, solving->options->damping);
     if ((solving->options->gptq && feed_back(solving, err) < 0) || descend(solving, err) < 0 ||
         look_behind(solving, err) < 0)
@@ -231,6 +252,14 @@ static int finish_scaled(struct solving *solving, const struct by_quant_plan *pl
     return finish(solving, plan, was, err);
 }
 
+static int open_biases(struct solving *solving, struct baryon_error *err)
+{
+    if (!solving->layer->bias || !solving->options->mixes_means || has_fixed_bias(solving))
+        return 0;
+    solving->biases = by_floats_copy(solving->layer->bias->initializer, NULL, err);
+    return solving->biases ? 0 : -1;
+}
+
 int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
                    struct by_round_moments *moments, const struct by_round_options *options,
                    struct by_pool *pool, struct by_round_choice *choice,
@@ -238,7 +267,7 @@ int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer
 {
     struct by_round_problem problem;
     if (by_round_nearest(plan, layer, pool, choice, err) < 0 ||
-        by_round_problem_open(&problem, plan, layer, err) < 0)
+        by_round_problem_open(&problem, plan, layer, pool, err) < 0)
         return -1;
     problem.first.free = options->free;
     struct solving solving = {.problem = &problem,
@@ -248,10 +277,12 @@ int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer
                               .choice = choice,
                               .scaled = scaled,
                               .pool = pool};
-    const int status = solve(&solving, plan, err) < 0 || finish(&solving, plan, NULL, err) < 0 ||
+    const int status = open_biases(&solving, err) < 0 || solve(&solving, plan, err) < 0 ||
+                               finish(&solving, plan, NULL, err) < 0 ||
                                finish_scaled(&solving, plan, err) < 0
                            ? -1
                            : 0;
+    by_free(solving.biases);
     by_round_problem_close(&problem);
     return status;
 }

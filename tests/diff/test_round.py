@@ -191,6 +191,7 @@ def outputs(given, names, samples):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.disable_quant_qdq", "1")
     options.intra_op_num_threads = 1
+    options.register_custom_ops_library(str(BUILD / "libbaryon_ops.so"))
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     return [dict(zip(names, session.run(names, {"image": one}))) for one in samples]
 
@@ -344,7 +345,7 @@ class Case:
         for told, want in zip(self.told["layers"], wants):
             x = self.read(self.solved, told["name"])
             lessons = self.read(self.float, told["name"]) if self.on_float else x
-            One(self, told).look(lessons[:train] + x[train:], [a[want] for a in y], exact)
+            self.layer(self, told).look(lessons[:train] + x[train:], [a[want] for a in y], exact)
         if self.hides:
             self.check(np.mean(self.hidden_gain) > 0, f"behind activations: {self.hidden_gain} dB less error")
         if self.told["kept"] and exact:
@@ -396,10 +397,7 @@ class One:
     def look(self, x, y, exact):
         self.case.scaled += [self.name] if not np.array_equal(self.scale, self.was_scale) else []
         self.check(self.case.scales or not self.case.scaled, "other scales than those of nearest rounding")
-        was_level = np.clip(self.layer.weights.astype("f4") / self.was_scale.astype("f4") + self.zero, self.low,
-                            self.high).astype("f8")
-        level = np.clip(self.layer.weights.astype("f4") / self.scale.astype("f4") + self.zero, self.low, self.high)
-        level = level.astype("f8")
+        was_level, level = self.levels(self.was_scale), self.levels(self.scale)
         if not self.told["kept"]:
             self.check(np.array_equal(self.integers, self.was), "not kept, and yet not the nearest")
             return
@@ -418,6 +416,11 @@ class One:
         else:
             self.optimal(together, level, exact)
         self.judge(aside, exact)
+
+    def levels(self, scale):
+        """Of the float weights."""
+        level = self.layer.weights.astype("f4") / scale.astype("f4") + self.zero
+        return np.clip(level, self.low, self.high).astype("f8")
 
     def values(self, integers):
         return (integers - self.zero) * (self.was_scale if integers is self.was else self.scale)
@@ -449,7 +452,8 @@ class One:
         count, bias = x.shape[1], self.bias
         given = np.zeros(y.shape[::2]) if bias is None else bias[0].reshape(self.layer.groups, -1)
         mean_x, mean_y = x.mean(1), y.mean(1)
-        left = mean_y - np.einsum("goc,gc->go", self.values(self.integers), mean_x)
+        aim = self.aim(mean_x, mean_y)
+        left = aim - np.einsum("goc,gc->go", self.values(self.integers), mean_x)
         fixed = self.case.fixed and bias is not None
         if fixed:
             self.check(np.array_equal(bias[0], self.was_bias[0]), "the bias is another one")
@@ -464,13 +468,17 @@ class One:
         cross += damping[:, None, None] * self.layer.weights
         if self.own and centred:
             gram += shift
-            cross += np.einsum("go,gc->goc", mean_y - given, mean_x)
+            cross += np.einsum("go,gc->goc", aim - given, mean_x)
         self.compare(gram, cross, exact)
         if not exact:
             return
         if centred:
             self.mean(left, given)
         self.steps(gram, cross, level)
+
+    def aim(self, mean_x, mean_y):
+        """What the bias is to make up for."""
+        return mean_y
 
     def mean(self, left, given):
         """The bias takes what is left, as far as its levels go."""
@@ -490,13 +498,17 @@ class One:
             least = -1e-3 * np.abs(error(self.was))
             self.check((gain >= least).all(), f"outputs got worse: {gain.min()}")
 
+    def unit(self, alone):
+        """What gains are measured in: what each step would cost if there were no others."""
+        return alone
+
     def pay(self, gram, cross, other, possible):
         residual = np.einsum("goc,gcd->god", self.values(self.integers), gram) - cross
         way = (other - self.integers) * self.scale
         diagonal = np.einsum("gcc->gc", gram)[:, None]
         change = 2 * way * residual + way * way * diagonal
         possible = possible & (diagonal > 0)
-        weight = np.where(possible, change / np.where(possible, way * way * diagonal, 1), 0)
+        weight = np.where(possible, change / np.where(possible, self.unit(way * way * diagonal), 1), 0)
         noise = 5 * NOISE if self.case.free else NOISE  # it ends after 12 sweeps, before all have settled
         self.check(weight.min() > -noise, f"{(weight < -noise).sum()} of {possible.sum()} steps would pay, "
                                           f"one {weight.min():.3f} of its weight")
@@ -513,6 +525,9 @@ class One:
             self.pay(gram, cross, other, between)
         moved = np.mean(np.abs(self.integers - self.was) > 0)
         self.check(moved > 0.002, f"hardly any integer moved: {moved}")
+
+
+Case.layer = One
 
 
 # ---- Forms

@@ -70,6 +70,11 @@ static int quantize(const char *preset)
         settings[count++] = (struct baryon_setting){"extra-op-types", "Gemm"};
         settings[count++] = (struct baryon_setting){"nbits-group", "16"};
     }
+    if (!strcmp(preset, "FP16_ADAQUANT")) {
+        begun = by_fault_count(kind);
+        settings[count++] = (struct baryon_setting){"float-form", "cast"};
+        settings[count++] = (struct baryon_setting){"cle", "off"};
+    }
     given = 0;
     return baryon_quantize_file("m.onnx", "out.onnx", settings, count, &options, NULL, &err);
 }
@@ -156,6 +161,12 @@ static void memory_with_weights_alone(void **state)
     sweep(BY_FAULT_ALLOC, "MATMUL_NBITS", false);
 }
 
+static void memory_with_floats(void **state)
+{
+    (void)state;
+    sweep(BY_FAULT_ALLOC, "FP16_ADAQUANT", false);
+}
+
 static void files(void **state)
 {
     (void)state;
@@ -189,6 +200,7 @@ int main(void)
         cmocka_unit_test(memory_with_biases_of_32_bits),
         cmocka_unit_test(memory_with_biases_of_8_bits),
         cmocka_unit_test(memory_with_weights_alone),
+        cmocka_unit_test(memory_with_floats),
         cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, enter, leave);

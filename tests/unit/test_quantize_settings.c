@@ -79,7 +79,7 @@ static void every_preset_is_what_it_prints(void **state)
     size_t count;
     const struct by_preset *const *presets = by_presets(&count);
     (void)state;
-    assert_int_equal(count, 51);
+    assert_int_equal(count, 65);
     for (size_t i = 0; i < count; i++) {
         goes_round(presets[i], "none");
         goes_round(presets[i], "quark-0.13");
@@ -177,9 +177,6 @@ static void unknown_presets_are_told(void **state)
     refuses(WORDS("--preset=XNIT8"), "--preset: unknown preset 'XNIT8'; did you mean 'XINT8'?");
     refuses(WORDS("--preset=something"),
             "--preset: unknown preset 'something'; 'baryon presets' lists them");
-    refuses(WORDS("--preset=MX9_ADAQUANT"),
-            "--preset: preset 'MX9_ADAQUANT' needs solvers for types without scales, which are not "
-            "available yet");
 }
 
 /* --- Options and recipe --- */
@@ -364,9 +361,16 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "--weight-granularity has a meaning only with --weight of integers");
     refuses(WORDS("--preset=MX9_INT8", "--bias-correction=true"),
             "--bias-correction has a meaning only with --activation and --weight of integers");
-    refuses(WORDS("--preset=BFP16", "--rounding=descent"),
-            "--rounding has a meaning only with integers: floats and blocks are rounded to the "
-            "nearest");
+    refuses(WORDS("--preset=BFP16", "--rounding=gptq"),
+            "--rounding gptq and --weight of floats or blocks; its values could be far from the "
+            "weights, where steps are others; --rounding descent");
+    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
+            "--rounding-free has a meaning only with --weight of integers");
+    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
+            "--rounding-scales has a meaning only with --activation and --weight of integers");
+    refuses(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
+            "--rounding other than nearest and --keep-float-weights; the model itself would round "
+            "its weights, to the nearest");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 and types of floats or blocks; its scale would be the product of two "
             "that there are not; --bias as-weight");
@@ -388,10 +392,23 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
     refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
             "--keep-float-weights has a meaning only with --float-form quark or cast");
-    refuses(WORDS("--cle=off", "--rounding=descent", "--node=a=weight:mx9"),
-            "--node a: types of floats and blocks are for --rounding nearest");
     refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
             "--node a: types of floats and blocks are for --format qdq");
+}
+
+static void floats_and_blocks_are_solved(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--preset=MXFP8E4M3_ADAQUANT"));
+    assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
+    assert_true(by_spec_is_block(&world.recipe->weight));
+    assert_true(world.recipe->keep_float_weights);
+    assert_true(by_recipe_needs_data(world.recipe));
+    end(&world);
+    makes(&world, WORDS("--cle=off", "--rounding=descent", "--node=a=weight:mx9"));
+    assert_int_equal(world.recipe->rules.count, 1);
+    end(&world);
 }
 
 static void files_may_state_defaults(void **state)
@@ -582,6 +599,7 @@ int main(void)
         cmocka_unit_test(contradictions_name_both),
         cmocka_unit_test(floats_and_blocks_have_no_ranges),
         cmocka_unit_test(floats_and_blocks_refuse_what_says_nothing),
+        cmocka_unit_test(floats_and_blocks_are_solved),
         cmocka_unit_test(files_may_state_defaults),
         cmocka_unit_test(names_come_from_lists_and_files),
         cmocka_unit_test(rules_of_a_file),

@@ -1,0 +1,60 @@
+#include "quant/rounded.h"
+
+#include "dtype/block.h"
+#include "ir/tensor.h"
+#include "quant/weights.h"
+
+static struct by_block_cast block_cast(const struct by_quant_row *row)
+{
+    const struct by_ints *dims = &row->value->initializer->dims;
+    const struct by_block_spec *block = &row->spec.block;
+    return (struct by_block_cast){.dims = dims->at,
+                                  .rank = dims->count,
+                                  .axis = row->block_axis,
+                                  .size = (size_t)block->size,
+                                  .ties = block->ties,
+                                  .from_bf16 = block->from_bf16};
+}
+
+static int round_integers(const struct by_quant_plan *plan, size_t index, const float *values,
+                          struct by_pool *pool, float *out, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[index];
+    const struct by_params *params = by_quant_params(plan, index);
+    const struct by_ints *dims = &row->value->initializer->dims;
+    const struct by_weight_view view = {.values = values,
+                                        .rank = dims->count,
+                                        .dims = dims->at,
+                                        .axis = params->axis,
+                                        .group_axis = params->group_axis,
+                                        .name = row->value->name};
+    return by_weight_round(&view, &row->spec, params, pool, out, err);
+}
+
+int by_quant_round(const struct by_quant_plan *plan, size_t index, const float *values,
+                   struct by_pool *pool, float *out, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[index];
+    const struct by_block_cast cast = block_cast(row);
+    size_t count;
+    if (by_spec_is_integer(&row->spec))
+        return round_integers(plan, index, values, pool, out, err);
+    if (by_spec_is_block(&row->spec))
+        return by_block_round(row->spec.format, values, &cast, pool, out, err);
+    return by_tensor_count(row->value->initializer, &count, err)
+               ? -1
+               : by_dtype_round(row->spec.format, values, count, &by_cast_default, pool, out, err);
+}
+
+int by_quant_steps(const struct by_quant_plan *plan, size_t index, const float *values,
+                   struct by_pool *pool, float *steps, float *held, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[index];
+    const struct by_block_cast cast = block_cast(row);
+    size_t count;
+    if (by_spec_is_block(&row->spec))
+        return by_block_steps(row->spec.format, values, &cast, pool, steps, held, err);
+    return by_tensor_count(row->value->initializer, &count, err)
+               ? -1
+               : by_dtype_steps(row->spec.format, values, count, steps, held, err);
+}

@@ -1,0 +1,5 @@
+import numpy as np
+
+import cli_models
+
+np.save("x.npy", cli_models.smooth_net())
