@@ -15,7 +15,8 @@ struct by_convert_step *by_convert_add(struct by_convert *convert, const char *n
     if (by_list_reserve(convert->arena, &convert->steps, 1, sizeof *convert->steps.at, err))
         return NULL;
     struct by_convert_step *step = &convert->steps.at[convert->steps.count];
-    *step = (struct by_convert_step){.name = name};
+    *step =
+        (struct by_convert_step){.name = name, .equalize = {.mode = BY_CLE_KEEP, .threshold = 0.5}};
     if (!(step->on = by_arena_alloc(convert->arena, count, sizeof *step->on, err)))
         return NULL;
     convert->steps.count++;
@@ -63,7 +64,8 @@ static void put_back(struct by_origins *origins, const struct stay *stays)
 
 static bool has_exclusions(const struct by_convert_step *step)
 {
-    return step->exclude.count || step->exclude_op_types.count || step->exclude_spans.count;
+    return step->exclude.count || step->exclude_op_types.count || step->exclude_spans.count ||
+           step->nodes.count;
 }
 
 static int resolve(const struct by_convert_step *step, struct baryon_model *model,
@@ -71,6 +73,7 @@ static int resolve(const struct by_convert_step *step, struct baryon_model *mode
                    struct stay **stays, struct baryon_error *err)
 {
     const struct by_recipe recipe = {
+        .nodes = step->nodes,
         .exclude = step->exclude,
         .exclude_op_types = step->exclude_op_types,
         .exclude_spans = {step->exclude_spans.at, step->exclude_spans.count, 0},
@@ -111,6 +114,15 @@ static int resolve_all(struct running *running, struct baryon_error *err)
     return 0;
 }
 
+static int do_work(const struct by_convert_step *step, struct by_pass_context *context,
+                   struct baryon_error *err)
+{
+    if (step->work(step, context, err))
+        return -1;
+    by_log(context->log, BY_LOG_INFO, "%s: %zu changes", step->name, context->changes);
+    return 0;
+}
+
 static int run_step(struct running *running, size_t index, struct baryon_error *err)
 {
     const struct by_convert_step *step = &running->convert->steps.at[index];
@@ -124,7 +136,7 @@ static int run_step(struct running *running, size_t index, struct baryon_error *
     retype.report = running->report;
     retype.keep_excluded = has_exclusions(step);
     put_back(context.origins, running->stays[index]);
-    return by_passes_run(&context, step->on, NULL, err);
+    return step->work ? do_work(step, &context, err) : by_passes_run(&context, step->on, NULL, err);
 }
 
 static int run_all(struct running *running, struct baryon_error *err)

@@ -92,7 +92,7 @@ static int take_row(const struct reading *reading, const struct by_convert_row *
                     const struct by_doc_pair *pair, struct baryon_error *err)
 {
     struct by_converting at = {.convert = reading->convert};
-    if (!row->passes) {
+    if (!row->passes && !row->work) {
         by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is not done here, %s", row->name, row->instead);
         return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
@@ -105,7 +105,8 @@ static int take_row(const struct reading *reading, const struct by_convert_row *
         reading->convert->steps.count--;
         return 0;
     }
-    for (const char *const *name = row->passes; *name; name++)
+    at.step->work = row->work;
+    for (const char *const *name = row->passes; name && *name; name++)
         if (by_convert_switch_on(at.step, *name, err))
             return -1;
     return 0;
@@ -216,6 +217,54 @@ static int take_key(const struct reading *reading, const struct by_doc_pair *pai
     return by_key_unknown(pair, known, err);
 }
 
+/* --- In front of quantization --- */
+
+/* What such a file has to say of files, quantize says itself. */
+static int take_front_key(const struct reading *reading, const struct by_doc_pair *pair,
+                          struct baryon_error *err)
+{
+    static const char *const known[] = {"passes", "preprocess_passes", "postprocess_passes",
+                                        "preprocessed_model_path", NULL};
+    if (strcmp(pair->key, known[0]) == 0 || strcmp(pair->key, known[1]) == 0)
+        return pair->value->kind == BY_DOC_NULL ? 0 : take_passes(reading, pair->value, err);
+    if (strcmp(pair->key, known[2]) == 0) {
+        if (pair->value->kind == BY_DOC_NULL ||
+            (pair->value->kind == BY_DOC_MAP && !pair->value->count))
+            return 0;
+        return by_node_fail(
+            pair->value, err,
+            "postprocess_passes: nothing runs behind quantization; 'baryon convert' "
+            "runs passes over what was written");
+    }
+    if (strcmp(pair->key, known[3]) == 0)
+        return pair->value->kind == BY_DOC_NULL
+                   ? 0
+                   : by_node_fail(pair->value, err,
+                                  "preprocessed_model_path: the float model is not written; "
+                                  "'baryon convert' does, --dump-passes shows later ones");
+    if (strcmp(pair->key, "input_model_path") == 0 || strcmp(pair->key, "output_model_path") == 0)
+        return by_node_fail(pair->value, err,
+                            "%s: which models are meant is said to quantize; leave it out",
+                            pair->key);
+    return by_key_unknown(pair, known, err);
+}
+
+static int take_front(const struct reading *reading, const struct by_doc_node *root,
+                      struct baryon_error *err)
+{
+    if (root->kind != BY_DOC_MAP)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "a file of passes is a map of passes, or of preprocess_passes");
+    for (size_t i = 0; i < root->count; i++)
+        if (take_front_key(reading, &root->pairs[i], err))
+            return -1;
+    return by_doc_get(root, "passes") || by_doc_get(root, "preprocess_passes")
+               ? 0
+               : by_fail(err, BARYON_ERR_USAGE, "passes are missing");
+}
+
+/* --- The whole --- */
+
 static int take_file(const struct reading *reading, const struct by_doc_node *root,
                      struct baryon_error *err)
 {
@@ -228,17 +277,32 @@ static int take_file(const struct reading *reading, const struct by_doc_node *ro
     return by_doc_get(root, "passes") ? 0 : by_fail(err, BARYON_ERR_USAGE, "passes are missing");
 }
 
-int by_convert_read(struct by_convert *convert, const char *path, const struct by_log *log,
-                    struct baryon_error *err)
+typedef int take_fn(const struct reading *reading, const struct by_doc_node *root,
+                    struct baryon_error *err);
+
+static int read_as(take_fn *take, struct by_convert *convert, const char *path,
+                   const struct by_log *log, struct baryon_error *err)
 {
     struct by_doc_node *root;
     const struct reading reading = {convert, log};
     convert->path = path;
     if (by_doc_load(convert->arena, path, &root, err))
         return -1;
-    if (take_file(&reading, root, err) == 0)
+    if (take(&reading, root, err) == 0)
         return 0;
     if (err && err->code == BARYON_ERR_USAGE)
         err->code = BARYON_ERR_INPUT;
     return by_err_file(err, path);
+}
+
+int by_convert_read(struct by_convert *convert, const char *path, const struct by_log *log,
+                    struct baryon_error *err)
+{
+    return read_as(take_file, convert, path, log, err);
+}
+
+int by_convert_read_passes(struct by_convert *convert, const char *path, const struct by_log *log,
+                           struct baryon_error *err)
+{
+    return read_as(take_front, convert, path, log, err);
 }

@@ -162,6 +162,18 @@ int by_convert_patterns(struct by_convert *convert, struct by_patterns *patterns
     return 0;
 }
 
+int by_take_only_nodes(struct by_converting *at, const struct by_doc_node *value,
+                       struct baryon_error *err)
+{
+    return take_patterns(at, value, &at->step->nodes, err);
+}
+
+int by_take_only_ops(struct by_converting *at, const struct by_doc_node *value,
+                     struct baryon_error *err)
+{
+    return take_patterns(at, value, &at->step->op_types, err);
+}
+
 int by_take_exclude(struct by_converting *at, const struct by_doc_node *value,
                     struct baryon_error *err)
 {

@@ -16,6 +16,13 @@
     {"subgraphs_to_include", by_take_regions}, {"keep_io", by_take_keep_io},                       \
     {"clamp", by_take_clamp}, {"exclude", by_take_exclude},                                        \
     {"exclude_op_types", by_take_exclude_ops}, {"subgraphs_to_exclude", by_take_exclude_spans}
+#define OF_EQUALIZING                                                                              \
+    {"op_types_to_quantize", by_take_only_ops}, {"nodes_to_quantize", by_take_only_nodes},         \
+    {"nodes_to_exclude", by_take_exclude}, {"replace_clip6_relu", by_take_replace},                \
+    {"cle_steps", by_take_cle_steps}, {"cle_balance_method", by_take_cle_balance},                 \
+    {"cle_weight_threshold", by_take_cle_threshold},                                               \
+    {"cle_scale_append_bias", by_take_cle_bias}, {"cle_scale_use_threshold", by_take_cle_uses},    \
+    {"cle_total_layer_diff_threshold", by_take_cle_difference}
 /* clang-format on */
 
 /* Constants are folded, what does nothing goes, and what layers can take in they do. */
@@ -70,20 +77,32 @@ static const struct by_convert_row rows[] = {
      .passes = PASSES("fix-shapes"),
      .switched = true,
      .params = {{"input_output_name_shapes", by_take_shapes}}},
-    NOT_HERE("onnx_cross_layer_equalization", OF_QUANTIZE ": --cle"),
+    {.name = "onnx_cross_layer_equalization",
+     .work = by_convert_equalize,
+     .switched = true,
+     .params = {{"cross_layer_equalization", by_take_on}, OF_EQUALIZING}},
     NOT_HERE("onnx_align_scale", OF_QUANTIZE ": --refine"),
     NOT_HERE("onnx_adjust_bias_scale", OF_QUANTIZE ": --bias int32 has such scales"),
     NOT_HERE("onnx_constrain_per_channel_weight_scale", OF_QUANTIZE ": --adjust-weight-for-bias"),
     NOT_HERE("onnx_xint8_adjust", OF_QUANTIZE ": --hardware xint8"),
-    NOT_HERE("onnx_xint8_simulate", OF_QUANTIZE ": --simulate-dpu"),
+    SWITCHED("onnx_xint8_simulate", "xint8_simulate", "leaky-relu-dpu", "sigmoid-to-hard-sigmoid",
+             "hard-sigmoid-dpu", "average-pool-dpu", "reduce-mean-dpu", "softmax-dpu", "clip-dpu"),
     NOT_HERE("onnx_insert_clip_before_bfloat16_qdq", OF_QUANTIZE ": --float-clip"),
     NOT_HERE("onnx_replace_bfloat16_qdq_with_cast", OF_QUANTIZE ": --float-form cast"),
     NOT_HERE("onnx_remove_bfloat16_cast", OF_QUANTIZE ": --float-form compiler"),
     NOT_HERE("onnx_remove_qdq_between_op_types", OF_QUANTIZE ": --fuse-between"),
-    NOT_HERE("onnx_set_node_attributes", "nothing here sets attributes of nodes"),
+    {.name = "onnx_set_node_attributes",
+     .work = by_convert_attributes,
+     .switched = true,
+     .params = {{"node_attribute_updates", by_take_updates}}},
     NOT_HERE("pytorch_remove_dropout", OF_PYTORCH),
     NOT_HERE("pytorch_trace_model", OF_PYTORCH),
 
+    {.name = "set-attributes",
+     .work = by_convert_attributes,
+     .switched = true,
+     .params = {{"nodes", by_take_updates}}},
+    {.name = "equalize", .work = by_convert_equalize, .params = {OF_EQUALIZING}},
     {.name = "fp16-to-fp32", .passes = PASSES("fp16-to-fp32"), .params = {OF_TYPES}},
     {.name = "bf16-to-fp32", .passes = PASSES("bf16-to-fp32"), .params = {OF_TYPES}},
     {.name = "fp32-to-fp16",

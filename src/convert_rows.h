@@ -16,12 +16,13 @@ struct by_convert_param {
                 struct baryon_error *err);
 };
 
-#define BY_CONVERT_PARAMS_MAX 8
+#define BY_CONVERT_PARAMS_MAX 12
 
 struct by_convert_row {
     const char *name;
     const char *const *passes; /* ours that do it, ends with NULL; NULL: it is not done here */
-    const char *instead;       /* where passes is NULL: what to do */
+    by_convert_work *work;     /* what does it that is no pass */
+    const char *instead;       /* where both are NULL: what to do */
     /* Without its first parameter, which has to be true, such a pass does nothing. */
     bool switched;
     struct by_convert_param params[BY_CONVERT_PARAMS_MAX];

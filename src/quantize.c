@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/thread.h"
+#include "convert.h"
 #include "ir/infer.h"
 #include "ir/tensor.h"
 #include "pass/retype.h"
@@ -56,10 +57,28 @@ static void tell_pending(const struct by_quantize_options *options)
         by_log(options->log, BY_LOG_NOTICE, "%s: %s", name, preset->pending);
 }
 
+/* What a file of passes makes of the model; all that follows speaks of that. */
+static int convert(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_arena arena;
+    struct by_convert steps = {.arena = &arena};
+    const char *path = q->options->recipe->passes_from;
+    if (!path)
+        return 0;
+    by_arena_init(&arena, 0);
+    int status = by_convert_read_passes(&steps, path, q->options->log, err);
+    if (status == 0)
+        status = by_convert_run(&steps, q->model, &q->options->calibrate.session, q->options->log,
+                                NULL, err);
+    by_arena_release(&arena);
+    return status;
+}
+
 static int refuse(struct by_quantization *q, struct baryon_error *err)
 {
     tell_pending(q->options);
-    if (by_quantize_refuse(q->model, q->options, err) < 0 || settle_half(q, err) < 0)
+    if (convert(q, err) < 0 || by_quantize_refuse(q->model, q->options, err) < 0 ||
+        settle_half(q, err) < 0)
         return -1;
     return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;
 }

@@ -62,6 +62,7 @@ int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err
 int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of quantize_alias_formats.c. */
 int by_alias_float_form(const struct by_aliasing *at, struct baryon_error *err);

@@ -191,8 +191,8 @@ static const struct by_alias rows[] = {
     NEVER("IgnoreWarnings", "warnings are few and always told"),
 
     /* --- The float graph --- */
-    LATER("ShapeShifterYaml"),
-    LATER("PreprocessYAML"),
+    SPECIAL("ShapeShifterYaml", by_alias_passes),
+    SPECIAL("PreprocessYAML", by_alias_passes),
     FLAG("SkipPreprocess", "optimize=false", NULL),
     FLAG("SimplifyModel", "optimize=true", "optimize=false"),
     LATER("SimplifyModelOptions"),

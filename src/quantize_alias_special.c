@@ -256,6 +256,31 @@ int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err)
                         "constants are copied wherever that is needed");
 }
 
+/* A file; or one of Quark's own lists, whose passes run here by themselves. Like Quark it leaves
+ * out the passes that would run otherwise. */
+int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".json"};
+    const struct by_doc_node *value = at->value;
+    char set[4096];
+    if (value->kind == BY_DOC_NULL)
+        return 0;
+    if (value->kind != BY_DOC_SCALAR || !*value->text)
+        return by_node_fail(value, err, "%s: the path of a file of passes is expected", at->name);
+    const char *end = strrchr(value->text, '.');
+    for (size_t i = 0; end && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(end, ends[i]) == 0) {
+            if (snprintf(set, sizeof set, "passes-from=%s", value->text) >= (int)sizeof set ||
+                strchr(value->text, ';'))
+                return by_node_fail(value, err, "%s: such a path is not taken", at->name);
+            return by_alias_set(at, set, err) < 0 ? -1 : by_alias_set(at, "?optimize=false", err);
+        }
+    return by_node_fail(value, err,
+                        "%s is no file of passes (.yaml, .yml, .json); Quark's lists by name run "
+                        "here by themselves, leave it out",
+                        at->name);
+}
+
 /* "CPUExecutionProvider" is cpu. */
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err)
 {

@@ -409,6 +409,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->float_clip = settings->float_clip;
     recipe->domain = (enum by_q_domain)settings->domain;
     recipe->optimize = settings->optimize;
+    recipe->passes_from = settings->passes_from;
     recipe->opset = settings->opset;
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
     recipe->cle = (enum by_cle_mode)settings->cle;

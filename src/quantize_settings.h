@@ -81,6 +81,7 @@ struct by_recipe_settings {
 
     /* --- Solvers and hardware --- */
     int cle;
+    const char *passes_from;
     double cle_threshold;
     int64_t cle_steps;
     bool cle_stem;

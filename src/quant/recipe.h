@@ -191,6 +191,7 @@ struct by_recipe {
     /* --- Graph --- */
     bool optimize;             /* folds and fusions */
     struct by_patterns passes; /* "name" switches a pass on, "-name" off */
+    const char *passes_from;   /* file of what is done before all else; NULL: none */
     int64_t opset;             /* to convert to; 0: as it is */
     enum by_half_floats half_floats;
 

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-static int open_all(struct by_cle *cle, struct by_quant_plan *plan, enum by_cle_mode mode,
-                    struct baryon_error *err)
+static int open_all(struct by_cle *cle, struct by_quant_plan *plan,
+                    const struct by_cle_options *options, struct baryon_error *err)
 {
-    *cle = (struct by_cle){0};
+    *cle = (struct by_cle){.only_quantized = options->only_quantized};
     by_arena_init(&cle->arena, SIZE_MAX);
-    return by_cle_find(cle, plan, mode != BY_CLE_KEEP, err);
+    return by_cle_find(cle, plan, options->mode != BY_CLE_KEEP, err);
 }
 
 /* --- Bounds --- */
@@ -230,7 +230,8 @@ int by_cle_survey(struct by_quant_plan *plan, struct by_cle_report *report,
 {
     struct by_cle cle;
     *report = (struct by_cle_report){0};
-    int status = open_all(&cle, plan, BY_CLE_EXACT, err);
+    const struct by_cle_options options = {.mode = BY_CLE_EXACT};
+    int status = open_all(&cle, plan, &options, err);
     if (status == 0)
         count_links(&cle, report);
     if (status == 0 && plan->recipe->cle_stem)
@@ -248,7 +249,7 @@ int by_cle_run(struct by_quant_plan *plan, struct by_stats *stats,
     struct by_cle cle;
     *report = (struct by_cle_report){0};
     *replaced = false;
-    int status = open_all(&cle, plan, options->mode, err);
+    int status = open_all(&cle, plan, options, err);
     if (status == 0)
         status = bound_all(&cle, plan->recipe, stats, err);
     if (status == 0) {

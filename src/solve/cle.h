@@ -12,6 +12,7 @@ struct by_cle_options {
     enum by_cle_mode mode; /* not BY_CLE_AUTO */
     double threshold;      /* of a channel's scale, below which it counts as dead */
     int64_t steps;         /* 0: until nothing moves */
+    bool only_quantized;   /* layers that stay float are left alone behind others, too */
 };
 
 struct by_cle_report {

@@ -192,7 +192,8 @@ int by_cle_find(struct by_cle *cle, struct by_quant_plan *plan, bool through_cli
         const struct by_quant_node *row = &plan->nodes[i];
         struct way way;
         if (row->state != BY_NODE_QUANTIZED || row->node->graph != cle->graph ||
-            !is_layer(row->node) || !find_way(cle, row->node, through_clips, &way))
+            !is_layer(row->node) || !find_way(cle, row->node, through_clips, &way) ||
+            (cle->only_quantized && by_quant_node_of(plan, way.to)->state != BY_NODE_QUANTIZED))
             continue;
         if (add_link(cle, row->node, &way, err) < 0)
             return -1;

@@ -36,6 +36,7 @@ struct by_cle_link {
 };
 
 struct by_cle {
+    bool only_quantized; /* of the options */
     struct by_arena arena;
     struct baryon_graph *graph;
     size_t *layer_at; /* by node->index: place among the layers, BY_CLE_NONE */
