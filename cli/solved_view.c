@@ -26,8 +26,10 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
         by_str_printf(&out->text, "%zu kept aside", solved->judging);
     else
         by_str_puts(&out->text, "the same");
-    by_str_printf(&out->text, ", nearest %.2f dB%s\n", solved->before,
-                  solved->kept ? "" : "; all weights are left at the nearest");
+    by_str_printf(&out->text, ", nearest %.2f dB", solved->before);
+    if (!solved->kept && solved->after > solved->before)
+        by_str_puts(&out->text, ", which may be luck");
+    by_str_puts(&out->text, solved->kept ? "\n" : "; all weights are left at the nearest\n");
     return 0;
 }
 
