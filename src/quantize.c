@@ -317,6 +317,7 @@ bool by_recipe_has_ranges(const struct by_recipe *recipe)
 bool by_recipe_needs_data(const struct by_recipe *recipe)
 {
     return (recipe->approach == BY_APPROACH_STATIC &&
-            (by_recipe_has_ranges(recipe) || recipe->cle == BY_CLE_AUTO)) ||
+            (by_recipe_has_ranges(recipe) || recipe->cle == BY_CLE_AUTO ||
+             recipe->bias_correction != BY_BIASES_KEPT)) ||
            recipe->rounding != BY_ROUNDING_NEAREST;
 }

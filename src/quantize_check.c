@@ -240,7 +240,7 @@ static const struct meaning {
     {" activation-symmetric activation-reduce-range activation-scale activation-method "
      "activation-headroom ",
      has_integer_activations, "--activation of integers"},
-    {" bias-correction rounding-scales ", has_integers, "--activation and --weight of integers"},
+    {" rounding-scales ", has_integers, "--activation and --weight of integers"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
     {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
     {" float-clip ", has_float_activations, "--activation bf16, fp16 or fp8"},

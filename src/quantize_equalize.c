@@ -7,7 +7,10 @@
 #define GAIN 0.1 /* dB that a change of the model has to bring */
 /* The same where rounding is solved behind it, which makes up for much of that by itself. */
 #define GAIN_OF_SOLVED 1.5
-#define WORTH          1.0 /* bits of spread below which there is nothing to win by trying */
+/* Standard errors by which another way has to be better where weights are floats or blocks: what
+ * has exponents of its own gains little by it, and may lose much. */
+#define CERTAIN 2
+#define WORTH   1.0 /* bits of spread below which there is nothing to win by trying */
 
 /* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
  * more than this, for every way. */
@@ -23,6 +26,11 @@ static size_t later_count(const struct by_cle_report *survey)
     if (!survey->relu6)
         return 0;
     return survey->relu6 == survey->pairs ? 1 : 2;
+}
+
+static bool has_exponents(const struct by_quantization *q)
+{
+    return q->options->recipe->weight.format != NULL;
 }
 
 static bool judges_biases(const struct by_quantization *q)
@@ -48,8 +56,8 @@ static bool is_better(const struct by_trial_score *one, const struct by_trial_sc
     return is_better_by(GAIN, one, other, errors);
 }
 
-static int choose_later(struct by_trial *trial, size_t more, struct by_trial_way *best,
-                        struct baryon_error *err)
+static int choose_later(struct by_trial *trial, size_t more, double errors,
+                        struct by_trial_way *best, struct baryon_error *err)
 {
     const bool corrects = best->corrects;
     const struct by_trial_way ways[] = {*best, {BY_CLE_REPLACE, corrects}, {BY_CLE_KEEP, corrects}};
@@ -58,15 +66,25 @@ static int choose_later(struct by_trial *trial, size_t more, struct by_trial_way
     if (by_trial_contest(trial, ways, 1 + more, scores, err) < 0)
         return -1;
     for (size_t i = 1; i <= more; i++)
-        if (is_better(&scores[i], &scores[place], 1))
+        if (is_better(&scores[i], &scores[place], errors))
             place = i;
     *best = ways[place];
     return 0;
 }
 
-/* An equalization that keeps the float model what it is mostly helps, but solved rounding less. */
-static int choose(struct by_trial *trial, const struct by_cle_report *survey, bool solved,
-                  struct by_trial_way *best, struct baryon_error *err)
+/* An equalization that keeps the float model what it is mostly helps, but solved rounding less, and
+ * floats and blocks by chance. */
+static bool prefers_off(const struct by_quantization *q, const struct by_trial_score *exact,
+                        const struct by_trial_score *off)
+{
+    if (by_quantize_tries_for_solving(q->options->recipe))
+        return !is_better_by(GAIN_OF_SOLVED, exact, off, has_exponents(q) ? CERTAIN : 0.5);
+    return has_exponents(q) ? !is_better(exact, off, CERTAIN) : is_better(off, exact, 0.5);
+}
+
+static int choose(const struct by_quantization *q, struct by_trial *trial,
+                  const struct by_cle_report *survey, struct by_trial_way *best,
+                  struct baryon_error *err)
 {
     const size_t more = later_count(survey);
     const struct by_trial_way ways[] = {{BY_CLE_EXACT, best->corrects},
@@ -74,21 +92,22 @@ static int choose(struct by_trial *trial, const struct by_cle_report *survey, bo
     struct by_trial_score scores[2];
     if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    *best = ways[solved ? !is_better_by(GAIN_OF_SOLVED, &scores[0], &scores[1], 0.5)
-                        : is_better(&scores[1], &scores[0], 0.5)];
-    if (solved && best->mode == BY_CLE_OFF)
+    *best = ways[prefers_off(q, &scores[0], &scores[1])];
+    if (best->mode == BY_CLE_OFF && by_quantize_tries_for_solving(q->options->recipe))
         return 0;
-    return more && !is_better(&scores[0], &scores[1], 0) ? choose_later(trial, more, best, err) : 0;
+    return more && !is_better(&scores[0], &scores[1], 0)
+               ? choose_later(trial, more, has_exponents(q) ? CERTAIN : 1, best, err)
+               : 0;
 }
 
-static int choose_biases(struct by_trial *trial, struct by_trial_way *best,
-                         struct baryon_error *err)
+static int choose_biases(const struct by_quantization *q, struct by_trial *trial,
+                         struct by_trial_way *best, struct baryon_error *err)
 {
     const struct by_trial_way ways[] = {*best, {best->mode, !best->corrects}};
     struct by_trial_score scores[2];
     if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    *best = ways[is_better(&scores[1], &scores[0], 0.5)];
+    *best = ways[is_better(&scores[1], &scores[0], has_exponents(q) ? CERTAIN : 0.5)];
     return 0;
 }
 
@@ -129,10 +148,9 @@ static int try_all(const struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, struct by_trial_way *way,
                    struct baryon_error *err)
 {
-    const bool solved = by_quantize_tries_for_solving(q->options->recipe);
-    if (way->mode == BY_CLE_AUTO && choose(trial, survey, solved, way, err) < 0)
+    if (way->mode == BY_CLE_AUTO && choose(q, trial, survey, way, err) < 0)
         return -1;
-    return judges_biases(q) ? choose_biases(trial, way, err) : 0;
+    return judges_biases(q) ? choose_biases(q, trial, way, err) : 0;
 }
 
 static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs)
@@ -143,12 +161,12 @@ static void tell(const struct by_quantization *q, const struct by_trial_way *way
         by_log(q->options->log, BY_LOG_INFO, "biases %s", way->corrects ? "corrected" : "kept");
 }
 
-static int equalize(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
-                    struct baryon_error *err)
+static int equalize(struct by_quantization *q, const struct by_cle_report *survey,
+                    enum by_cle_mode mode, bool *changed, struct baryon_error *err)
 {
     /* Solving finds biases: what comes nearest to that are corrected ones. */
     const bool solved = by_quantize_tries_for_solving(q->options->recipe);
-    struct by_trial_way way = {q->options->recipe->cle, solved || q->corrects};
+    struct by_trial_way way = {mode, solved || q->corrects};
     struct by_trial *trial;
     if (by_trial_open(&trial, q, count_ways(q, survey), err) < 0)
         return -1;
@@ -166,32 +184,48 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     return status;
 }
 
+/* Nothing is to be equalized, but whether biases of floats and blocks gain is judged as well. */
+static int leave(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
+                 struct baryon_error *err)
+{
+    const struct by_quantize_options *options = q->options;
+    const struct by_input_callback *samples = options->calibrate.samples;
+    const bool again = samples ? samples->rewind != NULL : !options->stats;
+    return has_exponents(q) && judges_biases(q) && again
+               ? equalize(q, survey, BY_CLE_OFF, changed, err)
+               : 0;
+}
+
+/* What is seen without samples says that it is not worth trying. */
+static bool is_worth(const struct by_quantization *q, const struct by_cle_report *survey)
+{
+    const struct by_log *log = q->options->log;
+    if (q->options->recipe->cle != BY_CLE_AUTO)
+        return true;
+    if (survey->spread < WORTH)
+        by_log(log, BY_LOG_INFO,
+               "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
+               survey->spread, survey->pairs + survey->stems);
+    else if (q->plan->node_count > NODES_MOST)
+        by_log(log, BY_LOG_NOTICE,
+               "equalization is not tried, since ONNX Runtime takes minutes to open a quantized "
+               "model of %zu nodes; --cle exact equalizes without trying",
+               q->plan->node_count);
+    return survey->spread >= WORTH && q->plan->node_count <= NODES_MOST;
+}
+
 int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
     const enum by_cle_mode mode = q->options->recipe->cle;
     const struct by_input_callback *samples = q->options->calibrate.samples;
-    struct by_cle_report survey;
+    struct by_cle_report survey = {0};
     *changed = false;
     if (mode == BY_CLE_OFF)
-        return 0;
+        return leave(q, &survey, changed, err);
     if (by_cle_survey(q->plan, &survey, err) < 0)
         return -1;
-    if (!survey.pairs && !survey.stems)
-        return 0;
-    if (mode == BY_CLE_AUTO && survey.spread < WORTH) {
-        by_log(q->options->log, BY_LOG_INFO,
-               "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
-               survey.spread, survey.pairs + survey.stems);
-        return 0;
-    }
-    if (mode == BY_CLE_AUTO && q->plan->node_count > NODES_MOST) {
-        by_log(
-            q->options->log, BY_LOG_NOTICE,
-            "equalization is not tried, since ONNX Runtime takes minutes to open a quantized model "
-            "of %zu nodes; --cle exact equalizes without trying",
-            q->plan->node_count);
-        return 0;
-    }
+    if ((!survey.pairs && !survey.stems) || !is_worth(q, &survey))
+        return leave(q, &survey, changed, err);
     if (q->options->stats)
         return refuse_stats(q, err);
     if (q->options->recipe->approach != BY_APPROACH_STATIC ||
@@ -199,5 +233,6 @@ int by_quantize_equalize(struct by_quantization *q, bool *changed, struct baryon
         *changed = true; /* no range of an activation is to be kept */
         return by_trial_equalize(q->plan, NULL, mode, err);
     }
-    return samples && !samples->rewind ? refuse_once(q, err) : equalize(q, &survey, changed, err);
+    return samples && !samples->rewind ? refuse_once(q, err)
+                                       : equalize(q, &survey, mode, changed, err);
 }

@@ -99,7 +99,7 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
         return;
     if (is_default(config, "cle"))
         settings->cle = BY_CLE_OFF;
-    if (is_default(config, "bias-correction"))
+    if (is_default(config, "bias-correction") && settings->cle != BY_CLE_AUTO)
         settings->bias_correction = BY_BIASES_KEPT;
     if (is_default(config, "bias"))
         settings->bias = BY_BIAS_AS_WEIGHT;

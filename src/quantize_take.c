@@ -90,6 +90,9 @@ static int refuse_no_samples(const struct by_quantize_settings *settings,
     if (recipe->rounding != BY_ROUNDING_NEAREST)
         return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
                                 "--random COUNT is for trying out");
+    if (!by_recipe_has_ranges(recipe) && recipe->cle != BY_CLE_AUTO)
+        return by_err_hint(err, "biases are corrected with their means, but with "
+                                "--bias-correction false; --random COUNT is for trying out");
     if (!by_recipe_has_ranges(recipe))
         return by_err_hint(err, "equalization is judged on them, which --cle off and exact are "
                                 "not; --random COUNT is for trying out");
@@ -113,9 +116,11 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     }
     if (settings->stats && !settings->measures && !by_recipe_has_ranges(recipe) &&
         recipe->rounding == BY_ROUNDING_NEAREST) {
-        by_fail(err, BARYON_ERR_USAGE,
-                "equalization is judged on samples, which --stats does not have");
-        return by_err_hint(err, "give samples (--data) instead of --stats, or --cle off");
+        const bool equalizes = recipe->cle == BY_CLE_AUTO;
+        by_fail(err, BARYON_ERR_USAGE, "%s samples, which --stats does not have",
+                equalizes ? "equalization is judged on" : "biases are corrected with means of");
+        return by_err_hint(err, "give samples (--data) instead of --stats, or %s",
+                           equalizes ? "--cle off" : "--bias-correction false");
     }
     if (settings->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");

@@ -26,8 +26,8 @@ bool by_bias_is_own(const struct baryon_value *bias, size_t outs)
 
 static bool is_coarse_weight(const struct by_quant_row *row)
 {
-    return row->role == BY_ROLE_WEIGHT && by_spec_is_integer(&row->spec) &&
-           by_elem_info(row->spec.elem)->bits <= 8 &&
+    return row->role == BY_ROLE_WEIGHT &&
+           (row->spec.format || by_elem_info(row->spec.elem)->bits <= 8) &&
            row->value->initializer->data_type == BY_ELEM_FLOAT && !row->rounded;
 }
 

@@ -359,8 +359,8 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "--activation-method has a meaning only with --activation of integers");
     refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
             "--weight-granularity has a meaning only with --weight of integers");
-    refuses(WORDS("--preset=MX9_INT8", "--bias-correction=true"),
-            "--bias-correction has a meaning only with --activation and --weight of integers");
+    refuses(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
+            "--bias-correction has a meaning only with --approach static");
     refuses(WORDS("--preset=BFP16", "--rounding=gptq"),
             "--rounding gptq and --weight of floats or blocks; its values could be far from the "
             "weights, where steps are others; --rounding descent");
@@ -400,6 +400,16 @@ static void floats_and_blocks_are_solved(void **state)
 {
     struct world world;
     (void)state;
+    makes(&world, WORDS("--preset=MX9", "--bias-correction=auto"));
+    assert_true(by_recipe_needs_data(world.recipe));
+    end(&world);
+    makes(&world, WORDS("--preset=MX9", "--cle=auto"));
+    assert_int_equal(world.recipe->bias_correction, BY_BIASES_AUTO);
+    end(&world);
+    makes(&world, WORDS("--preset=MX9", "--cle=exact"));
+    assert_int_equal(world.recipe->bias_correction, BY_BIASES_KEPT);
+    assert_false(by_recipe_needs_data(world.recipe));
+    end(&world);
     makes(&world, WORDS("--preset=MXFP8E4M3_ADAQUANT"));
     assert_int_equal(world.recipe->rounding, BY_ROUNDING_DESCENT);
     assert_true(by_spec_is_block(&world.recipe->weight));
