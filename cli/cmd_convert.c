@@ -1,9 +1,12 @@
 /* baryon convert: float types and other rewrites of float models. */
 #include "base/file.h"
 #include "base/json.h"
+#include "calibrate_begin.h"
 #include "cli/models.h"
 #include "cli/places.h"
+#include "cli/running.h"
 #include "convert_params.h"
+#include "convert_range.h"
 #include "onnx/check.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
@@ -13,10 +16,12 @@
 struct settings {
     struct by_model_settings model;
     struct by_runtime_settings runtime;
-    const char *out, *external;
+    struct by_data_settings data;
+    struct by_prep_settings prep;
+    const char *out, *external, *stats;
     int to;
     int64_t opset;
-    bool keep_io, clamp, force;
+    bool keep_io, clamp, force, keep_overflow;
     struct by_setting_texts passes, exclude, exclude_op_type;
     struct by_setting_pairs exclude_between, only_between;
 };
@@ -29,6 +34,7 @@ struct job {
     struct by_loaded loaded;
     const char *in, *out;
     uint64_t bytes_before, bytes_after;
+    size_t overflowing; /* values, by samples */
 };
 
 /* --- What is to be done --- */
@@ -53,11 +59,48 @@ static const char *const steps[] = {"to",
                                     "exclude-op-type",
                                     "exclude-between",
                                     "only-between",
+                                    "stats",
+                                    "keep-overflow",
                                     NULL};
+
+/* Options of samples mean nothing where none are run. */
+static int refuse_samples(const struct job *job, const char *why, struct baryon_error *err)
+{
+    const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < groups[i]->count; k++)
+            if (by_config_given(&job->cli->config, groups[i]->rows[k].name))
+                return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
+                               groups[i]->rows[k].name, why);
+    return 0;
+}
+
+static bool has_samples(const struct settings *settings)
+{
+    return settings->data.data || settings->data.random;
+}
+
+static int check_samples(const struct job *job, struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    const bool samples = has_samples(settings);
+    if ((settings->stats || samples) && settings->to != BY_ELEM_FLOAT16)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--%s has a meaning only with --to fp16: other types hold what float32 does",
+                       settings->stats ? "stats" : "data");
+    if (settings->stats && samples)
+        return by_fail(err, BARYON_ERR_USAGE, "--stats and --data: one of them is enough");
+    if (settings->keep_overflow && !settings->stats && !samples)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--keep-overflow has a meaning only with --data or --stats");
+    return samples ? 0 : refuse_samples(job, "--data", err);
+}
 
 static int read_file(struct job *job, struct baryon_error *err)
 {
     const struct by_cli *cli = job->cli;
+    if (refuse_samples(job, "a model, not with a file of passes", err) < 0)
+        return -1;
     for (const char *const *name = steps; *name; name++)
         if (by_config_given(&cli->config, *name)) {
             by_fail(err, BARYON_ERR_USAGE, "--%s is for models, a file of passes says it itself",
@@ -124,7 +167,7 @@ static int check_options(const struct job *job, struct baryon_error *err)
         return by_err_hint(err,
                            "--to, --pass or --opset do, or a file of passes in place of MODEL");
     }
-    return 0;
+    return check_samples(job, err);
 }
 
 static int take_options(struct job *job, struct baryon_error *err)
@@ -182,13 +225,39 @@ static bool tell_finding(void *context, const struct by_finding *finding)
     return true;
 }
 
+/* What samples say of values between layers, before anything changes. */
+static int find_overflow(struct job *job, struct by_session_options *session,
+                         struct baryon_error *err)
+{
+    const struct settings *settings = job->settings;
+    struct by_calibrate_options options = {.session = *session, .log = &job->cli->log};
+    const struct by_convert_range range = {.stats = settings->stats,
+                                           .data = settings->data.data,
+                                           .calibrate = &options,
+                                           .keep = settings->keep_overflow,
+                                           .log = &job->cli->log};
+    if (!settings->stats && !has_samples(settings))
+        return 0;
+    options.input.log = &job->cli->log;
+    options.model = job->in;
+    options.data = settings->data.data ? settings->data.data : "random";
+    by_prep_options(&job->cli->config, &settings->prep, &options.input.prep);
+    if ((has_samples(settings) &&
+         by_data_options(&job->cli->config, &settings->data, &options.input, err) < 0) ||
+        by_calibrate_prepare(job->loaded.model, true, &options, err) < 0)
+        return -1;
+    return by_convert_find_overflow(&job->convert, &job->convert.steps.at[0], job->loaded.model,
+                                    &range, &job->overflowing, err);
+}
+
 static int convert(struct job *job, struct baryon_error *err)
 {
     struct baryon_model *model = job->loaded.model;
     const struct by_check_options any = {.custom_ops = true};
-    const struct by_session_options session = {
+    struct by_session_options session = {
         .ort_path = job->settings->runtime.onnxruntime, .threads = 1, .log = &job->cli->log};
-    if (by_model_check(model, &any, tell_finding, job, err) < 0)
+    if (by_model_check(model, &any, tell_finding, job, err) < 0 ||
+        find_overflow(job, &session, err) < 0)
         return -1;
     if (by_convert_run(&job->convert, model, &session, &job->cli->log, &job->report, err) < 0)
         return -1;
@@ -268,6 +337,7 @@ static void show_json(const struct job *job)
     by_json_int(&json, "casts", (int64_t)report->casts);
     by_json_int(&json, "casts_left_out", (int64_t)report->cancelled);
     by_json_int(&json, "clamped", (int64_t)report->clamped);
+    by_json_int(&json, "beyond", (int64_t)job->overflowing);
     by_json_int(&json, "became_zero", (int64_t)report->vanished);
     by_json_open(&json, "kept", '[');
     for (size_t i = 0; i < report->kept.count; i++) {
@@ -374,6 +444,16 @@ static const struct by_option type_rows[] = {
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, clamp),
      .help = "Constants that are beyond the type become its greatest, in place of an error"},
+    {.name = "stats",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, stats),
+     .help = "Statistics of `baryon calibrate --tensors all`: values between layers that float16 "
+             "does not hold are told, as with --data"},
+    {.name = "keep-overflow",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct settings, keep_overflow),
+     .help = "What gives and reads such values stays float32"},
 };
 
 static const struct by_option pass_rows[] = {
@@ -420,6 +500,8 @@ static const struct by_example examples[] = {
      "Half the bytes; inputs and outputs stay float32."},
     {"baryon convert half.onnx -o mix.onnx --to fp32 --only-between /a/Conv /b/Add",
      "A part of a float16 model in float32, to quantize it."},
+    {"baryon convert model.onnx -o half.onnx --to fp16 --data photos --keep-overflow",
+     "What float16 does not hold on these samples stays float32."},
     {"baryon convert passes.yaml", "What Quark's Shapeshifter is told, in the same file."},
     {0},
 };
@@ -438,12 +520,16 @@ const struct by_command by_cmd_convert = {
             "are converted with the rest. On the way to float16 and bfloat16, operators that ONNX "
             "does not have in the type in the model's opset stay float32, and so does what "
             "quantizes or computes with whole numbers; what stayed, and why, is told. A constant "
-            "that the type cannot hold is an error that names it.\n\n"
+            "that the type cannot hold is an error that names it; values between layers that "
+            "float16 does not hold are told where samples (--data) or statistics of them (--stats) "
+            "are given.\n\n"
             "--out appears when it is complete, or not at all. docs/fp16.md has the whole way from "
             "a float16 model to one of int8 and float16.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&type_group, 0},
+               {&by_data_group, offsetof(struct settings, data)},
+               {&by_prep_group, offsetof(struct settings, prep)},
                {&pass_group, 0},
                {&write_group, 0},
                {&by_runtime_group, offsetof(struct settings, runtime)},
