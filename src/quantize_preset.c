@@ -138,7 +138,11 @@ static int show_flag(const struct by_preset_view *view, const struct by_alias *a
     const struct held *said = on.asked ? &on : &off;
     if (!is_wanted(alias, said) || (on.unsaid && (!off.asked || off.unsaid)))
         return 0;
-    by_str_puts(out, (said->holds == said->asked) == (said == &on) ? "true" : "false");
+    const bool flag = (said->holds == said->asked) == (said == &on);
+    /* "Not int32" has words of its own: an option says neither where there is a third. */
+    if (!flag && off.holds != off.asked && !is_field(alias))
+        return 0;
+    by_str_puts(out, flag ? "true" : "false");
     return 0;
 }
 
