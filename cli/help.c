@@ -19,7 +19,8 @@ const struct by_fact by_exit_facts[] = {
 const struct by_fact by_environment_facts[] = {
     {"BARYON_ONNXRUNTIME", "The ONNX Runtime library, or the folder it is in."},
     {"BARYON_OPS", "The library with Quark's operators, instead of Baryon's own."},
-    {"BARYON_CBLAS", "The library with CBLAS for statistics of layers, instead of the system's."},
+    {"BARYON_CBLAS", "The library with CBLAS for statistics of layers, instead of the system's; "
+                     "own: none, loops of ours."},
     {"NO_COLOR", "When set to anything, output has no colours."},
     {"CLICOLOR_FORCE", "When set to anything but 0, output has colours, terminal or not."},
     {0},

@@ -24,14 +24,27 @@ METADATA = """Metadata-Version: 2.1
 Name: baryon
 Version: {version}
 Summary: Quantizes trained models in ONNX
-License: MIT
+License: MIT AND {libraries}
+{files}
 Requires-Python: >=3.9
 Requires-Dist: numpy
 Provides-Extra: run
 Requires-Dist: onnxruntime>=1.20; extra == 'run'
 Description-Content-Type: text/markdown
 
+Baryon is under the MIT licence. In `baryon/lib` are libraries that it needs, as the system has them
+that the wheel was built on, with licences of their own; their texts are beside this file, in `licenses`:
+
+{rows}
+
+Nothing of them has to be installed. Products of matrices come from a BLAS where the system has one (none
+is in the wheel), else from loops of Baryon's own.
 """
+# What is put into the wheel, and under which licences (SPDX) that may be done.
+LICENCES = {
+    "libyaml": "MIT", "libturbojpeg": "IJG AND BSD-3-Clause AND Zlib", "libpng16": "libpng-2.0",
+    "libz": "Zlib", "libxxhash": "BSD-2-Clause",
+}  # fmt: skip
 WHEEL = """Wheel-Version: 1.0
 Generator: scripts/wheel.py
 Root-Is-Purelib: false
@@ -59,6 +72,20 @@ def licence(path):
     return None
 
 
+def metadata(version, names, files):
+    """names: of the libraries; files: texts of licences."""
+    known = {}
+    for name in names:
+        stem = re.match(r"[^.-]+", name)[0]
+        if stem not in LICENCES:
+            sys.exit(f"{name}: say in scripts/wheel.py under which licence it goes into the wheel")
+        known[name] = LICENCES[stem]
+    every = sorted({part for text in known.values() for part in text.split(" AND ")} - {"MIT"})
+    return METADATA.format(version=version, libraries=" AND ".join(every),
+                           files="\n".join(f"License-File: {name}" for name in files),
+                           rows="\n".join(f"- {name}: {text}" for name, text in known.items()))  # fmt: skip
+
+
 def tag():
     libc = "_".join(os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2])
     return f"py3-none-manylinux_{libc}_{platform.machine()}"
@@ -72,15 +99,16 @@ def members(version, library, operators):
     yield "baryon/lib/libbaryon.so", Path(library).read_bytes()
     yield "baryon/lib/libbaryon_ops.so", Path(operators).read_bytes()
     info = f"baryon-{version}.dist-info"
-    licences = {}
+    licences, names = {}, []
     for name, path in needed(library):
+        names.append(name)
         yield f"baryon/lib/{name}", Path(path).read_bytes()
         if found := licence(path):
             licences[found[0]] = found[1]
     yield f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes()
     for package, path in licences.items():
         yield f"{info}/licenses/{package}.txt", path.read_bytes()
-    yield f"{info}/METADATA", METADATA.format(version=version).encode()
+    yield f"{info}/METADATA", metadata(version, names, ["LICENSE", *(f"{package}.txt" for package in licences)]).encode()
     yield f"{info}/WHEEL", WHEEL.format(tag=tag()).encode()
 
 

@@ -1,8 +1,8 @@
 #include "base/blas.h"
 
 #include "base/fault.h"
+#include "base/gemm.h"
 #include "base/room.h"
-#include "base/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -16,6 +16,7 @@
 static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3",
                                     "libcblas.so",      "libblas.so.3",   "libblas.so"};
 
+#define OWN        "own" /* $BARYON_CBLAS for none of them */
 #define NAME_COUNT (sizeof names / sizeof *names)
 
 static struct by_blas found;
@@ -161,40 +162,48 @@ static int open_named(const char *path, struct baryon_error *err)
     return 0;
 }
 
-static int open_system(struct baryon_error *err)
+static void take_own_loops(void)
 {
-    char list[160];
-    struct by_text looked;
+    snprintf(found_name, sizeof found_name, "none, loops of our own");
+    snprintf(found_path, sizeof found_path, "Debian's libopenblas0-pthread is faster");
+    found = (struct by_blas){found_name, found_path, by_sgemm, by_ssyrk};
+    is_open = true;
+}
+
+static void open_system(void)
+{
     struct by_blas blas;
-    by_text_init(&looked, list, sizeof list);
-    for (size_t i = 0; i < NAME_COUNT; i++) {
-        by_text_add(&looked, "%s%s", i ? ", " : "", names[i]);
+    for (size_t i = 0; i < NAME_COUNT && !is_open; i++) {
         void *handle = load(names[i]);
-        if (!handle)
-            continue;
-        if (find_products(handle, &blas)) {
+        if (handle && find_products(handle, &blas))
             accept(handle, names[i], &blas);
-            return 0;
-        }
-        dlclose(handle);
+        else if (handle)
+            dlclose(handle);
     }
-    by_fail(err, BARYON_ERR_DEPENDENCY,
-            "no BLAS is installed: none of %s is in the system's library path with cblas_sgemm "
-            "and cblas_ssyrk in it",
-            list);
-    return by_err_hint(err, "install Debian's libopenblas0-pthread, or set BARYON_CBLAS to a "
-                            "library with CBLAS");
+    if (!is_open)
+        take_own_loops();
+}
+
+static int open_any(struct baryon_error *err)
+{
+    const char *named = secure_getenv("BARYON_CBLAS");
+    if (!named || !*named)
+        open_system();
+    else if (!strcmp(named, OWN))
+        take_own_loops();
+    else
+        return open_named(named, err);
+    return 0;
 }
 
 int by_blas_open(const struct by_blas **blas, struct baryon_error *err)
 {
-    const char *named = secure_getenv("BARYON_CBLAS");
     pthread_mutex_lock(&lock);
     int status = 0;
     if (!is_open && !by_room_is_there(2 * BUFFERS))
         status = by_fail(err, BARYON_ERR_NOMEM, "no room for the buffers of a BLAS library");
     else if (!is_open)
-        status = named && *named ? open_named(named, err) : open_system(err);
+        status = open_any(err);
     pthread_mutex_unlock(&lock);
     *blas = status ? NULL : &found;
     return status;

@@ -1,9 +1,9 @@
 /*
  * Products of float32 matrices by whatever CBLAS the system has, opened at run time,
- * so that only what multiplies needs one. Looked for: $BARYON_CBLAS, then OpenBLAS,
- * then libcblas and libblas of the system. It is kept to one thread: threads are the
- * caller's business, and results must not depend on their number. Calls from several threads
- * at once are fine; where the library is not made for them, they take turns.
+ * so that only what multiplies looks for one. Looked for: $BARYON_CBLAS, then OpenBLAS,
+ * then libcblas and libblas of the system; without any, base/gemm.h multiplies. It is kept to one
+ * thread: threads are the caller's business, and results must not depend on their number. Calls
+ * from several threads at once are fine; where the library is not made for them, they take turns.
  */
 #ifndef BY_BLAS_H
 #define BY_BLAS_H

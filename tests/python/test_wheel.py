@@ -22,6 +22,27 @@ print(baryon.quantize("model.onnx", "q.onnx", preset="XINT8", data=data).quantiz
 """
 
 
+# What the library would take for products of matrices, as files that no loader takes.
+BLAS = ("libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libcblas.so", "libblas.so.3", "libblas.so")
+SOLVE = """
+import numpy as np
+import baryon
+rng = np.random.default_rng(0)
+data = [rng.normal(size=(1, 3, 8, 8)).astype(np.float32) for i in range(4)]
+result = baryon.quantize("model.onnx", "q.onnx", preset="XINT8_ADAROUND", data=data)
+print(baryon.evaluate("model.onnx", "q.onnx", data)["cosine"].mean > 0.99)
+"""
+
+
+def check_without_blas(score, python, environment):
+    os.mkdir("hidden")
+    for name in BLAS:
+        pathlib.Path("hidden", name).touch()
+    hidden = {**environment, "LD_LIBRARY_PATH": os.path.abspath("hidden")}
+    done = subprocess.run([python, "-c", SOLVE], capture_output=True, text=True, env=hidden, check=False)
+    score.check(done.stdout == "True\n", f"without a BLAS: {done.stdout} {done.stderr[-800:]}")
+
+
 def packages():
     """Where the tests' own Python has its packages: numpy and onnxruntime are taken from there."""
     import numpy
@@ -51,6 +72,12 @@ def main():
             (site / name).symlink_to(packages() / name)
         done = subprocess.run([python, "-c", SCRIPT], capture_output=True, text=True, env=environment, check=False)
         score.check(done.stdout == "True\n5 libbaryon_ops.so\n", f"the quick start: {done.stdout} {done.stderr[-800:]}")
+        check_without_blas(score, python, environment)
+        told = next(site.glob("baryon-*.dist-info/METADATA")).read_text("utf-8")
+        for library in (site / "baryon/lib").iterdir():
+            score.check(library.name.startswith("libbaryon") or f"- {library.name}: " in told, f"no licence of {library.name}")
+        texts = [path.name for path in site.glob("baryon-*.dist-info/licenses/*")]
+        score.check(texts and all(f"License-File: {name}\n" in told for name in texts), f"texts of licences: {texts}")
         library = (site / "baryon/lib/libbaryon.so").read_bytes()
         score.check(str(ROOT).encode() not in library, "the library names the folder that it was built in")
         print(f"  installed: {size / 2**20:.1f} MiB")

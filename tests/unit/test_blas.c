@@ -151,6 +151,68 @@ static void products_are_right(void **state)
         }
 }
 
+/* op(A) [m][k] times op(B) [k][n], and what was there before. */
+static void one_product(int m, int n, int k, bool turn_a, bool turn_b, bool half)
+{
+    static float a[64 * 700], b[64 * 700], c[64 * 64];
+    const int lda = (turn_a ? m : k) + 3, ldb = half ? lda : (turn_b ? k : n) + 1, ldc = n + 2;
+    turn_b = half ? !turn_a : turn_b;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+        a[i] = value_at(i, 1);
+        b[i] = half ? a[i] : value_at(i, 2);
+    }
+    for (int i = 0; i < 64 * 64; i++)
+        c[i] = (float)(i % 9);
+    const int with_a = turn_a ? BY_BLAS_TRANS : BY_BLAS_NO_TRANS;
+    const int with_b = turn_b ? BY_BLAS_TRANS : BY_BLAS_NO_TRANS;
+    if (half)
+        by_ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, with_a, n, k, -2, a, lda, 0.5F, c, ldc);
+    else
+        by_sgemm(BY_BLAS_ROW_MAJOR, with_a, with_b, m, n, k, -2, a, lda, b, ldb, 0.5F, c, ldc);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < ldc; j++) {
+            const float before = (float)((i * ldc + j) % 9);
+            double sum = 0;
+            for (int r = 0; j < n && r < k; r++)
+                sum += (double)a[turn_a ? r * lda + i : i * lda + r] *
+                       (double)b[turn_b ? j * ldb + r : r * ldb + j];
+            const bool stays = j >= n || (half && j < i);
+            const double wanted = stays ? (double)before : 0.5 * (double)before - 2 * sum;
+            assert_true(fabs((double)c[i * ldc + j] - wanted) <= (stays ? 0 : 1e-3));
+        }
+}
+
+static void own_loops_are_right(void **state)
+{
+    (void)state;
+    static const int sizes[][3] = {{1, 1, 1}, {4, 16, 256}, {5, 17, 257}, {37, 33, 600}, {3, 2, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int way = 0; way < 4; way++) {
+            one_product(sizes[i][0], sizes[i][1], sizes[i][2], way & 1, way & 2, false);
+            one_product(sizes[i][1], sizes[i][1], sizes[i][2], way & 1, false, true);
+        }
+}
+
+/* What is there already may be NaN where nothing of it is asked for. */
+static void own_loops_ignore_what_was_there(void **state)
+{
+    (void)state;
+    const float a[] = {2, 3};
+    float c[] = {NAN};
+    by_sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, 1, 1, 2, 1, a, 2, a, 2, 0, c, 1);
+    assert_true(c[0] == 13);
+}
+
+static void own_loops_by_name(void **state)
+{
+    (void)state;
+    const struct by_blas *blas;
+    assert_int_equal(setenv("BARYON_CBLAS", "own", 1), 0);
+    assert_ok(by_blas_open(&blas, &err));
+    assert_ptr_equal(blas->sgemm, by_sgemm);
+    assert_string_equal(blas->name, "none, loops of our own");
+}
+
 int main(void)
 {
     const char *named = getenv("BARYON_CBLAS");
@@ -158,6 +220,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(it_is_found_once, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(a_named_one_is_taken_or_refused, enter, scratch_leave),
+        cmocka_unit_test(own_loops_are_right),
+        cmocka_unit_test(own_loops_ignore_what_was_there),
+        cmocka_unit_test_setup_teardown(own_loops_by_name, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(products_are_right, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(many_threads_may_call_it, given, scratch_leave),
     };
