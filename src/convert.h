@@ -21,7 +21,12 @@ struct by_convert_step;
 /* What a step does that is none of the passes. */
 typedef int by_convert_work(const struct by_convert_step *step, struct by_pass_context *context,
                             struct baryon_error *err);
-by_convert_work by_convert_attributes, by_convert_equalize;
+by_convert_work by_convert_attributes, by_convert_equalize, by_convert_casts, by_convert_clips,
+    by_convert_no_casts, by_convert_between;
+
+struct by_convert_pair {
+    const char *from, *to; /* operators */
+};
 
 struct by_convert_step {
     const char *name;            /* as the user has it; NULL: from options */
@@ -34,6 +39,8 @@ struct by_convert_step {
     struct by_span_list exclude_spans;
     struct by_convert_update *updates;
     size_t update_count;
+    struct by_convert_pair *between; /* no pairs stay there */
+    size_t between_count;
     struct by_cle_options equalize;
     bool equalize_all; /* no channel is too small */
 };

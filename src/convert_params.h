@@ -9,10 +9,10 @@ typedef int by_take_fn(struct by_converting *at, const struct by_doc_node *value
 
 by_take_fn by_take_on, by_take_opset, by_take_no_options, by_take_shared, by_take_biases,
     by_take_nhwc, by_take_shapes;
-/* convert_attributes.c, convert_equalize.c */
-by_take_fn by_take_updates, by_take_replace, by_take_cle_steps, by_take_cle_threshold,
-    by_take_cle_balance, by_take_cle_bias, by_take_cle_uses, by_take_cle_difference,
-    by_take_only_nodes, by_take_only_ops;
+/* convert_attributes.c, convert_pairs.c, convert_equalize.c */
+by_take_fn by_take_updates, by_take_between, by_take_replace, by_take_cle_steps,
+    by_take_cle_threshold, by_take_cle_balance, by_take_cle_bias, by_take_cle_uses,
+    by_take_cle_difference, by_take_only_nodes, by_take_only_ops;
 /* Of changes of types. */
 by_take_fn by_take_regions, by_take_keep_io, by_take_clamp, by_take_exclude, by_take_exclude_ops,
     by_take_exclude_spans;

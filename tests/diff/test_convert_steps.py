@@ -33,16 +33,19 @@ def save(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-def convert(folder, passes):
+def convert(folder, passes, source="m.onnx"):
     with open(f"{folder}/p.json", "w") as file:
-        json.dump({"input_model_path": f"{folder}/m.onnx", "passes": passes, "output_model_path": f"{folder}/o.onnx"}, file)
+        json.dump({"input_model_path": f"{folder}/{source}", "passes": passes, "output_model_path": f"{folder}/o.onnx"}, file)
     done = subprocess.run([BUILD / "baryon", "convert", f"{folder}/p.json", "-f", "-q"], capture_output=True, text=True)
     return done.stderr
 
 
 def run(path):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.register_custom_ops_library(str(BUILD / "libbaryon_ops.so"))
     x = np.random.default_rng(2).standard_normal((1, 3, 8, 8)).astype("f4")
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
 
 
 def weights_of(path):
@@ -92,12 +95,72 @@ def test_attributes(score, folder):
         score.check(run(f"{folder}/o.onnx").shape == (1, 4, 8, 8), f"{name}: it runs")
 
 
+def quantize(score, folder, *options):
+    done = subprocess.run([BUILD / "baryon", "quantize", f"{folder}/m.onnx", "-o", f"{folder}/q.onnx", "-f", "-q", *options],
+                          capture_output=True, text=True)
+    score.check(done.returncode == 0, f"{options}: {done.stderr}")
+
+
+def operators(path):
+    return [node.op_type for node in onnx.load(path).graph.node]
+
+
+CAST = {"onnx_replace_bfloat16_qdq_with_cast": {"replace_bfloat16_qdq_with_cast": True}}
+CLIP = {"onnx_insert_clip_before_bfloat16_qdq": {"insert_clip_before_bfloat16_qdq": True}}
+
+
+def test_pairs_of_bf16(score, folder):
+    """As --float-form cast and --float-clip write them."""
+    quantize(score, folder, "-p", "BF16")
+    wanted, pairs = run(f"{folder}/q.onnx"), operators(f"{folder}/q.onnx").count("ExtendedQuantizeLinear")
+    for passes in (CAST, CLIP, CLIP | CAST):
+        text = convert(folder, passes, "q.onnx")
+        if not score.check(not text, f"{list(passes)}: {text}"):
+            continue
+        found = operators(f"{folder}/o.onnx")
+        score.check(found.count("Clip") == 1 + pairs * ("onnx_insert_clip_before_bfloat16_qdq" in passes), f"{found}")
+        score.check(("Cast" in found) != any(name.startswith("Extended") for name in found), f"{found}")
+        score.check(np.array_equal(run(f"{folder}/o.onnx"), wanted), f"{list(passes)}: other outputs")
+    text = convert(folder, {"convert-opset": {"opset": 21}} | CAST, "m.onnx")
+    score.check(not text and operators(f"{folder}/o.onnx") == operators(f"{folder}/m.onnx"), f"nothing to do: {text}")
+
+
+def test_no_casts(score, folder):
+    """Constants are rounded as --float-form compiler rounds them, inputs keep their Casts."""
+    quantize(score, folder, "-p", "BF16", "--float-form", "compiler")
+    wanted = run(f"{folder}/q.onnx")
+    quantize(score, folder, "-p", "BF16")
+    text = convert(folder, CAST | {"onnx_remove_bfloat16_cast": {"remove_bfloat16_cast": True}}, "q.onnx")
+    score.check(not text, f"no casts: {text}")
+    nodes = operators(f"{folder}/o.onnx")
+    score.check(nodes.count("Cast") == 2 and nodes[0] == "Cast", f"no casts: {nodes}")
+    score.check(np.array_equal(run(f"{folder}/o.onnx"), wanted), "no casts: other outputs")
+
+
+def test_pairs_between(score, folder):
+    quantize(score, folder, "-a", "int8", "--random", "2", "--cle", "off", "--fuse-leaky-relu=false", "--operators", "npu")
+    before = onnx.load(f"{folder}/q.onnx")
+    text = convert(folder, {"onnx_remove_qdq_between_op_types": {"remove_qdq_between_op_types": [["Conv", "LeakyRelu"]]}}, "q.onnx")
+    score.check(not text, f"between: {text}")
+    after = onnx.load(f"{folder}/o.onnx")
+    for model, wanted in ((before, "DequantizeLinear"), (after, "Conv")):
+        makers = {name: node.op_type for node in model.graph.node for name in node.output}
+        leaky = next(node for node in model.graph.node if node.op_type == "LeakyRelu")
+        score.check(makers[leaky.input[0]] == wanted, f"LeakyRelu reads {makers[leaky.input[0]]}")
+    score.check(len(after.graph.node) == len(before.graph.node) - 2, "one pair is gone")
+    onnx.checker.check_model(after)
+    run(f"{folder}/o.onnx")
+
+
 def main():
     score = Score()
     with tempfile.TemporaryDirectory() as folder:
         save(f"{folder}/m.onnx")
         test_equalized(score, folder)
         test_attributes(score, folder)
+        test_pairs_of_bf16(score, folder)
+        test_no_casts(score, folder)
+        test_pairs_between(score, folder)
     return score.finish()
 
 
