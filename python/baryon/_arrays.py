@@ -19,6 +19,10 @@ def _as_text(value):
     return value if isinstance(value, bytes) else str(value).encode()
 
 
+def _what(name):
+    return f"the array {name!r}" if name is not None else "an array"
+
+
 class Arrays:
     """A list of struct baryon_array; what they point to lives as long."""
 
@@ -35,11 +39,14 @@ class Arrays:
             struct.dims = dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
             self.keep.append(dims)
             if array.dtype.kind in "OSU":
-                self._put_texts(struct, array)
+                self._put_texts(struct, array, name)
             else:
                 self._put_numbers(struct, array, name)
 
-    def _put_texts(self, struct, array):
+    def _put_texts(self, struct, array, name):
+        for value in array.ravel().tolist():
+            if not isinstance(value, (str, bytes)):
+                raise TypeError(f"{_what(name)} holds a {type(value).__name__}; numbers or texts are expected")
         texts = (ctypes.c_char_p * max(array.size, 1))(*map(_as_text, array.ravel().tolist()))
         self.keep.append(texts)
         struct.type, struct.data = _STRING, ctypes.cast(texts, ctypes.c_void_p)
@@ -49,8 +56,7 @@ class Arrays:
         import numpy
 
         if array.dtype.name not in _TYPES:
-            what = f"the array {name!r}" if name is not None else "an array"
-            raise TypeError(f"{what} is of type {array.dtype}, which no model has")
+            raise TypeError(f"{_what(name)} is of type {array.dtype}, which no model has")
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("="))
         self.keep.append(array)
         struct.type, struct.data, struct.size = _TYPES[array.dtype.name], array.ctypes.data, array.nbytes

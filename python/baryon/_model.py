@@ -9,12 +9,23 @@ from ._call import call
 
 def path_of(model):
     """Bytes of the path; None when the model is in memory."""
-    return os.fsencode(model) if isinstance(model, (str, os.PathLike)) else None
+    return bytes_of_path(model) if isinstance(model, (str, os.PathLike)) else None
+
+
+def bytes_of_path(path):
+    found = os.fsencode(path)
+    if b"\0" in found:
+        raise ValueError(f"the path {path!r} has a character 0 in it")
+    return found
 
 
 def bytes_of(model):
     if hasattr(model, "SerializeToString"):
-        return model.SerializeToString()
+        try:
+            return model.SerializeToString()
+        except Exception as failure:
+            raise ValueError("the ModelProto cannot be made bytes, of which protobuf has 2 GiB at most: save it with "
+                             "external data and give the path") from failure
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
     raise TypeError(f"a model cannot be a {type(model).__name__}; a path, bytes or an onnx.ModelProto "
@@ -42,7 +53,7 @@ class Loaded:
 
     def save(self, path, external_data=False):
         options = ctypes.byref(_library.SaveOptions(data=1 if external_data else 0))
-        call("baryon_model_save", self.pointer, os.fsencode(path), options)
+        call("baryon_model_save", self.pointer, bytes_of_path(path), options)
 
     def to_bytes(self):
         data, size = ctypes.c_void_p(), ctypes.c_size_t()

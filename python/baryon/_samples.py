@@ -55,6 +55,8 @@ def _readings(data):
 
 def _readings_of_reader(reader):
     rewinds = callable(getattr(reader, "rewind", None))
+    if not callable(reader.get_next):
+        raise TypeError("get_next of the reader is no function")
 
     def begin():
         if rewinds:

@@ -65,7 +65,9 @@ class Settings:
         self.count = len(self.pairs)
         self.structs = (Setting * max(self.count, 1))()
         for struct, (name, value) in zip(self.structs, self.pairs):
-            struct.name, struct.value = name.encode(), value.encode()
+            if "\0" in value:
+                raise ValueError(f"{name} is {value!r}: a character 0 cannot be in it")
+            struct.name, struct.value = name.encode(), os.fsencode(value)
         return self
 
     def __exit__(self, *_):

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 
 from . import _library
 from ._call import Call
-from ._model import Loaded, path_of
+from ._model import Loaded, bytes_of_path, path_of
 from ._samples import is_path, open_source
 from ._settings import Settings
 
@@ -147,7 +147,7 @@ def quantize_with(settings, model, output, data, external_data=False, progress=N
     with settings:
         rest = (settings.structs, settings.count, ctypes.byref(filled), ctypes.byref(summary))
         if path is not None and output is not None and not external_data:
-            job.run("baryon_quantize_file", path, os.fsencode(output), *rest, hide=settings.file)
+            job.run("baryon_quantize_file", path, bytes_of_path(output), *rest, hide=settings.file)
         else:
             with Loaded(model) as loaded:
                 job.run("baryon_quantize", loaded.pointer, *rest, hide=settings.file)

@@ -64,6 +64,11 @@ class Session:
         if pointer:
             self._library.baryon_session_close(pointer)
 
+    def _opened(self):
+        if not self._pointer:
+            raise ValueError("the session is closed")
+        return self._pointer
+
     def __enter__(self):
         return self
 
@@ -76,22 +81,23 @@ class Session:
 
     @property
     def inputs(self):
-        count = self._library.baryon_session_input_count(self._pointer)
+        count = self._library.baryon_session_input_count(self._opened())
         return [_port(self._library.baryon_session_input(self._pointer, i).contents) for i in range(count)]
 
     @property
     def outputs(self):
-        count = self._library.baryon_session_output_count(self._pointer)
+        count = self._library.baryon_session_output_count(self._opened())
         return [_port(self._library.baryon_session_output(self._pointer, i).contents) for i in range(count)]
 
     @property
     def runtime(self):
         """The version of ONNX Runtime."""
-        return self._library.baryon_session_runtime(self._pointer).decode()
+        return self._library.baryon_session_runtime(self._opened()).decode()
 
     def run(self, inputs, outputs=()):
         """{name: array} of the outputs named, of all by default. inputs: a dict by name, an array
         for the only input, or a list in their order."""
+        self._opened()
         named = _named(inputs)
         if any(name is None for name, _ in named):
             names = [port.name for port in self.inputs]

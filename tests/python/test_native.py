@@ -84,6 +84,9 @@ def check_running(score, data):
     proto = onnx.load("model.onnx")
     score.check(np.array_equal(one, baryon.run(proto, data[0])["scores"]), "a ModelProto runs")
     raises(score, errors.InputError, "no input .imag.".replace(".", chr(39)), baryon.run, "model.onnx", {"imag": data[0]["image"]})
+    raises(score, ValueError, "closed", session.run, data[0])
+    raises(score, ValueError, "closed", lambda: session.inputs)
+    raises(score, TypeError, "holds a NoneType", baryon.run, "model.onnx", None)
     raises(score, ValueError, "optimization", baryon.run, "model.onnx", data[0], optimization="much")
 
 
@@ -137,6 +140,15 @@ def check_refused(score, data):
     raises(score, errors.InputError, "cannot be opened", quantize, "none.onnx", preset="XINT8", data=data)
     raises(score, TypeError, "a model cannot be a int", quantize, 3, preset="XINT8", data=data)
     raises(score, TypeError, "samples cannot be a int", quantize, "model.onnx", preset="XINT8", data=3)
+
+    class Huge:
+        def SerializeToString(self):
+            raise RuntimeError("Failed to serialize proto")
+
+    raises(score, ValueError, "external data", quantize, Huge(), preset="XINT8", data=data)
+    raises(score, ValueError, "character 0", quantize, "a\0b", preset="XINT8", data=data)
+    raises(score, ValueError, "character 0", quantize, "model.onnx", "a\0b", preset="XINT8", data=data)
+    raises(score, ValueError, "character 0", quantize, "model.onnx", preset="XINT8", data=data, exclude="fc1\0")
     raises(score, AttributeError, "did you mean 'quantize'", lambda: baryon.quantise)
     raises(score, errors.InputError, "", baryon.quantize, b"no model", preset="XINT8", data=data)
     raises(score, errors.InputError, "an ONNX model is needed", baryon.check, b"no model")

@@ -65,6 +65,7 @@ def check_bad(score, data):
     for text, sample in wrong.items():
         raises(score, errors.InputError, text, quantize, changed(data, 2, sample))
     raises(score, TypeError, "no model has", quantize, changed(data, 2, {"image": np.zeros(3, "M8[s]")}))
+    raises(score, TypeError, "'image' holds a NoneType", quantize, changed(data, 2, {"image": None}))
     for name, source in (("None at once", Reader([])), ("an empty list", []), ("an empty generator", iter(()))):
         failure = errors.InputError
         raises(score, failure, "none", quantize, source)
