@@ -26,6 +26,11 @@ SECONDS = 120
 Done = namedtuple("Done", "status out err seconds cpu peak")
 
 
+def patience(seconds):
+    """A limit on an idle machine, longer where others share the processors."""
+    return seconds * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def environment(**changes):
     """The environment of the tests, plain; a change to None takes a variable out."""
     plain = {**os.environ, "LC_ALL": "C", **changes}
