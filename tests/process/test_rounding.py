@@ -19,6 +19,7 @@ WAYS = {
     "powers of two": ["--preset", "XINT8_ADAROUND"],
     "scales as well": ["--preset", "A8W8_ADAQUANT", "-w", "int4", "--max-memory", "1"],
     "weights alone": ["--approach", "weights", "-w", "int4", "--rounding", "descent"],
+    "blocks": ["--preset", "MX6_ADAQUANT"],
 }
 
 

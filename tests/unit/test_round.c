@@ -5,6 +5,7 @@
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/place.h"
+#include "quant/rounded.h"
 #include "solve/round.h"
 
 #include <math.h>
@@ -706,6 +707,67 @@ static void samples_share_the_rows_that_columns_need(void **state)
     assert_int_equal(by_round_rows_most(20480, 1), 10240);
 }
 
+/* --- Floats and blocks --- */
+
+static struct by_round_layer gemm_of_blocks(void)
+{
+    struct by_round_layer layer;
+    recipe.activation =
+        (struct by_tensor_spec){.elem = BY_ELEM_FLOAT, .format = by_dtype_find("mx6")};
+    recipe.weight = recipe.bias = recipe.activation;
+    recipe.keep_float_weights = recipe.keep_float_blocks = true;
+    recipe.bias_kind = BY_BIAS_OWN;
+    gemm("x,w,b", "4,4");
+    make_plan();
+    assert_true(by_round_layer_of(plan, node_called("layer"), &layer));
+    assert_true(by_round_has_grid(plan, &layer));
+    return layer;
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct by_round_choice choice, taken = {0};
+    const struct by_round_layer layer = gemm_of_blocks();
+    const struct by_quant_row *row = &plan->rows.at[layer.weight];
+    float wanted[16];
+    assert_true(by_round_can(plan, &layer));
+    assert_ok(by_round_nearest(plan, &layer, NULL, &choice, &err));
+    float *given = by_floats_copy(row->value->initializer, NULL, &err);
+    assert_ok(by_quant_round(plan, layer.weight, given, NULL, wanted, &err));
+    for (size_t o = 0; o < 4; o++)
+        for (size_t c = 0; c < 4; c++)
+            assert_float_equal(choice.weights[o * 4 + c], wanted[c * 4 + o], 0);
+    taken = choice;
+    assert_ok(by_round_take(plan, &layer, &taken, NULL, &err));
+    assert_null(plan->rows.at[layer.weight].rounded);
+    assert_memory_equal(plan->rows.at[layer.weight].solved, wanted, sizeof wanted);
+    assert_false(is_taken("layer")); /* a second time */
+    by_free(given);
+    by_round_choice_release(&choice);
+}
+
+static void test_blocks_that_are_left(void **state)
+{
+    (void)state;
+    bool finite;
+    const struct by_round_layer layer = gemm_of_blocks();
+    assert_ok(by_round_is_finite(plan, &layer, &finite, &err));
+    assert_true(finite);
+    float *given = by_floats_copy(plan->rows.at[layer.weight].value->initializer, NULL, &err);
+    given[7] = INFINITY;
+    assert_ok(
+        by_floats_write(made, plan->rows.at[layer.weight].value->initializer, given, 16, &err));
+    assert_ok(by_round_is_finite(plan, &layer, &finite, &err));
+    assert_false(finite);
+    by_free(given);
+    recipe.rounding_free = true;
+    assert_false(by_round_can(plan, &layer));
+    recipe.rounding_free = false;
+    recipe.rounding = BY_ROUNDING_GPTQ;
+    assert_false(by_round_can(plan, &layer));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -721,6 +783,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_behind, prepare, finish),
         cmocka_unit_test_setup_teardown(test_less_error_behind, prepare, finish),
         cmocka_unit_test_setup_teardown(test_scales, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_blocks, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_blocks_that_are_left, prepare, finish),
         cmocka_unit_test_setup_teardown(test_shapes_that_do_not_fit, prepare, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
