@@ -24,7 +24,7 @@ import tempfile
 from accuracy import difference, judged, level, text
 from measure import machine, run
 from ops import written_by_quark
-from options import add_peers, find_peer, kept, parse, parser_for
+from options import MODELS, add_peers, find_peer, kept, parse, parser_for
 from quantize import measure_quark
 
 HERE = pathlib.Path(__file__).parent
@@ -134,7 +134,8 @@ def main():
     args.quark = find_peer(args)
     head = ["# Formats", "",
             f"{datetime.date.today()}, {machine()}; judged on {args.judge} samples. Peer: amd-quark {args.quark or 'absent'}."
-            + (" Times were not measured." if args.no_times else ""), "",
+            + (" Times were not measured." if args.no_times else "")
+            + "".join(f" Not run: {name}." for name in MODELS if name not in args.models), "",
             *__doc__.split("\n\n")[2].splitlines(), "",
             "| preset | model | ours dB | equalized on samples | solved on samples | Quark dB | difference | equalized | solved "
             "| ours s | Quark s, call / process | Quark / ours, call / process | |",

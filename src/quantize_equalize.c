@@ -2,6 +2,7 @@
 
 #include "quantize_biases.h"
 #include "quantize_trial.h"
+#include "solve/bias_correct.h"
 #include "solve/cle.h"
 
 #define GAIN 0.1 /* dB that a change of the model has to bring */
@@ -33,10 +34,19 @@ static bool has_exponents(const struct by_quantization *q)
     return q->options->recipe->weight.format != NULL;
 }
 
-static bool judges_biases(const struct by_quantization *q)
+/* Where nothing has a range, samples are only looked at for layers whose biases can be corrected:
+ * without any there is nothing to tell ways by. */
+static int judges_biases(const struct by_quantization *q, bool *judges, struct baryon_error *err)
 {
-    return q->options->recipe->bias_correction == BY_BIASES_AUTO &&
-           q->plan->node_count <= NODES_MOST;
+    struct by_bias_job job;
+    *judges =
+        q->options->recipe->bias_correction == BY_BIASES_AUTO && q->plan->node_count <= NODES_MOST;
+    if (!*judges || by_recipe_has_ranges(q->options->recipe))
+        return 0;
+    const int status = by_bias_survey(q->plan, &job, err);
+    *judges = status == 0 && job.layer_count > 0;
+    by_bias_close(&job);
+    return status;
 }
 
 /* By so many dB, and by more than chance, in so many standard errors. */
@@ -138,26 +148,28 @@ static int refuse_once(const struct by_quantization *q, struct baryon_error *err
 }
 
 /* How many ways there are to try, at most. */
-static size_t count_ways(const struct by_quantization *q, const struct by_cle_report *survey)
+static size_t count_ways(const struct by_quantization *q, const struct by_cle_report *survey,
+                         bool biases)
 {
     const bool judged = q->options->recipe->cle == BY_CLE_AUTO;
-    return (judged ? 2 + later_count(survey) : 0) + (judges_biases(q) ? 2 - judged : 0);
+    return (judged ? 2 + later_count(survey) : 0) + (biases ? 2 - judged : 0);
 }
 
 static int try_all(const struct by_quantization *q, struct by_trial *trial,
-                   const struct by_cle_report *survey, struct by_trial_way *way,
+                   const struct by_cle_report *survey, bool biases, struct by_trial_way *way,
                    struct baryon_error *err)
 {
     if (way->mode == BY_CLE_AUTO && choose(q, trial, survey, way, err) < 0)
         return -1;
-    return judges_biases(q) ? choose_biases(q, trial, way, err) : 0;
+    return biases ? choose_biases(q, trial, way, err) : 0;
 }
 
-static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs)
+static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs,
+                 bool biases)
 {
     by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
            by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
-    if (judges_biases(q))
+    if (biases)
         by_log(q->options->log, BY_LOG_INFO, "biases %s", way->corrects ? "corrected" : "kept");
 }
 
@@ -168,9 +180,11 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     const bool solved = by_quantize_tries_for_solving(q->options->recipe);
     struct by_trial_way way = {mode, solved || q->corrects};
     struct by_trial *trial;
-    if (by_trial_open(&trial, q, count_ways(q, survey), err) < 0)
+    bool biases;
+    if (judges_biases(q, &biases, err) < 0 ||
+        by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0)
         return -1;
-    int status = try_all(q, trial, survey, &way, err);
+    int status = try_all(q, trial, survey, biases, &way, err);
     if (status == 0 && way.mode != BY_CLE_OFF) {
         *changed = true;
         status = by_trial_equalize(q->plan, by_trial_seen(trial), way.mode, err);
@@ -180,7 +194,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     if (!solved)
         q->corrects = way.corrects;
     if (status == 0)
-        tell(q, &way, survey->pairs);
+        tell(q, &way, survey->pairs, biases);
     return status;
 }
 
@@ -191,9 +205,12 @@ static int leave(struct by_quantization *q, const struct by_cle_report *survey, 
     const struct by_quantize_options *options = q->options;
     const struct by_input_callback *samples = options->calibrate.samples;
     const bool again = samples ? samples->rewind != NULL : !options->stats;
-    return has_exponents(q) && judges_biases(q) && again
-               ? equalize(q, survey, BY_CLE_OFF, changed, err)
-               : 0;
+    bool biases;
+    if (!has_exponents(q) || !again)
+        return 0;
+    if (judges_biases(q, &biases, err) < 0)
+        return -1;
+    return biases ? equalize(q, survey, BY_CLE_OFF, changed, err) : 0;
 }
 
 /* What is seen without samples says that it is not worth trying. */
