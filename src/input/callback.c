@@ -12,6 +12,7 @@ struct calls {
     struct by_match *matches;
     struct by_stored *stored; /* as many as the last call had arrays */
     size_t room;
+    bool told; /* that arrays are left out */
 };
 
 /* An array of the caller's, looked at as one from a file. */
@@ -19,6 +20,8 @@ static int check_array(const struct by_array *array, struct by_stored *stored,
                        struct baryon_error *err)
 {
     size_t count, bytes;
+    if (array->elem == BY_ELEM_STRING)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "texts; samples are arrays of numbers");
     if (array->rank > 16)
         return by_fail(err, BARYON_ERR_INPUT, "rank %zu, at most 16 is possible", array->rank);
     if (by_dims_count(array->dims, array->rank, &count, err) < 0 ||
@@ -66,6 +69,29 @@ static int wrong_name(const struct by_input *input, const struct by_array *array
     return by_err_hint(err, "its input is %s", by_quote(quoted, input->ports[0].name));
 }
 
+static bool is_port(const struct by_input *input, const char *name)
+{
+    for (size_t i = 0; i < input->port_count; i++)
+        if (!strcmp(input->ports[i].name, name))
+            return true;
+    return false;
+}
+
+static void tell_others(struct by_input *input, size_t count)
+{
+    struct calls *calls = input->state;
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < count && !calls->told; i++) {
+        const char *name = calls->stored[i].name;
+        if (name && is_port(input, name))
+            continue;
+        calls->told = true;
+        by_log(input->options.log, BY_LOG_NOTICE,
+               "arrays that are no inputs of the model are left out: %s",
+               name ? by_quote(quoted, name) : "those behind the last input");
+    }
+}
+
 static int take(struct by_input *input, const struct by_array *arrays, size_t count,
                 struct by_sample *sample, struct baryon_error *err)
 {
@@ -78,6 +104,7 @@ static int take(struct by_input *input, const struct by_array *arrays, size_t co
         return -1;
     if (renamed)
         return wrong_name(input, &arrays[0], err);
+    tell_others(input, count);
     for (size_t i = 0; i < input->port_count; i++) {
         if (by_match_take(&calls->matches[i], &input->ports[i], NULL,
                           input->options.allow_nonfinite, &sample->arena, &sample->arrays[i],

@@ -1,6 +1,7 @@
 """Readers that go wrong, Ctrl-C, threads, and how much memory and time a reader takes."""
 
 import gc
+import logging
 import os
 import pathlib
 import resource
@@ -65,12 +66,26 @@ def check_bad(score, data):
     for text, sample in wrong.items():
         raises(score, errors.InputError, text, quantize, changed(data, 2, sample))
     raises(score, TypeError, "no model has", quantize, changed(data, 2, {"image": np.zeros(3, "M8[s]")}))
+    raises(score, NotImplementedError, "texts; samples are arrays of numbers", quantize, changed(data, 2, {"image": "a.png"}))
     raises(score, TypeError, "'image' holds a NoneType", quantize, changed(data, 2, {"image": None}))
     for name, source in (("None at once", Reader([])), ("an empty list", []), ("an empty generator", iter(()))):
         failure = errors.InputError
         raises(score, failure, "none", quantize, source)
     score.check(quantize(changed(data, 2, {"image": np.zeros((1, 3, 8, 8), "f8")})).samples == len(data),
                 "float64 is converted")  # fmt: skip
+
+
+def check_others(score, data):
+    """Arrays that the model has no input for are left out, and that is told once."""
+    told = []
+    handler = logging.Handler()
+    handler.emit = lambda record: told.append(record.getMessage())
+    logging.getLogger("baryon").addHandler(handler)
+    more = [{**sample, "mask": np.ones(3, "f4")} for sample in data]
+    score.check(quantize(more).model == quantize(data).model, "an array more changes the model")
+    wanted = ["arrays that are no inputs of the model are left out: 'mask'"]
+    score.check(told == wanted, f"what is left out is told: {told}")
+    logging.getLogger("baryon").removeHandler(handler)
 
 
 def check_again(score, data):
@@ -183,6 +198,7 @@ def main():
     data = samples()
     with workplace():
         check_bad(score, data)
+        check_others(score, data)
         check_again(score, data)
         check_progress(score, data)
         check_threads(score, data)
