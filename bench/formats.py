@@ -24,7 +24,7 @@ import tempfile
 from accuracy import difference, judged, level, text
 from measure import machine, run
 from ops import written_by_quark
-from options import MODELS, add_peers, find_peer, kept, parse, parser_for
+from options import MODELS, add_peers, find_peer, has_kept, kept, parse, parser_for
 from quantize import measure_quark
 
 HERE = pathlib.Path(__file__).parent
@@ -84,7 +84,9 @@ def rows(args):
                 solved = kept(args, f"{name}.solved", lambda: ours(args, model, preset, folder, "--rounding", "descent", *data))
                 absent = not args.quark and not os.path.exists(f"{args.folder}/{name}.onnx")
                 other = theirs(args, model, preset) if absent else kept(args, f"{name}.peer", lambda: theirs(args, model, preset))
-                seconds = None if args.no_times else kept(args, f"{name}.times", lambda: times(args, model, preset, folder))
+                seconds = None
+                if not args.no_times or has_kept(args, f"{name}.times"):
+                    seconds = kept(args, f"{name}.times", lambda: times(args, model, preset, folder))
                 a, b, c, d = level(mine), level(other), level(equalized), level(solved)
                 remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("Quark", other))
                                    if "failed" in answer)
@@ -125,8 +127,13 @@ def options():
     parser.add_argument("--folder", default="build/bench/ops", help="of models that Quark has written")
     parser.add_argument("--library", default="build/libbaryon_ops.so")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--no-times", action="store_true", help="those that were kept are shown")
     return parse(parser)
+
+
+def absent(args):
+    left = [name for name in MODELS if name not in args.models]
+    return f" Not run: {', '.join(left)}." if left else ""
 
 
 def main():
@@ -134,8 +141,8 @@ def main():
     args.quark = find_peer(args)
     head = ["# Formats", "",
             f"{datetime.date.today()}, {machine()}; judged on {args.judge} samples. Peer: amd-quark {args.quark or 'absent'}."
-            + (" Times were not measured." if args.no_times else "")
-            + "".join(f" Not run: {name}." for name in MODELS if name not in args.models), "",
+            + (" Times are of another run, one round, where there are any." if args.no_times else "")
+            + absent(args), "",
             *__doc__.split("\n\n")[2].splitlines(), "",
             "| preset | model | ours dB | equalized on samples | solved on samples | Quark dB | difference | equalized | solved "
             "| ours s | Quark s, call / process | Quark / ours, call / process | |",

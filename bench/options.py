@@ -58,10 +58,14 @@ def find_peer(args):
     return quark
 
 
+def has_kept(args, name):
+    return bool(args.keep) and pathlib.Path(args.keep, f"{name}.json").exists()
+
+
 def kept(args, name, make):
     """An answer of an earlier run, or a new one, which is kept."""
     path = pathlib.Path(args.keep, f"{name}.json") if args.keep else None
-    if path and path.exists():
+    if has_kept(args, name):
         return json.loads(path.read_text())
     answer = make()
     if path:
