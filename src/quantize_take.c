@@ -64,9 +64,13 @@ static int refuse_samples(const struct by_config *config,
                        settings->stats ? "stats" : "max-memory", reason);
     if (settings->measures)
         return 0;
-    if (callback)
-        return by_fail(err, BARYON_ERR_USAGE, "samples have no meaning with %s", reason);
-    return refuse_groups(config, reason, err);
+    const int status =
+        callback ? by_fail(err, BARYON_ERR_USAGE, "samples have no meaning with %s", reason)
+                 : refuse_groups(config, reason, err);
+    if (status < 0 && recipe->approach == BY_APPROACH_STATIC)
+        by_err_hint(err, "leave it out, or use samples by --bias-correction auto, --cle auto or "
+                         "--rounding descent");
+    return status;
 }
 
 static int refuse_measuring(const struct by_recipe *recipe, struct baryon_error *err)
