@@ -50,7 +50,7 @@ static float bf16_value(uint32_t code)
 
 static int64_t level_of(const struct by_dtype *dtype, uint32_t code)
 {
-    const int64_t sign = dtype->low < 0 ? 1ll << (dtype->bits - 1) : 0;
+    const int64_t sign = dtype->low < 0 ? (int64_t)1 << (dtype->bits - 1) : 0;
     return (int64_t)(code ^ (uint64_t)sign) - sign;
 }
 
