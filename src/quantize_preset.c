@@ -71,7 +71,7 @@ static void look_at_list(const char *list, const char *word, size_t length, stru
 {
     if (list_has(list, word, length))
         held->holds++;
-    else if (*word == '-' ? !list_has(list, word + 1, length - 1) : true)
+    else if (*word != '-' || !list_has(list, word + 1, length - 1))
         held->unsaid = true;
 }
 

@@ -2,7 +2,6 @@
 #include "quant/lower_node.h"
 #include "quant/nbits.h"
 #include "quant/rounded.h"
-#include "quant/weights.h"
 #include "quantize_solve_internal.h"
 
 bool by_solve_floats_stay(const struct by_solving *solving)
@@ -33,13 +32,7 @@ static int through_blocks(const struct by_solving *solving, const struct by_quan
                           const float *values, float *out, struct baryon_error *err)
 {
     struct by_nbits made;
-    const struct by_ints *dims = &row->value->initializer->dims;
-    const struct by_weight_view view = {.values = values,
-                                        .rank = dims->count,
-                                        .dims = dims->at,
-                                        .axis = row->params.axis,
-                                        .group_axis = row->params.group_axis,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, &row->params, values);
     const struct by_nbits_spec spec = by_nbits_spec_of(&solving->recipe, row, false);
     if (by_nbits_open(&made, &view, &spec, solving->q->pool, err) < 0)
         return -1;

@@ -1,6 +1,6 @@
 #include "quant/lower_block.h"
 
-#include "dtype/block.h"
+#include "quant/rounded.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,22 +13,10 @@ bool by_lower_is_stored(const struct by_quant_row *row)
     return row->role != BY_ROLE_ACTIVATION && !row->keep_float && by_spec_is_block(&row->spec);
 }
 
-static struct by_block_cast cast_of(const struct by_quant_row *row)
-{
-    const struct by_ints *dims = &row->value->initializer->dims;
-    const struct by_tensor_spec *spec = &row->spec;
-    return (struct by_block_cast){.dims = dims->at,
-                                  .rank = dims->count,
-                                  .axis = row->block_axis,
-                                  .size = (size_t)spec->block.size,
-                                  .ties = spec->block.ties,
-                                  .from_bf16 = spec->block.from_bf16};
-}
-
 static int extent_of(const struct by_quant_row *row, struct by_block_extent *extent,
                      struct baryon_error *err)
 {
-    const struct by_block_cast cast = cast_of(row);
+    const struct by_block_cast cast = by_quant_cast(row);
     return by_block_extent(row->spec.format, &cast, extent, err);
 }
 
@@ -194,7 +182,7 @@ int by_lower_block_fill(const struct by_quant_row *row, const float *values, str
                         uint8_t *codes, float *scales, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    const struct by_block_cast cast = cast_of(row);
+    const struct by_block_cast cast = by_quant_cast(row);
     struct by_block_extent extent;
     if (extent_of(row, &extent, err))
         return -1;

@@ -6,7 +6,7 @@
 
 #include "quant/floats.h"
 #include "quant/lower_block.h"
-#include "quant/weights.h"
+#include "quant/rounded.h"
 
 #include <string.h>
 
@@ -68,13 +68,7 @@ static int fill_nearest(struct by_lowering *lowering, size_t index, const float 
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct by_params *params = by_quant_params(lowering->plan, index);
-    const struct by_ints *dims = &row->value->initializer->dims;
-    const struct by_weight_view view = {.values = values,
-                                        .rank = dims->count,
-                                        .dims = dims->at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, params, values);
     if (!params->count)
         return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale yet", row->value->name);
     return by_weight_quantize(&view, &row->spec, params, pool, out, size, err);

@@ -7,6 +7,7 @@
 #include "quant/lower.h"
 #include "quant/lower_node.h"
 #include "quant/nbits.h"
+#include "quant/rounded.h"
 #include "quant/unfit.h"
 
 #include "onnx/load.h"
@@ -97,12 +98,7 @@ static int quantize(struct lowering *lowering, struct by_quant_row *row, struct 
     struct by_floats_view floats;
     if (by_floats_open(&floats, tensor, err))
         return -1;
-    const struct by_weight_view view = {.values = floats.values,
-                                        .rank = tensor->dims.count,
-                                        .dims = tensor->dims.at,
-                                        .axis = row->params.axis,
-                                        .group_axis = row->params.group_axis,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, &row->params, floats.values);
     const int failed =
         row->rounded
             ? by_nbits_take(&matrix->made, &view, &matrix->spec, &row->params, row->rounded, err)

@@ -4,7 +4,7 @@
 #include "quant/floats.h"
 #include "quant/nbits.h"
 #include "quant/params_internal.h"
-#include "quant/weights.h"
+#include "quant/rounded.h"
 
 #include <string.h>
 
@@ -54,17 +54,11 @@ static int search_blocks(const struct by_recipe *recipe, const struct by_quant_r
 static int search(const struct by_recipe *recipe, const struct by_quant_row *row,
                   struct by_pool *pool, struct found *found, struct baryon_error *err)
 {
-    const struct by_ints *dims = &row->value->initializer->dims;
     struct by_floats_view floats;
     by_arena_init(&found->arena, 0);
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
-    const struct by_weight_view view = {.values = floats.values,
-                                        .rank = dims->count,
-                                        .dims = dims->at,
-                                        .axis = row->params.axis,
-                                        .group_axis = row->params.group_axis,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, &row->params, floats.values);
     const int failed = recipe->approach == BY_APPROACH_NBITS
                            ? search_blocks(recipe, row, &view, pool, found, err)
                            : by_weight_params(&view, &row->spec, pool, &found->arena,

@@ -45,6 +45,8 @@ bool by_place_is_float(const struct baryon_value *value);
 /* One that may be quantized: where float16 becomes float32, what stayed float16 may not. */
 bool by_place_takes(const struct by_placing *placing, const struct baryon_value *value);
 bool by_place_is_constant(const struct baryon_value *value);
+/* The node stays float for this reason, if it does not for another. */
+void by_place_keep(struct by_placing *placing, const struct baryon_node *node, const char *why);
 int by_place_any_picks(const struct by_patterns *patterns, const char *name, bool *picks,
                        struct baryon_error *err);
 bool by_place_in(const struct by_placing *placing, const struct baryon_value *value);

@@ -29,10 +29,7 @@ static void keep(struct by_placing *placing, const struct baryon_value *value, u
     if (!node || node->graph != placing->graph || !depth || !hands_on(node) ||
         placing->stays[node->index] == in_logarithm)
         return;
-    if (!placing->stays[node->index]) {
-        placing->stays[node->index] = in_logarithm;
-        placing->kind[node->index] = BY_NODE_FLOAT;
-    }
+    by_place_keep(placing, node, in_logarithm);
     for (size_t i = 0; i < node->input.count; i++)
         keep(placing, by_node_in(node, i), depth - 1);
 }

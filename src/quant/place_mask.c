@@ -86,21 +86,13 @@ static int judge(struct masking *masking, const struct baryon_value *value)
 
 /* --- From Softmax back to it --- */
 
-static void keep(struct by_placing *placing, const struct baryon_node *node)
-{
-    if (placing->stays[node->index])
-        return;
-    placing->stays[node->index] = by_place_masked;
-    placing->kind[node->index] = BY_NODE_FLOAT;
-}
-
 /* The nodes that make the mask. */
 static void keep_mask(struct by_placing *placing, const struct baryon_value *value)
 {
     const struct baryon_node *node = value->producer;
     if (!node || node->graph != placing->graph || placing->stays[node->index] == by_place_masked)
         return;
-    keep(placing, node);
+    by_place_keep(placing, node, by_place_masked);
     for (size_t i = 0; i < node->input.count; i++)
         if (by_place_is_float(by_node_in(node, i)))
             keep_mask(placing, by_node_in(node, i));
@@ -148,7 +140,7 @@ static bool walk(struct masking *masking, const struct baryon_value *value, unsi
             found |= by_place_is_float(by_node_in(node, i)) &&
                      walk(masking, by_node_in(node, i), depth - 1);
     if (found)
-        keep(masking->placing, node);
+        by_place_keep(masking->placing, node, by_place_masked);
     return found;
 }
 
@@ -163,7 +155,7 @@ int by_place_masks(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count && !masking.failed; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
         if (node && by_node_is(node, "Softmax") && walk(&masking, by_node_in(node, 0), DEPTH))
-            keep(placing, node);
+            by_place_keep(placing, node, by_place_masked);
     }
     return masking.failed ? -1 : 0;
 }

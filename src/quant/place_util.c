@@ -31,6 +31,14 @@ bool by_place_takes(const struct by_placing *placing, const struct baryon_value 
            (value->elem != BY_ELEM_FLOAT16 || placing->recipe->half_floats != BY_HALF_TO_FLOAT32);
 }
 
+void by_place_keep(struct by_placing *placing, const struct baryon_node *node, const char *why)
+{
+    if (placing->stays[node->index])
+        return;
+    placing->stays[node->index] = why;
+    placing->kind[node->index] = BY_NODE_FLOAT;
+}
+
 /* One that is an input as well counts: a quantized model has no use for another value of it. */
 bool by_place_is_constant(const struct baryon_value *value)
 {

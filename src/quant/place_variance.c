@@ -45,14 +45,6 @@ static bool is_greater(const struct baryon_value *value, const struct baryon_val
 static const char in_variance[] = "it is part of a variance: a small difference of great numbers";
 static const char in_norm[] = "it is part of a normalization that is written out";
 
-static void keep(struct by_placing *placing, const struct baryon_node *node, const char *why)
-{
-    if (placing->stays[node->index])
-        return;
-    placing->stays[node->index] = why;
-    placing->kind[node->index] = BY_NODE_FLOAT;
-}
-
 /* Marks the nodes between `value` and a mean; true when there is one. */
 static bool walk(struct by_placing *placing, const struct baryon_value *value,
                  const struct baryon_value *root, unsigned depth)
@@ -64,8 +56,8 @@ static bool walk(struct by_placing *placing, const struct baryon_value *value,
     if (is_mean(node)) {
         const struct baryon_value *in = by_node_in(node, 0);
         if (in && in->producer && is_square(in->producer))
-            keep(placing, in->producer, in_variance);
-        keep(placing, node, in_variance);
+            by_place_keep(placing, in->producer, in_variance);
+        by_place_keep(placing, node, in_variance);
         return true;
     }
     if (!hands_on(node) && !is_square(node))
@@ -73,7 +65,7 @@ static bool walk(struct by_placing *placing, const struct baryon_value *value,
     for (size_t i = 0; i < node->input.count; i++)
         found |= walk(placing, by_node_in(node, i), root, depth - 1);
     if (found)
-        keep(placing, node, in_variance);
+        by_place_keep(placing, node, in_variance);
     return found;
 }
 
@@ -148,7 +140,7 @@ static void keep_end(struct by_placing *placing, const struct baryon_value *valu
         const struct baryon_value *beside = other(node, value);
         if (!beside || !(by_place_is_constant(beside) || is_kept(placing, beside)))
             return;
-        keep(placing, node, in_norm);
+        by_place_keep(placing, node, in_norm);
         value = by_node_out(node, 0);
     }
 }
@@ -160,7 +152,7 @@ static void keep_centred(struct by_placing *placing, const struct baryon_node *s
     if (!node || node->graph != placing->graph || !by_node_is(node, "Sub"))
         return;
     for (const struct baryon_value *mean = by_node_in(sub, 1);; mean = by_node_in(node, 0)) {
-        keep(placing, node, in_norm);
+        by_place_keep(placing, node, in_norm);
         node = mean ? mean->producer : NULL;
         if (!node || node->graph != placing->graph || !spreads(node))
             return;
@@ -176,7 +168,7 @@ static void keep_products(struct by_placing *placing, const struct baryon_value 
         if (!node || node->graph != placing->graph || !(computes(node) || spreads(node)))
             continue;
         const struct baryon_value *beside = computes(node) ? other(node, inverse) : NULL;
-        keep(placing, node, in_norm);
+        by_place_keep(placing, node, in_norm);
         if (!beside || by_place_is_constant(beside)) {
             keep_products(placing, by_node_out(node, 0), depth - 1);
             continue;
@@ -189,13 +181,13 @@ static void keep_products(struct by_placing *placing, const struct baryon_value 
 static void keep_norm(struct by_placing *placing, const struct baryon_node *root)
 {
     const struct baryon_value *out = by_node_out(root, 0);
-    keep(placing, root, in_variance);
+    by_place_keep(placing, root, in_variance);
     keep_products(placing, out, DEPTH);
     for (size_t k = 0; k < out->use_count; k++) {
         const struct baryon_node *node = out->uses[k].node;
         if (!node || node->graph != placing->graph || !by_node_is(node, "Reciprocal"))
             continue;
-        keep(placing, node, in_variance);
+        by_place_keep(placing, node, in_variance);
         keep_products(placing, by_node_out(node, 0), DEPTH);
     }
 }

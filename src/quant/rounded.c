@@ -1,10 +1,20 @@
 #include "quant/rounded.h"
 
-#include "dtype/block.h"
 #include "ir/tensor.h"
-#include "quant/weights.h"
 
-static struct by_block_cast block_cast(const struct by_quant_row *row)
+struct by_weight_view by_quant_view(const struct by_quant_row *row, const struct by_params *params,
+                                    const float *values)
+{
+    const struct by_ints *dims = &row->value->initializer->dims;
+    return (struct by_weight_view){.values = values,
+                                   .rank = dims->count,
+                                   .dims = dims->at,
+                                   .axis = params->axis,
+                                   .group_axis = params->group_axis,
+                                   .name = row->value->name};
+}
+
+struct by_block_cast by_quant_cast(const struct by_quant_row *row)
 {
     const struct by_ints *dims = &row->value->initializer->dims;
     const struct by_block_spec *block = &row->spec.block;
@@ -21,13 +31,7 @@ static int round_integers(const struct by_quant_plan *plan, size_t index, const 
 {
     const struct by_quant_row *row = &plan->rows.at[index];
     const struct by_params *params = by_quant_params(plan, index);
-    const struct by_ints *dims = &row->value->initializer->dims;
-    const struct by_weight_view view = {.values = values,
-                                        .rank = dims->count,
-                                        .dims = dims->at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, params, values);
     return by_weight_round(&view, &row->spec, params, pool, out, err);
 }
 
@@ -35,7 +39,7 @@ int by_quant_round(const struct by_quant_plan *plan, size_t index, const float *
                    struct by_pool *pool, float *out, struct baryon_error *err)
 {
     const struct by_quant_row *row = &plan->rows.at[index];
-    const struct by_block_cast cast = block_cast(row);
+    const struct by_block_cast cast = by_quant_cast(row);
     size_t count;
     if (by_spec_is_integer(&row->spec))
         return round_integers(plan, index, values, pool, out, err);
@@ -50,7 +54,7 @@ int by_quant_steps(const struct by_quant_plan *plan, size_t index, const float *
                    struct by_pool *pool, float *steps, float *held, struct baryon_error *err)
 {
     const struct by_quant_row *row = &plan->rows.at[index];
-    const struct by_block_cast cast = block_cast(row);
+    const struct by_block_cast cast = by_quant_cast(row);
     size_t count;
     if (by_spec_is_block(&row->spec))
         return by_block_steps(row->spec.format, values, &cast, pool, steps, held, err);
