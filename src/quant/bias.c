@@ -2,7 +2,7 @@
 
 #include "ir/tensor.h"
 #include "quant/half.h"
-#include "quant/weights.h"
+#include "quant/rounded.h"
 
 /* --- Products --- */
 
@@ -61,13 +61,7 @@ static int widen(const struct by_quant_row *row, const uint8_t *bytes, size_t co
 static int freeze_values(struct by_quant_plan *plan, struct by_quant_row *row, const float *values,
                          size_t count, struct baryon_error *err)
 {
-    const struct baryon_tensor *tensor = row->value->initializer;
-    const struct by_params *params = &row->params;
-    const struct by_weight_view view = {.values = values,
-                                        .rank = tensor->dims.count,
-                                        .dims = tensor->dims.at,
-                                        .axis = params->axis,
-                                        .group_axis = params->group_axis};
+    const struct by_weight_view view = by_quant_view(row, &row->params, values);
     size_t size;
     if (by_elem_bytes(row->spec.elem, count, &size, err) < 0)
         return -1;
@@ -75,7 +69,7 @@ static int freeze_values(struct by_quant_plan *plan, struct by_quant_row *row, c
     row->rounded = by_arena_alloc(&plan->arena, count, sizeof *row->rounded, err);
     int status = bytes && row->rounded ? 0 : -1;
     if (status == 0)
-        status = by_weight_quantize(&view, &row->spec, params, NULL, bytes, size, err);
+        status = by_weight_quantize(&view, &row->spec, &row->params, NULL, bytes, size, err);
     if (status == 0)
         status = widen(row, bytes, count, err);
     by_free(bytes);

@@ -45,54 +45,55 @@ static bool is_greater(const struct baryon_value *value, const struct baryon_val
 static const char in_variance[] = "it is part of a variance: a small difference of great numbers";
 static const char in_norm[] = "it is part of a normalization that is written out";
 
-/* Marks the nodes between `value` and a mean; true when there is one. */
-static bool walk(struct by_placing *placing, const struct baryon_value *value,
-                 const struct baryon_value *root, unsigned depth)
+/* The way back to a mean. */
+struct way {
+    struct by_placing *placing;
+    const struct baryon_value *root; /* nothing greater lies on the way; NULL: whatever does */
+    bool marks;                      /* what lies on it */
+};
+
+static void mark(const struct way *way, const struct baryon_node *node)
+{
+    if (way->marks)
+        by_place_keep(way->placing, node, in_variance);
+}
+
+static void mark_mean(const struct way *way, const struct baryon_node *mean)
+{
+    const struct baryon_value *in = by_node_in(mean, 0);
+    if (in && in->producer && is_square(in->producer))
+        mark(way, in->producer);
+    mark(way, mean);
+}
+
+/* True when there is a mean so many operators before `value`. */
+static bool walk(const struct way *way, const struct baryon_value *value, unsigned depth)
 {
     const struct baryon_node *node = value ? value->producer : NULL;
     bool found = false;
-    if (!node || node->graph != placing->graph || !depth || is_greater(value, root))
+    if (!node || node->graph != way->placing->graph || !depth ||
+        (way->root && is_greater(value, way->root)))
         return false;
     if (is_mean(node)) {
-        const struct baryon_value *in = by_node_in(node, 0);
-        if (in && in->producer && is_square(in->producer))
-            by_place_keep(placing, in->producer, in_variance);
-        by_place_keep(placing, node, in_variance);
+        mark_mean(way, node);
         return true;
     }
-    if (!hands_on(node) && !is_square(node))
-        return false;
-    for (size_t i = 0; i < node->input.count; i++)
-        found |= walk(placing, by_node_in(node, i), root, depth - 1);
+    for (size_t i = 0; (hands_on(node) || is_square(node)) && i < node->input.count; i++)
+        found |= walk(way, by_node_in(node, i), depth - 1);
     if (found)
-        by_place_keep(placing, node, in_variance);
+        mark(way, node);
     return found;
 }
 
-/* As walk(), without a mark. */
-static bool leads_to_mean(const struct by_placing *placing, const struct baryon_value *value,
-                          unsigned depth)
-{
-    const struct baryon_node *node = value ? value->producer : NULL;
-    if (!node || node->graph != placing->graph || !depth)
-        return false;
-    if (is_mean(node))
-        return true;
-    for (size_t i = 0; (hands_on(node) || is_square(node)) && i < node->input.count; i++)
-        if (leads_to_mean(placing, by_node_in(node, i), depth - 1))
-            return true;
-    return false;
-}
-
 /* Whether a mean is taken from a mean on the way. */
-static bool cancels(const struct by_placing *placing, const struct baryon_value *value,
-                    unsigned depth)
+static bool cancels(struct by_placing *placing, const struct baryon_value *value, unsigned depth)
 {
+    const struct way way = {.placing = placing};
     const struct baryon_node *node = value ? value->producer : NULL;
     if (!node || node->graph != placing->graph || !depth || is_mean(node) || !hands_on(node))
         return false;
-    if (by_node_is(node, "Sub") && leads_to_mean(placing, by_node_in(node, 0), depth - 1) &&
-        leads_to_mean(placing, by_node_in(node, 1), depth - 1))
+    if (by_node_is(node, "Sub") && walk(&way, by_node_in(node, 0), depth - 1) &&
+        walk(&way, by_node_in(node, 1), depth - 1))
         return true;
     for (size_t i = 0; i < node->input.count; i++)
         if (cancels(placing, by_node_in(node, i), depth - 1))
@@ -193,7 +194,7 @@ static void keep_norm(struct by_placing *placing, const struct baryon_node *root
 }
 
 /* Floats without blocks hold the mean of what is squared after the mean was taken off. */
-static bool holds(const struct by_placing *placing, const struct baryon_node *root)
+static bool holds(struct by_placing *placing, const struct baryon_node *root)
 {
     const struct by_tensor_spec *spec = &placing->recipe->activation;
     return spec->format && !by_spec_is_block(spec) && !cancels(placing, by_node_in(root, 0), DEPTH);
@@ -207,7 +208,8 @@ void by_place_variances(struct by_placing *placing)
         const struct baryon_node *node = placing->graph->node.at[i];
         const struct baryon_value *out =
             node && by_node_is(node, "Sqrt") ? by_node_out(node, 0) : NULL;
-        if (out && !holds(placing, node) && walk(placing, by_node_in(node, 0), out, DEPTH))
+        const struct way way = {placing, out, true};
+        if (out && !holds(placing, node) && walk(&way, by_node_in(node, 0), DEPTH))
             keep_norm(placing, node);
     }
 }

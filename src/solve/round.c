@@ -2,7 +2,7 @@
 
 #include "quant/floats.h"
 #include "quant/params.h"
-#include "quant/weights.h"
+#include "quant/rounded.h"
 
 void by_round_choice_release(struct by_round_choice *choice)
 {
@@ -204,14 +204,8 @@ static int quantize_biases(const struct by_quant_plan *plan, size_t place, bool 
                            struct by_pool *pool, float *biases, struct baryon_error *err)
 {
     const struct by_quant_row *row = &plan->rows.at[place];
-    const struct by_ints *dims = &row->value->initializer->dims;
     struct by_params params = *by_quant_params(plan, place);
-    const struct by_weight_view view = {.values = biases,
-                                        .rank = dims->count,
-                                        .dims = dims->at,
-                                        .axis = params.axis,
-                                        .group_axis = -1,
-                                        .name = row->value->name};
+    const struct by_weight_view view = by_quant_view(row, &params, biases);
     struct by_arena arena;
     double error;
     by_arena_init(&arena, 0);
