@@ -1,8 +1,8 @@
-"""Rounding to number formats: gigabytes a second, read and written, beside memcpy of the same values.
+"""Rounding to number formats, their codes and the way back: gigabytes a second, read and written, beside memcpy of the same values.
 
     dtype.py [--megabytes 256] [--threads 1,0] [--tries 7] [--write]
 
-Values are normal ones in an array of rows of 1,024. 0 threads: all that the process may use; memcpy has one.
+Values are normal ones in an array of rows of 1,024; what blocks share is not counted. 0 threads: all that the process may use; memcpy has one.
 Best of the tries. --write: into results/dtype.md.
 """
 

@@ -1,29 +1,12 @@
 /* Arrays in blocks: where the blocks lie, and all of them on all threads. */
-#include "dtype/block.h"
+#include "dtype/block_work.h"
 
-#include "dtype/block_fast.h"
-#include "dtype/block_plain.h"
 #include "ir/tensor.h"
-
-#include <math.h>
-#include <string.h>
 
 #define GRAIN   16384 /* values of a piece, about */
 #define COLUMNS 512
 
 #define TENSOR_SCALE_MAX 0x1p100f
-
-struct work {
-    const struct by_dtype *dtype;
-    const struct by_block_cast *cast;
-    struct by_block_extent extent;
-    struct by_block_grid grid;
-    size_t chunks; /* of columns, each of the blocks that begin in one row */
-    const float *in;
-    float *out, *steps;
-    uint8_t *codes, *scales;
-    const uint8_t *from_codes, *from_scales;
-};
 
 static int check(const struct by_dtype *dtype, const struct by_block_cast *cast,
                  struct baryon_error *err)
@@ -63,6 +46,7 @@ int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *ca
                     struct by_block_extent *extent, struct baryon_error *err)
 {
     struct by_block_extent e = {.size = cast->size ? cast->size : dtype->block.size};
+    size_t whole;
     if (check(dtype, cast, err) || by_dims_count(cast->dims, cast->rank, &e.values, err))
         return -1;
     const size_t axis = cast->rank < 2   ? 0
@@ -76,7 +60,7 @@ int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *ca
     }
     e.blocks = e.outer * e.inner * e.per_line; /* no more than values */
     e.block_bytes = bytes_of_shared(dtype, e.size);
-    if (by_mul_overflow(e.blocks, e.size, &e.codes) ||
+    if (by_mul_overflow(e.blocks, e.size, &whole) ||
         by_mul_overflow(e.blocks, e.block_bytes, &e.scale_bytes))
         return by_fail(err, BARYON_ERR_INPUT, "%zu blocks of %zu elements overflow", e.blocks,
                        e.size);
@@ -84,95 +68,42 @@ int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *ca
     return 0;
 }
 
-/* Block number `index` in the order of codes: what there is of it, and where in the array. */
-static size_t locate(const struct by_block_extent *extent, size_t index,
-                     struct by_block_place *place)
-{
-    const size_t line = index / extent->per_line, begin = index % extent->per_line * extent->size;
-    const size_t left = extent->length - begin;
-    place->count = left < extent->size ? left : extent->size;
-    place->stride = extent->inner;
-    place->size = extent->size;
-    place->first = (uint64_t)index * extent->size;
-    return (line / extent->inner * extent->length + begin) * extent->inner + line % extent->inner;
-}
-
-static int run(struct work *work, by_piece_fn *piece, const struct by_team *team,
-               struct baryon_error *err)
-{
-    const size_t size = work->extent.size;
-    return by_team_for(team, work->extent.blocks, size < GRAIN ? GRAIN / size : 1, piece, work,
-                       err);
-}
-
 /* --- Block by block, the plain way --- */
 
-/* Of block `index`, which begins at element `at`. */
-typedef void do_block(const struct work *work, const struct by_block_place *place, size_t index,
-                      size_t at);
-
-static int each_block(const struct work *work, size_t begin, size_t end, do_block *act)
+/* Block number `index`, the array's axis moved to the end. */
+static void locate(const struct by_block_extent *extent, size_t index, struct by_block_at *at)
 {
-    struct by_block_place place;
+    const size_t line = index / extent->per_line, block = index % extent->per_line;
+    const size_t outer = line / extent->inner, column = line % extent->inner;
+    const size_t begin = block * extent->size, left = extent->length - begin;
+    at->place.count = left < extent->size ? left : extent->size;
+    at->place.stride = extent->inner;
+    at->place.size = extent->size;
+    at->place.first = (uint64_t)index * extent->size;
+    at->value = (outer * extent->length + begin) * extent->inner + column;
+    at->block = (outer * extent->per_line + block) * extent->inner + column;
+}
+
+static int plain_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct by_block_work *work = context;
+    struct by_block_at at;
+    (void)worker, (void)err;
     for (size_t i = begin; i < end; i++) {
-        const size_t at = locate(&work->extent, i, &place);
-        act(work, &place, i, at);
+        locate(&work->extent, i, &at);
+        work->acts->plain(work, &at);
     }
     return 0;
 }
 
-static void round_block(const struct work *work, const struct by_block_place *place, size_t index,
-                        size_t at)
-{
-    (void)index;
-    by_block_plain_round(work->dtype, work->cast, place, work->in + at, work->out + at);
-}
-
-static void encode_block(const struct work *work, const struct by_block_place *place, size_t index,
-                         size_t at)
-{
-    uint8_t *scale = work->scales + index * work->extent.block_bytes;
-    memset(scale, 0, work->extent.block_bytes);
-    by_block_plain_encode(work->dtype, work->cast, place, work->in + at,
-                          work->codes + index * work->extent.size, scale);
-}
-
-static void decode_block(const struct work *work, const struct by_block_place *place, size_t index,
-                         size_t at)
-{
-    by_block_plain_decode(work->dtype, work->cast, place,
-                          work->from_codes + index * work->extent.size,
-                          work->from_scales + index * work->extent.block_bytes, work->out + at);
-}
-
-static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
-                       struct baryon_error *err)
-{
-    (void)worker, (void)err;
-    return each_block(context, begin, end, round_block);
-}
-
-static int encode_piece(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
-{
-    (void)worker, (void)err;
-    return each_block(context, begin, end, encode_block);
-}
-
-static int decode_piece(void *context, size_t begin, size_t end, unsigned worker,
-                        struct baryon_error *err)
-{
-    (void)worker, (void)err;
-    return each_block(context, begin, end, decode_block);
-}
-
-/* --- Rounding, in vectors --- */
+/* --- In vectors --- */
 
 /* Where the axis is the last one: lines, or all of them as one where blocks fill them. */
 static int line_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
-    const struct work *work = context;
+    const struct by_block_work *work = context;
     const size_t length = work->extent.length, per_line = work->extent.per_line;
     (void)worker, (void)err;
     while (begin < end) {
@@ -180,9 +111,7 @@ static int line_piece(void *context, size_t begin, size_t end, unsigned worker,
         size_t count = (end - begin) * work->extent.size;
         if (length % work->extent.size && count > length - first)
             count = length - first;
-        const size_t at = line * length + first;
-        by_block_fast_line(work->dtype, work->cast, &work->grid, work->in + at, count,
-                           work->out + at);
+        work->acts->line(work, line * length + first, count, begin);
         begin += (count + work->extent.size - 1) / work->extent.size;
     }
     return 0;
@@ -192,7 +121,7 @@ static int line_piece(void *context, size_t begin, size_t end, unsigned worker,
 static int columns_piece(void *context, size_t begin, size_t end, unsigned worker,
                          struct baryon_error *err)
 {
-    const struct work *work = context;
+    const struct by_block_work *work = context;
     const struct by_block_extent *extent = &work->extent;
     (void)worker, (void)err;
     for (size_t i = begin; i < end; i++) {
@@ -203,13 +132,13 @@ static int columns_piece(void *context, size_t begin, size_t end, unsigned worke
         const size_t columns = extent->inner - column < COLUMNS ? extent->inner - column : COLUMNS;
         const size_t at =
             (slab / extent->per_line * extent->length + first) * extent->inner + column;
-        by_block_fast_columns(work->dtype, work->cast, &work->grid, work->in + at, rows,
-                              extent->inner, columns, work->out + at);
+        work->acts->columns(work, at, rows, columns, slab * extent->inner + column);
     }
     return 0;
 }
 
-static int run_columns(struct work *work, const struct by_team *team, struct baryon_error *err)
+static int run_columns(struct by_block_work *work, const struct by_team *team,
+                       struct baryon_error *err)
 {
     const struct by_block_extent *extent = &work->extent;
     work->chunks = extent->inner / COLUMNS + (extent->inner % COLUMNS > 0);
@@ -219,92 +148,15 @@ static int run_columns(struct work *work, const struct by_team *team, struct bar
                        each < GRAIN ? GRAIN / each : 1, columns_piece, work, err);
 }
 
-int by_block_round_team(const struct by_dtype *dtype, const float *in,
-                        const struct by_block_cast *cast, const struct by_team *team, float *out,
-                        struct baryon_error *err)
+int by_block_run(struct by_block_work *work, const struct by_block_acts *acts, bool fast,
+                 const struct by_team *team, struct baryon_error *err)
 {
-    struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = out};
-    if (by_block_extent(dtype, cast, &work.extent, err))
-        return -1;
-    if (work.extent.values == 1) {
-        *out = by_block_plain_value(cast, *in);
+    const size_t size = work->extent.size;
+    work->acts = acts;
+    if (!work->extent.values)
         return 0;
-    }
-    if (!work.extent.values)
-        return 0;
-    if (!by_block_fast_grid(dtype, cast, &work.grid))
-        return run(&work, round_piece, team, err);
-    return work.extent.inner == 1 ? run(&work, line_piece, team, err)
-                                  : run_columns(&work, team, err);
-}
-
-int by_block_round(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
-                   struct by_pool *pool, float *out, struct baryon_error *err)
-{
-    struct by_pool_team team;
-    by_pool_team(&team, pool);
-    return by_block_round_team(dtype, in, cast, &team.team, out, err);
-}
-
-/* --- The grid --- */
-
-static void step_block(const struct work *work, const struct by_block_place *place, size_t index,
-                       size_t at)
-{
-    (void)index;
-    by_block_plain_steps(work->dtype, work->cast, place, work->in + at, work->steps + at,
-                         work->out + at);
-}
-
-static int step_piece(void *context, size_t begin, size_t end, unsigned worker,
-                      struct baryon_error *err)
-{
-    (void)worker, (void)err;
-    return each_block(context, begin, end, step_block);
-}
-
-int by_block_steps(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
-                   struct by_pool *pool, float *steps, float *held, struct baryon_error *err)
-{
-    struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = held, .steps = steps};
-    struct by_pool_team team;
-    if (dtype->block.scaled)
-        return by_fail(err, BARYON_ERR_INTERNAL, "blocks of %s share no power of two", dtype->name);
-    if (by_block_extent(dtype, cast, &work.extent, err))
-        return -1;
-    if (work.extent.values == 1) { /* stays as it is */
-        *held = by_block_plain_value(cast, *in);
-        *steps = *held != 0 ? fabsf(*held) : 1;
-        return 0;
-    }
-    by_pool_team(&team, pool);
-    return work.extent.values ? run(&work, step_piece, &team.team, err) : 0;
-}
-
-/* --- In memory --- */
-
-static int run_on_pool(struct work *work, by_piece_fn *piece, struct by_pool *pool,
-                       struct baryon_error *err)
-{
-    struct by_pool_team team;
-    if (by_block_extent(work->dtype, work->cast, &work->extent, err))
-        return -1;
-    by_pool_team(&team, pool);
-    return run(work, piece, &team.team, err);
-}
-
-int by_block_encode(const struct by_dtype *dtype, const float *in, const struct by_block_cast *cast,
-                    struct by_pool *pool, uint8_t *codes, uint8_t *scales, struct baryon_error *err)
-{
-    struct work work = {.dtype = dtype, .cast = cast, .in = in, .codes = codes, .scales = scales};
-    return run_on_pool(&work, encode_piece, pool, err);
-}
-
-int by_block_decode(const struct by_dtype *dtype, const uint8_t *codes, const uint8_t *scales,
-                    const struct by_block_cast *cast, struct by_pool *pool, float *out,
-                    struct baryon_error *err)
-{
-    struct work work = {
-        .dtype = dtype, .cast = cast, .out = out, .from_codes = codes, .from_scales = scales};
-    return run_on_pool(&work, decode_piece, pool, err);
+    if (fast && work->extent.inner > 1)
+        return run_columns(work, team, err);
+    return by_team_for(team, work->extent.blocks, size < GRAIN ? GRAIN / size : 1,
+                       fast ? line_piece : plain_piece, work, err);
 }

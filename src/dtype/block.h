@@ -11,8 +11,9 @@
  * In memory a block is the codes of its elements (by_dtype_pack() packs them) and a few bytes of
  * what they share: an exponent with bias 127, 255 for NaN (nvfp4: a code of fp8_e4m3), behind it
  * the shifts of sub-blocks, the first in the low bits. So a block with an infinity or NaN comes
- * back as NaN, and one whose power of two would be below 2^-127 is stored with 2^-127. Codes and
- * scales are in the order of the array with its axis moved to the end.
+ * back as NaN, and one whose power of two would be below 2^-127 is stored with 2^-127. Codes lie
+ * as the values do, what is shared as an array would that has a block for each `size` along the
+ * axis: ONNX has codes and scales of DequantizeLinear in this order.
  */
 #ifndef BY_BLOCK_H
 #define BY_BLOCK_H
@@ -32,11 +33,11 @@ struct by_block_cast {
 };
 
 struct by_block_extent {
-    size_t outer, length, inner;               /* the array around its axis */
-    size_t size;                               /* elements of a block */
-    size_t per_line;                           /* blocks */
-    size_t values, blocks, codes, scale_bytes; /* of the array */
-    size_t block_bytes;                        /* of what a block shares */
+    size_t outer, length, inner;        /* the array around its axis */
+    size_t size;                        /* elements of a block */
+    size_t per_line;                    /* blocks */
+    size_t values, blocks, scale_bytes; /* of the array */
+    size_t block_bytes;                 /* of what a block shares */
 };
 
 int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *cast,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define TOP_EXPONENT 254
-#define TILE         8192 /* values */
+#define TILE         8192 /* values of whole rows, about */
 
 static bool is_power(size_t x)
 {
@@ -46,6 +46,8 @@ bool by_block_fast_grid(const struct by_dtype *dtype, const struct by_block_cast
                                    .poisons = block->poisons,
                                    .from_bf16 = cast->from_bf16,
                                    .scaled = block->scaled,
+                                   .top = block->top,
+                                   .twos = block->twos,
                                    .even = cast->ties == BY_TIES_EVEN};
     const int32_t max = (int32_t)by_float_max_code(element), mantissa = element->mantissa;
     grid->levels = (max & ((1 << mantissa) - 1)) | 1 << mantissa;
@@ -86,10 +88,22 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The grid for neighbours in memory; false where no number of lanes makes whole blocks. */
-static bool lay_line(const struct by_dtype *dtype, size_t size, struct by_block_grid *grid)
+static void lay_lanes(size_t width, size_t sub_width, size_t sub_bits, struct by_block_grid *grid)
+{
+    grid->width = width;
+    grid->sub_width = sub_width;
+    grid->sub_bits = sub_bits;
+    for (size_t i = 0; i < BY_LANES_MAX; i++) {
+        grid->lane_bit[i] = (int32_t)(i % width / sub_width);
+        grid->lane_has[i] = i % sub_width ? 0 : -1;
+    }
+}
+
+bool by_block_lay_line(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                       struct by_block_grid *grid)
 {
     const size_t lanes = by_dtype_path_chosen()->lanes, sub = dtype->block.sub;
+    const size_t size = size_of(dtype, cast), sub_width = sub ? sub : 1;
     if (size % lanes ? !is_power(size) || size > lanes : false)
         return false;
     if (sub && (!is_power(sub) || sub > least_of(size, lanes)))
@@ -97,10 +111,32 @@ static bool lay_line(const struct by_dtype *dtype, size_t size, struct by_block_
     grid->rows = size < lanes ? 1 : size / lanes;
     grid->stride = lanes;
     grid->advance = grid->rows * lanes;
-    grid->width = least_of(size, lanes);
     grid->sub_rows = 1;
-    grid->sub_width = sub ? sub : 1;
+    lay_lanes(least_of(size, lanes), sub_width, lanes / sub_width, grid);
     return true;
+}
+
+size_t by_block_lay_columns(const struct by_dtype *dtype, size_t rows, struct by_block_grid *grid)
+{
+    const size_t lanes = by_dtype_path_chosen()->lanes, wide = (TILE / rows / lanes + 1) * lanes;
+    grid->rows = rows;
+    grid->stride = wide;
+    grid->advance = lanes;
+    grid->sub_rows = dtype->block.sub ? dtype->block.sub : rows;
+    lay_lanes(1, 1, 1, grid);
+    return wide;
+}
+
+size_t by_block_fill_tile(const struct by_block_grid *grid, const float *in, size_t stride,
+                          size_t columns, float *tile)
+{
+    const size_t lanes = grid->advance, groups = (columns + lanes - 1) / lanes;
+    for (size_t row = 0; row < grid->rows; row++) {
+        float *at = tile + row * grid->stride;
+        memcpy(at, in + row * stride, columns * sizeof *tile);
+        memset(at + columns, 0, (groups * lanes - columns) * sizeof *tile);
+    }
+    return groups;
 }
 
 /* Whole groups; returns how many values they are. */
@@ -123,7 +159,7 @@ void by_block_fast_line(const struct by_dtype *dtype, const struct by_block_cast
                         const struct by_block_grid *grid, const float *in, size_t count, float *out)
 {
     struct by_block_grid line = *grid;
-    if (!lay_line(dtype, size_of(dtype, cast), &line)) {
+    if (!by_block_lay_line(dtype, cast, &line)) {
         plain_line(dtype, cast, in, count, out);
         return;
     }
@@ -143,8 +179,6 @@ static void plain_columns(const struct by_dtype *dtype, const struct by_block_ca
         plain(dtype, cast, in + i, rows, stride, out + i);
 }
 
-/* Columns in a tile, where rows lie close to each other: in the array they may be in the same few
- * lines of a cache. */
 static void do_tile(const struct by_dtype *dtype, const struct by_block_cast *cast,
                     const struct by_block_grid *grid, float *tile, size_t groups)
 {
@@ -162,20 +196,12 @@ void by_block_fast_columns(const struct by_dtype *dtype, const struct by_block_c
                            const struct by_block_grid *grid, const float *in, size_t rows,
                            size_t stride, size_t columns, float *out)
 {
-    float tile[TILE + BY_FAST_SIZE_MAX * BY_LANES_MAX];
-    const size_t lanes = by_dtype_path_chosen()->lanes, wide = (TILE / rows / lanes + 1) * lanes;
+    float tile[BY_TILE];
     struct by_block_grid upright = *grid;
-    upright.rows = rows;
-    upright.stride = wide;
-    upright.advance = lanes;
-    upright.width = upright.sub_width = 1;
-    upright.sub_rows = dtype->block.sub ? dtype->block.sub : rows;
+    const size_t wide = by_block_lay_columns(dtype, rows, &upright);
     for (size_t begin = 0; begin < columns; begin += wide) {
-        const size_t some = least_of(wide, columns - begin), groups = (some + lanes - 1) / lanes;
-        for (size_t row = 0; row < rows; row++) {
-            memcpy(tile + row * wide, in + row * stride + begin, some * sizeof *tile);
-            memset(tile + row * wide + some, 0, (groups * lanes - some) * sizeof *tile);
-        }
+        const size_t some = least_of(wide, columns - begin);
+        const size_t groups = by_block_fill_tile(&upright, in + begin, stride, some, tile);
         do_tile(dtype, cast, &upright, tile, groups);
         for (size_t row = 0; row < rows; row++)
             memcpy(out + row * stride + begin, tile + row * wide, some * sizeof *tile);

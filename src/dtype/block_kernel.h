@@ -10,10 +10,13 @@
 #if LANES == 4
 #define SWAP1(x) __builtin_shufflevector(x, x, 1, 0, 3, 2)
 #define SWAP2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
+#define SWAP4(x) (x)
+#define SWAP8(x) (x)
 #elif LANES == 8
 #define SWAP1(x) __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6)
 #define SWAP2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5)
 #define SWAP4(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
+#define SWAP8(x) (x)
 #else
 #define SWAP1(x) __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
 #define SWAP2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)
@@ -21,23 +24,24 @@
 #define SWAP8(x) __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 
-/* In each lane the greatest of the `width` neighbours that it belongs to. */
-INLINE vints greatest(vints x, size_t width)
-{
-    if (width > 1)
-        x = IMAX(x, SWAP1(x));
-    if (width > 2)
-        x = IMAX(x, SWAP2(x));
-#if LANES > 4
-    if (width > 4)
-        x = IMAX(x, SWAP4(x));
-#endif
-#if LANES > 8
-    if (width > 8)
-        x = IMAX(x, SWAP8(x));
-#endif
-    return x;
-}
+/* Joins what the `width` neighbours have that a lane belongs to; at most LANES. */
+#define ACROSS(name, join)                                                                         \
+    INLINE vints name(vints x, size_t width)                                                       \
+    {                                                                                              \
+        if (width > 1)                                                                             \
+            x = join(x, SWAP1(x));                                                                 \
+        if (width > 2)                                                                             \
+            x = join(x, SWAP2(x));                                                                 \
+        if (LANES > 4 && width > 4)                                                                \
+            x = join(x, SWAP4(x));                                                                 \
+        if (LANES > 8 && width > 8)                                                                \
+            x = join(x, SWAP8(x));                                                                 \
+        return x;                                                                                  \
+    }
+#define BITS_OF(a, b) ((a) | (b))
+
+ACROSS(greatest, IMAX)
+ACROSS(all_bits, BITS_OF)
 
 INLINE vints load_row(const float *in, size_t row, const struct by_block_grid *grid)
 {
@@ -125,19 +129,29 @@ INLINE vints is_short(const float *in, vints exponent, const struct by_block_gri
     return greatest(found & 1, grid->width);
 }
 
+INLINE size_t sub_end(size_t begin, const struct by_block_grid *grid)
+{
+    return begin + grid->sub_rows < grid->rows ? begin + grid->sub_rows : grid->rows;
+}
+
+/* How far the exponent of a lane's sub-block is below its block's. */
+INLINE vints shift_of(const float *in, size_t begin, size_t end, vints exponent,
+                      const struct by_block_grid *grid, bool all)
+{
+    if (!grid->most_shift)
+        return fill(0);
+    const vints top = greatest(peak_of(in, begin, end, grid, all), grid->sub_width) >> 23;
+    return IMIN(exponent - IMIN(top, exponent), fill(grid->most_shift));
+}
+
 INLINE void round_group(float *out, const float *in, vints exponent,
                         const struct by_block_grid *grid, bool quick)
 {
     if (grid->raises)
         exponent += is_short(in, exponent, grid, quick);
     for (size_t begin = 0; begin < grid->rows; begin += grid->sub_rows) {
-        const size_t end =
-            begin + grid->sub_rows < grid->rows ? begin + grid->sub_rows : grid->rows;
-        vints base = exponent - grid->below;
-        if (grid->most_shift) {
-            const vints top = greatest(peak_of(in, begin, end, grid, quick), grid->sub_width) >> 23;
-            base = exponent - IMIN(exponent - IMIN(top, exponent), fill(grid->most_shift));
-        }
+        const size_t end = sub_end(begin, grid);
+        const vints base = exponent - grid->below - shift_of(in, begin, end, exponent, grid, quick);
         const vints limit = limit_of(base, grid);
         for (size_t row = begin; row < end; row++)
             store(out + row * grid->stride,

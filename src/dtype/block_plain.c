@@ -228,7 +228,7 @@ static void put_shift(const struct by_dtype *dtype, uint8_t *scale, size_t i, in
         scale[1 + (bit + k) / 8] |= (uint8_t)((shift >> k & 1) << (bit + k) % 8);
 }
 
-static int get_shift(const struct by_dtype *dtype, const uint8_t *scale, size_t i)
+int by_block_plain_shift(const struct by_dtype *dtype, const uint8_t *scale, size_t i)
 {
     if (!dtype->block.sub)
         return 0;
@@ -250,12 +250,23 @@ static uint8_t stored_scale(const struct block *block, int exponent)
     return (uint8_t)(stored < 0 ? 0 : stored > 2 * BIAS ? 2 * BIAS : stored);
 }
 
-/* What 1 stands for; NaN where that is stored. */
-static double step_of(const struct by_dtype *dtype, const struct by_block_cast *cast, uint8_t scale,
-                      int shift)
+/* What a block stores of its values: the code of a zero has the sign that rounding leaves it. */
+static uint8_t stored_code(const struct block *block, size_t i, double step)
 {
-    if (dtype->block.scaled)
-        return scale_value(cast, scale);
+    const struct by_dtype *dtype = block->dtype;
+    const uint32_t code = code_at(block, i, step), sign = 1u << (dtype->bits - 1);
+    if (dtype->block.twos || (code & ~sign))
+        return (uint8_t)code;
+    return (uint8_t)(signbit(signed_zero(block, value_at(block, i), step)) ? sign : 0);
+}
+
+double by_block_plain_step(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                           uint8_t scale, int shift)
+{
+    if (dtype->block.scaled) {
+        const float step = scale_value(cast, scale);
+        return isnan(step) ? NAN : (double)step;
+    }
     return scale == NAN_SCALE ? NAN : ldexp(1, scale - BIAS - shift);
 }
 
@@ -265,13 +276,14 @@ void by_block_plain_encode(const struct by_dtype *dtype, const struct by_block_c
 {
     const struct block block = {dtype, cast, place, in};
     const int exponent = dtype->block.scaled ? 0 : shared_exponent(&block);
-    *scale = stored_scale(&block, exponent);
     const bool nan = !all_finite(&block);
-    for (size_t i = 0; i < place->size; i++) {
+    *scale = stored_scale(&block, exponent);
+    for (size_t i = 0; i < place->count; i++) {
         const int shift = nan ? 0 : shift_at(&block, i, exponent);
+        const double step = by_block_plain_step(dtype, cast, *scale, shift);
         if (dtype->block.sub && i % dtype->block.sub == 0)
             put_shift(dtype, scale, i, shift);
-        codes[i] = nan ? 0 : (uint8_t)code_at(&block, i, step_of(dtype, cast, *scale, shift));
+        codes[i * place->stride] = nan ? 0 : stored_code(&block, i, step);
     }
 }
 
@@ -280,7 +292,9 @@ void by_block_plain_decode(const struct by_dtype *dtype, const struct by_block_c
                            const uint8_t *scale, float *out)
 {
     for (size_t i = 0; i < place->count; i++) {
-        const double step = step_of(dtype, cast, *scale, get_shift(dtype, scale, i));
-        out[i * place->stride] = (float)(element_value(dtype, codes[i]) * step);
+        const int shift = by_block_plain_shift(dtype, scale, i);
+        const double step = by_block_plain_step(dtype, cast, *scale, shift);
+        const double value = element_value(dtype, codes[i * place->stride]) * step;
+        out[i * place->stride] = isnan(step) ? NAN : (float)value;
     }
 }

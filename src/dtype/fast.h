@@ -1,6 +1,6 @@
 /*
  * Runs of values by the chosen path. False, and nothing done, where that is only known the plain
- * way: powers of two, ties that depend on chance, codes of integers.
+ * way: ties that depend on chance, codes of integers.
  */
 #ifndef BY_DTYPE_FAST_H
 #define BY_DTYPE_FAST_H

@@ -6,8 +6,9 @@
  *   IMAX(a, b), IMIN(a, b)    of vectors of int32_t
  *   ANY(mask)                 whether a lane of the mask is set
  *   LOW(x), HIGH(x)           halves of a vector of floats
+ *   WIDE_BYTES(x), BYTES(x)   from LANES bytes, and to the low ones
  *
- * and gets floats(), codes8(), codes16(), ints() and blocks().
+ * and gets floats(), codes8(), codes16(), powers() and ints().
  */
 #ifndef BY_DTYPE_KERNEL_H
 #define BY_DTYPE_KERNEL_H
@@ -111,25 +112,54 @@ TARGET static void floats(float *out, const float *in, size_t count,
     }
 }
 
-#define CODES(name, type, vector)                                                                  \
+#define SHORTS(x) __builtin_convertvector(x, vshorts)
+#define CODES(name, type, vector, narrow)                                                          \
     TARGET static void name(type *out, const float *in, size_t count,                              \
                             const struct by_float_grid *grid)                                      \
     {                                                                                              \
         size_t i = 0;                                                                              \
         for (; i + LANES <= count; i += LANES) {                                                   \
-            vector codes = __builtin_convertvector(code_float(load(in + i), grid), vector);        \
+            vector codes = narrow(code_float(load(in + i), grid));                                 \
             memcpy(out + i, &codes, sizeof codes);                                                 \
         }                                                                                          \
         if (i < count) {                                                                           \
             float last[LANES] = {0};                                                               \
             memcpy(last, in + i, (count - i) * sizeof *last);                                      \
-            vector codes = __builtin_convertvector(code_float(load(last), grid), vector);          \
+            vector codes = narrow(code_float(load(last), grid));                                   \
             memcpy(out + i, &codes, (count - i) * sizeof *out);                                    \
         }                                                                                          \
     }
 
-CODES(codes8, uint8_t, vbytes)
-CODES(codes16, uint16_t, vshorts)
+CODES(codes8, uint8_t, vbytes, BYTES)
+CODES(codes16, uint16_t, vshorts, SHORTS)
+
+/* --- Powers of two --- */
+
+#define HALF_WAY 0x00400000 /* of a mantissa */
+#define LEAST_UP 0x00600000 /* what comes to 2^-126 */
+
+INLINE vints code_power(vints bits, bool saturate)
+{
+    const vints normal = (bits + HALF_WAY) >> 23;
+    const vints code = choose(bits < HIDDEN, (bits >= LEAST_UP) & 1, normal);
+    const vints most = IMIN(code, fill(saturate ? 254 : 255));
+    return choose((bits <= 0) | (bits > INFINITE), fill(255), most);
+}
+
+TARGET static void powers(uint8_t *out, const float *in, size_t count, bool saturate)
+{
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const vbytes codes = BYTES(code_power(load(in + i), saturate));
+        memcpy(out + i, &codes, sizeof codes);
+    }
+    if (i < count) {
+        float last[LANES] = {0};
+        memcpy(last, in + i, (count - i) * sizeof *last);
+        const vbytes codes = BYTES(code_power(load(last), saturate));
+        memcpy(out + i, &codes, count - i);
+    }
+}
 
 /* --- Integers, in double: a level of 32 bits and its half are exact --- */
 

@@ -52,6 +52,17 @@ struct by_block_grid {
     int32_t zero_from;            /* see block_kernel.h; 0: zeros keep their sign */
     float tensor_scale, greatest; /* formats with a scale */
     struct by_float_grid scale;
+    int32_t top;                    /* of struct by_block_layout */
+    bool twos;                      /* codes are in two's complement */
+    size_t sub_bits;                /* of shifts, from sub-rows to the next */
+    int32_t lane_bit[BY_LANES_MAX]; /* where the shift of each lane goes */
+    int32_t lane_has[BY_LANES_MAX]; /* 0: its neighbour's counts */
+};
+
+/* What codes of elements mean. */
+struct by_code_grid {
+    struct by_float_grid element; /* not saturating */
+    bool twos;
 };
 
 struct by_dtype_path {
@@ -61,9 +72,18 @@ struct by_dtype_path {
     void (*floats)(float *out, const float *in, size_t count, const struct by_float_grid *grid);
     void (*codes8)(uint8_t *out, const float *in, size_t count, const struct by_float_grid *grid);
     void (*codes16)(uint16_t *out, const float *in, size_t count, const struct by_float_grid *grid);
+    /* Codes of e8m0, whose ties all go up. */
+    void (*powers)(uint8_t *out, const float *in, size_t count, bool saturate);
     void (*ints)(float *out, const float *in, size_t count, const struct by_int_grid *grid);
     /* Groups done, up to one that has to be done the plain way; out may be in. */
     size_t (*blocks)(float *out, const float *in, size_t groups, const struct by_block_grid *grid);
+    /* The same as codes, as far apart as the values. shared: of each group the exponents that its
+     * lanes' blocks are stored with, a lane each, and behind them the shifts of sub-blocks. */
+    size_t (*encode)(uint8_t *codes, int32_t *shared, const float *in, size_t groups,
+                     const struct by_block_grid *grid);
+    /* Codes times steps. */
+    void (*decode)(float *out, const uint8_t *codes, const float *steps, size_t count,
+                   const struct by_code_grid *grid);
     /* Whole vectors of them; returns how many. */
     size_t (*quantize)(void *codes, const float *in, size_t count, const struct by_linear *linear);
     size_t (*dequantize)(float *out, const void *codes, size_t count,

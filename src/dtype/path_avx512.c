@@ -4,14 +4,17 @@
 
 #include <immintrin.h>
 
-#define LANES      16
-#define TARGET     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define IMAX(a, b) ((vints)_mm512_max_epi32((__m512i)(a), (__m512i)(b)))
-#define IMIN(a, b) ((vints)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
-#define ANY(mask)  (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
-#define LOW(x)     ((vhalf)_mm512_castps512_ps256((__m512)(x)))
-#define HIGH(x)    ((vhalf)_mm512_extractf32x8_ps((__m512)(x), 1))
+#define LANES             16
+#define TARGET            __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define IMAX(a, b)        ((vints)_mm512_max_epi32((__m512i)(a), (__m512i)(b)))
+#define IMIN(a, b)        ((vints)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
+#define ANY(mask)         (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
+#define LOW(x)            ((vhalf)_mm512_castps512_ps256((__m512)(x)))
+#define HIGH(x)           ((vhalf)_mm512_extractf32x8_ps((__m512)(x), 1))
+#define WIDE_BYTES(bytes) ((vints)_mm512_cvtepu8_epi32((__m128i)(bytes)))
+#define BYTES(x)          ((vbytes)_mm512_cvtepi32_epi8((__m512i)(x)))
 #include "dtype/block_kernel.h"
+#include "dtype/code_kernel.h"
 #include "dtype/linear_kernel.h"
 
 static bool supported(void)
@@ -20,7 +23,8 @@ static bool supported(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct by_dtype_path by_dtype_avx512 = {"avx512", LANES, supported, floats,   codes8,
-                                              codes16,  ints,  blocks,    quantize, dequantize};
+const struct by_dtype_path by_dtype_avx512 = {"avx512", LANES,    supported, floats, codes8,
+                                              codes16,  powers,   ints,      blocks, encode,
+                                              decode,   quantize, dequantize};
 
 #endif

@@ -3,11 +3,13 @@
 
 #define LANES 4
 #define TARGET
-#define IMAX(a, b) greater(a, b)
-#define IMIN(a, b) lesser(a, b)
-#define ANY(mask)  any(mask)
-#define LOW(x)     __builtin_shufflevector(x, x, 0, 1)
-#define HIGH(x)    __builtin_shufflevector(x, x, 2, 3)
+#define IMAX(a, b)        greater(a, b)
+#define IMIN(a, b)        lesser(a, b)
+#define ANY(mask)         any(mask)
+#define LOW(x)            __builtin_shufflevector(x, x, 0, 1)
+#define HIGH(x)           __builtin_shufflevector(x, x, 2, 3)
+#define WIDE_BYTES(bytes) __builtin_convertvector(bytes, vints)
+#define BYTES(x)          __builtin_convertvector(x, vbytes)
 
 typedef int32_t four_ints __attribute__((vector_size(16)));
 
@@ -29,6 +31,7 @@ static inline bool any(four_ints mask)
 }
 
 #include "dtype/block_kernel.h"
+#include "dtype/code_kernel.h"
 #include "dtype/linear_kernel.h"
 
 static bool always(void)
@@ -36,5 +39,6 @@ static bool always(void)
     return true;
 }
 
-const struct by_dtype_path by_dtype_vector = {"vector", LANES, always, floats,   codes8,
-                                              codes16,  ints,  blocks, quantize, dequantize};
+const struct by_dtype_path by_dtype_vector = {"vector", LANES,    always,    floats, codes8,
+                                              codes16,  powers,   ints,      blocks, encode,
+                                              decode,   quantize, dequantize};

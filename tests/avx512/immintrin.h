@@ -22,6 +22,8 @@ typedef uint16_t __mmask16;
 #undef _mm512_mask_storeu_epi32
 #undef _mm256_maskz_loadu_epi16
 #undef _mm256_mask_storeu_epi16
+#undef _mm512_cvtepu8_epi32
+#undef _mm512_cvtepi32_epi8
 #undef _mm512_cvtepu16_epi32
 #undef _mm512_cvtepi32_epi16
 #undef _mm512_cvtepu32_epi64
@@ -75,6 +77,8 @@ MASKED(_mm256_maskz_loadu_epi16, _mm256_mask_storeu_epi16, __m256i, int16_t)
         return out;                                                                                \
     }
 
+CONVERT(_mm512_cvtepu8_epi32, __m128i, uint8_t, __m512i, uint32_t, 16, each)
+CONVERT(_mm512_cvtepi32_epi8, __m512i, uint32_t, __m128i, uint8_t, 16, (uint8_t)each)
 CONVERT(_mm512_cvtepu16_epi32, __m256i, uint16_t, __m512i, uint32_t, 16, each)
 CONVERT(_mm512_cvtepi32_epi16, __m512i, uint32_t, __m256i, uint16_t, 16, (uint16_t)each)
 CONVERT(_mm512_cvtepu32_epi64, __m256i, uint32_t, __m512i, uint64_t, 8, each)

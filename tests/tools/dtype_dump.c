@@ -93,15 +93,16 @@ static int through_codes(const float *values, size_t count, void *codes, size_t 
 
 static int encode_values(const float *values, size_t count, struct baryon_error *err)
 {
-    struct by_block_extent extent = {.codes = count};
+    struct by_block_extent extent = {.values = count};
     size_t bytes;
     if ((dtype->block.size && by_block_extent(dtype, &block, &extent, err)) ||
-        by_dtype_packed_bytes(dtype, extent.codes, &bytes, err))
+        by_dtype_packed_bytes(dtype, extent.values, &bytes, err))
         return -1;
-    void *codes = have(extent.codes * by_dtype_code_bytes(dtype));
+    void *codes = have(extent.values * by_dtype_code_bytes(dtype));
     uint8_t *packed = have(bytes), *scales = have(extent.scale_bytes);
     float *back = have(count * sizeof *back);
-    const int status = through_codes(values, count, codes, extent.codes, packed, scales, back, err);
+    const int status =
+        through_codes(values, count, codes, extent.values, packed, scales, back, err);
     if (!status) {
         put_text("");
         put_u32((uint32_t)bytes);

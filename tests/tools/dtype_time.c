@@ -1,6 +1,7 @@
 /*
- * What rounding to number formats costs, as JSON: gigabytes a second, read and written, of each
- * format and of memcpy on the same values; `dtype_time [megabytes [threads [tries]]]`.
+ * What rounding to number formats, their codes and the way back cost, as JSON: gigabytes a second,
+ * read and written, of each format and of memcpy on the same values; `dtype_time [megabytes
+ * [threads [tries]]]`.
  */
 #include "base/rng.h"
 #include "dtype/block.h"
@@ -15,6 +16,7 @@
 #define WIDTH 1024
 
 static float *in, *out;
+static uint8_t *codes, *shared; /* of blocks */
 static size_t count;
 static int tries;
 static struct by_pool *pool;
@@ -62,6 +64,41 @@ static void round_blocks(const struct by_dtype *dtype, int axis)
     check(by_block_round(dtype, in, &cast, pool, out, NULL));
 }
 
+static void encode_blocks(const struct by_dtype *dtype, int axis)
+{
+    const int64_t dims[] = {(int64_t)(count / WIDTH), WIDTH};
+    const struct by_block_cast cast = {.dims = dims, .rank = 2, .axis = axis};
+    check(by_block_encode(dtype, in, &cast, pool, codes, shared, NULL));
+}
+
+static void encode_along(const struct by_dtype *dtype)
+{
+    encode_blocks(dtype, 1);
+}
+
+static void encode_across(const struct by_dtype *dtype)
+{
+    encode_blocks(dtype, 0);
+}
+
+/* Of what was encoded along the same axis. */
+static void decode_blocks(const struct by_dtype *dtype, int axis)
+{
+    const int64_t dims[] = {(int64_t)(count / WIDTH), WIDTH};
+    const struct by_block_cast cast = {.dims = dims, .rank = 2, .axis = axis};
+    check(by_block_decode(dtype, codes, shared, &cast, pool, out, NULL));
+}
+
+static void decode_along(const struct by_dtype *dtype)
+{
+    decode_blocks(dtype, 1);
+}
+
+static void decode_across(const struct by_dtype *dtype)
+{
+    decode_blocks(dtype, 0);
+}
+
 static void along_lines(const struct by_dtype *dtype)
 {
     round_blocks(dtype, 1);
@@ -90,7 +127,11 @@ static void measure_format(const struct by_dtype *dtype)
 {
     if (dtype->block.size) {
         measure(dtype->name, "round, last axis", along_lines, dtype, 8);
+        measure(dtype->name, "encode, last axis", encode_along, dtype, 5);
+        measure(dtype->name, "decode, last axis", decode_along, dtype, 5);
         measure(dtype->name, "round, first axis", across_lines, dtype, 8);
+        measure(dtype->name, "encode, first axis", encode_across, dtype, 5);
+        measure(dtype->name, "decode, first axis", decode_across, dtype, 5);
         return;
     }
     const size_t code = by_dtype_code_bytes(dtype);
@@ -109,7 +150,9 @@ int main(int argc, char **argv)
     count = megabytes * 1000000 / sizeof *in / WIDTH * WIDTH;
     in = malloc(count * sizeof *in);
     out = malloc(count * sizeof *out);
-    if (!in || !out || !count || by_pool_open(&pool, threads, NULL))
+    codes = calloc(count, 1);
+    shared = calloc(count, 1);
+    if (!in || !out || !codes || !shared || !count || by_pool_open(&pool, threads, NULL))
         return 3;
     for (size_t i = 0; i < count; i++)
         in[i] = (float)by_rng_normal(1, 1, i);
@@ -125,5 +168,7 @@ int main(int argc, char **argv)
     by_pool_close(pool);
     free(in);
     free(out);
+    free(codes);
+    free(shared);
     return 0;
 }

@@ -205,10 +205,10 @@ static void threads_change_nothing(void **state)
             assert_int_equal(by_block_round(dtype, in, &cast, pool, many, &err), 0);
             assert_memory_equal(one, many, sizeof one);
             assert_int_equal(by_block_extent(dtype, &cast, &extent, &err), 0);
-            assert_true(extent.codes <= sizeof codes && extent.scale_bytes <= sizeof scales);
+            assert_true(extent.values <= sizeof codes && extent.scale_bytes <= sizeof scales);
             assert_int_equal(by_block_encode(dtype, in, &cast, NULL, codes, scales, &err), 0);
             assert_int_equal(by_block_encode(dtype, in, &cast, pool, more, others, &err), 0);
-            assert_memory_equal(codes, more, extent.codes);
+            assert_memory_equal(codes, more, extent.values);
             assert_memory_equal(scales, others, extent.scale_bytes);
             assert_int_equal(by_block_decode(dtype, codes, scales, &cast, pool, many, &err), 0);
             for (size_t i = 0; i < MANY; i++)
@@ -226,12 +226,73 @@ static void extents(void **state)
     assert_int_equal(by_block_extent(by_dtype_find("mx6"), &cast, &extent, &err), 0);
     assert_int_equal(extent.per_line, 3);
     assert_int_equal(extent.blocks, 30);
-    assert_int_equal(extent.codes, 480);
+    assert_int_equal(extent.values, 330);
     assert_int_equal(extent.block_bytes, 2);
     assert_int_equal(extent.scale_bytes, 60);
     assert_int_equal(by_block_extent(by_dtype_find("mxint8"), &cast, &extent, &err), 0);
-    assert_int_equal(extent.codes, 640);
+    assert_int_equal(extent.block_bytes, 1);
     assert_int_equal(extent.scale_bytes, 20);
+}
+
+/* --- In memory --- */
+
+/* Two columns of three: codes as the values, scales as blocks lie in the array. */
+static void memory_is_in_order(void **state)
+{
+    const float in[6] = {1, 8, 2, -16, 0.5f, 64};
+    const int64_t dims[] = {3, 2};
+    const struct by_block_cast cast = {.dims = dims, .rank = 2, .axis = 0, .size = 2};
+    uint8_t codes[6], scales[4];
+    float back[6];
+    (void)state;
+    const struct by_dtype *dtype = by_dtype_find("mxfp4_e2m1");
+    assert_int_equal(by_block_encode(dtype, in, &cast, NULL, codes, scales, &err), 0);
+    assert_memory_equal(codes, ((uint8_t[]){4, 4, 6, 14, 6, 6}), sizeof codes);
+    assert_memory_equal(scales, ((uint8_t[]){126, 129, 124, 131}), sizeof scales);
+    assert_int_equal(by_block_decode(dtype, codes, scales, &cast, NULL, back, &err), 0);
+    assert_memory_equal(back, in, sizeof in);
+}
+
+/* What rounding leaves, signs of zeros too; a block with NaN is NaN. */
+static void memory_keeps_what_is_left(void **state)
+{
+    const float in[8] = {-0.0f, 0, -1e-3f, 1e-3f, 1, -1, 1.3f, -0.7f};
+    const int64_t dims[] = {8};
+    const struct by_block_cast cast = {.dims = dims, .rank = 1};
+    uint8_t codes[8], scales[8];
+    float rounded[8], back[8];
+    (void)state;
+    for (size_t f = 0; block_format(f); f++) {
+        const struct by_dtype *dtype = block_format(f);
+        float bad[8] = {1, [3] = NAN};
+        assert_int_equal(by_block_round(dtype, in, &cast, NULL, rounded, &err), 0);
+        assert_int_equal(by_block_encode(dtype, in, &cast, NULL, codes, scales, &err), 0);
+        assert_int_equal(by_block_decode(dtype, codes, scales, &cast, NULL, back, &err), 0);
+        for (size_t i = 0; i < 8; i++) {
+            assert_true(back[i] == rounded[i]);
+            assert_true(dtype->block.twos || signbit(back[i]) == signbit(rounded[i]));
+        }
+        assert_int_equal(by_block_encode(dtype, bad, &cast, NULL, codes, scales, &err), 0);
+        assert_int_equal(by_block_decode(dtype, codes, scales, &cast, NULL, back, &err), 0);
+        for (size_t i = 0; i < 8; i++)
+            assert_true(isnan(back[i]));
+    }
+}
+
+static void zeros_are_the_least_scale(void **state)
+{
+    const float in[32] = {0};
+    const int64_t dims[] = {32};
+    const struct by_block_cast cast = {.dims = dims, .rank = 1};
+    uint8_t codes[32], scales[32], wanted[32] = {0};
+    (void)state;
+    for (size_t f = 0; block_format(f); f++) {
+        struct by_block_extent extent;
+        assert_int_equal(by_block_extent(block_format(f), &cast, &extent, &err), 0);
+        assert_int_equal(by_block_encode(block_format(f), in, &cast, NULL, codes, scales, &err), 0);
+        assert_memory_equal(codes, wanted, sizeof codes);
+        assert_memory_equal(scales, wanted, extent.scale_bytes);
+    }
 }
 
 /* --- Refusals --- */
@@ -265,10 +326,17 @@ static void wrong_casts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),     cmocka_unit_test(micro_exponents_are_all_nan_with_one),
-        cmocka_unit_test(one_element_stays), cmocka_unit_test(values_can_be_bf16_first),
-        cmocka_unit_test(any_axis_and_size), cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(extents),           cmocka_unit_test(wrong_casts_are_refused),
+        cmocka_unit_test(known_answers),
+        cmocka_unit_test(micro_exponents_are_all_nan_with_one),
+        cmocka_unit_test(one_element_stays),
+        cmocka_unit_test(values_can_be_bf16_first),
+        cmocka_unit_test(any_axis_and_size),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(extents),
+        cmocka_unit_test(memory_is_in_order),
+        cmocka_unit_test(memory_keeps_what_is_left),
+        cmocka_unit_test(zeros_are_the_least_scale),
+        cmocka_unit_test(wrong_casts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

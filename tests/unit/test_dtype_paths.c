@@ -209,18 +209,74 @@ static void lost_values(void **state)
 
 /* --- Blocks --- */
 
+typedef void each_block(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                        const struct by_block_place *place, size_t at, size_t block);
+
+/* block: its number in an array of blocks. */
 static void plain_blocks(const struct by_dtype *dtype, const struct by_block_cast *cast,
-                         size_t size)
+                         size_t size, each_block *act)
 {
     const size_t outer = (size_t)cast->dims[0], length = (size_t)cast->dims[1];
-    const size_t inner = (size_t)cast->dims[2];
+    const size_t inner = (size_t)cast->dims[2], per_line = (length + size - 1) / size;
     for (size_t line = 0; line < outer * inner; line++)
         for (size_t i = 0; i < length; i += size) {
             const struct by_block_place place = {
                 .count = length - i < size ? length - i : size, .stride = inner, .size = size};
             const size_t at = (line / inner * length + i) * inner + line % inner;
-            by_block_plain_round(dtype, cast, &place, in + at, wanted + at);
+            act(dtype, cast, &place, at,
+                (line / inner * per_line + i / size) * inner + line % inner);
         }
+}
+
+static void round_plain(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                        const struct by_block_place *place, size_t at, size_t block)
+{
+    (void)block;
+    by_block_plain_round(dtype, cast, place, in + at, wanted + at);
+}
+
+/* --- Blocks in memory --- */
+
+#define SHARED_MOST (MANY * 20)
+
+static uint8_t codes[MANY], shared[SHARED_MOST];
+static size_t block_bytes;
+
+static void encode_plain(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                         const struct by_block_place *place, size_t at, size_t block)
+{
+    memset(shared + block * block_bytes, 0, block_bytes);
+    by_block_plain_encode(dtype, cast, place, in + at, codes + at, shared + block * block_bytes);
+}
+
+static void decode_plain(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                         const struct by_block_place *place, size_t at, size_t block)
+{
+    by_block_plain_decode(dtype, cast, place, codes + at, shared + block * block_bytes,
+                          wanted + at);
+}
+
+static void compare_memory(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                           uint64_t seed)
+{
+    static uint8_t own[MANY], own_shared[SHARED_MOST];
+    struct by_block_extent extent;
+    assert_int_equal(by_block_extent(dtype, cast, &extent, &err), 0);
+    assert_true(extent.scale_bytes <= SHARED_MOST);
+    block_bytes = extent.block_bytes;
+    plain_blocks(dtype, cast, extent.size, encode_plain);
+    memset(own, 0xaa, sizeof own);
+    memset(own_shared, 0xaa, sizeof own_shared);
+    assert_int_equal(by_block_encode(dtype, in, cast, NULL, own, own_shared, &err), 0);
+    assert_memory_equal(own, codes, extent.values);
+    assert_memory_equal(own_shared, shared, extent.scale_bytes);
+    for (size_t i = 0; seed % 3 == 0 && i < extent.values; i++) /* any codes and scales */
+        codes[i] = (uint8_t)(by_rng_bits(seed, 4, i) & ((1u << dtype->bits) - 1));
+    for (size_t i = 0; seed % 3 == 0 && i < extent.scale_bytes; i++)
+        shared[i] = (uint8_t)by_rng_bits(seed, 5, i);
+    plain_blocks(dtype, cast, extent.size, decode_plain);
+    assert_int_equal(by_block_decode(dtype, codes, shared, cast, NULL, got, &err), 0);
+    assert_same(extent.values);
 }
 
 static void compare_blocks(const struct by_dtype *dtype, size_t k)
@@ -242,9 +298,10 @@ static void compare_blocks(const struct by_dtype *dtype, size_t k)
     if (k % 4 == 0) /* none that the plain way has to do */
         for (size_t i = 0; i < MANY; i++)
             in[i] = i % 300 < 20 ? 0 : (float)by_rng_normal(k, 2, i);
-    plain_blocks(dtype, &cast, size);
+    plain_blocks(dtype, &cast, size, round_plain);
     assert_int_equal(by_block_round(dtype, in, &cast, NULL, got, &err), 0);
     assert_same(count);
+    compare_memory(dtype, &cast, k);
 }
 
 static void blocks(void)
