@@ -29,6 +29,8 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
     by_str_printf(&out->text, ", nearest %.2f dB", solved->before);
     if (!solved->kept && solved->after > solved->before)
         by_str_puts(&out->text, ", which may be luck");
+    else if (solved->kept && solved->after <= solved->before)
+        by_str_puts(&out->text, ", but better in the mean of what each sample says");
     by_str_puts(&out->text, solved->kept ? "\n" : "; all weights are left at the nearest\n");
     return 0;
 }

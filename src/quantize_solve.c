@@ -290,14 +290,28 @@ static void tell_limits(const struct by_solving *solving)
                scarce, solved->count);
 }
 
-/* In standard errors. Rounding of integers gains so much that samples hardly tell otherwise; with
- * floats and blocks, whose errors are small, single samples would decide. */
-static double least_gain(const struct by_solving *solving)
+static bool has_grids(const struct by_solving *solving)
 {
     for (size_t i = 0; i < solving->layer_count; i++)
         if (by_round_has_grid(solving->q->plan, &solving->layers[i]))
-            return 1;
-    return 0;
+            return true;
+    return false;
+}
+
+static bool is_certain(const struct by_gain *gain)
+{
+    return gain->decibels > 0 && gain->decibels >= gain->error;
+}
+
+/* Rounding of integers gains so much that samples hardly tell otherwise. Floats and blocks have
+ * small errors, of which a sample or two often are nearly all: chance has to be ruled out, in all
+ * samples together or in what each of them says. */
+static bool is_better(const struct by_solving *solving, const struct by_judgement *after,
+                      const struct by_judgement *before)
+{
+    const struct by_gain all = by_judge_gain(after, before, solving->judging);
+    const struct by_gain usual = by_judge_usual_gain(after, before, solving->judging);
+    return has_grids(solving) ? is_certain(&all) || is_certain(&usual) : all.decibels > 0;
 }
 
 static int solve_and_judge(struct by_solving *solving, struct baryon_error *err)
@@ -307,10 +321,9 @@ static int solve_and_judge(struct by_solving *solving, struct baryon_error *err)
     if (before && by_solve_keep_open(solving, err) == 0 && solve_all(solving, err) == 0)
         after = judge(solving, err);
     if (after) {
-        const struct by_gain gain = by_judge_gain(after, before, solving->judging);
         solved->before = by_judge_sqnr(before, solving->judging);
         solved->after = by_judge_sqnr(after, solving->judging);
-        solved->kept = gain.decibels > 0 && !(gain.decibels < least_gain(solving) * gain.error);
+        solved->kept = is_better(solving, after, before);
     }
     by_free(before);
     by_free(after);

@@ -44,18 +44,6 @@ static int judge_until(struct search *search, size_t count, struct baryon_error 
     return 0;
 }
 
-/* How much better each sample got, in the mean, and the standard error of that. */
-static struct by_gain usual_gain(const struct search *search, size_t count)
-{
-    double sum = 0, squares = 0, n = (double)count;
-    for (size_t i = 0; i < count; i++) {
-        const double gain = by_judge_sqnr(&search->trial[i], 1) - by_judge_sqnr(&search->now[i], 1);
-        sum += gain;
-        squares += gain * gain;
-    }
-    return (struct by_gain){sum / n, sqrt(fmax(squares / n - sum / n * (sum / n), 0) / (n - 1))};
-}
-
 /* How many standard errors a gain has to be to go on with more samples, or to be taken. */
 static double sure_enough(size_t count, size_t samples)
 {
@@ -66,7 +54,7 @@ static double sure_enough(size_t count, size_t samples)
 
 static bool may_pay(const struct search *search, size_t count)
 {
-    const struct by_gain usual = usual_gain(search, count);
+    const struct by_gain usual = by_judge_usual_gain(search->trial, search->now, count);
     const struct by_gain whole = by_judge_gain(search->trial, search->now, count);
     const double sure = sure_enough(count, search->knobs.samples);
     if (count < FEW && count < search->knobs.samples)

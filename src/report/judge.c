@@ -556,3 +556,17 @@ struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_jud
     gain.error = sqrt((count - 1) * fmax(squares / count - mean * mean, 0));
     return gain;
 }
+
+struct by_gain by_judge_usual_gain(const struct by_judgement *one, const struct by_judgement *other,
+                                   size_t samples)
+{
+    double sum = 0, squares = 0;
+    const double count = (double)samples;
+    for (size_t i = 0; i < samples; i++) {
+        const double gain = by_judge_sqnr(&one[i], 1) - by_judge_sqnr(&other[i], 1);
+        sum += gain;
+        squares += gain * gain;
+    }
+    const double mean = sum / count, spread = fmax(squares / count - mean * mean, 0);
+    return (struct by_gain){mean, samples < 2 ? INFINITY : sqrt(spread / (count - 1))};
+}

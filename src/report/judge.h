@@ -105,5 +105,9 @@ struct by_gain {
 
 struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
                              size_t samples);
+/* How much better single samples say it is, in the mean: each has one voice, that with the greatest
+ * error too, which decides nearly alone over all samples together. */
+struct by_gain by_judge_usual_gain(const struct by_judgement *one, const struct by_judgement *other,
+                                   size_t samples);
 
 #endif

@@ -223,15 +223,24 @@ static double pooled(const double *signals, const double *noises, size_t count, 
     return 10 * log10(signal / noise);
 }
 
-static struct by_gain gain_of(const double *signals, const double *ours, const double *theirs,
-                              size_t count)
+typedef struct by_gain gain_function(const struct by_judgement *one,
+                                     const struct by_judgement *other, size_t samples);
+
+static struct by_gain gain_by(gain_function *function, const double *signals, const double *ours,
+                              const double *theirs, size_t count)
 {
     struct by_judgement one[8], other[8];
     for (size_t i = 0; i < count; i++) {
         one[i] = judgement_of(signals[i], ours[i]);
         other[i] = judgement_of(signals[i], theirs[i]);
     }
-    return by_judge_gain(one, other, count);
+    return function(one, other, count);
+}
+
+static struct by_gain gain_of(const double *signals, const double *ours, const double *theirs,
+                              size_t count)
+{
+    return gain_by(by_judge_gain, signals, ours, theirs, count);
 }
 
 static void test_gain(void **state)
@@ -271,6 +280,22 @@ static void test_certainty(void **state)
     gain = gain_of(signals, half, same, 1);
     assert_true(isinf(gain.error));
     assert_near(gain.decibels, 10 * log10(2), 1e-9);
+}
+
+/* Seven of eight samples are better by 3 dB, the last one, with most of the error, is worse. */
+static void test_usual_gain(void **state)
+{
+    (void)state;
+    const double signals[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const double ours[8] = {.1, .2, .3, .1, .2, .3, .1, 40};
+    const double theirs[8] = {.2, .4, .6, .2, .4, .6, .2, 20};
+    const double step = 10 * log10(2), mean = 6 * step / 8, last = -step - mean;
+    const struct by_gain gain = gain_by(by_judge_usual_gain, signals, ours, theirs, 8);
+    assert_true(gain_of(signals, ours, theirs, 8).decibels < -2.5);
+    assert_near(gain.decibels, mean, 1e-9);
+    assert_near(gain.error, sqrt((7 * (step - mean) * (step - mean) + last * last) / (8.0 * 7)),
+                1e-9);
+    assert_true(isinf(gain_by(by_judge_usual_gain, signals, ours, theirs, 1).error));
 }
 
 /* Samples and references that wait in a file say what those in memory say. */
@@ -314,8 +339,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more),       cmocka_unit_test(test_sqnr),
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_certainty),  cmocka_unit_test(test_last),
-        cmocka_unit_test(test_in_a_file),
+        cmocka_unit_test(test_certainty),  cmocka_unit_test(test_usual_gain),
+        cmocka_unit_test(test_last),       cmocka_unit_test(test_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
