@@ -1,5 +1,6 @@
 #include "engine/session.h"
 
+#include "engine/opening.h"
 #include "engine/ops_find.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
@@ -111,6 +112,7 @@ static int create(struct by_session *session, const struct source *source,
 {
     const struct by_ort *ort = session->ort;
     OrtStatus *status;
+    by_opening_begin(session->brings);
     if (source->path) {
         status = ort->api->CreateSession(ort->env, source->path, built, &session->handle);
     } else {
@@ -118,6 +120,7 @@ static int create(struct by_session *session, const struct source *source,
         const void *bytes = source->lent ? by_lent_bytes(source->lent, &size) : source->bytes;
         status = ort->api->CreateSessionFromArray(ort->env, bytes, size, built, &session->handle);
     }
+    by_opening_end(session->brings, !status);
     if (by_ort_status(ort, status, "open the model", err) == 0)
         return 0;
     return source->path ? by_err_file(err, source->path) : -1;

@@ -27,6 +27,7 @@ struct by_session {
     atomic_bool cancelled;
     struct by_log log;          /* a copy; ONNX Runtime keeps a pointer to it */
     OrtCustomOpDomain *own_ops; /* operators of ours, or NULL; goes after the handle */
+    uint64_t brings;            /* operators, for by_opening_begin() */
 };
 
 /* --- session.c --- */

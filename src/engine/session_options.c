@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "base/par.h"
+#include "engine/opening.h"
 #include "engine/ops_find.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
@@ -152,12 +153,14 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
 }
 
 /* A name without a slash is a file here, or one that the loader searches. */
-static int add_op_library(const struct by_ort *ort, OrtSessionOptions *built, const char *path,
+static int add_op_library(struct by_session *session, OrtSessionOptions *built, const char *path,
                           struct baryon_error *err)
 {
+    const struct by_ort *ort = session->ort;
     char here[PATH_MAX];
     const bool is_here =
         !strchr(path, '/') && by_file_exists(path) && by_join_path(here, sizeof here, "./", path);
+    session->brings = by_opening_add(session->brings, ort->api, path);
     if (!by_ort_status(ort, ort->api->RegisterCustomOpsLibrary_V2(built, is_here ? here : path),
                        "load the operator library", err))
         return 0;
@@ -167,17 +170,17 @@ static int add_op_library(const struct by_ort *ort, OrtSessionOptions *built, co
 }
 
 /* Quark imports its domain into all of its models, so that one without our library may run. */
-static int add_op_libraries(const struct by_ort *ort, OrtSessionOptions *built,
+static int add_op_libraries(struct by_session *session, OrtSessionOptions *built,
                             const struct by_session_options *options, bool ours,
                             struct baryon_error *err)
 {
     char path[PATH_MAX];
     for (size_t i = 0; i < options->op_library_count; i++)
-        if (add_op_library(ort, built, options->op_libraries[i], err))
+        if (add_op_library(session, built, options->op_libraries[i], err))
             return -1;
     if (!ours || options->op_library_count || !by_ops_find(path, sizeof path))
         return 0;
-    return add_op_library(ort, built, path, err);
+    return add_op_library(session, built, path, err);
 }
 
 int by_session_options_build(struct by_session *session, const struct by_session_options *options,
@@ -191,7 +194,7 @@ int by_session_options_build(struct by_session *session, const struct by_session
     if (set_log(session, *out, err) || set_threads(session, *out, options, err) ||
         set_memory(ort, *out, options, needs->dynamic, err) ||
         set_compute(ort, *out, options, err) ||
-        add_op_libraries(ort, *out, options, needs->ops, err) ||
+        add_op_libraries(session, *out, options, needs->ops, err) ||
         by_providers_append(ort, *out, options, err))
         return -1;
     return 0;

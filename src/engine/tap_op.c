@@ -5,6 +5,7 @@
  */
 #include "engine/op_shape.h"
 #include "engine/op_team.h"
+#include "engine/opening.h"
 #include "engine/tap_internal.h"
 
 #include <string.h>
@@ -497,6 +498,7 @@ int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSess
         if (by_ort_status(ort, ort->api->CustomOpDomain_Add(session->own_ops, ops[i]),
                           "make operators", err))
             return -1;
+    session->brings = by_opening_add(session->brings, ort->api, BY_TAP_DOMAIN);
     return by_ort_status(ort, ort->api->AddCustomOpDomain(built, session->own_ops),
                          "take operators", err);
 }

@@ -60,6 +60,12 @@ def node(op_type, inputs, outputs, name=""):
     return b"".join([*pieces, *field(3, name), *field(4, op_type)])
 
 
+def integers(name, values):
+    """An attribute, to be put behind a node."""
+    numbers = [piece for value in values for piece in number(8, value)]
+    return b"".join(field(5, [*field(1, name), *numbers, *number(20, 7)]))
+
+
 def model(nodes, initializers, inputs, outputs):
     graph = []
     for one in nodes:

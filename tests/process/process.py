@@ -1,9 +1,13 @@
 """What the tests of the program as a whole share: running it, and looking at what is left.
 
 Each test is a method of a unittest.TestCase. LONG=1 in the environment makes the
-random ones longer; SEED=N repeats them as they were.
+random ones longer, each time with other numbers; SEED=N repeats them as they were.
+
+Nothing here may hang on how quick the machine is, or how busy: what has to be there is
+waited for, what has to be met at a random time is tried until it was met.
 """
 
+import itertools
 import os
 import pathlib
 import random
@@ -20,15 +24,10 @@ from collections import namedtuple
 BARYON = os.environ.get("BARYON", os.path.abspath("build/baryon"))
 MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
 LONG = os.environ.get("LONG", "") not in ("", "0")
-SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1 << 30)
-SECONDS = 120
+SEED = int(os.environ.get("SEED", "0")) or (random.SystemRandom().randrange(1, 1 << 30) if LONG else 1)
+SECONDS = 600  # what has not come by then never does
 
 Done = namedtuple("Done", "status out err seconds cpu peak")
-
-
-def patience(seconds):
-    """A limit on an idle machine, longer where others share the processors."""
-    return seconds * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 def environment(**changes):
@@ -71,6 +70,50 @@ def run(*words, **options):
     seconds = time.monotonic() - begin
     cpu = usage.ru_utime + usage.ru_stime
     return Done(process.returncode, *texts, seconds, cpu, usage.ru_maxrss * 1024)
+
+
+class Moment:
+    """When a disturbance comes: at random while the program runs, which may take longer now than before."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def wait(self):
+        time.sleep(random.uniform(0, self.seconds))
+
+    def learn(self, late):
+        """late: the program was done before."""
+        self.seconds *= 0.8 if late else 1.05
+
+
+def turns(met):
+    """Numbers of turns until met() is true; how many that takes hangs on the machine."""
+    late = time.monotonic() + SECONDS
+    for turn in itertools.count():
+        if met():
+            return
+        if time.monotonic() > late:
+            raise AssertionError(f"not met in {turn} turns")
+        yield turn
+
+
+def wait_until(running, found):
+    """Waits until found() is true; false when the program ended before."""
+    late = time.monotonic() + SECONDS
+    while not found():
+        if running.poll() is not None:
+            return False
+        if time.monotonic() > late:
+            raise AssertionError("what is waited for does not come")
+        time.sleep(0.001)
+    return True
+
+
+def handles(running, number):
+    """Whether the program has a handler for a signal by now."""
+    with open(f"/proc/{running.pid}/status", encoding="ascii", errors="replace") as status:
+        caught = next((line for line in status if line.startswith("SigCgt:")), "SigCgt: 0")
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def limited(kind, value):

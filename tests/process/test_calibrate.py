@@ -2,7 +2,6 @@
 
 import random
 import signal
-import time
 from collections import Counter
 
 import models
@@ -46,22 +45,23 @@ class Calibrating(process.Case):
         (self.folder / "out.stats").unlink()
         return b"goes on after" in done.err
 
-    def disturb(self, number, seconds, *more):
+    def disturb(self, number, moment, *more):
         """Starts it and sends the signal at a random time; the status, and what it said."""
         running = process.start(*self.words("out.stats", *more), cwd=self.folder)
-        time.sleep(random.uniform(0, seconds))
+        moment.wait()
         running.send_signal(number)
-        return running.communicate()[1], running.returncode
+        told = running.communicate()[1]
+        moment.learn(running.returncode == 0)
+        return told, running.returncode
 
     def test_kill(self):
         for name, more in WAYS.items():
             with self.subTest(name):
                 whole, seconds = self.whole(*more)
-                counts = Counter()
-                while counts["killed"] < TIMES:
-                    self.assertLess(counts["runs"], 10 * TIMES, counts)
+                counts, moment = Counter(), process.Moment(seconds)
+                for _ in process.turns(lambda: counts["killed"] >= TIMES):
                     for _ in range(random.randrange(1, 4)):
-                        _, status = self.disturb(signal.SIGKILL, seconds, *more)
+                        _, status = self.disturb(signal.SIGKILL, moment, *more)
                         counts["runs"] += 1
                         counts["killed"] += status == -signal.SIGKILL
                         if status == 0:
@@ -73,10 +73,9 @@ class Calibrating(process.Case):
         for name, more in WAYS.items():
             with self.subTest(name):
                 whole, seconds = self.whole(*more)
-                counts = Counter()
-                while counts[130] < TIMES:
-                    self.assertLess(counts.total(), 10 * TIMES, counts)
-                    told, status = self.disturb(signal.SIGINT, seconds, *more)
+                counts, moment = Counter(), process.Moment(seconds)
+                for _ in process.turns(lambda: counts[130] >= TIMES):
+                    told, status = self.disturb(signal.SIGINT, moment, *more)
                     self.assertIn(status, (0, 130, -signal.SIGINT), told)
                     counts[status] += 1
                     if b"stopped after" in told:
@@ -87,30 +86,33 @@ class Calibrating(process.Case):
 
     def test_second_signal_stops_at_once(self):
         running = process.start("calibrate", "m.onnx", "--random", "100000000", "-o", "out.stats",
-                                cwd=self.folder)  # fmt: skip
-        time.sleep(1)
+                                "--checkpoint-seconds", "0", cwd=self.folder)  # fmt: skip
+        self.assertTrue(process.wait_until(running, (self.folder / "out.stats.part").exists))
         running.send_signal(signal.SIGTERM)
         running.send_signal(signal.SIGTERM)
-        running.communicate()
+        running.communicate(timeout=process.SECONDS)
         self.assertEqual(running.returncode, 143)
 
     def test_memory_does_not_grow_with_samples(self):
         model = str((process.MODELS / "centerface.onnx").resolve())
         few, many = (32, 512) if process.LONG else (4, 32)
-        peaks = {}
-        peaks["run"] = self.baryon("run", model, "--random", str(few)).peak
-        for count in (few, many):
-            words = ("calibrate", model, "--random", str(count), "-o", f"{count}.stats")
-            peaks[count] = self.baryon(*words).peak
+        peaks = {"run": self.baryon("run", model, "--random", str(few), "--threads", "1").peak}
+        for threads in ("1", "2"):
+            for count in (few, many):
+                words = ("calibrate", model, "--random", str(count), "-o", "x.stats", "-f", "--threads", threads)
+                peaks[threads, count] = self.baryon(*words).peak
         print({name: f"{peak / 2**20:.1f} MiB" for name, peak in peaks.items()}, flush=True)
-        self.assertLess(peaks[many], 1.05 * peaks[few])
-        self.assertLess(peaks[many], peaks["run"] + (64 << 20))
+        self.assertLess(peaks["1", many], 1.05 * peaks["1", few])
+        self.assertLess(peaks["1", many], peaks["run"] + (64 << 20))
+        # Of a few samples one thread may have taken all.
+        self.assertLess(peaks["2", many], 2 * peaks["1", few])
 
     def test_other_memory_when_it_goes_on(self):
         whole, seconds = self.whole("--moments")
+        moment = process.Moment(seconds)
         for memory in ("1", "2MB", "5MB", "1GiB") if process.LONG else ("1", "5MB"):
-            self.disturb(signal.SIGKILL, seconds, "--moments", "--max-memory", "4MB")
-            self.disturb(signal.SIGKILL, seconds * 2, "--moments", "--max-memory", memory)
+            self.disturb(signal.SIGKILL, moment, "--moments", "--max-memory", "4MB")
+            self.disturb(signal.SIGKILL, moment, "--moments", "--max-memory", memory)
             (self.folder / "out.stats").unlink(missing_ok=True)
             self.go_on(whole, "--moments", "--max-memory", random.choice(["1", "3MB", "8MB"]))
 

@@ -128,7 +128,6 @@ class Disk(Writing):
         done = self.baryon("calibrate", "small.onnx", "--random", "1000000000", "-o",
                            "disk/out.stats", status=5)  # fmt: skip
         self.assert_says(done, "disk/out.stats", "No space left")
-        self.assertLess(done.seconds, 10)
         self.assertEqual(self.files(disk), [])
 
     @mounts

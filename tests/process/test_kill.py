@@ -6,10 +6,8 @@ not its own. The next run leaves nothing else behind.
 """
 
 import hashlib
-import random
 import shutil
 import signal
-import time
 from collections import Counter
 
 import models
@@ -63,28 +61,25 @@ class Kill(process.Case):
         old, new = self.hashes(before)[0], self.hashes(after)[0]
         self.assertEqual(set(old), set(new))
         self.restore(before)
-        counts = Counter()
+        counts, moment = Counter(), process.Moment(seconds)
         words = ("copy", "after.onnx", "target/model.onnx", "--force", *options)
-        turn = 0
-        while counts["killed"] < KILLS:
-            turn += 1
-            self.assertLess(turn, 10 * KILLS, counts)
+        for turn in process.turns(lambda: counts["killed"] >= KILLS):
             running = process.start(*words, cwd=self.folder)
-            time.sleep(random.uniform(0, seconds))
+            moment.wait()
             running.kill()
             running.communicate()
             found, strays = self.look(old, new)
-            seconds *= 1.05 if found == "old" else 0.85
+            moment.learn(found != "old")
             counts.update([found])
             counts["killed"] += running.returncode == -signal.SIGKILL
             counts["with strays"] += strays > 0
-            if process.LONG or turn % 5 == 0:
+            if process.LONG or turn % 5 == 4:
                 self.baryon(*words)
                 self.assertEqual(self.hashes(self.target), (new, 0))
                 found = "new"
             if found != "old":
                 self.restore(before)
-        print(f"{turn} runs of about {seconds:.2f} s: {dict(counts)}", flush=True)
+        print(f"{turn + 1} runs of about {moment.seconds:.2f} s: {dict(counts)}", flush=True)
 
     def test_one_file(self):
         self.kill_often()

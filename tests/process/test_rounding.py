@@ -3,11 +3,11 @@
 The model is that of an undisturbed run, byte for byte.
 """
 
+import contextlib
 import json
 import random
 import resource
 import signal
-import time
 from collections import Counter
 
 import models
@@ -55,35 +55,38 @@ class Rounding(process.Case):
         (self.folder / "out.onnx").unlink()
         return done.err
 
-    def disturb(self, number, seconds, *more):
+    def disturb(self, number, moment, *more):
         running = process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder)
-        time.sleep(random.uniform(0, seconds))
+        moment.wait()
         running.send_signal(number)
-        return running.communicate()[1], running.returncode
+        told = running.communicate()[1]
+        moment.learn(running.returncode == 0)
+        return told, running.returncode
 
     def interrupt(self, *more):
-        """Kills it when it has solved some layers, and not all."""
-        running = process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder)
+        """Kills it when it has solved some layers; again where it was done before that was seen."""
         part = self.folder / "out.onnx.part"
-        late = time.monotonic() + process.SECONDS
-        while not (part.exists() and part.stat().st_size > 3 * SIZE * SIZE):
-            self.assertIsNone(running.poll())
-            self.assertLess(time.monotonic(), late)
-            time.sleep(0.001)
-        running.kill()
-        running.communicate()
-        self.assertTrue(part.exists())
+
+        def has_some():
+            with contextlib.suppress(FileNotFoundError):
+                return part.stat().st_size > 3 * SIZE * SIZE
+            return False
+
+        for _ in process.turns(has_some):
+            running = process.start(*self.words("out.onnx", "-f", *more), cwd=self.folder)
+            process.wait_until(running, has_some)
+            running.kill()
+            running.communicate()
         return part
 
     def test_kill(self):
         for name, more in WAYS.items():
             with self.subTest(name):
                 whole, seconds = self.whole(*more)
-                counts = Counter()
-                while counts["killed"] < TIMES:
-                    self.assertLess(counts["runs"], 10 * TIMES, counts)
+                counts, moment = Counter(), process.Moment(seconds)
+                for _ in process.turns(lambda: counts["killed"] >= TIMES):
                     for _ in range(random.randrange(1, 3)):
-                        _, status = self.disturb(signal.SIGKILL, seconds, *more)
+                        _, status = self.disturb(signal.SIGKILL, moment, *more)
                         counts["runs"] += 1
                         counts["killed"] += status == -signal.SIGKILL
                     counts["went on"] += b"goes on after" in self.go_on(whole, *more)
@@ -100,21 +103,17 @@ class Rounding(process.Case):
         """Where scales are solved, layers are solved several times."""
         for more in (["--preset", "A8W8_ADAQUANT", "-w", "int4"], ["--preset", "XINT8_ADAQUANT"]):
             whole, seconds = self.whole(*more)
-            told = []
-            for turn in range(60):
-                if sum(b"with scales by" in one for one in told) >= TIMES:
-                    break
-                self.disturb(signal.SIGKILL, seconds, *more)
+            told, moment = [], process.Moment(seconds)
+            for _ in process.turns(lambda: sum(b"with scales by" in one for one in told) >= TIMES):
+                self.disturb(signal.SIGKILL, moment, *more)
                 told.append(self.go_on(whole, *more))
-            self.assertGreaterEqual(sum(b"with scales by" in one for one in told), TIMES)
 
     def test_interrupt(self):
         more = WAYS["powers of two"]
         whole, seconds = self.whole(*more)
-        counts = Counter()
-        while counts[130] < TIMES:
-            self.assertLess(counts.total(), 10 * TIMES, counts)
-            told, status = self.disturb(signal.SIGINT, seconds, *more)
+        counts, moment = Counter(), process.Moment(seconds)
+        for _ in process.turns(lambda: counts[130] >= TIMES):
+            told, status = self.disturb(signal.SIGINT, moment, *more)
             self.assertIn(status, (0, 130, -signal.SIGINT), told)
             counts[status] += 1
             if b"stopped after" in told:
@@ -198,7 +197,7 @@ class Rounding(process.Case):
         shape = [word for size in ("x:0=1", "x:2=48", "x:3=192") for word in ("--shape", size)]
         peaks = {}
         for count in (few, many):
-            words = ("quantize", model, "--preset", "XINT8_ADAROUND", "--random", str(count))
+            words = ("quantize", model, "--preset", "XINT8_ADAROUND", "--random", str(count), "--threads", "2")
             peaks[count] = self.baryon(*words, *shape, "-o", f"{count}.onnx").peak
         print({name: f"{peak / 2**20:.1f} MiB" for name, peak in peaks.items()}, flush=True)
         self.assertLess(peaks[many], peaks[few] + (12 << 20))
