@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--valgrind", action="store_true", help="run executables in valgrind")
     parser.add_argument("--under", metavar="COMMAND", help="what executables are run by, such as an emulator")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--seconds", type=float, default=120, help="limit for one program")
+    parser.add_argument("--seconds", type=float, default=900, help="limit for one program")
     parser.add_argument("--build", type=Path, default=build, help="where things were built")
     parser.add_argument("--memory", action="store_true", help="temporary files in memory, if possible")
     parser.add_argument("--models", type=Path, default=Path("build/zoo/models"))

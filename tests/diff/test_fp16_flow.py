@@ -33,7 +33,7 @@ extra_options: {Int32Bias: false, QuantizeFP16: true, UseFP32Scale: false}
 
 
 def baryon(folder, *words):
-    done = subprocess.run([BARYON, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([BARYON, *map(str, words)], cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     if done.returncode:
         raise SystemExit(f"baryon {' '.join(map(str, words))}: {done.stderr}")
     return done.stdout

@@ -43,7 +43,7 @@ class Flow:
         self.failed += bool(problem)
 
     def run(self, *words):
-        done = subprocess.run([BARYON, *map(str, words)], capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run([BARYON, *map(str, words)], capture_output=True, text=True, check=False, timeout=900)
         return None if done.returncode == 0 else done.stderr
 
     def samples(self):

@@ -19,7 +19,7 @@ from onnx import AttributeProto, numpy_helper
 from lib.backend import node_cases
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
-SECONDS = 120
+SECONDS = 900
 INTS = [0, 1, -1, 2, 3, 5, 7, 16, 17, 64, 255, -2, -3, -17, 2**31 - 1, 2**31, -(2**31), 2**32,
         2**40, 2**48, 2**48 + 1, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1]
 FLOATS = [0.0, 1.0, -1.0, 0.5, 3.0, 1e30, -1e30, 1e-30, float("nan"), float("inf"), -float("inf")]

@@ -19,7 +19,7 @@ onnxruntime.set_default_logger_severity(4)
 
 def baryon(*arguments):
     return subprocess.run(
-        [BARYON, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
+        [BARYON, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=900
     )
 
 

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import models
-from process import BARYON, Case, environment, main
+from process import BARYON, SECONDS, Case, environment, main
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs/many-machines.md"
@@ -47,7 +47,7 @@ class Parts(Case):
         if not (self.folder / "bin/sbatch").exists():
             (self.folder / "bin/sbatch").symlink_to(HERE / "sbatch.py")
         path = f"{pathlib.Path(BARYON).parent}:{self.folder}/bin:/usr/bin:/bin"
-        done = subprocess.run(["sh", "-ec", command], cwd=self.folder, check=False, timeout=60,
+        done = subprocess.run(["sh", "-ec", command], cwd=self.folder, check=False, timeout=SECONDS,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True,
                               env=environment(PATH=path, HOME=str(self.folder), **changes))  # fmt: skip

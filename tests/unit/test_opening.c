@@ -1,4 +1,5 @@
-/* Sessions that bring operators of their own and are opened at once, in processes that know none. */
+/* Sessions that bring operators of their own and are opened at once, in processes that know none.
+ */
 #include "engine/tap.h"
 
 #include "engine_build.h"

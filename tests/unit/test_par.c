@@ -100,9 +100,11 @@ static int fail_some(void *context, size_t begin, size_t end, unsigned worker,
     failing->ran++;
     if (begin < 16)
         failing->low_ran[begin] = true;
-    /* The lower the piece, the longer it takes: the others fail first. */
-    if (begin < 16)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(16 - begin) * 100000}, NULL);
+    /* The lower the piece, the longer it takes: the others fail first. So much comes behind that
+     * no thread can do it all before another one tells that it has failed. */
+    const long pause = begin < 16 ? (long)(16 - begin) * 100000 : begin > 100 ? 1000000 : 0;
+    if (pause)
+        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
     for (const size_t *bad = failing->bad; *bad != SIZE_MAX; bad++)
         if (*bad == begin)
             return by_fail(e, BARYON_ERR_INPUT, "piece %zu", begin);
