@@ -9,11 +9,12 @@
 #define OP(op_type, opsets, in, out, roles, types, rule, attrs)                                    \
     {#op_type, DOMAIN, opsets, in, out, roles, types, by_infer_##rule, attrs},
 
-#define SINCE(opset)         opset, 0
-#define BETWEEN(first, last) first, last
-#define IN(least, most)      least, most
-#define OUT(least, most)     least, most
-#define ANY                  (-1)
+#define SINCE(opset)              opset, 0
+#define BETWEEN(first, last)      first, last
+#define IN(least, most)           least, most, 0
+#define IN_BUT(least, most, gaps) least, most, gaps
+#define OUT(least, most)          least, most
+#define ANY                       (-1)
 
 #define NONE                                       (-1)
 #define LAST                                       BY_AXIS_LAST

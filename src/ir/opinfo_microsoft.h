@@ -8,7 +8,7 @@ OP(Attention, SINCE(1), IN(2, 7), OUT(1, 2), LAYER(FIRST, 1, 2, 1, LAST), SAME(0
 OP(AttnLSTM, SINCE(1), IN(3, 14), OUT(0, 3), LAYER(FIRST, 1, 3, NONE, NONE), SAME(0), none,
    ATTRS(A(FLOATS, activation_alpha), A(FLOATS, activation_beta), A(STRINGS, activations),
          A(FLOAT, clip), A(STRING, direction), A(INT, hidden_size), A(INT, input_forget)))
-OP(BeamSearch, SINCE(1), IN(5, 12), OUT(1, 3), NO_DATA, EACH("1 5|float 5|float"), none,
+OP(BeamSearch, SINCE(1), IN_BUT(5, 12, SLOT(2)), OUT(1, 3), NO_DATA, EACH("1 5|float 5|float"), none,
    ATTRS(NEED(GRAPH, decoder), A(INT, decoder_start_token_id), A(INT, early_stopping),
          A(GRAPH, encoder), NEED(INT, eos_token_id), A(GRAPH, init_decoder), A(INT, model_type),
          A(INT, no_repeat_ngram_size), NEED(INT, pad_token_id), A(INT, vocab_size)))
@@ -39,13 +39,13 @@ OP(ConvTransposeWithDynamicPads, SINCE(1), IN(2, 4), OUT(1, 1), LAYER(FIRST, 1, 
          A(INTS, output_padding), A(INTS, strides)))
 OP(CropAndResize, SINCE(1), IN(4, 4), OUT(1, 1), NO_DATA, SAME(0), none,
    ATTRS(A(FLOAT, extrapolation_value), A(STRING, mode)))
-OP(DecoderAttention, SINCE(1), IN(12, 12), OUT(1, 3), DATA(FIRST), SAME(0), none,
+OP(DecoderAttention, SINCE(1), IN_BUT(12, 12, SLOT(5) | SLOT(6) | SLOT(7)), OUT(1, 3), DATA(FIRST), SAME(0), none,
    ATTRS(A(FLOAT, mask_filter_value), NEED(INT, num_heads)))
 OP(DecoderMaskedMultiHeadAttention, SINCE(1), IN(1, 11), OUT(1, 4), DATA(FIRST | SECOND | THIRD),
    EACH("0 0 0 ?"), none,
    ATTRS(A(FLOAT, mask_filter_value), NEED(INT, num_heads), A(INT, output_qk),
          A(INT, past_present_share_buffer), A(FLOAT, scale)))
-OP(DecoderMaskedSelfAttention, SINCE(1), IN(7, 9), OUT(2, 2), DATA(FIRST), SAME(0), none,
+OP(DecoderMaskedSelfAttention, SINCE(1), IN_BUT(7, 9, SLOT(3) | SLOT(5)), OUT(2, 2), DATA(FIRST), SAME(0), none,
    ATTRS(A(INT, do_rotary), A(FLOAT, mask_filter_value), NEED(INT, num_heads),
          A(INT, past_present_share_buffer), A(FLOAT, scale)))
 OP(DequantizeBFP, SINCE(1), IN(3, 3), OUT(1, 1), NO_DATA, ATTR(dtype, FLOAT), none,
@@ -54,14 +54,14 @@ OP(DequantizeLinear, SINCE(1), IN(2, 3), OUT(1, 1), DATA(FIRST), SPECIAL, dequan
    ATTRS(A(INT, axis)))
 OP(DequantizeWithOrder, SINCE(1), IN(2, 2), OUT(1, 1), NO_DATA, ATTR(to, UNDEFINED), same,
    ATTRS(NEED(INT, order_input), NEED(INT, order_output), NEED(INT, to)))
-OP(DynamicQuantizeLSTM, SINCE(1), IN(12, 12), OUT(0, 3), LAYER(FIRST, 1, 3, NONE, NONE), SAME(0),
+OP(DynamicQuantizeLSTM, SINCE(1), IN_BUT(12, 12, SLOT(3) | SLOT(4) | SLOT(5) | SLOT(6) | SLOT(7)), OUT(0, 3), LAYER(FIRST, 1, 3, NONE, NONE), SAME(0),
    none,
    ATTRS(A(FLOATS, activation_alpha), A(FLOATS, activation_beta), A(STRINGS, activations),
          A(FLOAT, clip), A(STRING, direction), A(INT, hidden_size), A(INT, input_forget)))
 OP(DynamicQuantizeMatMul, SINCE(1), IN(3, 5), OUT(1, 1), LAYER(FIRST, 1, 4, LAST, LAST), SAME(0),
    matmul,
    NO_ATTRS)
-OP(DynamicSparseAttention, SINCE(1), IN(11, 17), OUT(1, 3), DATA(FIRST), SAME(0), none,
+OP(DynamicSparseAttention, SINCE(1), IN_BUT(11, 17, SLOT(1) | SLOT(2) | SLOT(3) | SLOT(4) | SLOT(5) | SLOT(6)), OUT(1, 3), DATA(FIRST), SAME(0), none,
    ATTRS(A(STRING, attention_mode), A(INT, auxiliary_kv_shared), A(INT, do_rotary),
          A(INT, is_causal), NEED(INT, kv_num_heads), A(INT, local_window_size),
          NEED(INT, num_heads), A(FLOAT, qk_norm_epsilon), A(INT, rotary_interleaved),
@@ -72,7 +72,7 @@ OP(EPContext, SINCE(1), IN(0, ANY), OUT(1, ANY), NO_DATA, NO_TYPE, none,
    ATTRS(A(INT, embed_mode), A(STRING, ep_cache_context), A(STRING, ep_sdk_version),
          A(STRING, hardware_architecture), A(INT, main_context), A(INT, max_size), A(STRING, notes),
          A(STRING, onnx_model_filename), A(STRING, partition_name), A(STRING, source)))
-OP(EmbedLayerNormalization, SINCE(1), IN(7, 9), OUT(1, 3), LAYER(0, 2, NONE, NONE, LAST),
+OP(EmbedLayerNormalization, SINCE(1), IN_BUT(7, 9, SLOT(1) | SLOT(4)), OUT(1, 3), LAYER(0, 2, NONE, NONE, LAST),
    EACH("2 0 2"), embed_layer_norm,
    ATTRS(A(FLOAT, epsilon), A(INT, mask_index_type)))
 OP(EngramGate, SINCE(1), IN(5, 6), OUT(1, 2), NO_DATA, SAME(0), none, ATTRS(A(FLOAT, epsilon)))
@@ -121,7 +121,7 @@ OP(GridSample, SINCE(1), IN(2, 2), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), grid
    ATTRS(A(INT, align_corners), A(STRING, mode), A(STRING, padding_mode)))
 OP(GroupNorm, SINCE(1), IN(3, 3), OUT(1, 1), LAYER(FIRST, 1, 2, 0, 1), SAME(0), same,
    ATTRS(NEED(INT, activation), A(INT, channels_last), A(FLOAT, epsilon), NEED(INT, groups)))
-OP(GroupQueryAttention, SINCE(1), IN(7, 16), OUT(1, 4), DATA(FIRST | SECOND | THIRD),
+OP(GroupQueryAttention, SINCE(1), IN_BUT(7, 16, SLOT(1) | SLOT(2) | SLOT(3) | SLOT(4)), OUT(1, 4), DATA(FIRST | SECOND | THIRD),
    EACH("0 3|0 4|0 0"), group_query_attention,
    ATTRS(A(INT, causal), A(INT, do_rotary), A(STRING, k_quant_type), A(INT, kv_cache_bit_width),
          NEED(INT, kv_num_heads), A(INT, local_window_size), NEED(INT, num_heads),
@@ -170,20 +170,20 @@ OP(MatMulNBits, SINCE(1), IN(3, 6), OUT(1, 1), LAYER(FIRST, 1, 5, NONE, LAST), S
    matmul_packed,
    ATTRS(NEED(INT, K), NEED(INT, N), A(INT, accuracy_level), A(INT, bits), NEED(INT, block_size),
          A(INT, weight_prepacked)))
-OP(MatMulNBitsMlp, SINCE(1), IN(8, 9), OUT(1, 2), DATA(FIRST), SAME(0), none,
+OP(MatMulNBitsMlp, SINCE(1), IN_BUT(8, 9, SLOT(1) | SLOT(2) | SLOT(5)), OUT(1, 2), DATA(FIRST), SAME(0), none,
    ATTRS(NEED(INT, K), NEED(INT, N), A(INT, accuracy_level), NEED(STRING, activation), A(INT, bits),
          NEED(INT, block_size), A(FLOAT, epsilon)))
-OP(MatMulNBitsQkv, SINCE(1), IN(11, 12), OUT(3, 4), DATA(FIRST), SAME(0), none,
+OP(MatMulNBitsQkv, SINCE(1), IN_BUT(11, 12, SLOT(1) | SLOT(5) | SLOT(8)), OUT(3, 4), DATA(FIRST), SAME(0), none,
    ATTRS(NEED(INT, K), NEED(INT, Nkv), NEED(INT, Nq), A(INT, accuracy_level), A(INT, bits),
          NEED(INT, block_size), A(FLOAT, epsilon)))
 OP(MaxpoolWithMask, SINCE(1), IN(2, 2), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), pool,
    ATTRS(A(STRING, auto_pad), A(INTS, kernel_shape), A(INTS, pads), A(INT, storage_order),
          A(INTS, strides)))
-OP(MoE, SINCE(1), IN(5, 8), OUT(1, 1), DATA(FIRST), SAME(0), same,
+OP(MoE, SINCE(1), IN_BUT(5, 8, SLOT(3)), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(FLOAT, activation_alpha), A(FLOAT, activation_beta), A(STRING, activation_type),
          A(INT, k), A(INT, normalize_routing_weights), A(INT, swiglu_fusion),
          A(FLOAT, swiglu_limit), A(INT, use_sparse_mixer)))
-OP(MulInteger, SINCE(1), IN(3, 4), OUT(1, 1), NO_DATA, FIXED(INT32), qlinear_math, NO_ATTRS)
+OP(MulInteger, SINCE(1), IN_BUT(3, 4, SLOT(1)), OUT(1, 1), NO_DATA, FIXED(INT32), qlinear_math, NO_ATTRS)
 OP(MultiHeadAttention, SINCE(1), IN(1, 10), OUT(1, 4), DATA(FIRST | SECOND | THIRD),
    EACH("0 0 0 ?"), multi_head_attention,
    ATTRS(A(FLOAT, mask_filter_value), NEED(INT, num_heads), A(FLOAT, scale),
@@ -207,15 +207,15 @@ OP(NhwcMaxPool, SINCE(1), IN(1, 1), OUT(1, 1), DATA_AXIS(FIRST, LAST), SAME(0), 
          A(INTS, pads), A(INTS, strides)))
 OP(PackedAttention, SINCE(1), IN(5, 6), OUT(1, 1), LAYER(FIRST, 1, 2, 1, LAST), SAME(0), none,
    ATTRS(NEED(INT, num_heads), A(INTS, qkv_hidden_sizes), A(FLOAT, scale)))
-OP(PackedMultiHeadAttention, SINCE(1), IN(6, 7), OUT(1, 1), DATA(FIRST), SAME(0), none,
+OP(PackedMultiHeadAttention, SINCE(1), IN_BUT(6, 7, SLOT(1) | SLOT(2) | SLOT(3)), OUT(1, 1), DATA(FIRST), SAME(0), none,
    ATTRS(A(FLOAT, mask_filter_value), NEED(INT, num_heads), A(FLOAT, scale)))
-OP(PackedSparseAttentionIndexer, SINCE(1), IN(16, 18), OUT(6, 7), NO_DATA, EACH("6 6 0 0 0 6 0"),
+OP(PackedSparseAttentionIndexer, SINCE(1), IN_BUT(16, 18, SLOT(1) | SLOT(8) | SLOT(9) | SLOT(10) | SLOT(11) | SLOT(14)), OUT(6, 7), NO_DATA, EACH("6 6 0 0 0 6 0"),
    none,
    ATTRS(NEED(INT, compress_ratio), A(FLOAT, epsilon), A(FLOAT, head_weight_scale),
          A(INT, index_topk), NEED(STRING, policy_mode), A(FLOAT, scale), NEED(INT, state_capacity),
          A(INT, state_update_capacity), A(INT, token_budget)))
 OP(Pad, SINCE(1), IN(2, 3), OUT(1, 1), DATA(FIRST), SAME(0), pad, ATTRS(A(STRING, mode)))
-OP(PagedAttention, SINCE(1), IN(8, 17), OUT(1, 3), DATA(FIRST | SECOND | THIRD), EACH("0 3 4"),
+OP(PagedAttention, SINCE(1), IN_BUT(8, 17, SLOT(1) | SLOT(2) | SLOT(4)), OUT(1, 3), DATA(FIRST | SECOND | THIRD), EACH("0 3 4"),
    none,
    ATTRS(A(INT, do_rotary), A(INT, is_causal), A(STRING, k_cache_dtype), A(STRING, k_quant_type),
          A(STRING, kv_cache_layout), NEED(INT, kv_num_heads), A(INT, local_window_size),
@@ -225,15 +225,15 @@ OP(PagedAttention, SINCE(1), IN(8, 17), OUT(1, 3), DATA(FIRST | SECOND | THIRD),
 OP(QAttention, SINCE(1), IN(5, 9), OUT(1, 2), LAYER(FIRST, 1, 2, 1, LAST), SAME(2), ms_attention,
    ATTRS(A(INT, do_rotary), A(FLOAT, mask_filter_value), NEED(INT, num_heads),
          A(INT, past_present_share_buffer), A(FLOAT, scale), A(INT, unidirectional)))
-OP(QEmbedLayerNormalization, SINCE(1), IN(18, 18), OUT(2, 2), LAYER(0, 2, NONE, NONE, LAST),
+OP(QEmbedLayerNormalization, SINCE(1), IN_BUT(18, 18, SLOT(1) | SLOT(4) | SLOT(7) | SLOT(10) | SLOT(15)), OUT(2, 2), LAYER(0, 2, NONE, NONE, LAST),
    EACH("8 0"), embed_layer_norm,
    ATTRS(A(FLOAT, epsilon)))
 OP(QGemm, SINCE(1), IN(6, 9), OUT(1, 1), LAYER(FIRST | SLOT(3), 3, 6, 1, LAST), EACH("8|float"),
    gemm,
    ATTRS(A(FLOAT, alpha), A(INT, transA), A(INT, transB)))
-OP(QLinearAdd, SINCE(1), IN(7, 8), OUT(1, 1), DATA(FIRST | SLOT(3)), SAME(0), qlinear_math,
+OP(QLinearAdd, SINCE(1), IN_BUT(7, 8, SLOT(2) | SLOT(5)), OUT(1, 1), DATA(FIRST | SLOT(3)), SAME(0), qlinear_math,
    NO_ATTRS)
-OP(QLinearAveragePool, SINCE(1), IN(4, 5), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), pool,
+OP(QLinearAveragePool, SINCE(1), IN_BUT(4, 5, SLOT(2)), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), pool,
    ATTRS(A(STRING, auto_pad), A(INT, ceil_mode), A(INT, channels_last), A(INT, count_include_pad),
          NEED(INTS, kernel_shape), A(INTS, pads), A(INTS, strides)))
 OP(QLinearConcat, SINCE(1), IN(3, ANY), OUT(1, 1), DATA(EVERY), SAME(1), qlinear_concat,
@@ -244,30 +244,30 @@ OP(QLinearConv, SINCE(1), IN(8, 9), OUT(1, 1), LAYER(FIRST, 3, 8, 0, 1), SAME(7)
 OP(QLinearGlobalAveragePool, SINCE(1), IN(5, 5), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0),
    global_pool,
    ATTRS(A(INT, channels_last)))
-OP(QLinearLeakyRelu, SINCE(1), IN(4, 5), OUT(1, 1), DATA(FIRST), SAME(0), same,
+OP(QLinearLeakyRelu, SINCE(1), IN_BUT(4, 5, SLOT(2)), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(FLOAT, alpha)))
-OP(QLinearMul, SINCE(1), IN(7, 8), OUT(1, 1), DATA(FIRST | SLOT(3)), SAME(0), qlinear_math,
+OP(QLinearMul, SINCE(1), IN_BUT(7, 8, SLOT(2) | SLOT(5)), OUT(1, 1), DATA(FIRST | SLOT(3)), SAME(0), qlinear_math,
    NO_ATTRS)
-OP(QLinearReduceMean, SINCE(1), IN(4, 5), OUT(1, 1), DATA(FIRST), SAME(0), reduce,
+OP(QLinearReduceMean, SINCE(1), IN_BUT(4, 5, SLOT(2)), OUT(1, 1), DATA(FIRST), SAME(0), reduce,
    ATTRS(NEED(INTS, axes), NEED(INT, keepdims)))
-OP(QLinearSigmoid, SINCE(1), IN(4, 5), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
-OP(QLinearSoftmax, SINCE(1), IN(5, 5), OUT(1, 1), DATA(FIRST), SAME(0), same,
+OP(QLinearSigmoid, SINCE(1), IN_BUT(4, 5, SLOT(2)), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
+OP(QLinearSoftmax, SINCE(1), IN_BUT(5, 5, SLOT(2)), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(INT, axis), NEED(INT, opset)))
 OP(QLinearWhere, SINCE(1), IN(9, 9), OUT(1, 1), DATA(SECOND | SLOT(4)), SAME(1), qlinear_math,
    NO_ATTRS)
-OP(QMoE, SINCE(1), IN(6, 21), OUT(1, 1), DATA(FIRST), SAME(0), same,
+OP(QMoE, SINCE(1), IN_BUT(6, 21, SLOT(3) | SLOT(4)), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(INT, accuracy_level), A(FLOAT, activation_alpha), A(FLOAT, activation_beta),
          A(STRING, activation_type), A(INT, block_size), A(INT, expert_weight_bits),
          A(INT, fc1_expert_weight_bits), A(INT, fc2_expert_weight_bits),
          A(INT, fc3_expert_weight_bits), A(INT, k), A(INT, normalize_routing_weights),
          A(STRING, quant_type), A(INT, swiglu_fusion), A(FLOAT, swiglu_limit),
          A(INT, use_sparse_mixer), A(INT, weights_prepacked)))
-OP(QOrderedAttention, SINCE(1), IN(17, 20), OUT(1, 1), NO_DATA, SAME(0), none,
+OP(QOrderedAttention, SINCE(1), IN_BUT(17, 20, SLOT(14) | SLOT(15)), OUT(1, 1), NO_DATA, SAME(0), none,
    ATTRS(NEED(INT, num_heads), NEED(INT, order_input), NEED(INT, order_output),
          NEED(INT, order_weight), A(INTS, qkv_hidden_sizes), A(INT, unidirectional)))
 OP(QOrderedGelu, SINCE(1), IN(3, 3), OUT(1, 1), NO_DATA, SAME(0), same,
    ATTRS(A(INT, order_X), A(INT, order_Y)))
-OP(QOrderedLayerNormalization, SINCE(1), IN(5, 5), OUT(1, 1), NO_DATA, SAME(0), same,
+OP(QOrderedLayerNormalization, SINCE(1), IN_BUT(5, 5, SLOT(3)), OUT(1, 1), NO_DATA, SAME(0), same,
    ATTRS(A(INT, axis), A(FLOAT, epsilon), A(INT, order_X), A(INT, order_Y)))
 OP(QOrderedLongformerAttention, SINCE(1), IN(14, 14), OUT(1, 1), NO_DATA, SAME(0), none,
    ATTRS(NEED(INT, num_heads), NEED(INT, order_global_weight), NEED(INT, order_input),
@@ -311,13 +311,13 @@ OP(SkipSimplifiedLayerNormalization, SINCE(1), IN(3, 4), OUT(1, 4), LAYER(BOTH, 
    ATTRS(A(FLOAT, epsilon)))
 OP(Snpe, SINCE(1), IN(1, ANY), OUT(1, ANY), NO_DATA, NO_TYPE, none,
    ATTRS(NEED(STRING, DLC), A(STRING, notes), A(STRING, snpe_version), A(STRING, target_device)))
-OP(SparseAttention, SINCE(1), IN(9, 11), OUT(3, 3), DATA(FIRST), SAME(0), none,
+OP(SparseAttention, SINCE(1), IN_BUT(9, 11, SLOT(1) | SLOT(2)), OUT(3, 3), DATA(FIRST), SAME(0), none,
    ATTRS(A(INT, do_rotary), NEED(INT, kv_num_heads), NEED(INT, num_heads),
          A(INT, rotary_interleaved), A(FLOAT, scale), NEED(INT, sparse_block_size)))
-OP(SparseAttentionIndexer, SINCE(1), IN(8, 14), OUT(2, 3), NO_DATA, EACH("int32 0 0"), none,
+OP(SparseAttentionIndexer, SINCE(1), IN_BUT(8, 14, SLOT(1) | SLOT(6)), OUT(2, 3), NO_DATA, EACH("int32 0 0"), none,
    ATTRS(NEED(INT, compress_ratio), A(FLOAT, epsilon), A(FLOAT, head_weight_scale),
          A(INT, index_topk), NEED(STRING, policy_mode), A(FLOAT, scale), A(INT, token_budget)))
-OP(SparsePagedAttention, SINCE(1), IN(11, 22), OUT(1, 3), DATA(FIRST | SECOND | THIRD),
+OP(SparsePagedAttention, SINCE(1), IN_BUT(11, 22, SLOT(1) | SLOT(2) | SLOT(8)), OUT(1, 3), DATA(FIRST | SECOND | THIRD),
    EACH("0 3 4"), none,
    ATTRS(A(STRING, attention_mode), A(STRING, auxiliary_cache_layout), A(INT, auxiliary_kv_shared),
          A(INT, do_rotary), A(INT, is_causal), A(STRING, k_quant_type), NEED(INT, kv_num_heads),
@@ -339,13 +339,13 @@ OP(Trilu, SINCE(1), IN(1, 2), OUT(1, 1), DATA(FIRST), SAME(0), same, ATTRS(A(INT
 OP(UnfoldTensor, SINCE(1), IN(1, 1), OUT(1, 1), NO_DATA, SAME(0), none,
    ATTRS(A(INT, dim), NEED(INT, size), A(INT, step)))
 OP(Unique, SINCE(1), IN(1, 1), OUT(3, 3), NO_DATA, EACH("0 int64 int64"), none, NO_ATTRS)
-OP(VarlenCausalConvWithState, SINCE(1), IN(5, 6), OUT(2, 3), LAYER(FIRST, 1, 2, 0, 1), SAME(0),
+OP(VarlenCausalConvWithState, SINCE(1), IN_BUT(5, 6, SLOT(3)), OUT(2, 3), LAYER(FIRST, 1, 2, 0, 1), SAME(0),
    none,
    ATTRS(A(STRING, activation), A(INT, dilation), A(INT, state_update_capacity)))
 OP(VarlenNGramHashMapping, SINCE(1), IN(4, 10), OUT(1, 4), NO_DATA, EACH("0 0 3 0"), none,
    ATTRS(NEED(INT, max_ngram_size), NEED(INT, n_head_per_ngram), NEED(INT, pad_id),
          A(INT, reset_on_eos), A(INT, state_update_capacity)))
-OP(WhisperBeamSearch, SINCE(1), IN(5, 15), OUT(1, 5), NO_DATA,
+OP(WhisperBeamSearch, SINCE(1), IN_BUT(5, 15, SLOT(2)), OUT(1, 5), NO_DATA,
    EACH("1 5|float 5|float float 5|float"), none,
    ATTRS(A(INT, beginning_timestamp_token_id), NEED(GRAPH, decoder),
          A(INT, decoder_output_cross_qk), A(INT, decoder_start_token_id), A(INT, early_stopping),

@@ -170,7 +170,7 @@ OP(LinearAttention, SINCE(27), IN(3, 6), OUT(2, 2), DATA(FIRST | SECOND | THIRD)
          A(STRING, update_rule)))
 OP(Log, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
 OP(LogSoftmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, ATTRS(A(INT, axis)))
-OP(Loop, SINCE(1), IN(2, ANY), OUT(1, ANY), NO_DATA, SPECIAL, loop, ATTRS(NEED(GRAPH, body)))
+OP(Loop, SINCE(1), IN_BUT(2, ANY, SLOT(0) | SLOT(1)), OUT(1, ANY), NO_DATA, SPECIAL, loop, ATTRS(NEED(GRAPH, body)))
 OP(LpNormalization, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(INT, axis), A(INT, p)))
 OP(LpPool, SINCE(1), IN(1, 1), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), pool,
@@ -283,7 +283,7 @@ OP(RotaryEmbedding, SINCE(23), IN(3, 4), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(INT, interleaved), A(INT, num_heads), A(INT, rotary_embedding_dim)))
 OP(Round, SINCE(11), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), math, NO_ATTRS)
 OP(STFT, SINCE(17), IN(2, 4), OUT(1, 1), DATA(FIRST), SAME(0), stft, ATTRS(A(INT, onesided)))
-OP(Scan, SINCE(8), IN(1, ANY), OUT(1, ANY), NO_DATA, SPECIAL, scan,
+OP(Scan, SINCE(8), IN_BUT(1, ANY, SLOT(0)), OUT(1, ANY), NO_DATA, SPECIAL, scan,
    ATTRS(NEED(GRAPH, body), A_UNTIL(INTS, directions, 8), NEED(INT, num_scan_inputs),
          A_FROM(INTS, scan_input_axes, 9), A_FROM(INTS, scan_input_directions, 9),
          A_FROM(INTS, scan_output_axes, 9), A_FROM(INTS, scan_output_directions, 9)))

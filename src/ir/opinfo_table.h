@@ -5,7 +5,8 @@
  *   OP(name, opsets, inputs, outputs, roles, types, rule, attributes)
  *
  *   opsets      SINCE(first), BETWEEN(first, last)
- *   inputs      IN(least, most), outputs OUT(least, most); ANY: no upper bound
+ *   inputs      IN(least, most), outputs OUT(least, most); ANY: no upper bound;
+ *               IN_BUT(least, most, slots): these of the first `least` may be left out
  *   roles       NO_DATA, DATA(slots), DATA_AXIS(slots, channel axis), or
  *               LAYER(data slots, weight slot, bias slot, channel axis of the weight,
  *               channel axis of the data)

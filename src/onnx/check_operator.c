@@ -227,15 +227,13 @@ static bool out_of_range(size_t found, int least, int most)
     return (int64_t)found < least || (most >= 0 && (int64_t)found > most);
 }
 
-/* Scan of opset 8 has its optional input in front. */
 static int check_given(struct by_check *check, const struct baryon_node *node,
                        struct baryon_error *err)
 {
     char label[BY_LABEL_MAX];
-    if (by_check_opset(check) < 9 && by_node_is(node, "Scan"))
-        return 0;
-    for (size_t i = 0; i < node->input.count && (int64_t)i < check->node.info->min_in; i++) {
-        if (node->input.at[i] && *node->input.at[i])
+    const struct by_opinfo *info = check->node.info;
+    for (size_t i = 0; i < node->input.count && (int64_t)i < info->min_in; i++) {
+        if ((node->input.at[i] && *node->input.at[i]) || (info->may_lack >> i & 1))
             continue;
         by_fail(err, BARYON_ERR_INPUT, "%s: input %zu is left out, the operator needs it",
                 by_check_label(check, node, label), i);

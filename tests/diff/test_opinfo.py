@@ -16,6 +16,7 @@ import onnx.defs
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 OPSET_MIN = 7
 MANY = 2**31 - 1
+OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
 # ONNX Runtime puts it into ONNX's domain.
 NOT_IN_ONNX = {("", "SimplifiedLayerNormalization")}
 # Deprecated in the version in which it was introduced, yet runtimes take it.
@@ -31,8 +32,9 @@ def rows():
         kind, *parts = line.split("\t")
         if kind == "OP":
             domain, name, *numbers = parts
-            since, until, *arity = map(int, numbers)
-            row = {"since": since, "until": until, "arity": arity, "attrs": []}
+            since, until, *arity, may_lack = map(int, numbers)
+            row = {"since": since, "until": until, "arity": arity, "attrs": [],
+                   "may_lack": [i for i in range(32) if may_lack >> i & 1]}
             found[domain, name] = row
         elif kind == "A":
             name, kind, required, since, until = parts
@@ -65,6 +67,10 @@ def compare_arity(row, schemas):
     ends = [-1 if end >= MANY else end for end in ends]
     if row["arity"] != ends:
         yield f"arity {row['arity']}, the schemas have {ends}"
+    may_lack = sorted({i for s in live for i, port in enumerate(s.inputs)
+                       if i < ends[0] and port.option == OPTIONAL})
+    if row["may_lack"] != may_lack:
+        yield f"inputs {row['may_lack']} may be left out, the schemas say {may_lack}"
 
 
 def compare_opsets(key, row, schemas):

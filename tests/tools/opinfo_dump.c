@@ -2,8 +2,8 @@
  * Prints the rows of all operators.
  *
  *   opinfo_dump              lines for tests/diff/test_opinfo.py: "OP" domain, name, opsets,
- *                            arity; "A" name, type, required, opsets; parts separated by tabs
- *   opinfo_dump --markdown   docs/operators.md
+ *                            arity, inputs that may lack; "A" name, type, required, opsets; parts
+ * separated by tabs opinfo_dump --markdown   docs/operators.md
  */
 #include "ir/opinfo.h"
 
@@ -12,8 +12,9 @@
 
 static void print_row(const struct by_opinfo *row)
 {
-    printf("OP\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", row->domain, row->op_type, row->since,
-           row->until, row->min_in, row->max_in, row->min_out, row->max_out);
+    printf("OP\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%u\n", row->domain, row->op_type, row->since,
+           row->until, row->min_in, row->max_in, row->min_out, row->max_out,
+           (unsigned)row->may_lack);
     for (const struct by_op_attr *attr = row->attrs; attr && attr->name; attr++)
         printf("A\t%s\t%s\t%d\t%d\t%d\n", attr->name, by_attr_type_name((int64_t)attr->type),
                attr->required, attr->since, attr->until);

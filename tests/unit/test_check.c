@@ -160,6 +160,27 @@ static void counts_inputs_and_outputs(void **state)
                            "the operator takes 1");
 }
 
+/* Attention whose three heads are packed in its first input. */
+static struct baryon_model *packed_heads(const char *inputs)
+{
+    struct baryon_model *model = relu_model();
+    put_import(model, &model->opset_import, "com.microsoft", 1);
+    struct baryon_node *node = put_node(model->graph, "heads", "GroupQueryAttention", inputs, "z");
+    node->domain = name_of(model, "com.microsoft");
+    put_attr(model, &node->attribute, "num_heads", BY_ATTR_INT)->i = 1;
+    put_attr(model, &node->attribute, "kv_num_heads", BY_ATTR_INT)->i = 1;
+    return model;
+}
+
+static void knows_inputs_that_may_lack(void **state)
+{
+    (void)state;
+    assert_findings(packed_heads("x,,,,,x,x"), "");
+    assert_findings(packed_heads("x,,,,,,x"),
+                    "error arity: graph.node[1].input[5]: node 'heads' (GroupQueryAttention): "
+                    "input 5 is left out, the operator needs it");
+}
+
 static void judges_attributes_by_themselves(void **state)
 {
     (void)state;
@@ -336,6 +357,7 @@ int main(void)
         cmocka_unit_test(knows_operators),
         cmocka_unit_test(lists_custom_domains),
         cmocka_unit_test(counts_inputs_and_outputs),
+        cmocka_unit_test(knows_inputs_that_may_lack),
         cmocka_unit_test(judges_attributes_by_themselves),
         cmocka_unit_test(judges_attributes_by_the_operator),
         cmocka_unit_test(finds_many_attributes_of_one_name),
