@@ -25,7 +25,7 @@ static int equalize(struct candidate *candidate, struct baryon_error *err)
     struct by_stats **seen = &trial->seen[candidate->entry->way.mode];
     if (by_trial_equalize(candidate->copy.plan, trial->seen[BY_CLE_OFF], candidate->entry->way.mode,
                           err) < 0 ||
-        by_quantize_copy_place(&candidate->copy, trial->q->options->recipe, err) < 0)
+        by_quantize_copy_place(&candidate->copy, err) < 0)
         return -1;
     return *seen ? 0
                  : by_trial_look(trial, candidate->copy.model, candidate->copy.plan, false, seen,

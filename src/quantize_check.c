@@ -125,6 +125,11 @@ static bool has_blocks(const struct by_recipe_settings *s)
            ((is_static(s) && is_block(s->activation)) || is_block(s->weight) || has_rules(s));
 }
 
+static bool stores_blocks(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) && !s->keep_float_blocks && (is_block(s->weight) || has_rules(s));
+}
+
 static bool has_scales(const struct by_recipe_settings *s)
 {
     return writes_pairs(s) &&
@@ -246,6 +251,7 @@ static const struct meaning {
     {" float-clip ", has_float_activations, "--activation bf16, fp16 or fp8"},
     {" block-size block-axis block-axis-everywhere block-ties block-from-bf16 ", has_blocks,
      "--activation or --weight of blocks"},
+    {" block-form ", stores_blocks, "--keep-float-weights=false and --weight of blocks"},
     {" keep-float-weights ", is_no_compiler, "--float-form quark or cast"},
     {" fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm fuse-mul-add "
      "fuse-between ",
@@ -463,6 +469,9 @@ static int check_opset(const struct check *check)
     if (recipe->opset < 21 && by_spec_is_block(&recipe->weight) && !recipe->keep_float_blocks)
         return refuse(check, "--keep-float-weights=false, --weight of blocks and --opset below 21",
                       "DequantizeLinear has blocks from 21 on");
+    if (recipe->opset < 24 && recipe->block_form == BY_BLOCKS_ONNX)
+        return refuse(check, "--block-form onnx and --opset below 24",
+                      "DequantizeLinear has scales of float8e8m0 from 24 on");
     if (recipe->opset < 21 && recipe->bias_int16)
         return refuse(check, "--bias-int16 and --opset below 21", NULL);
     if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&

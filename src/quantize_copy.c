@@ -21,13 +21,12 @@ static void copy_exclusions(const struct by_quantize_copy *copy, const struct by
     }
 }
 
-int by_quantize_copy_place(struct by_quantize_copy *copy, const struct by_recipe *recipe,
-                           struct baryon_error *err)
+int by_quantize_copy_place(struct by_quantize_copy *copy, struct baryon_error *err)
 {
     by_quant_plan_close(copy->plan);
     copy->plan = NULL;
     if (by_model_settle(copy->model, err) < 0 || by_model_infer(copy->model, NULL, err) < 0 ||
-        by_quant_plan_open(&copy->plan, copy->model, recipe, err) < 0)
+        by_quant_plan_open(&copy->plan, copy->model, &copy->recipe, err) < 0)
         return -1;
     return by_place(copy->plan, copy->origins, err);
 }
@@ -36,12 +35,12 @@ int by_quantize_copy_open(struct by_quantize_copy *copy, const struct by_quantiz
                           const struct by_frame *frame, const struct by_recipe *recipe,
                           struct baryon_error *err)
 {
-    *copy = (struct by_quantize_copy){0};
+    *copy = (struct by_quantize_copy){.recipe = by_recipe_to_run(recipe)};
     if (by_frame_copy(frame, &copy->model, err) < 0 ||
         by_origins_open(&copy->origins, copy->model, err) < 0)
         return -1;
     copy_exclusions(copy, q);
-    return by_quantize_copy_place(copy, recipe, err);
+    return by_quantize_copy_place(copy, err);
 }
 
 void by_quantize_copy_close(struct by_quantize_copy *copy)

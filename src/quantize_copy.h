@@ -11,6 +11,7 @@
 struct by_quantize_copy {
     struct baryon_model *model;
     struct by_origins *origins;
+    struct by_recipe recipe;    /* to run it */
     struct by_quant_plan *plan; /* placed */
 };
 
@@ -19,8 +20,7 @@ int by_quantize_copy_open(struct by_quantize_copy *copy, const struct by_quantiz
                           const struct by_frame *frame, const struct by_recipe *recipe,
                           struct baryon_error *err);
 /* Anew, after the model was edited. */
-int by_quantize_copy_place(struct by_quantize_copy *copy, const struct by_recipe *recipe,
-                           struct baryon_error *err);
+int by_quantize_copy_place(struct by_quantize_copy *copy, struct baryon_error *err);
 void by_quantize_copy_close(struct by_quantize_copy *copy);
 
 #endif

@@ -58,24 +58,29 @@ static void add_smaller(struct by_text *text, const struct by_tensor_spec *spec,
 
 /* --- Blocks --- */
 
-static const char *why_wider(const struct by_dtype *format)
+static const char *why_wider(const struct by_dtype *format, const struct by_recipe *recipe)
 {
     if (format->block.sub)
         return "sub-blocks take one bit more, and ONNX has no type between";
+    if (recipe->block_form == BY_BLOCKS_ONNX)
+        return "ONNX has types of 6 bits from opset 28 on";
     return format->bits == 4 ? "ONNX Runtime dequantizes no float4e2m1 on processors"
                              : "ONNX Runtime has no types of 6 bits";
 }
 
-static void tell_blocks(const struct by_quantization *q, const struct by_dtype *format)
+/* Stored constants of a format, or of any; elem: their type, all have the same. */
+static size_t count_stored(const struct by_quantization *q, const struct by_dtype *format,
+                           int64_t *elem)
 {
-    const char *codes = by_elem_name(by_spec_block_codes(format)->elem);
     size_t count = 0;
-    for (size_t i = 0; i < q->plan->rows.count; i++)
-        count +=
-            q->plan->rows.at[i].spec.format == format && by_lower_is_stored(&q->plan->rows.at[i]);
-    if (count)
-        by_log(q->options->log, BY_LOG_NOTICE, "%s is stored as %s in %zu %s; %s", format->name,
-               codes, count, count == 1 ? "constant" : "constants", why_wider(format));
+    for (size_t i = 0; i < q->plan->rows.count; i++) {
+        const struct by_quant_row *row = &q->plan->rows.at[i];
+        if (!by_lower_is_stored(row) || (format && row->spec.format != format))
+            continue;
+        *elem = row->spec.elem;
+        count++;
+    }
+    return count;
 }
 
 static void tell_wider_blocks(const struct by_quantization *q)
@@ -83,10 +88,27 @@ static void tell_wider_blocks(const struct by_quantization *q)
     size_t count;
     const struct by_dtype *const *formats = by_dtypes(&count);
     for (size_t i = 0; i < count; i++) {
-        const struct by_dtype *codes = by_spec_block_codes(formats[i]);
-        if (codes && codes->bits > formats[i]->bits)
-            tell_blocks(q, formats[i]);
+        int64_t elem;
+        const size_t stored = count_stored(q, formats[i], &elem);
+        if (stored && by_elem_info(elem)->bits > formats[i]->bits)
+            by_log(q->options->log, BY_LOG_NOTICE, "%s is stored as %s in %zu %s; %s",
+                   formats[i]->name, by_elem_name(elem), stored,
+                   stored == 1 ? "constant" : "constants",
+                   why_wider(formats[i], q->options->recipe));
     }
+}
+
+static void tell_own_types(const struct by_quantization *q)
+{
+    int64_t elem;
+    const size_t stored =
+        q->options->recipe->block_form == BY_BLOCKS_ONNX ? count_stored(q, NULL, &elem) : 0;
+    if (stored)
+        by_log(q->options->log, BY_LOG_NOTICE,
+               "%zu %s scales of float8e8m0, which ONNX Runtime 1.31 does not take on processors "
+               "(OpenVINO from August 2026 and the onnx package's evaluator do); --block-form "
+               "runtime gives it the same values",
+               stored, stored == 1 ? "constant has" : "constants have");
 }
 
 /* --- All of it --- */
@@ -94,6 +116,7 @@ static void tell_wider_blocks(const struct by_quantization *q)
 void by_quantize_tell_narrow(const struct by_quantization *q)
 {
     tell_wider_blocks(q);
+    tell_own_types(q);
     for (unsigned bits = 2; bits <= 3; bits++) {
         char buf[256], type[32];
         struct by_text text;

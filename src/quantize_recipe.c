@@ -406,6 +406,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->fuse_mul_add = settings->fuse_mul_add;
     recipe->fuse_blocks = settings->fuse_blocks;
     recipe->floats = (enum by_float_form)settings->float_form;
+    recipe->block_form = (enum by_block_form)settings->block_form;
     recipe->float_clip = settings->float_clip;
     recipe->domain = (enum by_q_domain)settings->domain;
     recipe->optimize = settings->optimize;

@@ -47,6 +47,7 @@ struct by_recipe_settings {
 
     /* --- Floats and blocks --- */
     int float_form;
+    int block_form;
     bool float_clip;
     int64_t block_size, block_axis;
     int block_ties;

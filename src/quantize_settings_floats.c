@@ -12,6 +12,15 @@ static const struct by_choice forms[] = {
     {0},
 };
 
+static const struct by_choice block_forms[] = {
+    {"runtime", BY_BLOCKS_RUNTIME,
+     "types that ONNX Runtime dequantizes on processors, scales of float32 (opset 21)"},
+    {"onnx", BY_BLOCKS_ONNX,
+     "the smallest types that ONNX has, scales of float8e8m0 (opset 24); ONNX Runtime 1.31 has no "
+     "kernels for them on processors"},
+    {0},
+};
+
 static const struct by_choice ties[] = {
     {"even", BY_TIES_EVEN, "the even one"},
     {"away", BY_TIES_AWAY, "the greater magnitude"},
@@ -32,6 +41,13 @@ static const struct by_option floats_rows[] = {
      .fallback = "false",
      AT(float_clip),
      .help = "A Clip in front of each activation takes off what its float type cannot hold"},
+    {.name = "block-form",
+     .type = BY_OPT_CHOICE,
+     .arg = "FORM",
+     .choices = block_forms,
+     .fallback = "runtime",
+     AT(block_form),
+     .help = "As what --keep-float-weights=false stores blocks; the values are the same"},
     {.name = "block-size",
      .type = BY_OPT_INT,
      .arg = "COUNT",

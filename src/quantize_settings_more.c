@@ -114,8 +114,9 @@ static const struct by_option pairs_rows[] = {
      .type = BY_OPT_FLAG,
      .fallback = "false",
      AT(keep_float_weights),
-     .help = "Weights stay float and are quantized by a pair, or the node of their blocks; without "
-             "it those of blocks are stored as codes and powers of two (opset 21)"},
+     .help =
+         "Weights stay float and are quantized by a pair, or the node of their blocks; without "
+         "it those of blocks are stored as codes and powers of two (opset 21, see --block-form)"},
     {.name = "fold-relu",
      .type = BY_OPT_FLAG,
      .fallback = "false",

@@ -97,7 +97,7 @@ static int open_copy(struct by_solving *solving, struct baryon_error *err)
 {
     struct by_quantization *q = solving->q;
     struct by_quantize_copy *copy = &solving->copy;
-    solving->recipe = *q->options->recipe;
+    solving->recipe = by_recipe_to_run(q->options->recipe);
     solving->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&solving->frame, q->model, err) < 0 ||
         (solving->scales == BY_SOLVE_SCALES_OF_MODEL && by_solve_search(solving, err) < 0) ||

@@ -58,7 +58,7 @@ static int open_model(struct by_sensing *sensing, enum by_state state, struct ba
 
 int by_sensing_open_models(struct by_sensing *sensing, struct baryon_error *err)
 {
-    sensing->recipe = *sensing->q->options->recipe;
+    sensing->recipe = by_recipe_to_run(sensing->q->options->recipe);
     sensing->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&sensing->now, sensing->q->model, err) < 0)
         return -1;

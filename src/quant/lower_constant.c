@@ -82,8 +82,8 @@ static int fill_values(struct by_lowering *lowering, size_t index, const struct 
     const float *values = row->solved ? row->solved : in->values;
     uint8_t *out = (uint8_t *)(uintptr_t)room->data;
     if (by_lower_is_stored(row)) {
-        const struct by_span *scales = &lowering->at[index].scale->initializer->raw_data;
-        return by_lower_block_fill(row, values, pool, out, (float *)(uintptr_t)scales->data, err);
+        const struct baryon_tensor *scales = lowering->at[index].scale->initializer;
+        return by_lower_block_fill(row, values, pool, out, scales, err);
     }
     return row->spec.format
                ? by_lower_floats(lowering->recipe, row, values, in->count, pool, out, err)

@@ -21,13 +21,17 @@ static void want(struct need *need, int64_t opset, const char *what)
 
 #define CLIP_OPSET 11 /* Clip with limits that are inputs */
 
-#define BLOCK_OPSET 21 /* DequantizeLinear with block_size */
+/* DequantizeLinear with block_size, and with scales of float8e8m0 as well. */
+static int64_t block_opset(const struct by_recipe *recipe)
+{
+    return recipe->block_form == BY_BLOCKS_ONNX ? 24 : 21;
+}
 
 /* What a float type needs of ONNX, where its operators are Quark's: nothing. */
 static int64_t float_opset(const struct by_recipe *recipe, const struct by_tensor_spec *spec)
 {
     if (by_spec_is_block(spec))
-        return spec != &recipe->activation && !recipe->keep_float_blocks ? BLOCK_OPSET : 0;
+        return spec != &recipe->activation && !recipe->keep_float_blocks ? block_opset(recipe) : 0;
     if (!spec->format)
         return 0;
     const int64_t clip = recipe->float_clip ? CLIP_OPSET : 0, type = by_dtype_opset(spec->format);
@@ -147,10 +151,12 @@ static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct 
             continue;
         if (!block && refuse_form(plan->recipe, row, err))
             return -1;
-        const struct need need = {block ? BLOCK_OPSET : float_opset(plan->recipe, &row->spec),
+        const struct need need = {block ? block_opset(plan->recipe)
+                                        : float_opset(plan->recipe, &row->spec),
                                   row->spec.format->name};
         if (opset < need.opset)
-            return too_old(&need, opset, "", err);
+            return too_old(&need, opset, need.opset == 24 ? ", or take --block-form runtime" : "",
+                           err);
     }
     return 0;
 }

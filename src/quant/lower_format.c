@@ -124,7 +124,7 @@ static int set_attributes(struct by_lowering *lowering, size_t index, enum by_ha
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     if (by_lower_is_stored(row))
-        return by_lower_block_attributes(node, row, err);
+        return by_lower_block_attributes(node, lowering->recipe, row, err);
     if (by_spec_is_block(&row->spec))
         return is_microscaled(row->spec.format) ? set_microscaled(node, row, err)
                                                 : set_block(node, row, err);

@@ -1,3 +1,4 @@
+#include "quant/lower_block.h"
 #include "quant/lower_format.h"
 
 #include "base/str.h"
@@ -36,16 +37,23 @@ const char *by_lower_name(struct by_lowering *lowering, const char *stem, const 
 
 /* --- What the model has to say for its new types and operators --- */
 
+static void declare_elem(struct baryon_model *model, int64_t elem)
+{
+    const struct by_elem_info *info = by_elem_info(elem);
+    if (info && model->ir_version < (int64_t)info->ir_version)
+        model->ir_version = (int64_t)info->ir_version;
+}
+
 static int declare(struct by_lowering *lowering, struct baryon_error *err)
 {
     struct baryon_model *model = lowering->model;
     bool quark = false;
     for (size_t i = 0; i < lowering->plan->rows.count; i++) {
-        const struct by_elem_info *info = by_elem_info(lowering->plan->rows.at[i].spec.elem);
-        if (by_lower_is_quark(lowering->recipe, &lowering->plan->rows.at[i]))
-            quark = true;
-        if (info && model->ir_version < (int64_t)info->ir_version)
-            model->ir_version = (int64_t)info->ir_version;
+        const struct by_quant_row *row = &lowering->plan->rows.at[i];
+        quark |= by_lower_is_quark(lowering->recipe, row);
+        declare_elem(model, row->spec.elem);
+        if (by_lower_is_stored(row))
+            declare_elem(model, by_lower_block_scale(lowering->recipe));
     }
     if (quark && !by_model_opset(model, BY_QUARK) && by_model_set_opset(model, BY_QUARK, 1, err))
         return -1;

@@ -107,7 +107,7 @@ static int constant_spec(struct by_placing *placing, const struct baryon_node *n
     if (spec->format)
         spec->granularity = BY_PER_TENSOR;
     if (can_store_blocks(placing->recipe, spec, by_node_in(node, slot)))
-        spec->elem = by_spec_block_codes(spec->format)->elem;
+        spec->elem = by_spec_block_codes(spec->format, placing->recipe->block_form, opset)->elem;
     return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "quant/plan_copy.h"
 
+#include "quant/lower_block.h"
+
 #include <string.h>
 
 struct copying {
@@ -76,6 +78,15 @@ static int copy_readers(const struct copying *copying, const struct by_quant_row
     return 0;
 }
 
+/* The copy's recipe may ask for blocks in another form. */
+static void store_blocks(const struct by_quant_plan *plan, struct by_quant_row *row)
+{
+    if (by_lower_is_stored(row))
+        row->spec.elem = by_spec_block_codes(row->spec.format, plan->recipe->block_form,
+                                             by_model_opset(plan->model, ""))
+                             ->elem;
+}
+
 /* Parameters that are shared are there once for each: they are final. */
 static int copy_row(const struct copying *copying, size_t index, struct baryon_error *err)
 {
@@ -93,6 +104,7 @@ static int copy_row(const struct copying *copying, size_t index, struct baryon_e
     memset(&row->remarks, 0, sizeof row->remarks);
     memset(&row->readers, 0, sizeof row->readers);
     row->params = *by_quant_params(copying->from, index);
+    store_blocks(copying->to, row);
     row->shares = row->range_of = row->input_row = row->weight_row = BY_NO_ROW;
     if (copying->rows)
         copying->rows[to] = index;

@@ -269,7 +269,10 @@ static double constant_bytes(const struct by_quant_plan *plan, size_t index, siz
     const struct by_params *params = by_quant_params(plan, index);
     const double bits = info ? info->bits : 32;
     if (by_lower_is_stored(row)) /* scales of whole blocks, no zero points */
-        return ceil((double)elements * (bits / 8 + 4 / (double)row->spec.format->block.size));
+        return ceil((double)elements *
+                    (bits + by_elem_info(by_lower_block_scale(plan->recipe))->bits /
+                                (double)row->spec.format->block.size) /
+                    8);
     const double count = params ? (double)params->count : 1;
     return ceil((double)elements * bits / 8) + count * (4 + bits / 8);
 }

@@ -118,6 +118,11 @@ enum by_float_form {
     BY_FLOATS_CAST,     /* a Cast there and one back */
     BY_FLOATS_COMPILER, /* constants are rounded, the compiler does the rest */
 };
+/* As what constants in blocks are stored. */
+enum by_block_form {
+    BY_BLOCKS_RUNTIME, /* what ONNX Runtime dequantizes on processors, and scales of float32 */
+    BY_BLOCKS_ONNX,    /* the least that ONNX has, and scales of float8e8m0 */
+};
 /* The list of operators that are quantized by themselves, facts 6.1. */
 enum by_operators { BY_OPERATORS_CNN, BY_OPERATORS_NPU, BY_OPERATORS_TRANSFORMER };
 enum by_q_domain { BY_Q_AUTO, BY_Q_ONNX, BY_Q_MICROSOFT };
@@ -169,10 +174,11 @@ struct by_recipe {
     } rules;
 
     /* --- Where pairs stand --- */
-    bool dedicated_pairs;         /* one pair for each reader */
-    bool dedicated_dq;            /* one DequantizeLinear for each reader */
-    bool keep_float_weights;      /* weights with QuantizeLinear and DequantizeLinear */
-    bool keep_float_blocks;       /* those of blocks with their operator */
+    bool dedicated_pairs;    /* one pair for each reader */
+    bool dedicated_dq;       /* one DequantizeLinear for each reader */
+    bool keep_float_weights; /* weights with QuantizeLinear and DequantizeLinear */
+    bool keep_float_blocks;  /* those of blocks with their operator */
+    enum by_block_form block_form;
     bool fold_relu;               /* an asymmetric range takes the place of Relu and Clip */
     bool align_elementwise;       /* constants of Add, Mul, ... get the activation's type */
     bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
@@ -230,8 +236,12 @@ struct by_recipe {
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
 bool by_spec_is_integer(const struct by_tensor_spec *spec);
 bool by_spec_is_block(const struct by_tensor_spec *spec);
-/* The type that holds the codes of a format of blocks where constants are stored in it. */
-const struct by_dtype *by_spec_block_codes(const struct by_dtype *format);
+/* The type that holds the codes of a format of blocks where constants are stored in it; NULL for
+ * other formats. */
+const struct by_dtype *by_spec_block_codes(const struct by_dtype *format, enum by_block_form form,
+                                           int64_t opset);
+/* A copy of the recipe for models that are run here and thrown away. */
+struct by_recipe by_recipe_to_run(const struct by_recipe *recipe);
 bool by_spec_is_unsigned(const struct by_tensor_spec *spec);
 /* The levels of an integer type, facts 4.2: symmetric signed types lose their lowest one. */
 void by_spec_levels(const struct by_tensor_spec *spec, int64_t *qmin, int64_t *qmax);

@@ -8,9 +8,10 @@
 
 /* A format of blocks, and what its codes are stored as: the smallest type that has all levels of a
  * block, half of which sub-blocks double, and that ONNX Runtime 1.31 dequantizes in blocks on
- * processors. It does not float4e2m1. */
+ * processors. It does not float4e2m1 and has no floats of 6 bits; ONNX has these types as well. */
 struct block_row {
     const char *name, *codes;
+    const char *own; /* ONNX's, where it is another one */
 };
 
 static const struct block_row *block_rows(size_t *count)
@@ -24,9 +25,9 @@ static const struct block_row *block_rows(size_t *count)
         [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = {"mxint8", "int8"},
         [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = {"mxfp8_e5m2", "fp8_e5m2"},
         [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = {"mxfp8_e4m3", "fp8_e4m3"},
-        [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = {"mxfp6_e3m2", "fp8_e4m3"},
-        [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = {"mxfp6_e2m3", "fp8_e4m3"},
-        [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = {"mxfp4_e2m1", "fp8_e4m3"},
+        [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = {"mxfp6_e3m2", "fp8_e4m3", "fp6_e3m2"},
+        [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = {"mxfp6_e2m3", "fp8_e4m3", "fp6_e2m3"},
+        [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = {"mxfp4_e2m1", "fp8_e4m3", "fp4_e2m1"},
     };
     *count = sizeof rows / sizeof *rows;
     return rows;
@@ -41,14 +42,30 @@ static const struct by_dtype *block_format(int64_t type)
                : NULL;
 }
 
-const struct by_dtype *by_spec_block_codes(const struct by_dtype *format)
+static const struct by_dtype *codes_of(const struct block_row *row, enum by_block_form form,
+                                       int64_t opset)
+{
+    const struct by_dtype *own =
+        form == BY_BLOCKS_ONNX && row->own ? by_dtype_find(row->own) : NULL;
+    return own && opset >= (int64_t)by_dtype_opset(own) ? own : by_dtype_find(row->codes);
+}
+
+const struct by_dtype *by_spec_block_codes(const struct by_dtype *format, enum by_block_form form,
+                                           int64_t opset)
 {
     size_t count;
     const struct block_row *rows = block_rows(&count);
     for (size_t i = 0; i < count; i++)
         if (!strcmp(rows[i].name, format->name))
-            return by_dtype_find(rows[i].codes);
+            return codes_of(&rows[i], form, opset);
     return NULL;
+}
+
+struct by_recipe by_recipe_to_run(const struct by_recipe *recipe)
+{
+    struct by_recipe own = *recipe;
+    own.block_form = BY_BLOCKS_RUNTIME;
+    return own;
 }
 
 static const struct by_dtype *float_format(const struct by_elem_info *info, int64_t type)

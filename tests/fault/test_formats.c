@@ -10,10 +10,10 @@ static char folder[64];
 static int quantize(const char *preset, const char *option, const char *value)
 {
     const struct baryon_setting settings[] = {
-        {"preset", preset}, {"threads", "1"}, {option, value}};
+        {"preset", preset}, {"threads", "1"}, {option, value}, {"keep-float-weights", "false"}};
     const struct baryon_quantize_options options = {.size = sizeof options};
-    return baryon_quantize_file("m.onnx", "out.onnx", settings, option ? 3 : 2, &options, NULL,
-                                &err);
+    const size_t count = !option ? 2 : !strcmp(option, "block-form") ? 4 : 3;
+    return baryon_quantize_file("m.onnx", "out.onnx", settings, count, &options, NULL, &err);
 }
 
 static void sweep(const char *preset, const char *option, const char *value)
@@ -53,6 +53,7 @@ static void in_each_form(void **state)
         {"BF16_BFP16", NULL, NULL},
         {"MX9_INT8", NULL, NULL},
         {"MX4", "keep-float-weights", "false"},
+        {"MXFP4E2M1", "block-form", "onnx"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

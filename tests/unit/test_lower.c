@@ -266,6 +266,56 @@ static void refuse(int64_t opset, const char *wanted)
     by_model_free(model);
 }
 
+/* An odd number of codes of 4 bits in half a byte each, scales of a byte. */
+static void blocks_have_types_of_onnx(void **state)
+{
+    (void)state;
+    recipe.approach = BY_APPROACH_WEIGHTS;
+    recipe.block_form = BY_BLOCKS_ONNX;
+    by_spec_set_type(&recipe.weight, BY_TYPE_MXFP4_E2M1);
+    struct baryon_model *model = network(24);
+    quantize(model, NULL);
+    const struct baryon_node *node = node_named(model, "v_DequantizeLinear");
+    const struct baryon_tensor *scale = by_node_in(node, 1)->initializer;
+    const struct baryon_tensor *codes = by_node_in(node, 0)->initializer;
+    assert_int_equal(by_node_int(node, "output_dtype", 0), BY_ELEM_FLOAT);
+    assert_int_equal(codes->data_type, BY_ELEM_FLOAT4E2M1);
+    assert_int_equal(codes->raw_data.size, 64 * 3 / 2);
+    assert_int_equal(scale->data_type, BY_ELEM_FLOAT8E8M0);
+    assert_int_equal(scale->raw_data.size, 2 * 3);
+    assert_int_equal(model->ir_version, 12);
+    by_model_free(model);
+}
+
+/* Which of ONNX's types, by the opset; models that are run here have others. */
+static void types_of_blocks(void **state)
+{
+    static const struct {
+        const char *format;
+        enum by_block_form form;
+        int64_t opset;
+        const char *codes;
+    } cases[] = {
+        {"mxfp4_e2m1", BY_BLOCKS_RUNTIME, 25, "fp8_e4m3"},
+        {"mxfp4_e2m1", BY_BLOCKS_ONNX, 24, "fp4_e2m1"},
+        {"mxfp6_e3m2", BY_BLOCKS_ONNX, 27, "fp8_e4m3"},
+        {"mxfp6_e3m2", BY_BLOCKS_ONNX, 28, "fp6_e3m2"},
+        {"mxfp6_e2m3", BY_BLOCKS_ONNX, 28, "fp6_e2m3"},
+        {"mxfp8_e5m2", BY_BLOCKS_ONNX, 24, "fp8_e5m2"},
+        {"mxint8", BY_BLOCKS_ONNX, 24, "int8"},
+        {"mx4", BY_BLOCKS_ONNX, 24, "int4"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(
+            by_spec_block_codes(by_dtype_find(cases[i].format), cases[i].form, cases[i].opset)
+                ->name,
+            cases[i].codes);
+    assert_null(by_spec_block_codes(by_dtype_find("nvfp4"), BY_BLOCKS_ONNX, 24));
+    recipe.block_form = BY_BLOCKS_ONNX;
+    assert_int_equal(by_recipe_to_run(&recipe).block_form, BY_BLOCKS_RUNTIME);
+}
+
 static void blocks_need_an_opset(void **state)
 {
     (void)state;
@@ -278,6 +328,12 @@ static void blocks_need_an_opset(void **state)
     assert_int_equal(by_quant_least_opset(&recipe), 21);
     assert_true(by_quant_must_raise(&recipe, 20));
     assert_false(by_quant_must_raise(&recipe, 21));
+    recipe.block_form = BY_BLOCKS_ONNX;
+    assert_int_equal(by_quant_least_opset(&recipe), 24);
+    assert_true(by_quant_must_raise(&recipe, 23));
+    assert_false(by_quant_must_raise(&recipe, 24));
+    refuse(23, "mxfp4_e2m1 needs opset 24, the model has 23; convert it: --opset 24, or take "
+               "--block-form runtime");
 }
 
 static void domains_and_opsets(void **state)
@@ -380,6 +436,8 @@ int main(void)
         cmocka_unit_test_setup(operators_of_integers, prepare),
         cmocka_unit_test_setup(groups_are_blocks, prepare),
         cmocka_unit_test_setup(blocks_are_stored, prepare),
+        cmocka_unit_test_setup(blocks_have_types_of_onnx, prepare),
+        cmocka_unit_test_setup(types_of_blocks, prepare),
         cmocka_unit_test_setup(blocks_need_an_opset, prepare),
         cmocka_unit_test_setup(domains_and_opsets, prepare),
         cmocka_unit_test_setup(what_a_recipe_needs, prepare),
