@@ -18,6 +18,7 @@
 #include "quantize_refuse.h"
 #include "quantize_sizes.h"
 #include "quantize_solve.h"
+#include "quantize_twice.h"
 
 #include <string.h>
 
@@ -238,6 +239,7 @@ static int correct(struct by_quantization *q, struct baryon_error *err)
 
 static int lower(struct by_quantization *q, struct baryon_error *err)
 {
+    by_quantize_tell_twice(q);
     return by_lower(q->plan, q->pool, err);
 }
 
