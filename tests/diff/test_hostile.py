@@ -385,7 +385,11 @@ def judge(make, commands=COMMANDS):
             if memory > BASE + RATIO * files:
                 yield f"{name}: {memory >> 20} MiB for files of {files} bytes"
             before = seen.setdefault(number, seconds)
-            if size != SMALL and seconds > NOISE + FACTOR * SLOWER * max(before, NOISE):
+            most = NOISE + FACTOR * SLOWER * max(before, NOISE)
+            for _ in range(4):  # what else the machine does is in it: the least of some counts
+                if size != SMALL and seconds > most:
+                    seconds = min(seconds, run(command)[0])
+            if size != SMALL and seconds > most:
                 yield f"{name}: {before:.2f} s, with {FACTOR} times as much {seconds:.2f} s"
 
 

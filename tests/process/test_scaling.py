@@ -11,8 +11,8 @@ import models
 import process
 
 SMALL, LARGE = (10_000, 100_000) if process.LONG else (5_000, 50_000)
-RATIO = 25
-TURNS = 7 if process.LONG else 2
+RATIO = 40
+TURNS = 7 if process.LONG else 4
 COMMANDS = {
     "inspect": ["inspect", "m.onnx"],
     "inspect --nodes": ["inspect", "m.onnx", "--nodes"],
