@@ -164,8 +164,6 @@ static int stopped(struct stage *stage, struct baryon_error *err)
     const struct by_calibration *calibration = stage->calibration;
     if (settle(stage, err) < 0)
         return keep_and_fail(stage);
-    if (stage->done == calibration->range.end - calibration->range.begin)
-        return 0;
     if (keep_pass(stage, err) < 0)
         return -1;
     by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped after %" PRIu64 " of %" PRIu64 " samples",

@@ -5,8 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 stage=$PWD/build/stage
-prefix=/usr/local
-lib=$stage$prefix/lib
+prefix=${PREFIX:-/usr/local} # as it was built for: other tests are running what would be built anew
+lib=$stage${LIBDIR:-$prefix/lib}
 passed=0
 failed=0
 

@@ -158,7 +158,7 @@ class Limited(process.Case):
 
     def sweep(self, sizes, *words):
         statuses = Counter()
-        for size in sizes:
+        for size in [*sizes, resource.RLIM_INFINITY]:
             with self.subTest(size=size, words=words):
                 done = process.run(*words, cwd=self.folder, **self.limit(size))
                 statuses[done.status] += 1
@@ -198,7 +198,7 @@ class Limited(process.Case):
         self.sweep(range(least, least + 160 * MIB, step), "calibrate", "m.onnx", *WRITE, "a.stats", *samples)
         words = ("quantize", "m.onnx", *WRITE, "q.onnx", "--preset")
         self.sweep(range(least, least + 200 * MIB, step), *words, "XINT8", *samples)
-        self.sweep(range(least, least + 40 * MIB, step // 4), *words, "UINT8_DYNAMIC_QUANT")
+        self.sweep(range(least, least + 40 * MIB, step // 4), *words, "UINT8_DYNAMIC_QUANT", "--threads", "2")
 
 
 if __name__ == "__main__":
