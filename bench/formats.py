@@ -11,6 +11,9 @@ libbaryon_ops.so, whose operators have the bits of Quark's own (results/ops.md).
 folder are taken as Quark's, others are made by it. Times: the whole process of `baryon quantize`, from its start to
 the written file; of Quark the call that quantizes, and the whole process with what it imports; in turns, median of
 the rounds.
+
+Solved beside Quark: ours with --rounding descent and Quark's presets PRESET_ADAQUANT, on the same samples of
+`calib`, where Quark is done in --timeout seconds.
 """
 
 import datetime
@@ -30,6 +33,8 @@ from quantize import measure_quark
 HERE = pathlib.Path(__file__).parent
 PRESETS = ["BF16", "BFP16", "MX4", "MX6", "MX9", "MXFP8E5M2", "MXFP8E4M3", "MXFP6E3M2", "MXFP6E2M3", "MXFP4E2M1", "MXINT8",
            "FP16", "BF16_BFP16", "BF16_MXINT8", "MX9_INT8"]
+SOLVED = ["FP16", "BF16", "BFP16", "MX6", "MX9", "MXINT8"]  # that Quark solves, too
+SOLVED_MODELS = ["mtcnn_onet", "crepe_tiny", "ppocr_cls", "silero_vad"]  # others take it an hour and more
 
 
 def command(args, model, preset, out):
@@ -43,10 +48,11 @@ def ours(args, model, preset, folder, *further):
     return judged(args, model, out, args.library) if not done.returncode else {"failed": done.stderr.strip()[:200]}
 
 
-def theirs(args, model, preset):
-    if not written_by_quark(args, model, preset):
-        return {"failed": "Quark does not write it" if args.quark else "not there"}
-    return judged(args, model, f"{args.folder}/{model}.{preset}.onnx", args.library)
+def theirs(args, model, preset, samples=2, timeout=None):
+    if not written_by_quark(args, model, preset, samples, timeout):
+        return {"failed": "does not write it" + (f" in {timeout} s" if timeout else "") if args.quark else "not there"}
+    found = judged(args, model, f"{args.folder}/{model}.{preset}.onnx", args.library)
+    return {"failed": "its model does not load"} if "Load model" in found.get("failed", "") else found
 
 
 def times(args, model, preset, folder):
@@ -73,27 +79,68 @@ def time_cells(found):
     return [f"{wall:.2f}", f"{call:.1f} / {whole:.1f}", f"{call / wall:.0f} / {whole / wall:.0f}"]
 
 
-def rows(args):
-    with tempfile.TemporaryDirectory() as folder:
-        for model in args.models:
-            for preset in args.presets:
-                name = f"{model}.{preset}"
-                mine = kept(args, name, lambda: ours(args, model, preset, folder))
-                data = ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
-                equalized = kept(args, f"{name}.cle", lambda: ours(args, model, preset, folder, "--cle", "auto", *data))
-                solved = kept(args, f"{name}.solved", lambda: ours(args, model, preset, folder, "--rounding", "descent", *data))
-                absent = not args.quark and not os.path.exists(f"{args.folder}/{name}.onnx")
-                other = theirs(args, model, preset) if absent else kept(args, f"{name}.peer", lambda: theirs(args, model, preset))
-                seconds = None
-                if not args.no_times or has_kept(args, f"{name}.times"):
-                    seconds = kept(args, f"{name}.times", lambda: times(args, model, preset, folder))
-                a, b, c, d = level(mine), level(other), level(equalized), level(solved)
-                remark = "; ".join(f"{who}: {answer['failed']}" for who, answer in (("ours", mine), ("Quark", other))
-                                   if "failed" in answer)
-                line = " | ".join([preset, model, text(a), text(c), text(d), text(b), difference(a, b), difference(c, b),
-                                   difference(d, b), *time_cells(seconds), remark])
-                print(f"| {line} |", flush=True)
-                yield preset, (a, c, d, b), f"| {line} |"
+def from_data(args, model):
+    return ["--data", f"{args.zoo}/data/{model}/calib", "--limit", str(args.samples)]
+
+
+def our_answers(args, model, preset, folder):
+    """Plain, equalized, solved."""
+    name, data = f"{model}.{preset}", from_data(args, model)
+    yield kept(args, name, lambda: ours(args, model, preset, folder))
+    yield kept(args, f"{name}.cle", lambda: ours(args, model, preset, folder, "--cle", "auto", *data))
+    yield kept(args, f"{name}.solved", lambda: ours(args, model, preset, folder, "--rounding", "descent", *data))
+
+
+def their_answer(args, model, preset, *limits):
+    name = f"{model}.{preset}"
+    if not args.quark and not os.path.exists(f"{args.folder}/{name}.onnx") and not has_kept(args, f"{name}.peer"):
+        return {"failed": "not there"}
+    return kept(args, f"{name}.peer", lambda: theirs(args, model, preset, *limits))
+
+
+def remarks(**answers):
+    return "; ".join(f"{who}: {answer['failed']}" for who, answer in answers.items() if "failed" in answer)
+
+
+def row_of(args, model, preset, folder):
+    mine, equalized, solved = our_answers(args, model, preset, folder)
+    other, name, seconds = their_answer(args, model, preset), f"{model}.{preset}.times", None
+    if not args.no_times or has_kept(args, name):
+        seconds = kept(args, name, lambda: times(args, model, preset, folder))
+    a, b, c, d = level(mine), level(other), level(equalized), level(solved)
+    cells = [preset, model, text(a), text(c), text(d), text(b), difference(a, b), difference(c, b), difference(d, b),
+             *time_cells(seconds), remarks(ours=mine, Quark=other)]
+    return preset, (a, c, d, b), f"| {' | '.join(cells)} |"
+
+
+def rows(args, folder):
+    for model in args.models:
+        for preset in args.presets:
+            row = row_of(args, model, preset, folder)
+            print(row[-1], flush=True)
+            yield row
+
+
+def solved_rows(args, folder):
+    for model in filter(args.models.__contains__, SOLVED_MODELS):
+        for preset in filter(args.presets.__contains__, SOLVED):
+            plain, _, solved = our_answers(args, model, preset, folder)
+            others = their_answer(args, model, preset), their_answer(args, model, f"{preset}_ADAQUANT", args.samples, args.timeout)
+            a, b, c, d = level(plain), level(solved), *map(level, others)
+            cells = [preset, model, text(a), text(c), text(b), text(d), difference(b, d), remarks(ours=solved, Quark=others[1])]
+            print(f"| {' | '.join(cells)} |", flush=True)
+            yield (b, d), f"| {' | '.join(cells)} |"
+
+
+def solved_table(args, folder):
+    yield "## Solved beside Quark"
+    yield ""
+    yield "| preset | model | ours dB | Quark dB | ours solved | Quark, ADAQUANT | difference | |"
+    yield "|---|---|---|---|---|---|---|---|"
+    results = list(solved_rows(args, folder))
+    yield from (line for _, line in results)
+    yield ""
+    yield compared("ours", [pair for pair, _ in results])
 
 
 def compared(who, pairs):
@@ -143,13 +190,14 @@ def main():
             f"{datetime.date.today()}, {machine()}; judged on {args.judge} samples. Peer: amd-quark {args.quark or 'absent'}."
             + (" Times are of another run, one round, where there are any." if args.no_times else "")
             + absent(args), "",
-            *__doc__.split("\n\n")[2].splitlines(), "",
+            *"\n\n".join(__doc__.split("\n\n")[2:]).splitlines(), "",
             "| preset | model | ours dB | equalized on samples | solved on samples | Quark dB | difference | equalized | solved "
             "| ours s | Quark s, call / process | Quark / ours, call / process | |",
             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     print("\n".join(head))
-    results = list(rows(args))
-    end = [summary(results), "", *means(args, results), ""]
+    with tempfile.TemporaryDirectory() as folder:
+        results = list(rows(args, folder))
+        end = [summary(results), "", *means(args, results), "", *solved_table(args, folder), ""]
     print("\n".join(end))
     if args.write:
         lines = [*head, *(row for *_, row in results), "", *end]

@@ -26,19 +26,20 @@ def words(text):
     return text.split(",")
 
 
-def written_by_quark(args, model, preset):
-    """The model in the preset, and its samples; None where it is not there and nobody can make it."""
+def written_by_quark(args, model, preset, samples=2, timeout=None):
+    """The model in the preset, and its samples; None where it is not there and nobody can make it in that time."""
     path = pathlib.Path(args.folder, f"{model}.{preset}.onnx")
     data = f"{args.zoo}/data/{model}"
     if not path.exists() and args.quark and os.path.isdir(data):
         print(f"{path.name}: Quark makes it", file=sys.stderr)
         path.parent.mkdir(parents=True, exist_ok=True)
         places = [args.peers, HERE / "peer_quantize.py", f"{args.zoo}/models/{model}.onnx", data]
+        command = [*map(os.path.abspath, places), preset, path.absolute(), "--limit", str(samples), "--judge", "1"]
         with tempfile.TemporaryDirectory() as scratch:  # Quark writes a table into it
-            done = subprocess.run([*map(os.path.abspath, places), preset, path.absolute(), "--limit", "2", "--judge", "1"],
-                                  cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if done.returncode:
-            print(f"{path.name}: Quark fails", file=sys.stderr)
+            try:
+                subprocess.run(command, cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=timeout, check=True)
+            except subprocess.SubprocessError:
+                print(f"{path.name}: Quark fails, or takes longer than {timeout} s", file=sys.stderr)
     return f"{path}={data}/eval" if path.exists() else None
 
 
