@@ -109,7 +109,7 @@ def row_of(args, model, preset, folder):
         seconds = kept(args, name, lambda: times(args, model, preset, folder))
     a, b, c, d = level(mine), level(other), level(equalized), level(solved)
     cells = [preset, model, text(a), text(c), text(d), text(b), difference(a, b), difference(c, b), difference(d, b),
-             *time_cells(seconds), remarks(ours=mine, Quark=other)]
+             *time_cells(seconds), remarks(ours=mine, equalized=equalized, solved=solved, Quark=other)]
     return preset, (a, c, d, b), f"| {' | '.join(cells)} |"
 
 
