@@ -14,6 +14,7 @@ struct job {
     struct by_quantize_settings settings;
     struct by_quantize_options options;
     const char *out;           /* where it is written, NULL: it stays in memory */
+    bool overwrite;            /* the model's own file */
     struct baryon_plan **plan; /* wanted, or NULL */
     bool plan_only;
 };
@@ -47,6 +48,7 @@ static int take(struct job *job, bool file, const struct baryon_setting *setting
                          err) < 0)
         return -1;
     by_api_work_watch(work, &job->options.calibrate);
+    job->overwrite = options.overwrite;
     return take_plan(job, options.plan, err);
 }
 
@@ -115,11 +117,16 @@ static int quantize(struct job *job, struct baryon_model *model,
 }
 
 /* Found before the work begins. */
-static int check_out(const char *out, struct baryon_error *err)
+static int check_out(const struct job *job, const char *path, struct baryon_error *err)
 {
-    if (!out)
+    if (!job->out)
         return by_fail(err, BARYON_ERR_USAGE, "no file is named for the quantized model");
-    return by_writer_probe(out, err);
+    if (!job->overwrite && by_same_file(path, job->out)) {
+        by_fail(err, BARYON_ERR_USAGE, "the quantized model's file is the model itself");
+        by_err_hint(err, "name another one, or set overwrite, which replaces it");
+        return by_err_file(err, job->out);
+    }
+    return by_writer_probe(job->out, err);
 }
 
 static int close_job(struct job *job, int status)
@@ -176,7 +183,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
     by_api_work_init(&job.work, path);
     int status = take(&job, true, settings, count, options, err);
     if (status == 0)
-        status = check_out(out, err);
+        status = check_out(&job, path, err);
     if (status == 0)
         status = by_quantize_beside(&job.options, &job.work.config.arena, out, err);
     if (status == 0)

@@ -35,6 +35,7 @@ struct baryon_quantize_options {
     baryon_log_fn *log;                   /* for notices and warnings; default: nobody */
     void *context;                        /* of both */
     struct baryon_plan **plan; /* what was decided, by baryon_plan_free(); NULL: not wanted */
+    bool overwrite;            /* baryon_quantize_file() may replace the model's own file */
 };
 
 /* What was done. Nodes that have nothing to quantize, such as Shape, count as neither. */
@@ -52,7 +53,8 @@ struct baryon_quantize_summary {
 BARYON_API int baryon_quantize(struct baryon_model *model, const struct baryon_setting *settings,
                                size_t count, const struct baryon_quantize_options *options,
                                struct baryon_quantize_summary *summary, struct baryon_error *err);
-/* Loads the file for this alone, and writes the result to out as baryon_model_save() does. */
+/* Loads the file for this alone, and writes the result to out as baryon_model_save() does. An out
+ * that is the model's own file, by whatever name, is refused unless options.overwrite. */
 BARYON_API int baryon_quantize_file(const char *path, const char *out,
                                     const struct baryon_setting *settings, size_t count,
                                     const struct baryon_quantize_options *options,

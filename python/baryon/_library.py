@@ -57,7 +57,7 @@ class Options(Sized):
 
 
 class QuantizeOptions(Sized):
-    _fields_ = [*Options._fields_, ("plan", POINTER(c_void_p))]
+    _fields_ = [*Options._fields_, ("plan", POINTER(c_void_p)), ("overwrite", c_bool)]
 
 
 class Summary(Sized):

@@ -9,6 +9,7 @@ from ._call import Call
 from ._model import Loaded, bytes_of_path, path_of
 from ._samples import is_path, open_source
 from ._settings import Settings
+from .errors import UsageError
 
 
 class PlanNode(NamedTuple):
@@ -123,11 +124,12 @@ def settings_of(preset, data, options, in_file=False):
     return Settings(options, in_file=in_file)
 
 
-def quantize(model, output=None, *, preset=None, data=None, external_data=False, progress=None, **options):
+def quantize(model, output=None, *, preset=None, data=None, external_data=False, overwrite=False, progress=None,
+             **options):  # fmt: skip
     """Quantizes a model (a path, bytes, or an onnx.ModelProto) and returns a Result.
 
     output is where it is written; without it the result has the bytes. external_data: weights go to
-    a file beside it. data are samples, see
+    a file beside it. overwrite: output may be the model's own file. data are samples, see
     baryon._samples; options are those of `baryon quantize` with _ for -, for example
     weight_granularity="channel", exclude=["/head/*"], op_types={"Softmax": "float"}, stats=PATH.
 
@@ -135,20 +137,28 @@ def quantize(model, output=None, *, preset=None, data=None, external_data=False,
         >>> result.plan.tensor("input").scale
         0.015625
     """
-    return quantize_with(settings_of(preset, data, options), model, output, data, external_data, progress)
+    return quantize_with(settings_of(preset, data, options), model, output, data, external_data, progress, overwrite)
 
 
-def quantize_with(settings, model, output, data, external_data=False, progress=None):
+def _refuse_itself(path, output):
+    """As the library does with a file that it loads and writes by itself."""
+    if path is not None and output is not None and os.path.exists(output) and os.path.samefile(path, output):
+        raise UsageError("the quantized model's file is the model itself; name another one, or set overwrite, which replaces it")
+
+
+def quantize_with(settings, model, output, data, external_data=False, progress=None, overwrite=False):
     source = open_source(data)
     wanted, summary = _Wanted(), _library.Summary()
     job = Call(progress, source)
-    filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer)))
+    filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer), overwrite=overwrite))
     path, made = path_of(model), None
     with settings:
         rest = (settings.structs, settings.count, ctypes.byref(filled), ctypes.byref(summary))
         if path is not None and output is not None and not external_data:
             job.run("baryon_quantize_file", path, bytes_of_path(output), *rest, hide=settings.file)
         else:
+            if not overwrite:
+                _refuse_itself(path, output)
             with Loaded(model) as loaded:
                 job.run("baryon_quantize", loaded.pointer, *rest, hide=settings.file)
                 if output is not None:

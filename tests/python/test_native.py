@@ -14,6 +14,18 @@ import baryon
 from baryon import errors, formats
 
 
+def check_overwrite(score):
+    """A model is replaced by its quantized self only where that is asked for."""
+    before = pathlib.Path("model.onnx").read_bytes()
+    pathlib.Path("itself.onnx").write_bytes(before)
+    for external in (False, True):
+        raises(score, errors.UsageError, "is the model itself", baryon.quantize, "itself.onnx", "./itself.onnx",
+               approach="weights", external_data=external)  # fmt: skip
+    score.check(pathlib.Path("itself.onnx").read_bytes() == before, "a refused model is as it was")
+    baryon.quantize("itself.onnx", "itself.onnx", approach="weights", overwrite=True)
+    score.check(pathlib.Path("itself.onnx").read_bytes() != before, "overwrite")
+
+
 def check_quantize(score, data):
     result = baryon.quantize("model.onnx", "q.onnx", preset="XINT8", data=data)
     whole = pathlib.Path("q.onnx").read_bytes()
@@ -168,6 +180,7 @@ def main():
         for i, sample in enumerate(data):
             np.save(f"data/s{i}.npy", sample["image"])
         check_quantize(score, data)
+        check_overwrite(score)
         check_program(score)
         check_statistics(score, data)
         check_running(score, data)

@@ -123,6 +123,10 @@ def check_flat(score, data):
     score.check(pathlib.Path("out.onnx.data").exists() or stored == {0}, "weights in a file of their own")
 
 
+# What presets say and would be so without them.
+AT_DEFAULT = {"ForceQuantizeNoInputCheck", "UseGPTQ", "UseMatMulNBits", "WeightsOnly", "Int16Scale"}
+
+
 def check_preset_fields(score, data):
     """A configuration shows what its preset says, and saying it again changes nothing."""
     config = get_default_config("XINT8_ADAROUND_CONFIG")
@@ -140,7 +144,8 @@ def check_preset_fields(score, data):
     wanted = {"FastFinetune": {"OptimAlgorithm": "adaround", "DataSize": 100}, "Int32Bias": True}
     score.check(other.options()[0]["extra_options"] == wanted, f"changed: {other.options()}")
     del other.extra_options["ActivationSymmetric"]
-    raises(score, ValueError, "'ActivationSymmetric' any more", other.options)
+    options = other.options()[0]
+    score.check("preset" not in options and "ActivationSymmetric" not in options["extra_options"], f"deleted: {options}")
     other.extra_options = {"Int32Bias": True}
     score.check(other.options()[0]["extra_options"] == {"Int32Bias": True}, "another dict is put on top")
     for name in set(baryon.presets()) - {"MATMUL_NBITS"}:
@@ -148,9 +153,17 @@ def check_preset_fields(score, data):
         again = {field: plain(value) for field, value in config.shown.items() if not isinstance(value, str)}
         rows = baryon.preset(name)
         needs = data if "activation_method" in rows or rows.get("rounding", "nearest") != "nearest" else None
+        for field in set(config.extra_options) & AT_DEFAULT:
+            del config.extra_options[field]
         made = [quantize_with(settings_of(None, needs, options, in_file=True), "model.onnx", None, needs).model
-                for options in ({"preset": name}, {"preset": name, **again})]  # fmt: skip
+                for options in ({"preset": name}, {"preset": name, **again}, config.options()[0])]  # fmt: skip
         score.check(made[0] == made[1], f"{name}: saying it again gives another model")
+        score.check(made[0] == made[2], f"{name}: deleting what is a default gives another model")
+    config = get_default_config("A8W8")
+    del config.extra_options["ActivationSymmetric"]
+    deleted = quantize_with(settings_of(None, data, config.options()[0], in_file=True), "model.onnx", None, data).model
+    wanted = baryon.quantize("model.onnx", preset="A8W8", data=data, activation_symmetric=False).model
+    score.check(deleted == wanted, "a deleted option is at its default")
 
 
 def check_names(score):

@@ -281,6 +281,10 @@ static void test_refused_calls(void **state)
     baryon_model_free(model);
     assert_error(baryon_quantize_file("n.onnx", NULL, settings, 1, NULL, NULL, &err),
                  BARYON_ERR_USAGE, "no file is named for the quantized model");
+    assert_error(baryon_quantize_file("n.onnx", "./n.onnx", settings, 1, NULL, NULL, &err),
+                 BARYON_ERR_USAGE,
+                 "./n.onnx: the quantized model's file is the model itself; name another one, or "
+                 "set overwrite, which replaces it");
     assert_int_equal(baryon_quantize_file("n.onnx", "no/q.onnx", settings, 1, NULL, NULL, &err),
                      -1);
     assert_int_equal(err.code, BARYON_ERR_IO);
@@ -289,6 +293,10 @@ static void test_refused_calls(void **state)
     assert_int_equal(baryon_quantize_file("q.onnx", "r.onnx", settings, 1, NULL, NULL, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
     assert_string_equal(err.file, "q.onnx");
+    const struct baryon_quantize_options options = {.size = sizeof options, .overwrite = true};
+    ok(baryon_quantize_file("n.onnx", "n.onnx", settings, 1, &options, NULL, &err));
+    assert_int_equal(baryon_quantize_file("n.onnx", "r.onnx", settings, 1, NULL, NULL, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
 }
 
 /* Samples of a function are read for it, and begin again for calibration. */

@@ -32,7 +32,7 @@ class ModelQuantizer:
     def _quantize(model, output, data, external, options):
         def run(data):
             settings = quantization.settings_of(None, data, options, in_file=True)
-            return quantization.quantize_with(settings, model, output, data, external)
+            return quantization.quantize_with(settings, model, output, data, external, overwrite=True)
 
         try:
             return run(data)

@@ -47,7 +47,7 @@ def _member(field, text):
 
 class QuantizationConfig:
     """Fields that are not set are those of the preset, or Quark's defaults. extra_options has what a
-    preset says of them; another dict in its place is put on top of that."""
+    preset says of them: what is deleted is at its default, another dict in its place is put on top."""
 
     def __init__(self, preset=None, **fields):
         object.__setattr__(self, "preset", preset)
@@ -93,17 +93,33 @@ class QuantizationConfig:
         extra, shown = fields.get("extra_options"), self.shown["extra_options"]
         if not extra or not shown:
             return fields
-        gone = [name for name in shown if name not in extra]
-        if gone and extra is self.extras:
-            raise ValueError(f"extra_options has no {gone[0]!r} any more, which the preset {self.preset} sets: "
-                             "give it another value instead")
         fields["extra_options"] = {name: value for name, value in extra.items()
                                    if name not in shown or value != shown[name]}  # fmt: skip
         return fields
 
+    def _names_preset(self):
+        """Whether a preset says what is not given; not where one of its extra options was deleted."""
+        extra = self.given.get("extra_options")
+        return bool(self.preset) and not (extra is self.extras and any(name not in extra for name in self.shown["extra_options"]))
+
+    def _fields(self):
+        """All that a preset says, without its name; what Quark has no word for by ours."""
+        from ....lists import preset
+
+        if not self.preset:
+            return {**_defaults(), **self.given}
+        fields = {**_defaults(), **self.shown, **self.given}
+        method = plain(fields["calibrate_method"])
+        if method == method.lower():
+            fields["activation_method"] = fields.pop("calibrate_method")
+        if fields["include_cle"] and self.shown.get("include_cle"):
+            fields["cle"] = preset(self.preset)["cle"]
+        return fields
+
     def options(self):
         """Keys of a configuration file, and whether weights go to a file of their own."""
-        fields = self._set() if self.preset else {**_defaults(), **self.given}
+        named = self._names_preset()
+        fields = self._set() if named else self._fields()
         external = fields.pop("use_external_data_format", False)
         for name in IDLE:
             if name in fields and fields.pop(name) != FIELDS[name]:
@@ -113,7 +129,7 @@ class QuantizationConfig:
             del options["execution_providers"]
         if options.get("specific_tensor_precision") is False:
             del options["specific_tensor_precision"]
-        if self.preset:
+        if named:
             options["preset"] = self.preset
         return options, external
 
