@@ -74,7 +74,7 @@ LEFTOVERS = "|".join(
 
 def tracked(*suffixes):
     done = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"],
         stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     paths = (Path(line) for line in done.stdout.splitlines())

@@ -107,6 +107,7 @@ class Runner:
             "PYTHONPATH": str(TESTS),
             "PYTHONDONTWRITEBYTECODE": "1",
             "LC_ALL": "C",
+            "ORT_DISABLE_TELEMETRY": "1",  # of the Python package, which says so where it cannot
         }
         for name in ("NO_COLOR", "CLICOLOR_FORCE", "BARYON_CONFIG"):
             self.environment.pop(name, None)
