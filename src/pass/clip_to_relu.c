@@ -61,7 +61,7 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
 
 static int run(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_main(context, visit, err);
 }
 
 const struct by_pass by_pass_clip_to_relu = {

@@ -21,7 +21,7 @@ static int visit_leaky_relu(struct by_matcher *match, struct baryon_node *node)
 
 static int run_leaky_relu(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_leaky_relu, err);
+    return by_match_main(context, visit_leaky_relu, err);
 }
 
 const struct by_pass by_pass_leaky_relu_dpu = {
@@ -50,7 +50,7 @@ static int visit_sigmoid(struct by_matcher *match, struct baryon_node *node)
 
 static int run_sigmoid(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_sigmoid, err);
+    return by_match_main(context, visit_sigmoid, err);
 }
 
 const struct by_pass by_pass_sigmoid_to_hard_sigmoid = {
@@ -78,7 +78,7 @@ static int visit_hard_sigmoid(struct by_matcher *match, struct baryon_node *node
 
 static int run_hard_sigmoid(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_hard_sigmoid, err);
+    return by_match_main(context, visit_hard_sigmoid, err);
 }
 
 const struct by_pass by_pass_hard_sigmoid_dpu = {
@@ -148,7 +148,7 @@ static int visit_clip(struct by_matcher *match, struct baryon_node *node)
 
 static int run_clip(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_clip, err);
+    return by_match_main(context, visit_clip, err);
 }
 
 const struct by_pass by_pass_clip_dpu = {

@@ -32,7 +32,7 @@ static int visit_pool(struct by_matcher *match, struct baryon_node *node)
 
 static int run_pool(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_pool, err);
+    return by_match_main(context, visit_pool, err);
 }
 
 const struct by_pass by_pass_average_pool_dpu = {
@@ -74,7 +74,7 @@ static int visit_mean(struct by_matcher *match, struct baryon_node *node)
 
 static int run_mean(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit_mean, err);
+    return by_match_main(context, visit_mean, err);
 }
 
 const struct by_pass by_pass_reduce_mean_dpu = {

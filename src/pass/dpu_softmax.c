@@ -121,7 +121,7 @@ static int run(struct by_pass_context *context, struct baryon_error *err)
 {
     if (by_model_opset(context->model, "") < OPSET)
         return 0;
-    return by_match_each(context, visit, err);
+    return by_match_main(context, visit, err);
 }
 
 const struct by_pass by_pass_softmax_dpu = {

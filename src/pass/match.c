@@ -14,6 +14,7 @@
 struct walk {
     struct by_matcher match;
     by_match_visit *visit;
+    bool main_only;
 };
 
 static int visit_node(struct walk *walk, struct baryon_node *node)
@@ -32,21 +33,34 @@ static int visit_node(struct walk *walk, struct baryon_node *node)
 static int visit_graph(void *context, struct baryon_graph *graph, unsigned depth,
                        struct baryon_error *err)
 {
-    (void)depth, (void)err;
-    const size_t count = graph->node.count;
+    (void)err;
+    struct walk *walk = context;
+    const size_t count = depth && walk->main_only ? 0 : graph->node.count;
     for (size_t i = 0; i < count; i++)
-        if (visit_node(context, graph->node.at[i]))
+        if (visit_node(walk, graph->node.at[i]))
             return -1;
     return 0;
 }
 
-int by_match_each(struct by_pass_context *context, by_match_visit *visit, struct baryon_error *err)
+static int visit_all(struct by_pass_context *context, by_match_visit *visit, bool main_only,
+                     struct baryon_error *err)
 {
-    struct walk walk = {.match = {.context = context, .err = err}, .visit = visit};
+    struct walk walk = {
+        .match = {.context = context, .err = err}, .visit = visit, .main_only = main_only};
     by_arena_init(&walk.match.arena, 0);
     const int failed = by_model_each_graph(context->model, visit_graph, &walk, err);
     by_arena_release(&walk.match.arena);
     return failed;
+}
+
+int by_match_each(struct by_pass_context *context, by_match_visit *visit, struct baryon_error *err)
+{
+    return visit_all(context, visit, false, err);
+}
+
+int by_match_main(struct by_pass_context *context, by_match_visit *visit, struct baryon_error *err)
+{
+    return visit_all(context, visit, true, err);
 }
 
 /* --- Constants --- */

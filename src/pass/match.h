@@ -23,6 +23,8 @@ typedef int by_match_visit(struct by_matcher *match, struct baryon_node *node);
 /* Visits, in all graphs, the nodes that stood there at the beginning, are still there and need
  * not stay as they are. A visit that does not like a node returns 0. */
 int by_match_each(struct by_pass_context *context, by_match_visit *visit, struct baryon_error *err);
+/* The same for the main graph alone: nested graphs stay float, hardware never sees them. */
+int by_match_main(struct by_pass_context *context, by_match_visit *visit, struct baryon_error *err);
 
 /* --- Constants: initializers that no caller can replace, and Constant nodes --- */
 

@@ -126,8 +126,9 @@ static int place(struct by_placing *placing, struct baryon_error *err)
     if (by_place_select(placing, err) || by_place_mark(placing, err))
         return -1;
     by_place_fold(placing);
-    return by_place_rows(placing, err) || by_place_blocks(placing, err) ||
-                   by_place_share(placing, err) || list_nodes(placing, err)
+    return by_place_rows(placing, err) || by_place_nested(placing, err) ||
+                   by_place_blocks(placing, err) || by_place_share(placing, err) ||
+                   list_nodes(placing, err)
                ? -1
                : 0;
 }

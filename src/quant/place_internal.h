@@ -107,6 +107,8 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
                       enum by_slot_role role, struct baryon_error *err);
 int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t slot,
                   struct baryon_error *err);
+/* --- place_nested.c: who stays float and reads a weight all the same --- */
+int by_place_nested(struct by_placing *placing, struct baryon_error *err);
 /* --- place_block.c: axes that blocks lie along --- */
 int by_place_block_axis(const struct baryon_node *node, size_t slot,
                         const struct by_tensor_spec *spec);
