@@ -140,7 +140,7 @@ CODES(codes16, uint16_t, vshorts, SHORTS)
 
 INLINE vints code_power(vints bits, bool saturate)
 {
-    const vints normal = (bits + HALF_WAY) >> 23;
+    const vints normal = (IMIN(bits, fill(INFINITE)) + HALF_WAY) >> 23;
     const vints code = choose(bits < HIDDEN, (bits >= LEAST_UP) & 1, normal);
     const vints most = IMIN(code, fill(saturate ? 254 : 255));
     return choose((bits <= 0) | (bits > INFINITE), fill(255), most);
