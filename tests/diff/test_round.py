@@ -483,7 +483,7 @@ class One:
     def mean(self, left, given):
         """The bias takes what is left, as far as its levels go."""
         step = np.broadcast_to(np.asarray(self.bias[1], "f8"), left.size).reshape(left.shape)
-        room = (1.5 if self.own else 0.51) * step + 4e-3 * self.scale.max()
+        room = (2 if self.own else 0.51) * step + 2e-3 * self.scale.max()
         self.check((np.abs(left - given) <= room).all(), f"biases are off by {np.abs((left - given) / room).max():.2f} "
                                                          "of what they may")
 
