@@ -10,6 +10,7 @@
 #include "cli/term.h"
 #include "cli/versions.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,10 +126,19 @@ static int run_without_command(const char *option)
     return status < 0 ? by_tell_error(&err, false) : 0;
 }
 
+/* OpenBLAS, if it is loaded, starts a thread for each processor, which nobody asks for anything,
+ * and sends the process a SIGINT where it cannot. Only before there are threads may the
+ * environment change, so this is no matter of the library. */
+static void keep_blas_quiet(void)
+{
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+}
+
 int main(int argc, char **argv)
 {
     struct baryon_error err;
     by_err_clear(&err);
+    keep_blas_quiet();
     by_term_start();
     if (argc < 2) {
         by_fail(&err, BARYON_ERR_USAGE, "no command given");

@@ -30,29 +30,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  */
 #define BUFFERS ((size_t)128 << 20)
 
-#define THREADS "OPENBLAS_NUM_THREADS"
-
-/*
- * OpenBLAS starts a thread for each processor when it is loaded, and sends the process a SIGINT
- * where it cannot. One is all that is wanted; what the variable said is put back, others of the
- * process may read it.
- */
 static void *load(const char *name)
 {
-    char before[64];
-    const char *given = getenv(THREADS);
-    const bool fits =
-        snprintf(before, sizeof before, "%s", given ? given : "") < (int)sizeof before;
-    if (by_fault(BY_FAULT_IO))
-        return NULL;
-    if (fits)
-        setenv(THREADS, "1", 1);
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (fits && given)
-        setenv(THREADS, before, 1);
-    else if (fits)
-        unsetenv(THREADS);
-    return handle;
+    return by_fault(BY_FAULT_IO) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
 /* ISO C has no conversion from the pointer that dlsym() gives to one to a function. */

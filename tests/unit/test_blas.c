@@ -4,7 +4,6 @@
 #include "base/par.h"
 #include "base/rng.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,33 +30,6 @@ static int given(void **state)
     const char *name = first_named[0] ? first_named : NULL;
     int failed = enter(state);
     return failed || !name ? failed : setenv("BARYON_CBLAS", name, 1);
-}
-
-static size_t count_threads(void)
-{
-    size_t count = 0;
-    DIR *folder = opendir("/proc/self/task");
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
-/* This test is the first to load it. */
-static void it_starts_no_threads(void **state)
-{
-    (void)state;
-    const struct by_blas *blas;
-    const size_t before = count_threads();
-    assert_int_equal(setenv(THREADS, "3", 1), 0);
-    assert_ok(by_blas_open(&blas, &err));
-    assert_int_equal(count_threads(), before);
-    assert_string_equal(getenv(THREADS), "3");
-    is_open = false;
-    assert_int_equal(unsetenv(THREADS), 0);
-    assert_ok(by_blas_open(&blas, &err));
-    assert_null(getenv(THREADS));
 }
 
 static void it_is_found_once(void **state)
@@ -246,7 +218,6 @@ int main(void)
     const char *named = getenv("BARYON_CBLAS");
     snprintf(first_named, sizeof first_named, "%s", named ? named : "");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_starts_no_threads, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(it_is_found_once, enter, scratch_leave),
         cmocka_unit_test_setup_teardown(a_named_one_is_taken_or_refused, enter, scratch_leave),
         cmocka_unit_test(own_loops_are_right),
