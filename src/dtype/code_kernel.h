@@ -161,8 +161,8 @@ INLINE vints value_of(vints code, const struct by_code_grid *grid)
         return (vints)(__builtin_convertvector(size - sign, vfloats) *
                        power(fill(127 - element->mantissa)));
     const vints own = IMAX(size >> element->mantissa, fill(1));
-    const vints hidden = (size >> element->mantissa != 0) & (1 << element->mantissa);
-    const vints level = (size & ((1 << element->mantissa) - 1)) | hidden;
+    const vints one = fill(1 << element->mantissa);
+    const vints level = (size & (one - 1)) | ((size >> element->mantissa != 0) & one);
     const vfloats left = __builtin_convertvector(level, vfloats) *
                          power(own + (element->base - 1 - element->mantissa));
     const vints odd = choose(size == element->past_code, fill((int32_t)element->past),

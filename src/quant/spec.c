@@ -17,14 +17,14 @@ struct block_row {
 static const struct block_row *block_rows(size_t *count)
 {
     static const struct block_row rows[] = {
-        [BY_TYPE_BFP16 - BY_TYPE_BFP16] = {"bfp16", "int8"},
-        [BY_TYPE_BFP16_RAISED - BY_TYPE_BFP16] = {"bfp16_raised", "int8"},
-        [BY_TYPE_MX4 - BY_TYPE_BFP16] = {"mx4", "int4"},
-        [BY_TYPE_MX6 - BY_TYPE_BFP16] = {"mx6", "int8"},
-        [BY_TYPE_MX9 - BY_TYPE_BFP16] = {"mx9", "int16"},
-        [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = {"mxint8", "int8"},
-        [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = {"mxfp8_e5m2", "fp8_e5m2"},
-        [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = {"mxfp8_e4m3", "fp8_e4m3"},
+        [BY_TYPE_BFP16 - BY_TYPE_BFP16] = {"bfp16", "int8", NULL},
+        [BY_TYPE_BFP16_RAISED - BY_TYPE_BFP16] = {"bfp16_raised", "int8", NULL},
+        [BY_TYPE_MX4 - BY_TYPE_BFP16] = {"mx4", "int4", NULL},
+        [BY_TYPE_MX6 - BY_TYPE_BFP16] = {"mx6", "int8", NULL},
+        [BY_TYPE_MX9 - BY_TYPE_BFP16] = {"mx9", "int16", NULL},
+        [BY_TYPE_MXINT8 - BY_TYPE_BFP16] = {"mxint8", "int8", NULL},
+        [BY_TYPE_MXFP8_E5M2 - BY_TYPE_BFP16] = {"mxfp8_e5m2", "fp8_e5m2", NULL},
+        [BY_TYPE_MXFP8_E4M3 - BY_TYPE_BFP16] = {"mxfp8_e4m3", "fp8_e4m3", NULL},
         [BY_TYPE_MXFP6_E3M2 - BY_TYPE_BFP16] = {"mxfp6_e3m2", "fp8_e4m3", "fp6_e3m2"},
         [BY_TYPE_MXFP6_E2M3 - BY_TYPE_BFP16] = {"mxfp6_e2m3", "fp8_e4m3", "fp6_e2m3"},
         [BY_TYPE_MXFP4_E2M1 - BY_TYPE_BFP16] = {"mxfp4_e2m1", "fp8_e4m3", "fp4_e2m1"},
