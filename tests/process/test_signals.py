@@ -97,14 +97,27 @@ class Running(process.Case):
         counts = Counter()
         for _ in process.turns(lambda: counts[143]):
             running = process.start("run", "m.onnx", "--random", "1", "--threads", "1", cwd=self.folder)
-            # Memory tells that the node has its input. Who comes a little earlier ends the run with one signal.
-            process.wait_until(running, lambda: self.resident(running.pid) > 5 * side * side)
+            # The node has its input when that lies in memory and no more is touched. Who comes earlier ends
+            # the run with one signal.
+            process.wait_until(running, self.settled(running.pid, 4 * side * side))
             running.send_signal(signal.SIGINT)
             time.sleep(0.1)
             running.send_signal(signal.SIGTERM)
             running.communicate(timeout=process.SECONDS)
             self.assertIn(running.returncode, (130, 143))
             counts[running.returncode] += 1
+
+    def settled(self, pid, least):
+        """Whether the process has so many bytes, and for a while has had no more."""
+        seen = {"size": 0, "since": 0.0}
+
+        def look():
+            size, now = self.resident(pid), time.monotonic()
+            if size > seen["size"] + (1 << 20):
+                seen.update(size=size, since=now)
+            return size > least and now - seen["since"] > 0.3
+
+        return look
 
     @staticmethod
     def resident(pid):
