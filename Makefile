@@ -5,7 +5,7 @@ include config.mk
 
 sources    = $(wildcard $(1)/*.c)
 built      = $(patsubst %.c,$(BUILD)/%,$(1))
-LIB_OBJ   := $(addsuffix .o,$(call built,$(filter-out src/ops/%,$(call sources,src) $(call sources,src/*))))
+LIB_OBJ   := $(addsuffix .o,$(call built,$(filter-out src/ops/%,$(call sources,src/*) $(call sources,src/*/*))))
 OPS_OBJ   := $(addsuffix .o,$(call built,$(call sources,src/ops)))
 OPS       := $(BUILD)/libbaryon_ops.so
 CLI_OBJ   := $(addsuffix .o,$(call built,$(call sources,cli)))
@@ -123,7 +123,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The programs of the unit tests are compiled in a third of the time, and what they call is optimized.
-$(addsuffix .o,$(UNITS) $(FAULTS)): CFLAGS += -O0
+$(addsuffix .o,$(UNITS) $(FAULTS)): private CFLAGS += -O0
 
 $(BUILD)/src/engine/ort_find.o: BY_CFLAGS += -DBY_ORT_FOLDERS='"$(ORT_FOLDERS)"'
 $(BUILD)/src/engine/ort_find.o: $(BUILD)/place
@@ -143,8 +143,8 @@ $(ARCHIVE): $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR  )$(AR) rcs $@ $^
 
-$(SHARED): $(LIB_OBJ) src/libbaryon.map
-	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map -o $@ \
+$(SHARED): $(LIB_OBJ) src/api/libbaryon.map
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map -o $@ \
 	    $(LIB_OBJ) $(LDFLAGS) $(BY_LIBS)
 
 # In a wheel it finds the libraries that it needs beside itself, and no folder of this machine.
@@ -152,8 +152,8 @@ $(BUILD)/wheel/ort_find.o: src/engine/ort_find.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(CFLAGS) $(BY_CFLAGS) -c -o $@ $<
 
-$(BUILD)/wheel/libbaryon.so: $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/libbaryon.map
-	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/libbaryon.map \
+$(BUILD)/wheel/libbaryon.so: $(filter-out %/engine/ort_find.o,$(LIB_OBJ)) $(BUILD)/wheel/ort_find.o src/api/libbaryon.map
+	$(call say,LINK)$(CC) $(CFLAGS) -shared -s -Wl,-soname,$(SONAME) -Wl,--version-script,src/api/libbaryon.map \
 	    -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(LDFLAGS) $(BY_LIBS)
 
 $(BUILD)/wheel/libbaryon_ops.so: $(OPS)
@@ -167,7 +167,7 @@ $(OPS): $(OPS_OBJ) $(ARCHIVE) src/ops/libbaryon_ops.map
 	$(call say,LINK)$(CC) $(CFLAGS) -shared -Wl,--version-script,src/ops/libbaryon_ops.map \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(OPS_OBJ) $(ARCHIVE) $(LDFLAGS) -lm -lpthread -ldl $(SANITIZE)
 
-$(BUILD)/baryon.pc: src/baryon.pc.in $(BUILD)/place
+$(BUILD)/baryon.pc: src/api/baryon.pc.in $(BUILD)/place
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' $< >$@
 
 link = $(call say,LINK)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter $(CLI),$^) $(filter $(ARCHIVE),$^) $(LDFLAGS)

@@ -8,7 +8,7 @@
 #ifndef BY_BETWEEN_H
 #define BY_BETWEEN_H
 
-#include "config.h"
+#include "config/config.h"
 #include "ir/graph.h"
 
 /* Marks, by node->index in the main graph, what lies on the way of any of the spans. */

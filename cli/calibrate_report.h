@@ -2,7 +2,7 @@
 #ifndef BY_CALIBRATE_REPORT_H
 #define BY_CALIBRATE_REPORT_H
 
-#include "calibrate.h"
+#include "calibrate/calibrate.h"
 #include "cli/out.h"
 
 struct by_calibrate_summary {

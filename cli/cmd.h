@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "cli/out.h"
-#include "config.h"
+#include "config/config.h"
 
 /* Options of every command. */
 struct by_common {

@@ -1,11 +1,11 @@
 /* baryon calibrate: statistics of what flows through a model. */
 #include "base/file.h"
-#include "calibrate_begin.h"
-#include "calibrate_settings.h"
+#include "calibrate/begin.h"
 #include "cli/calibrate_ranks.h"
 #include "cli/calibrate_report.h"
 #include "cli/running.h"
 #include "cli/term.h"
+#include "settings/calibrate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

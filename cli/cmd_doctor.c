@@ -8,7 +8,7 @@
 #include "input/npy.h"
 #include "ir/graph.h"
 #include "onnx/schema.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 #include <inttypes.h>
 

@@ -2,6 +2,7 @@
 #include "cli/evaluate_view.h"
 #include "cli/running.h"
 #include "cli/term.h"
+#include "settings/evaluate.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "preset/preset.h"
-#include "quantize_preset.h"
+#include "settings/recipe/preset.h"
 
 static void list_json(struct by_out *out)
 {

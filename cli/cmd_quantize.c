@@ -6,6 +6,7 @@
 #include "cli/term.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
+#include "rounding/rounding.h"
 
 #include <string.h>
 
@@ -181,7 +182,7 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
     if (status == 0)
         status = by_model_judge(q->loaded.model, save(job, err), err);
     if (status == 0)
-        by_quantize_clean(&q->options);
+        by_rounding_clean(&q->options);
     return status < 0 ? -1 : tell(job, err);
 }
 

@@ -3,7 +3,7 @@
 #include "cli/cmd.h"
 #include "cli/models.h"
 #include "cli/stats_view.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 #include <math.h>
 #include <stdlib.h>

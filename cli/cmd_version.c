@@ -3,7 +3,7 @@
 #include "cli/cmd.h"
 #include "cli/versions.h"
 #include "engine/ops_find.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 static void show_json(struct by_out *out, const struct by_versions *versions)
 {

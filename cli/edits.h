@@ -2,7 +2,7 @@
 #ifndef BY_EDITS_H
 #define BY_EDITS_H
 
-#include "config.h"
+#include "config/config.h"
 #include "ir/graph.h"
 
 /*

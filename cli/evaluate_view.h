@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "cli/out.h"
-#include "evaluate.h"
+#include "evaluate/evaluate.h"
 
 /* The eight lines that Quark's tool prints: mean and worst of cosine, l2, psnr and ssim. */
 void by_evaluation_lines(const struct by_evaluation *evaluation, struct by_out *out);

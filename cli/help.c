@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct by_fact by_exit_facts[] = {
+const struct by_help_fact by_exit_facts[] = {
     {"0", "Done."},
     {"1", "A defect of Baryon itself, or a failure that none of the others describes."},
     {"2", "The command line makes no sense."},
@@ -16,7 +16,7 @@ const struct by_fact by_exit_facts[] = {
     {0},
 };
 
-const struct by_fact by_environment_facts[] = {
+const struct by_help_fact by_environment_facts[] = {
     {"BARYON_ONNXRUNTIME", "The ONNX Runtime library, or the folder it is in."},
     {"BARYON_OPS", "The library with Quark's operators, instead of Baryon's own."},
     {"BARYON_CBLAS", "The library with CBLAS for statistics of layers, instead of the system's; "

@@ -17,10 +17,10 @@ void by_option_help(const struct by_option *option, struct by_str *str);
 /* "[OPTION]... MODEL OUT" */
 void by_command_usage(const struct by_command *command, struct by_str *str);
 
-struct by_fact {
+struct by_help_fact {
     const char *name, *text; /* name NULL ends a list */
 };
-extern const struct by_fact by_exit_facts[], by_environment_facts[];
+extern const struct by_help_fact by_exit_facts[], by_environment_facts[];
 /* Paragraphs on how all commands take options, and on configuration files. */
 extern const char by_options_text[], by_config_text[], by_about_text[];
 

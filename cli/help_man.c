@@ -43,7 +43,7 @@ static void header(struct by_str *str, const char *page)
                   BARYON_VERSION_MAJOR, BARYON_VERSION_MINOR, BARYON_VERSION_PATCH);
 }
 
-static void facts(struct by_str *str, const char *title, const struct by_fact *list)
+static void facts(struct by_str *str, const char *title, const struct by_help_fact *list)
 {
     section(str, title);
     for (; list->name; list++) {

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-static void markdown_facts(struct by_str *str, const char *title, const struct by_fact *list)
+static void markdown_facts(struct by_str *str, const char *title, const struct by_help_fact *list)
 {
     by_str_printf(str, "\n## %s\n\n| | |\n|---|---|\n", title);
     for (; list->name; list++)

@@ -4,7 +4,7 @@
 
 #include "cli/cmd.h"
 #include "onnx/load.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 struct by_loaded {
     struct baryon_model *model;

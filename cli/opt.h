@@ -8,7 +8,7 @@
 #ifndef BY_OPT_H
 #define BY_OPT_H
 
-#include "config.h"
+#include "config/config.h"
 
 struct by_operands {
     const char **at; /* from the config's arena */

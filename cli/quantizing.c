@@ -1,6 +1,6 @@
 #include "cli/quantizing.h"
 
-#include "calibrate_begin.h"
+#include "calibrate/begin.h"
 #include "cli/term.h"
 #include "onnx/external.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/plan_view.h"
 #include "cli/running.h"
-#include "quantize_take.h"
+#include "settings/recipe/take.h"
 
 /* Groups of a command whose settings have a `quantize`. `own` may be left out. */
 #define BY_QUANTIZING_GROUPS(settings)                                                             \

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "cli/out.h"
-#include "sensitivity.h"
+#include "sensitivity/sensitivity.h"
 
 int by_sensitivity_text(const struct by_sensitivity *sensitivity, const char *cause,
                         struct by_out *out, struct baryon_error *err);

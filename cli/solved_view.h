@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "cli/out.h"
-#include "quantize.h"
+#include "quantize/quantize.h"
 
 /* A line a layer, then the whole; nothing where nothing was to be solved. */
 int by_solved_text(const struct by_solved *solved, struct by_out *out, struct baryon_error *err);

@@ -18,24 +18,36 @@ FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
 
-# What each folder of src/ may include; "" are the files directly in src/.
+# What each folder of src/ includes besides its own files; rows only name rows above them, and name
+# nothing that is not used.
 LAYERS = {
-    "base": {"base"},
-    "ir": {"base", "ir"},
-    "onnx": {"base", "ir", "onnx"},
-    "engine": {"base", "ir", "onnx", "engine"},
-    "input": {"base", "ir", "onnx", "engine", "input"},
-    "dtype": {"base", "ir", "dtype"},
-    "ops": {"base", "ir", "engine", "dtype", "ops"},
-    "stats": {"base", "ir", "onnx", "engine", "stats"},
-    "calib": {"base", "ir", "stats", "calib"},
-    "pass": {"base", "ir", "onnx", "engine", "pass"},
-    "quant": {"base", "ir", "onnx", "dtype", "pass", "stats", "calib", "quant"},
-    "solve": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "solve"},
-    "report": {"base", "ir", "onnx", "engine", "input", "stats", "calib", "quant", "report"},
-    "preset": {"base", "preset"},
-    "metric": {"base", "metric"},
-    "": {"base", "ir", "onnx", "engine", "input", "pass", "stats", "calib", "quant", "solve", "report", "preset", "dtype", "metric", ""},
+    "base": "",
+    "ir": "base",
+    "onnx": "base ir",
+    "dtype": "base ir",
+    "engine": "base ir onnx",
+    "input": "base ir engine",
+    "stats": "base ir onnx engine",
+    "pass": "base ir onnx engine",
+    "ops": "base ir dtype engine",
+    "calib": "base ir stats",
+    "quant": "base ir onnx dtype stats pass calib",
+    "solve": "base ir stats quant",
+    "metric": "base",
+    "preset": "base",
+    "config": "base quant",
+    "calibrate": "base ir onnx engine input stats calib",
+    "trial": "base ir onnx engine input pass quant solve calibrate",
+    "convert": "base ir onnx pass quant solve config calibrate",
+    "rounding": "base ir onnx engine quant solve trial",
+    "quantize": "base ir pass quant preset trial convert rounding",
+    "sensitivity": "base ir onnx engine stats quant trial quantize",
+    "evaluate": "base onnx input metric config calibrate",
+    "settings": "base ir input calib config calibrate evaluate",
+    "settings/quark": "config settings",
+    "settings/recipe": "base ir pass quant preset config calibrate quantize settings settings/quark",
+    "api": "base ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
+    " convert rounding quantize settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither
@@ -110,23 +122,74 @@ def found(pattern, text):
         yield text.count("\n", 0, match.start()) + 1, match
 
 
+def folder_of(path):
+    """src/settings/quark/alias.c is in settings/quark."""
+    return "/".join(path.parts[1:-1])
+
+
+def layer_rows():
+    """Folders and what they may include, checked: arrows point to rows above."""
+    seen = set()
+    for folder, row in LAYERS.items():
+        if forward := set(row.split()) - seen:
+            yield f"tests/lint.py: {folder} includes {', '.join(sorted(forward))}, which is not above it"
+        seen.add(folder)
+
+
 def layers():
-    """Include arrows only point left to right."""
+    """Include arrows only point to layers below, and rows of layers allow what is used."""
+    yield from layer_rows()
+    used = {folder: set() for folder in LAYERS}
     for path in tracked(".c", ".h"):
         top = path.parts[0]
-        if top not in ("src", "cli", "include"):
+        if top not in ("src", "include"):
             continue
-        folder = path.parts[1] if top == "src" and len(path.parts) > 2 else ""
+        folder = folder_of(path)
+        if top == "src" and folder not in LAYERS:
+            yield f"{path}: the folder src/{folder} is not in the list of layers"
+            continue
         for line, match in found(r'(?m)^#include "([^"\n]+)"', content_of(path)):
-            if match[1] == "baryon.h":
-                continue
             target = match[1].rpartition("/")[0]
+            if match[1] == "baryon.h" or target == folder:
+                continue
             if top == "include" and not (path.parent / match[1]).exists():
                 yield f"{path}:{line}: the public header includes {match[1]}"
-            elif top == "src" and folder not in LAYERS:
-                yield f"{path}:{line}: the folder {folder} is not in the list of layers"
-            elif top == "src" and target not in LAYERS[folder]:
-                yield f"{path}:{line}: {folder or 'src'} includes {match[1]}"
+            elif top == "src" and target not in LAYERS[folder].split():
+                yield f"{path}:{line}: {folder} includes {match[1]}"
+            elif top == "src":
+                used[folder].add(target)
+    for folder, row in LAYERS.items():
+        if unused := set(row.split()) - used[folder]:
+            yield f"tests/lint.py: {folder} does not include {', '.join(sorted(unused))}: its row may shrink"
+
+
+def homes():
+    """What a header of src/ declares is defined in the same folder."""
+    defined = {}
+    for path in tracked(".c"):
+        if path.parts[0] == "src":
+            for _, match in found(r"(?m)^(?!static)[a-z][^\n;={}()]*?\b(by_\w+)\([^;{}]*\)\n\{", code_of(path)):
+                defined.setdefault(match[1], folder_of(path))
+    for path in tracked(".h"):
+        if path.parts[0] != "src":
+            continue
+        for line, match in found(r"(?m)^(?!static|typedef|#)[a-z][^\n;={}()]*?\b(by_\w+)\(", code_of(path)):
+            home = defined.get(match[1])
+            if home and home != folder_of(path):
+                yield f"{path}:{line}: {match[1]}() is defined in {home}"
+
+
+def tags():
+    """A shared struct, enum or union has a tag of its own."""
+    places = {}
+    for path in tracked(".c", ".h"):
+        if path.parts[0] not in ("src", "cli"):
+            continue
+        for line, match in found(r"(?m)^(?:static |const )*(?:struct|enum|union) (by_\w+)\s*\{", code_of(path)):
+            places.setdefault(match[1], []).append(f"{path}:{line}")
+    for tag, where in places.items():
+        if len(where) > 1:
+            yield f"{where[0]}: {tag} is something else in {', '.join(where[1:])}"
 
 
 def calls():
@@ -263,7 +326,7 @@ def scripts():
             yield f"{path}: bash finds an error"
 
 
-RULES = [layers, calls, sizes, places, leftovers, text, headers, form, scripts]
+RULES = [layers, homes, tags, calls, sizes, places, leftovers, text, headers, form, scripts]
 
 
 def main():

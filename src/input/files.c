@@ -278,7 +278,7 @@ static int ensure_loaded(struct by_input *input, size_t item, struct baryon_erro
 /* A piece of a sample: rows of one item, which go to the place `at` of the batch. */
 struct piece {
     size_t item, at;
-    struct by_rows rows;
+    struct by_match_rows rows;
 };
 
 static bool any_framed(const struct files *files)
@@ -302,7 +302,7 @@ static int take_piece(struct by_input *input, const struct piece *piece, struct 
         for (size_t i = 0; i < files->parts[p].ports; i++) {
             const size_t port = files->parts[p].first + i;
             const struct by_match *match = &files->parts[p].matches[i];
-            struct by_rows rows = piece->rows;
+            struct by_match_rows rows = piece->rows;
             if (framed && !match->framed)
                 rows.first = piece->at;
             if (by_match_take(match, &input->ports[port], &rows, input->options.allow_nonfinite,

@@ -191,7 +191,7 @@ int by_match_all(const struct by_port *ports, size_t port_count, size_t batch,
     return 0;
 }
 
-static void set_dims(const struct by_match *match, const struct by_rows *rows,
+static void set_dims(const struct by_match *match, const struct by_match_rows *rows,
                      struct by_array *array)
 {
     const struct by_stored *stored = match->stored;
@@ -206,7 +206,7 @@ static void set_dims(const struct by_match *match, const struct by_rows *rows,
 }
 
 int by_match_take(const struct by_match *match, const struct by_port *port,
-                  const struct by_rows *rows, bool allow_nonfinite, struct by_arena *arena,
+                  const struct by_match_rows *rows, bool allow_nonfinite, struct by_arena *arena,
                   struct by_array *array, struct baryon_error *err)
 {
     const struct by_stored *stored = match->stored;

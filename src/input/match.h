@@ -17,7 +17,7 @@ struct by_match {
     bool add_batch; /* a dimension of 1 is put in front */
 };
 
-struct by_rows {
+struct by_match_rows {
     size_t first, count;
 };
 
@@ -39,7 +39,7 @@ int by_match_all(const struct by_port *ports, size_t port_count, size_t batch,
 
 /* Rows of a matched array (NULL: all) as the port wants them; values go to the arena. */
 int by_match_take(const struct by_match *match, const struct by_port *port,
-                  const struct by_rows *rows, bool allow_nonfinite, struct by_arena *arena,
+                  const struct by_match_rows *rows, bool allow_nonfinite, struct by_arena *arena,
                   struct by_array *array, struct baryon_error *err);
 
 /* True when values of one type are converted to the other (the same type is true too). */

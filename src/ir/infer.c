@@ -206,7 +206,7 @@ static void forget_outputs(struct by_infer *infer, struct baryon_node *node)
 static int infer_nested(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     struct baryon_graph *graph;
-    struct by_frame frame;
+    struct by_infer_frame frame;
     for (struct by_nested at = {0}; (graph = by_node_nested(node, &at));) {
         if (by_infer_enter(infer, graph, &frame, err))
             return -1;
@@ -323,19 +323,19 @@ static int set_sources(struct by_infer *infer, struct baryon_graph *graph, struc
 
 struct by_fact *by_fact_of(const struct by_infer *infer, const struct baryon_value *value)
 {
-    const struct by_frame *frame = infer->frame;
+    const struct by_infer_frame *frame = infer->frame;
     while (frame->outer && frame->graph != value->graph)
         frame = frame->outer;
     return &frame->facts[value->index];
 }
 
-int by_infer_enter(struct by_infer *infer, struct baryon_graph *graph, struct by_frame *frame,
+int by_infer_enter(struct by_infer *infer, struct baryon_graph *graph, struct by_infer_frame *frame,
                    struct baryon_error *err)
 {
     struct by_fact *facts = by_alloc_zero(graph->all_values.count, sizeof *facts, err);
     if (!facts)
         return -1;
-    *frame = (struct by_frame){graph, facts, infer->frame, 0};
+    *frame = (struct by_infer_frame){graph, facts, infer->frame, 0};
     frame->depth = frame->outer ? frame->outer->depth + 1 : 0;
     infer->frame = frame;
     for (size_t i = 0; i < graph->all_values.count; i++)
@@ -413,7 +413,7 @@ static int visit_known(const struct by_infer *infer, const struct knowing *knowi
 static int infer_model(struct by_infer *infer, const struct knowing *knowing,
                        struct baryon_error *err)
 {
-    struct by_frame frame;
+    struct by_infer_frame frame;
     if (by_functions_open(infer->functions, infer->model, &infer->scratch, err) ||
         by_infer_enter(infer, infer->model->graph, &frame, err))
         return -1;

@@ -77,7 +77,7 @@ static int meet(struct by_infer *infer, struct baryon_node *node, size_t slot,
 static int run_branch(struct by_infer *infer, struct baryon_node *node, struct baryon_graph *branch,
                       bool replaces, bool joins, struct baryon_error *err)
 {
-    struct by_frame frame;
+    struct by_infer_frame frame;
     int status = 0;
     if (by_infer_enter(infer, branch, &frame, err))
         return -1;
@@ -171,7 +171,7 @@ static int check_body(const struct baryon_node *node, const struct baryon_graph 
 int by_infer_loop(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     struct baryon_graph *body = by_attr_graph(node, "body");
-    struct by_frame frame;
+    struct by_infer_frame frame;
     if (!body)
         return 0;
     if (node->input.count < 2 || node->output.count + 2 < node->input.count)
@@ -317,7 +317,7 @@ int by_infer_scan(struct by_infer *infer, struct baryon_node *node, struct baryo
     struct scan scan = {.body = by_attr_graph(node, "body"),
                         .trips = by_extent_unknown(),
                         .batch = by_extent_unknown()};
-    struct by_frame frame;
+    struct by_infer_frame frame;
     if (!scan.body)
         return 0;
     if (read_scan(infer, node, &scan, err) || by_infer_enter(infer, scan.body, &frame, err))

@@ -264,7 +264,7 @@ static int64_t opset_of(const struct by_function *function)
 static int walk_body(struct by_infer *infer, struct baryon_node *node, struct call *call,
                      struct baryon_error *err)
 {
-    struct by_frame frame;
+    struct by_infer_frame frame;
     struct by_infer body = {.model = &call->model,
                             .functions = infer->functions,
                             .opset = opset_of(call->function),

@@ -51,10 +51,10 @@ struct by_fact {
 };
 
 /* A graph that is being walked; the facts of its values by value->index. */
-struct by_frame {
+struct by_infer_frame {
     struct baryon_graph *graph;
     struct by_fact *facts;
-    struct by_frame *outer;
+    struct by_infer_frame *outer;
     unsigned depth;
 };
 
@@ -69,7 +69,7 @@ struct by_infer {
     struct by_functions *functions;
     struct by_arena scratch;
     int64_t opset; /* of the default domain */
-    struct by_frame *frame;
+    struct by_infer_frame *frame;
     unsigned call_depth; /* over 0 in the body of a function */
     by_seen_fn *seen;    /* NULL: nothing was seen */
     void *seen_context;
@@ -77,7 +77,7 @@ struct by_infer {
 };
 
 /* Walks a nested graph whose inputs are set; its facts are there until it is left. */
-int by_infer_enter(struct by_infer *infer, struct baryon_graph *graph, struct by_frame *frame,
+int by_infer_enter(struct by_infer *infer, struct baryon_graph *graph, struct by_infer_frame *frame,
                    struct baryon_error *err);
 int by_infer_graph(struct by_infer *infer, struct baryon_error *err);
 void by_infer_leave(struct by_infer *infer);

@@ -149,7 +149,7 @@ int by_infer_sequence_map(struct by_infer *infer, struct baryon_node *node,
                           struct baryon_error *err)
 {
     const struct baryon_attribute *attr = by_node_attr(node, "body");
-    struct by_frame frame;
+    struct by_infer_frame frame;
     if (!attr || !attr->g)
         return 0;
     if (attr->g->output.count != node->output.count)

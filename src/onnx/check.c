@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RULE(id, name, text) extern const struct by_rule by_rule_##id;
+#define RULE(id, name, text) extern const struct by_model_rule by_rule_##id;
 #include "onnx/check_rules.h"
 #undef RULE
 
-static const struct by_rule *const rules[] = {
+static const struct by_model_rule *const rules[] = {
 #define RULE(id, name, text) &by_rule_##id,
 #include "onnx/check_rules.h"
 #undef RULE
@@ -33,7 +33,7 @@ size_t by_rule_count(void)
 }
 
 /* Where only errors count, rules that find none are left out. */
-const struct by_rule *by_check_begin(struct by_check *check, size_t rule, bool linked)
+const struct by_model_rule *by_check_begin(struct by_check *check, size_t rule, bool linked)
 {
     if (rules[rule]->linked != linked || (!check->visit && rules[rule]->worst != BY_FINDING_ERROR))
         return NULL;
@@ -121,7 +121,7 @@ int by_report_mark(struct by_check *check, enum by_severity severity, const stru
 
 /* --- links: the one rule that is not ours to judge --- */
 
-const struct by_rule by_rule_links = {
+const struct by_model_rule by_rule_links = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
 };

@@ -163,7 +163,7 @@ static int check_distinct(struct by_check *check, const struct baryon_node *node
     return result;
 }
 
-const struct by_rule by_rule_attribute = {
+const struct by_model_rule by_rule_attribute = {
     .worst = BY_FINDING_ERROR,
     .node = check_distinct,
     .attribute = check_attribute,
@@ -225,7 +225,7 @@ static int check_required(struct by_check *check, const struct baryon_node *node
     return 0;
 }
 
-const struct by_rule by_rule_operator_attribute = {
+const struct by_model_rule by_rule_operator_attribute = {
     .worst = BY_FINDING_ERROR,
     .node = check_required,
     .attribute = check_known,

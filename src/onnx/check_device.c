@@ -137,7 +137,7 @@ static void forget_devices(void *state)
     by_map_release(&((struct devices *)state)->by_name);
 }
 
-const struct by_rule by_rule_devices = {
+const struct by_model_rule by_rule_devices = {
     .worst = BY_FINDING_WARNING,
     .state_size = sizeof(struct devices),
     .start = check_configurations,

@@ -176,4 +176,4 @@ static int check_finite(struct by_check *check, const struct baryon_tensor *tens
     return result;
 }
 
-const struct by_rule by_rule_finite = {.worst = BY_FINDING_WARNING, .tensor = check_finite};
+const struct by_model_rule by_rule_finite = {.worst = BY_FINDING_WARNING, .tensor = check_finite};

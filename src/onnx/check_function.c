@@ -74,7 +74,8 @@ static int check_function(struct by_check *check, const struct by_function *func
     return 0;
 }
 
-const struct by_rule by_rule_function = {.worst = BY_FINDING_ERROR, .function = check_function};
+const struct by_model_rule by_rule_function = {.worst = BY_FINDING_ERROR,
+                                               .function = check_function};
 
 /* --- calls --- */
 
@@ -223,7 +224,7 @@ static int check_calls(struct by_check *check, struct baryon_error *err)
     return 0;
 }
 
-const struct by_rule by_rule_function_calls = {
+const struct by_model_rule by_rule_function_calls = {
     .worst = BY_FINDING_ERROR,
     .state_size = sizeof(struct calls),
     .function = begin_function,

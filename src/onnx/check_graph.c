@@ -23,7 +23,7 @@ static int check_order(struct by_check *check, const struct baryon_graph *graph,
     return by_report(check, BY_FINDING_ERROR, &late->msg, err);
 }
 
-const struct by_rule by_rule_order = {
+const struct by_model_rule by_rule_order = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .graph = check_order,
@@ -51,7 +51,7 @@ static int check_outer(struct by_check *check, const struct baryon_graph *graph,
     return 0;
 }
 
-const struct by_rule by_rule_outer_output = {
+const struct by_model_rule by_rule_outer_output = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .graph = check_outer,
@@ -98,7 +98,7 @@ static int check_annotations(struct by_check *check, const struct baryon_graph *
     return 0;
 }
 
-const struct by_rule by_rule_annotation = {
+const struct by_model_rule by_rule_annotation = {
     .worst = BY_FINDING_WARNING,
     .linked = true,
     .graph = check_annotations,
@@ -156,7 +156,7 @@ static int report_infos(struct by_check *check, struct baryon_error *err)
     return by_report_mark(check, BY_FINDING_NOTICE, &counts->twice, err);
 }
 
-const struct by_rule by_rule_value_info = {
+const struct by_model_rule by_rule_value_info = {
     .worst = BY_FINDING_NOTICE,
     .linked = true,
     .state_size = sizeof(struct info_counts),
@@ -214,7 +214,7 @@ static int report_unused(struct by_check *check, struct baryon_error *err)
     return by_report_mark(check, BY_FINDING_NOTICE, &unused->mark, err);
 }
 
-const struct by_rule by_rule_unused = {
+const struct by_model_rule by_rule_unused = {
     .worst = BY_FINDING_NOTICE,
     .linked = true,
     .state_size = sizeof(struct unused_count),
@@ -242,7 +242,7 @@ static int infer_types(struct by_check *check, struct baryon_error *err)
     return by_report(check, BY_FINDING_NOTICE, &check->model->graph->msg, err);
 }
 
-const struct by_rule by_rule_inference = {
+const struct by_model_rule by_rule_inference = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .finish = infer_types,

@@ -75,7 +75,7 @@ static int check_weight(struct by_check *check, const struct baryon_node *node,
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
-const struct by_rule by_rule_weight = {
+const struct by_model_rule by_rule_weight = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .node = check_weight,
@@ -289,7 +289,7 @@ static int check_geometry(struct by_check *check, const struct baryon_node *node
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
-const struct by_rule by_rule_geometry = {
+const struct by_model_rule by_rule_geometry = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .node = check_geometry,
@@ -366,7 +366,7 @@ static void forget_judged(void *state)
     by_map_release(state);
 }
 
-const struct by_rule by_rule_batch_norm = {
+const struct by_model_rule by_rule_batch_norm = {
     .worst = BY_FINDING_ERROR,
     .linked = true,
     .state_size = sizeof(struct by_map),

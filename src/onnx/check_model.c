@@ -23,7 +23,8 @@ static int check_ir_version(struct by_check *check, struct baryon_error *err)
     return by_report(check, BY_FINDING_ERROR, &check->model->msg, err);
 }
 
-const struct by_rule by_rule_ir_version = {.worst = BY_FINDING_ERROR, .start = check_ir_version};
+const struct by_model_rule by_rule_ir_version = {.worst = BY_FINDING_ERROR,
+                                                 .start = check_ir_version};
 
 /* --- opsets --- */
 
@@ -95,7 +96,7 @@ static int check_imported(struct by_check *check, const struct baryon_node *node
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
-const struct by_rule by_rule_opset_import = {
+const struct by_model_rule by_rule_opset_import = {
     .worst = BY_FINDING_ERROR,
     .state_size = sizeof(struct last_missing),
     .start = check_model_imports,
@@ -162,7 +163,7 @@ static int check_function_versions(struct by_check *check, const struct by_funct
     return check_versions(check, &function->opset_import, err);
 }
 
-const struct by_rule by_rule_opset_version = {
+const struct by_model_rule by_rule_opset_version = {
     .worst = BY_FINDING_ERROR,
     .start = check_model_versions,
     .function = check_function_versions,
@@ -202,4 +203,5 @@ static int check_metadata(struct by_check *check, struct baryon_error *err)
     return result;
 }
 
-const struct by_rule by_rule_metadata = {.worst = BY_FINDING_WARNING, .start = check_metadata};
+const struct by_model_rule by_rule_metadata = {.worst = BY_FINDING_WARNING,
+                                               .start = check_metadata};

@@ -203,7 +203,7 @@ static int check_function(struct by_check *check, const struct by_function *func
     return result;
 }
 
-const struct by_rule by_rule_function_names = {
+const struct by_model_rule by_rule_function_names = {
     .worst = BY_FINDING_ERROR,
     .function = check_function,
 };
@@ -283,7 +283,7 @@ static int check_all_training(struct by_check *check, struct baryon_error *err)
     return result ? -1 : 0;
 }
 
-const struct by_rule by_rule_training = {
+const struct by_model_rule by_rule_training = {
     .worst = BY_FINDING_WARNING,
     .finish = check_all_training,
 };

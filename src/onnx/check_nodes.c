@@ -63,7 +63,7 @@ static void forget_names(void *state)
     by_map_release(&((struct node_names *)state)->seen);
 }
 
-const struct by_rule by_rule_node_names = {
+const struct by_model_rule by_rule_node_names = {
     .worst = BY_FINDING_NOTICE,
     .state_size = sizeof(struct node_names),
     .start = start_names,
@@ -119,7 +119,7 @@ static int report_quantized(struct by_check *check, struct baryon_error *err)
     return by_report_mark(check, BY_FINDING_NOTICE, &quantized->mark, err);
 }
 
-const struct by_rule by_rule_quantized = {
+const struct by_model_rule by_rule_quantized = {
     .worst = BY_FINDING_NOTICE,
     .state_size = sizeof(struct quantized_count),
     .node = note_quantized,

@@ -121,7 +121,7 @@ static int check_operator(struct by_check *check, const struct baryon_node *node
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
-const struct by_rule by_rule_operator = {
+const struct by_model_rule by_rule_operator = {
     .worst = BY_FINDING_ERROR,
     .state_size = sizeof(struct hints),
     .node = check_operator,
@@ -192,7 +192,7 @@ static int report_custom(struct by_check *check, struct baryon_error *err)
     return by_report_mark(check, BY_FINDING_ERROR, &all->mark, err);
 }
 
-const struct by_rule by_rule_custom_domain = {
+const struct by_model_rule by_rule_custom_domain = {
     .worst = BY_FINDING_ERROR,
     .state_size = sizeof(struct custom_domains),
     .node = note_custom,
@@ -275,4 +275,4 @@ static int check_arity(struct by_check *check, const struct baryon_node *node,
     return check_given(check, node, err);
 }
 
-const struct by_rule by_rule_arity = {.worst = BY_FINDING_ERROR, .node = check_arity};
+const struct by_model_rule by_rule_arity = {.worst = BY_FINDING_ERROR, .node = check_arity};

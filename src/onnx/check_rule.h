@@ -1,9 +1,9 @@
 /*
  * How a rule is written.
  *
- * A rule is a struct by_rule at the end of its part of a file and one row in check_rules.h. Its
- * hooks are called for the messages of the model in the order of the file. A hook looks
- * at one message, and says what is wrong by filling err and ending with
+ * A rule is a struct by_model_rule at the end of its part of a file and one row in check_rules.h.
+ * Its hooks are called for the messages of the model in the order of the file. A hook looks at one
+ * message, and says what is wrong by filling err and ending with
  *
  *     return by_report(check, BY_FINDING_ERROR, &message->msg, err);
  *
@@ -26,7 +26,7 @@ struct by_check;
 
 enum by_info_role { BY_INFO_INPUT, BY_INFO_OUTPUT, BY_INFO_VALUE };
 
-struct by_rule {
+struct by_model_rule {
     enum by_severity worst; /* nothing above that: skipped where only errors count */
     bool linked;            /* sees the linked model, and of it only the main graph and those
                                nested in it; without this, training graphs and functions too */
@@ -122,7 +122,7 @@ const char *by_check_label(const struct by_check *check, const struct baryon_nod
 /* Goes through the model with the rules that are linked or not. */
 int by_check_walk(struct by_check *check, bool linked, struct baryon_error *err);
 /* Makes the rule the one in hand; NULL when it has no part in this walk. */
-const struct by_rule *by_check_begin(struct by_check *check, size_t rule, bool linked);
+const struct by_model_rule *by_check_begin(struct by_check *check, size_t rule, bool linked);
 size_t by_rule_count(void);
 
 #endif

@@ -159,4 +159,4 @@ static int check_sparse(struct by_check *check, const struct by_sparse_tensor *s
     return by_report(check, BY_FINDING_ERROR, &sparse->msg, err);
 }
 
-const struct by_rule by_rule_sparse = {.worst = BY_FINDING_ERROR, .sparse = check_sparse};
+const struct by_model_rule by_rule_sparse = {.worst = BY_FINDING_ERROR, .sparse = check_sparse};

@@ -48,7 +48,7 @@ static int check_tensor(struct by_check *check, const struct baryon_tensor *tens
     return by_report(check, BY_FINDING_WARNING, &tensor->msg, err);
 }
 
-const struct by_rule by_rule_tensor = {.worst = BY_FINDING_ERROR, .tensor = check_tensor};
+const struct by_model_rule by_rule_tensor = {.worst = BY_FINDING_ERROR, .tensor = check_tensor};
 
 /* --- versions that have the type --- */
 
@@ -98,7 +98,7 @@ static int check_info_version(struct by_check *check, const struct by_value_info
     return check_version(check, info->type->tensor->elem_type, &info->msg, err);
 }
 
-const struct by_rule by_rule_type_version = {
+const struct by_model_rule by_rule_type_version = {
     .worst = BY_FINDING_WARNING,
     .state_size = sizeof(struct types_told),
     .info = check_info_version,
@@ -142,7 +142,7 @@ static int report_half(struct by_check *check, struct baryon_error *err)
     return by_report_mark(check, BY_FINDING_NOTICE, &half->mark, err);
 }
 
-const struct by_rule by_rule_half = {
+const struct by_model_rule by_rule_half = {
     .worst = BY_FINDING_NOTICE,
     .state_size = sizeof(struct half_count),
     .tensor = count_half,
@@ -194,7 +194,7 @@ static int check_initializers(struct by_check *check, const struct baryon_graph 
     return result;
 }
 
-const struct by_rule by_rule_initializer_input = {
+const struct by_model_rule by_rule_initializer_input = {
     .worst = BY_FINDING_ERROR,
     .graph = check_initializers,
 };

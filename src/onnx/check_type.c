@@ -18,7 +18,8 @@ static int check_graph_name(struct by_check *check, const struct baryon_graph *g
     return by_report(check, BY_FINDING_WARNING, &graph->msg, err);
 }
 
-const struct by_rule by_rule_graph_name = {.worst = BY_FINDING_WARNING, .graph = check_graph_name};
+const struct by_model_rule by_rule_graph_name = {.worst = BY_FINDING_WARNING,
+                                                 .graph = check_graph_name};
 
 static int check_outputs(struct by_check *check, struct baryon_error *err)
 {
@@ -29,7 +30,7 @@ static int check_outputs(struct by_check *check, struct baryon_error *err)
     return by_report(check, BY_FINDING_WARNING, &check->model->graph->msg, err);
 }
 
-const struct by_rule by_rule_outputs = {.worst = BY_FINDING_WARNING, .start = check_outputs};
+const struct by_model_rule by_rule_outputs = {.worst = BY_FINDING_WARNING, .start = check_outputs};
 
 /* --- types --- */
 
@@ -169,4 +170,4 @@ static int check_info(struct by_check *check, const struct by_value_info *info,
     return by_report(check, port ? BY_FINDING_ERROR : BY_FINDING_WARNING, &info->msg, err);
 }
 
-const struct by_rule by_rule_value_type = {.worst = BY_FINDING_ERROR, .info = check_info};
+const struct by_model_rule by_rule_value_type = {.worst = BY_FINDING_ERROR, .info = check_info};

@@ -12,7 +12,7 @@ struct walk {
 #define EACH_RULE(walk, hook, ...)                                                                 \
     do {                                                                                           \
         for (size_t r = 0; r < by_rule_count(); r++) {                                             \
-            const struct by_rule *rule = by_check_begin((walk)->check, r, (walk)->linked);         \
+            const struct by_model_rule *rule = by_check_begin((walk)->check, r, (walk)->linked);   \
             if (rule && rule->hook && rule->hook(__VA_ARGS__))                                     \
                 return -1;                                                                         \
         }                                                                                          \

@@ -35,8 +35,8 @@ static int read_norm(const struct by_pass_context *context, struct baryon_node *
 /* --- into the layer before --- */
 
 /* MatMul has no bias: the shift stays, as an Add. */
-static int fold_into_matmul(struct by_layer *layer, struct norm *norm, struct by_arena *scratch,
-                            bool *done, struct baryon_error *err)
+static int fold_into_matmul(struct by_pass_layer *layer, struct norm *norm,
+                            struct by_arena *scratch, bool *done, struct baryon_error *err)
 {
     struct by_layer_change change;
     const int64_t dims = (int64_t)norm->channels;
@@ -58,7 +58,7 @@ static int fold_into_matmul(struct by_layer *layer, struct norm *norm, struct by
     return add ? by_pass_replace(norm->node, add, err) : -1;
 }
 
-static int fold_into_layer(struct by_layer *layer, struct norm *norm, struct by_arena *scratch,
+static int fold_into_layer(struct by_pass_layer *layer, struct norm *norm, struct by_arena *scratch,
                            bool *done, struct baryon_error *err)
 {
     struct by_layer_change change;
@@ -74,7 +74,7 @@ static int fold_into_layer(struct by_layer *layer, struct norm *norm, struct by_
 }
 
 /* Channels of a normalization stand along axis 1, those of a MatMul along the last one. */
-static bool fits_before(const struct by_pass_context *context, const struct by_layer *layer,
+static bool fits_before(const struct by_pass_context *context, const struct by_pass_layer *layer,
                         const struct baryon_node *node)
 {
     if (context->compat && by_node_is(layer->node, "ConvTranspose") && layer->groups > 1)
@@ -87,7 +87,7 @@ static int fold_back(struct by_pass_context *context, struct baryon_node *node,
                      struct by_arena *scratch, bool *done, struct baryon_error *err)
 {
     struct baryon_node *producer = by_pass_only_producer(node, 0);
-    struct by_layer layer;
+    struct by_pass_layer layer;
     struct norm norm;
     bool is;
     if (!producer || !by_layer_of(context, producer, &layer) || !fits_before(context, &layer, node))
@@ -116,7 +116,7 @@ static bool has_padding(const struct baryon_node *node)
 }
 
 /* With padding around it, a shift of what is inside is not the same as one behind. */
-static bool fits_behind(const struct by_layer *layer, const struct norm *norm)
+static bool fits_behind(const struct by_pass_layer *layer, const struct norm *norm)
 {
     bool shifts = false;
     for (size_t i = 0; i < norm->channels; i++)
@@ -133,7 +133,7 @@ static int fold_forth(struct by_pass_context *context, struct baryon_node *node,
 {
     struct baryon_value *out = by_pass_sole_output(node), *in = by_node_in(node, 0);
     struct baryon_node *reader = out ? by_pass_only_reader(out) : NULL;
-    struct by_layer layer;
+    struct by_pass_layer layer;
     struct by_layer_change change;
     struct norm norm;
     bool is, fits;

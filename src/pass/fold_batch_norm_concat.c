@@ -3,7 +3,7 @@
 #include "pass/passes.h"
 
 struct part {
-    struct by_layer layer;
+    struct by_pass_layer layer;
     struct by_layer_change change;
 };
 
@@ -24,7 +24,7 @@ static int prepare(const struct by_pass_context *context, const struct baryon_no
     *fits = false;
     for (size_t i = 0; i < concat->input.count; i++) {
         struct baryon_node *producer = by_pass_only_producer(concat, i);
-        struct by_layer *layer = &parts[i].layer;
+        struct by_pass_layer *layer = &parts[i].layer;
         bool good;
         if (!producer || !by_layer_of(context, producer, layer) || !layer->bias_node ||
             layer->last != layer->node || channels - at < layer->channels)

@@ -18,7 +18,7 @@ static bool hands_on(const struct by_pass_context *context, const struct baryon_
 /* The layer whose output, through nodes that only move it and at most one product, is a factor of
  * input `slot`. */
 static bool find_layer(const struct by_pass_context *context, const struct baryon_node *reader,
-                       size_t slot, bool product, struct by_layer *layer)
+                       size_t slot, bool product, struct by_pass_layer *layer)
 {
     for (int step = 0; step < STEPS_MAX; step++) {
         struct baryon_node *node = by_pass_only_producer(reader, slot);
@@ -57,7 +57,8 @@ static int read_factor(const struct baryon_node *node, double *factor, bool *is,
     return 0;
 }
 
-static int scale_layer(struct by_layer *layer, double factor, bool *fits, struct baryon_error *err)
+static int scale_layer(struct by_pass_layer *layer, double factor, bool *fits,
+                       struct baryon_error *err)
 {
     struct by_arena scratch;
     struct by_layer_change change;
@@ -77,7 +78,7 @@ static int scale_layer(struct by_layer *layer, double factor, bool *fits, struct
 static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
 {
     struct baryon_node *product;
-    struct by_layer layer;
+    struct by_pass_layer layer;
     double factor;
     bool is, fits;
     if (!by_pass_is(context, node, "Div") && !by_pass_is(context, node, "Mul"))

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* The constant as one number a channel; NULL in *row when it is another shape. */
-static int row_of(const struct baryon_value *value, const struct by_layer *layer,
+static int row_of(const struct baryon_value *value, const struct by_pass_layer *layer,
                   struct by_arena *scratch, double **row, struct baryon_error *err)
 {
     const struct baryon_tensor *tensor = by_pass_tensor(value);
@@ -57,7 +57,8 @@ static bool affine(const struct baryon_node *node, size_t layer_slot, size_t cha
 }
 
 static int fold_with(struct by_pass_context *context, struct baryon_node *node, size_t slot,
-                     struct by_layer *layer, struct by_arena *scratch, struct baryon_error *err)
+                     struct by_pass_layer *layer, struct by_arena *scratch,
+                     struct baryon_error *err)
 {
     struct by_layer_change change;
     double *row, *scale, *shift;
@@ -94,7 +95,7 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
         return 0;
     for (size_t slot = 0; slot < 2; slot++) {
         struct baryon_node *producer = by_pass_only_producer(node, slot);
-        struct by_layer layer;
+        struct by_pass_layer layer;
         /* A MatMul with a constant behind it is left to be what it is: no bias, no Gemm. */
         if (!producer || !by_layer_of(context, producer, &layer) ||
             by_node_is(layer.node, "MatMul") || !by_pass_can_take_over(layer.last, node))

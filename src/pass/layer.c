@@ -31,7 +31,7 @@ static bool is_row(const struct baryon_tensor *tensor, size_t channels, bool may
 }
 
 /* The bias in an input of its own; false when it is no constant of the right size. */
-static bool find_bias(struct by_layer *layer, struct baryon_node *node, size_t slot,
+static bool find_bias(struct by_pass_layer *layer, struct baryon_node *node, size_t slot,
                       bool may_be_one)
 {
     const struct baryon_value *value = by_node_in(node, slot);
@@ -41,7 +41,7 @@ static bool find_bias(struct by_layer *layer, struct baryon_node *node, size_t s
     return !value || (layer->bias && is_row(layer->bias, layer->channels, may_be_one));
 }
 
-static bool is_conv(struct by_layer *layer, struct baryon_node *node)
+static bool is_conv(struct by_pass_layer *layer, struct baryon_node *node)
 {
     const bool transposed = by_node_is(node, "ConvTranspose");
     const int64_t groups = by_node_int(node, "group", 1);
@@ -55,7 +55,7 @@ static bool is_conv(struct by_layer *layer, struct baryon_node *node)
     return find_bias(layer, node, 2, false);
 }
 
-static bool is_gemm(struct by_layer *layer, struct baryon_node *node)
+static bool is_gemm(struct by_pass_layer *layer, struct baryon_node *node)
 {
     if (layer->weight->dims.count != 2)
         return false;
@@ -65,7 +65,7 @@ static bool is_gemm(struct by_layer *layer, struct baryon_node *node)
     return find_bias(layer, node, 2, true);
 }
 
-static bool is_matmul(struct by_layer *layer, const struct baryon_node *node)
+static bool is_matmul(struct by_pass_layer *layer, const struct baryon_node *node)
 {
     if (layer->weight->dims.count != 2)
         return false;
@@ -78,7 +78,7 @@ static bool is_matmul(struct by_layer *layer, const struct baryon_node *node)
 
 /* An Add of a row to a MatMul that nothing else reads. */
 static bool is_matmul_add(const struct by_pass_context *context, struct baryon_node *add,
-                          struct by_layer *layer)
+                          struct by_pass_layer *layer)
 {
     for (size_t slot = 0; slot < 2; slot++) {
         struct baryon_node *matmul = by_pass_only_producer(add, slot);
@@ -93,11 +93,11 @@ static bool is_matmul_add(const struct by_pass_context *context, struct baryon_n
 }
 
 bool by_layer_of(const struct by_pass_context *context, struct baryon_node *node,
-                 struct by_layer *layer)
+                 struct by_pass_layer *layer)
 {
     if (by_pass_is(context, node, "Add"))
         return is_matmul_add(context, node, layer);
-    *layer = (struct by_layer){.node = node, .last = node, .groups = 1};
+    *layer = (struct by_pass_layer){.node = node, .last = node, .groups = 1};
     layer->weight = float_tensor(by_node_in(node, 1));
     if (!layer->weight || !by_pass_sole_output(node))
         return false;
@@ -116,12 +116,12 @@ struct place {
 };
 
 struct places {
-    const struct by_layer *layer;
+    const struct by_pass_layer *layer;
     size_t first, second, inner; /* sizes of axis 0, of axis 1, of all behind */
     bool transposed;
 };
 
-static struct places places_of(const struct by_layer *layer)
+static struct places places_of(const struct by_pass_layer *layer)
 {
     struct places p = {layer, dim(layer->weight, 0), dim(layer->weight, 1), 1,
                        by_node_is(layer->node, "ConvTranspose")};
@@ -153,13 +153,13 @@ static double limit_of(int64_t elem)
     return elem == BY_ELEM_DOUBLE ? 1.7e308 : elem == BY_ELEM_FLOAT16 ? 65504 : 3.4e38;
 }
 
-static double beta_of(const struct by_layer *layer)
+static double beta_of(const struct by_pass_layer *layer)
 {
     return by_node_is(layer->node, "Gemm") ? (double)by_node_float(layer->node, "beta", 1) : 1;
 }
 
 /* The layer's numbers as they are, the bias one for each channel. */
-static int read_layer(const struct by_layer *layer, struct by_arena *scratch,
+static int read_layer(const struct by_pass_layer *layer, struct by_arena *scratch,
                       struct by_layer_change *change, size_t *count, struct baryon_error *err)
 {
     double *given;
@@ -180,7 +180,7 @@ static int read_layer(const struct by_layer *layer, struct by_arena *scratch,
 }
 
 /* A bias of zeros need not be there, one of other numbers needs a place. */
-static bool settle_bias(const struct by_layer *layer, struct by_layer_change *change)
+static bool settle_bias(const struct by_pass_layer *layer, struct by_layer_change *change)
 {
     bool zero = true;
     for (size_t i = 0; i < layer->channels; i++)
@@ -190,14 +190,14 @@ static bool settle_bias(const struct by_layer *layer, struct by_layer_change *ch
     return !change->bias || layer->bias_node;
 }
 
-static bool settle(const struct by_layer *layer, struct by_layer_change *change, size_t count)
+static bool settle(const struct by_pass_layer *layer, struct by_layer_change *change, size_t count)
 {
     double limit = limit_of(layer->weight->data_type);
     return all_finite(change->weight, count, limit) &&
            all_finite(change->bias, layer->channels, limit) && settle_bias(layer, change);
 }
 
-int by_layer_scale(const struct by_layer *layer, const double *scale, const double *shift,
+int by_layer_scale(const struct by_pass_layer *layer, const double *scale, const double *shift,
                    struct by_arena *scratch, struct by_layer_change *change, bool *fits,
                    struct baryon_error *err)
 {
@@ -218,9 +218,9 @@ int by_layer_scale(const struct by_layer *layer, const double *scale, const doub
     return 0;
 }
 
-int by_layer_scale_input(const struct by_layer *layer, const double *scale, const double *shift,
-                         size_t channels, struct by_arena *scratch, struct by_layer_change *change,
-                         bool *fits, struct baryon_error *err)
+int by_layer_scale_input(const struct by_pass_layer *layer, const double *scale,
+                         const double *shift, size_t channels, struct by_arena *scratch,
+                         struct by_layer_change *change, bool *fits, struct baryon_error *err)
 {
     const struct places p = places_of(layer);
     const double alpha =
@@ -244,7 +244,7 @@ int by_layer_scale_input(const struct by_layer *layer, const double *scale, cons
     return 0;
 }
 
-int by_layer_apply(struct by_layer *layer, const struct by_layer_change *change,
+int by_layer_apply(struct by_pass_layer *layer, const struct by_layer_change *change,
                    struct baryon_error *err)
 {
     const struct baryon_tensor *weight = layer->weight;

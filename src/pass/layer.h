@@ -7,7 +7,7 @@
 
 #include "pass/edit.h"
 
-struct by_layer {
+struct by_pass_layer {
     struct baryon_node *node;
     struct baryon_node *bias_node; /* reads the bias; NULL: MatMul alone, which has none */
     size_t bias_slot;
@@ -26,17 +26,17 @@ struct by_layer_change {
 
 /* False when the node is no such layer, or weights or bias are no constants. */
 bool by_layer_of(const struct by_pass_context *context, struct baryon_node *node,
-                 struct by_layer *layer);
+                 struct by_pass_layer *layer);
 /* Output channel c becomes c * scale[c] + shift[c]; in *fits whether all of it can be written: no
  * infinity, and a place for the bias. Nothing is changed yet. */
-int by_layer_scale(const struct by_layer *layer, const double *scale, const double *shift,
+int by_layer_scale(const struct by_pass_layer *layer, const double *scale, const double *shift,
                    struct by_arena *scratch, struct by_layer_change *change, bool *fits,
                    struct baryon_error *err);
 /* The same for input channels, as if the layer read x * scale + shift. */
-int by_layer_scale_input(const struct by_layer *layer, const double *scale, const double *shift,
-                         size_t channels, struct by_arena *scratch, struct by_layer_change *change,
-                         bool *fits, struct baryon_error *err);
-int by_layer_apply(struct by_layer *layer, const struct by_layer_change *change,
+int by_layer_scale_input(const struct by_pass_layer *layer, const double *scale,
+                         const double *shift, size_t channels, struct by_arena *scratch,
+                         struct by_layer_change *change, bool *fits, struct baryon_error *err);
+int by_layer_apply(struct by_pass_layer *layer, const struct by_layer_change *change,
                    struct baryon_error *err);
 
 /* What BatchNormalization does to its channels; *is false when that is not fixed. default_epsilon:

@@ -5,7 +5,7 @@
 static int convert(struct by_pass_context *context, struct baryon_node *add,
                    struct baryon_error *err)
 {
-    struct by_layer layer;
+    struct by_pass_layer layer;
     if (!by_pass_is(context, add, "Add") || !by_layer_of(context, add, &layer) || layer.rank != 2 ||
         by_pass_rank(by_node_in(layer.node, 0)) != 2 || !by_pass_can_take_over(layer.node, add))
         return 0;

@@ -153,3 +153,40 @@ int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *p
     *picks = by_glob(pattern->text, name);
     return 0;
 }
+
+static bool calibrates(const struct by_tensor_spec *activation, unsigned set)
+{
+    return set && by_spec_is_integer(activation);
+}
+
+/* Integers of activations have ranges; what else there is has none. */
+bool by_recipe_has_ranges(const struct by_recipe *recipe)
+{
+    if (calibrates(&recipe->activation, 1))
+        return true;
+    for (size_t i = 0; i < recipe->rules.count; i++) {
+        const struct by_rule *rule = &recipe->rules.at[i];
+        if (calibrates(&rule->input.spec, rule->input.set & BY_CHANGE_ELEM) ||
+            calibrates(&rule->output.spec, rule->output.set & BY_CHANGE_ELEM))
+            return true;
+    }
+    return false;
+}
+
+bool by_recipe_needs_data(const struct by_recipe *recipe)
+{
+    return (recipe->approach == BY_APPROACH_STATIC &&
+            (by_recipe_has_ranges(recipe) || recipe->cle == BY_CLE_AUTO ||
+             recipe->bias_correction != BY_BIASES_KEPT)) ||
+           recipe->rounding != BY_ROUNDING_NEAREST;
+}
+
+bool by_rounding_op(const char *type)
+{
+    static const char *const types[BY_ROUNDING_OP_COUNT] = {"Conv", "ConvTranspose", "Gemm",
+                                                            "MatMul"};
+    for (size_t i = 0; i < BY_ROUNDING_OP_COUNT; i++)
+        if (!strcmp(type, types[i]))
+            return true;
+    return false;
+}

@@ -263,4 +263,13 @@ const char *by_spec_stored_type(const struct by_tensor_spec *spec, char *buf, si
 int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *picks,
                      struct baryon_error *err);
 
+/* True when some activations become integers, by ranges. */
+bool by_recipe_has_ranges(const struct by_recipe *recipe);
+/* True when the recipe needs samples or statistics. */
+bool by_recipe_needs_data(const struct by_recipe *recipe);
+/* Operators whose weights are rounded by solving. */
+#define BY_ROUNDING_OPS      "Conv, ConvTranspose, Gemm and MatMul"
+#define BY_ROUNDING_OP_COUNT 4
+bool by_rounding_op(const char *type);
+
 #endif

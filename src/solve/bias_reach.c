@@ -4,7 +4,7 @@
 #include "stats/moments.h"
 
 /* Of the places 0 .. out - 1 along an axis, those where this element of the kernel is inside. */
-static double share_along(const struct by_layer *layer, size_t axis, int64_t in, int64_t at)
+static double share_along(const struct by_moments_layer *layer, size_t axis, int64_t in, int64_t at)
 {
     int64_t pad, out;
     by_layer_windows(layer, axis, in, &pad, &out);
@@ -18,7 +18,7 @@ static double share_along(const struct by_layer *layer, size_t axis, int64_t in,
 }
 
 /* Its place in the kernel, the last axis first. */
-static double share_of(const struct by_layer *layer, const int64_t *dims, size_t element)
+static double share_of(const struct by_moments_layer *layer, const int64_t *dims, size_t element)
 {
     double share = 1;
     for (size_t axis = layer->spatial; axis-- > 0;) {
@@ -33,7 +33,7 @@ static double share_of(const struct by_layer *layer, const int64_t *dims, size_t
 double *by_bias_reach(const struct baryon_node *node, const int64_t *dims, size_t rank,
                       size_t count, struct baryon_error *err)
 {
-    struct by_layer layer;
+    struct by_moments_layer layer;
     const bool slides = by_node_is(node, "Conv") && by_layer_of_node(node->graph, node, &layer) &&
                         rank == layer.spatial + 2;
     double *shares = by_alloc(count, sizeof *shares, err);

@@ -11,7 +11,7 @@
 #include <math.h>
 
 struct by_round_layer {
-    struct by_layer rows; /* how columns come out of the input */
+    struct by_moments_layer rows; /* how columns come out of the input */
     struct baryon_node *node;
     size_t weight;                /* row of the plan */
     struct baryon_value *bias;    /* its own, to be changed; NULL: none */

@@ -95,7 +95,7 @@ struct chunk {
     struct by_round_scratch *scratch;
     const struct by_round_layer *layer;
     const struct by_columns *columns;
-    const struct by_rows *rows;
+    const struct by_moments_rows *rows;
     const float *y;
     size_t begin, length;
     size_t some; /* channels of a piece */
@@ -236,7 +236,7 @@ static int make_room(struct by_round_scratch *scratch, const struct by_round_lay
 }
 
 static int choose(struct by_round_scratch *scratch, const struct by_columns *columns,
-                  uint64_t sample, struct by_rows *rows, struct baryon_error *err)
+                  uint64_t sample, struct by_moments_rows *rows, struct baryon_error *err)
 {
     struct by_pool_team team;
     const size_t most = by_rows_most(columns);
@@ -280,7 +280,8 @@ static bool output_is_bad(const struct by_round_layer *layer, const struct by_co
 
 /* Of rows with proper inputs, those whose outputs are none: quantized inputs are always proper. */
 static void leave_bad_out(struct by_round_scratch *scratch, const struct by_round_layer *layer,
-                          const struct by_columns *columns, const float *y, struct by_rows *rows)
+                          const struct by_columns *columns, const float *y,
+                          struct by_moments_rows *rows)
 {
     const size_t taken = rows->count, values = columns->rows * layer->groups * layer->outs;
     unsigned bad = 0;
@@ -304,7 +305,7 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
                         by_round_chunk_fn *look, void *context, struct baryon_error *err)
 {
     struct by_columns columns;
-    struct by_rows rows;
+    struct by_moments_rows rows;
     if (by_columns_init(&columns, &layer->rows, x, err) < 0 ||
         check_output(layer, &columns, y, err) < 0)
         return -1;

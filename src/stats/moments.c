@@ -2,24 +2,25 @@
 
 /* --- Tiles --- */
 
-static size_t tiles_a_group(const struct by_layer *layer)
+static size_t tiles_a_group(const struct by_moments_layer *layer)
 {
     const size_t blocks = by_layer_blocks(layer);
     return blocks * (blocks + 1) / 2;
 }
 
-size_t by_moments_tiles(const struct by_layer *layer)
+size_t by_moments_tiles(const struct by_moments_layer *layer)
 {
     return layer->kind == BY_LAYER_GATHER ? 0 : (size_t)layer->groups * tiles_a_group(layer);
 }
 
-static size_t block_size(const struct by_layer *layer, size_t block)
+static size_t block_size(const struct by_moments_layer *layer, size_t block)
 {
     const size_t left = (size_t)layer->columns - block * BY_MOMENTS_TILE;
     return left < BY_MOMENTS_TILE ? left : BY_MOMENTS_TILE;
 }
 
-void by_moments_tile_at(const struct by_layer *layer, size_t index, struct by_moments_tile *tile)
+void by_moments_tile_at(const struct by_moments_layer *layer, size_t index,
+                        struct by_moments_tile *tile)
 {
     const size_t a_group = tiles_a_group(layer);
     size_t left = index % a_group, in_row = by_layer_blocks(layer);
@@ -40,8 +41,8 @@ size_t by_moments_tile_bytes(const struct by_moments_tile *tile)
 
 /* --- Moments --- */
 
-static int init_tiles(struct by_moments *moments, const struct by_layer *layer, size_t first,
-                      size_t end, struct baryon_error *err)
+static int init_tiles(struct by_moments *moments, const struct by_moments_layer *layer,
+                      size_t first, size_t end, struct baryon_error *err)
 {
     for (size_t i = first; i < end; i++) {
         struct by_moments_tile tile;
@@ -52,8 +53,8 @@ static int init_tiles(struct by_moments *moments, const struct by_layer *layer, 
     return 0;
 }
 
-static int init_parts(struct by_moments *moments, const struct by_layer *layer, size_t first,
-                      size_t end, struct baryon_error *err)
+static int init_parts(struct by_moments *moments, const struct by_moments_layer *layer,
+                      size_t first, size_t end, struct baryon_error *err)
 {
     const size_t width = (size_t)layer->columns;
     if (layer->kind == BY_LAYER_GATHER) {
@@ -71,7 +72,7 @@ static int init_parts(struct by_moments *moments, const struct by_layer *layer, 
     return init_tiles(moments, layer, first, end, err);
 }
 
-int by_moments_init(struct by_moments *moments, const struct by_layer *layer, size_t first,
+int by_moments_init(struct by_moments *moments, const struct by_moments_layer *layer, size_t first,
                     size_t end, struct baryon_error *err)
 {
     *moments = (struct by_moments){.mean.cell = BY_FOLD_NONE};
@@ -102,7 +103,7 @@ static bool same_parts(const struct by_moments *a, const struct by_moments *b)
     return true;
 }
 
-int by_moments_merge(struct by_moments *moments, const struct by_layer *layer,
+int by_moments_merge(struct by_moments *moments, const struct by_moments_layer *layer,
                      const struct by_moments *other, struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX];
@@ -137,8 +138,8 @@ static void copy_tile(const struct by_fold *fold, const struct by_moments_tile *
         }
 }
 
-int by_moments_gram(const struct by_moments *moments, const struct by_layer *layer, size_t group,
-                    double *gram, struct baryon_error *err)
+int by_moments_gram(const struct by_moments *moments, const struct by_moments_layer *layer,
+                    size_t group, double *gram, struct baryon_error *err)
 {
     const size_t a_group = tiles_a_group(layer);
     char name[BY_QUOTE_MAX];
@@ -153,8 +154,8 @@ int by_moments_gram(const struct by_moments *moments, const struct by_layer *lay
     return 0;
 }
 
-void by_moments_mean(const struct by_moments *moments, const struct by_layer *layer, size_t group,
-                     double *mean)
+void by_moments_mean(const struct by_moments *moments, const struct by_moments_layer *layer,
+                     size_t group, double *mean)
 {
     const size_t width = (size_t)layer->columns;
     for (size_t i = 0; i < width; i++)

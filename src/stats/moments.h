@@ -34,7 +34,7 @@ enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY
 enum by_auto_pad { BY_PADS_GIVEN, BY_PADS_VALID, BY_PADS_SAME_UPPER, BY_PADS_SAME_LOWER };
 
 /* A layer with constant weights, as its node says. Names and lists live in the model. */
-struct by_layer {
+struct by_moments_layer {
     enum by_layer_kind kind;
     const char *name;  /* of its first output: unique in the model */
     const char *input; /* the value whose columns count */
@@ -53,14 +53,14 @@ struct by_layer {
 
 /* False when the node is no layer with constant weights, or one that has no moments. */
 bool by_layer_of_node(const struct baryon_graph *graph, const struct baryon_node *node,
-                      struct by_layer *layer);
+                      struct by_moments_layer *layer);
 /* Windows of a Conv along a spatial axis of so many elements: padding before the first, and how
  * many there are. */
-void by_layer_windows(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
+void by_layer_windows(const struct by_moments_layer *layer, size_t axis, int64_t in, int64_t *pad,
                       int64_t *out);
 /* All of the main graph, in its order; by_free() *layers. */
-int by_layers_find(const struct baryon_graph *graph, struct by_layer **layers, size_t *count,
-                   struct baryon_error *err);
+int by_layers_find(const struct baryon_graph *graph, struct by_moments_layer **layers,
+                   size_t *count, struct baryon_error *err);
 
 struct by_moments {
     uint64_t rows; /* gathered so far, per group */
@@ -80,13 +80,14 @@ struct by_moments_tile {
     size_t entries;
 };
 
-size_t by_moments_tiles(const struct by_layer *layer);
-void by_moments_tile_at(const struct by_layer *layer, size_t index, struct by_moments_tile *tile);
+size_t by_moments_tiles(const struct by_moments_layer *layer);
+void by_moments_tile_at(const struct by_moments_layer *layer, size_t index,
+                        struct by_moments_tile *tile);
 /* Memory of one tile while it is gathered. */
 size_t by_moments_tile_bytes(const struct by_moments_tile *tile);
 
 /* Gathers tiles [first, end); means and counts with the first tile. */
-int by_moments_init(struct by_moments *moments, const struct by_layer *layer, size_t first,
+int by_moments_init(struct by_moments *moments, const struct by_moments_layer *layer, size_t first,
                     size_t end, struct baryon_error *err);
 void by_moments_release(struct by_moments *moments);
 
@@ -101,17 +102,17 @@ void by_moments_scratch_close(struct by_moments_scratch *scratch);
  * int32 or int64. Shapes that do not fit the layer are refused, and indices outside of the
  * table. Nothing has changed after a refusal.
  */
-int by_moments_look(struct by_moments *moments, const struct by_layer *layer,
+int by_moments_look(struct by_moments *moments, const struct by_moments_layer *layer,
                     struct by_moments_scratch *scratch, const struct by_array *input,
                     uint64_t sample, const struct by_team *team, struct baryon_error *err);
-int by_moments_merge(struct by_moments *moments, const struct by_layer *layer,
+int by_moments_merge(struct by_moments *moments, const struct by_moments_layer *layer,
                      const struct by_moments *other, struct baryon_error *err);
 
 /* Sums over all rows, [columns][columns], both triangles; every tile must be there. */
-int by_moments_gram(const struct by_moments *moments, const struct by_layer *layer, size_t group,
-                    double *gram, struct baryon_error *err);
+int by_moments_gram(const struct by_moments *moments, const struct by_moments_layer *layer,
+                    size_t group, double *gram, struct baryon_error *err);
 /* Mean of each column. */
-void by_moments_mean(const struct by_moments *moments, const struct by_layer *layer, size_t group,
-                     double *mean);
+void by_moments_mean(const struct by_moments *moments, const struct by_moments_layer *layer,
+                     size_t group, double *mean);
 
 #endif

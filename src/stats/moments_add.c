@@ -15,7 +15,7 @@ typedef float floats __attribute__((vector_size(WIDE * sizeof(float))));
 struct wave {
     struct by_moments *moments;
     const struct by_columns *columns;
-    const struct by_rows *rows;
+    const struct by_moments_rows *rows;
     struct by_moments_scratch *scratch;
     size_t width, blocks; /* columns of a group, and blocks of them */
     size_t chunk;         /* rows, the last one has fewer */
@@ -31,7 +31,7 @@ struct operand {
     bool in_rows;
 };
 
-size_t by_layer_blocks(const struct by_layer *layer)
+size_t by_layer_blocks(const struct by_moments_layer *layer)
 {
     return ((size_t)layer->columns + BY_MOMENTS_TILE - 1) / BY_MOMENTS_TILE;
 }
@@ -301,7 +301,7 @@ static size_t chunk_rows(size_t width)
     return fitting < BY_CHUNK_ROWS_MIN ? BY_CHUNK_ROWS_MIN : fitting;
 }
 
-static bool can_be_direct(const struct by_columns *columns, const struct by_rows *rows)
+static bool can_be_direct(const struct by_columns *columns, const struct by_moments_rows *rows)
 {
     if (rows->list)
         return false;
@@ -358,10 +358,10 @@ static int run_waves(struct wave *wave, const struct by_team *team, struct baryo
 }
 
 int by_moments_add(struct by_moments *moments, const struct by_columns *columns,
-                   const struct by_rows *rows, struct by_moments_scratch *scratch,
+                   const struct by_moments_rows *rows, struct by_moments_scratch *scratch,
                    const struct by_team *team, struct baryon_error *err)
 {
-    const struct by_layer *layer = columns->layer;
+    const struct by_moments_layer *layer = columns->layer;
     struct wave wave = {.moments = moments,
                         .columns = columns,
                         .rows = rows,

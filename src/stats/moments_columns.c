@@ -144,7 +144,7 @@ static void kernel_place(const struct by_columns *columns, size_t element, int64
 }
 
 /* The column of each channel that one element of the kernel sees. */
-static void fill_element(const struct by_columns *columns, const struct by_rows *rows,
+static void fill_element(const struct by_columns *columns, const struct by_moments_rows *rows,
                          const struct by_fill *fill, const struct by_fill_room *room,
                          size_t element)
 {
@@ -170,7 +170,7 @@ static void fill_element(const struct by_columns *columns, const struct by_rows 
     }
 }
 
-void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows,
+void by_columns_fill(const struct by_columns *columns, const struct by_moments_rows *rows,
                      const struct by_fill *fill, const struct by_fill_room *room)
 {
     for (size_t i = 0; rows->list && i < fill->length; i++)

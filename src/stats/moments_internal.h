@@ -27,7 +27,7 @@
 
 /* One sample's input as a matrix. */
 struct by_columns {
-    const struct by_layer *layer;
+    const struct by_moments_layer *layer;
     const float *values;
     size_t rows;  /* of all there are */
     size_t most;  /* that are taken; 0: as many as moments need */
@@ -41,7 +41,7 @@ struct by_columns {
 };
 
 /* Refuses shapes that do not fit the layer. values are set by the caller. */
-int by_columns_init(struct by_columns *columns, const struct by_layer *layer,
+int by_columns_init(struct by_columns *columns, const struct by_moments_layer *layer,
                     const struct by_array *input, struct baryon_error *err);
 /* Which element of a plane the window at that place sees with its kernel element at `at`;
  * false: none, a zero. */
@@ -51,7 +51,7 @@ bool by_columns_source(const struct by_columns *columns, const int64_t *place, c
 size_t by_columns_place(const struct by_columns *columns, size_t row, int64_t *place);
 
 /* Rows that are taken: all of them in order, or a list. */
-struct by_rows {
+struct by_moments_rows {
     size_t count;
     const size_t *list; /* NULL: rows 0 .. count - 1 */
     size_t left_out;
@@ -60,7 +60,8 @@ struct by_rows {
 /* list: room for by_rows_most() numbers. */
 size_t by_rows_most(const struct by_columns *columns);
 int by_rows_choose(const struct by_columns *columns, uint64_t sample, size_t *list,
-                   struct by_rows *rows, const struct by_team *team, struct baryon_error *err);
+                   struct by_moments_rows *rows, const struct by_team *team,
+                   struct baryon_error *err);
 
 /* A stretch of numbers along the rows of one column. */
 struct by_stretch {
@@ -96,7 +97,7 @@ struct by_fill {
 };
 
 /* Of windows. */
-void by_columns_fill(const struct by_columns *columns, const struct by_rows *rows,
+void by_columns_fill(const struct by_columns *columns, const struct by_moments_rows *rows,
                      const struct by_fill *fill, const struct by_fill_room *room);
 
 /*
@@ -129,11 +130,11 @@ struct by_moments_scratch {
 };
 
 /* Blocks of BY_MOMENTS_TILE columns, the last one shorter, in a group. */
-size_t by_layer_blocks(const struct by_layer *layer);
+size_t by_layer_blocks(const struct by_moments_layer *layer);
 
 /* Adds the products of the rows taken to the moments. */
 int by_moments_add(struct by_moments *moments, const struct by_columns *columns,
-                   const struct by_rows *rows, struct by_moments_scratch *scratch,
+                   const struct by_moments_rows *rows, struct by_moments_scratch *scratch,
                    const struct by_team *team, struct baryon_error *err);
 /* Room for `count` items of `size` bytes in *room; what was in there is lost. */
 int by_scratch_room(void *block, size_t *room, size_t count, size_t size, struct baryon_error *err);

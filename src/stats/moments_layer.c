@@ -54,7 +54,7 @@ static bool is_data(const struct baryon_node *node, size_t slot)
 }
 
 static bool name_it(const struct baryon_node *node, size_t input, size_t weight,
-                    struct by_layer *layer)
+                    struct by_moments_layer *layer)
 {
     const struct baryon_value *out = by_node_out(node, 0);
     if (!out)
@@ -83,7 +83,7 @@ static int64_t matrix_size(const struct baryon_tensor *tensor, size_t from_end)
  * factor on the left and the last but one of a factor on the right, unless it is transposed.
  */
 static bool read_product(const struct baryon_node *node, size_t weight, bool data_transposed,
-                         bool weight_transposed, struct by_layer *layer)
+                         bool weight_transposed, struct by_moments_layer *layer)
 {
     const struct baryon_tensor *tensor = weight_in(node, weight);
     if (!tensor || !is_data(node, 1 - weight))
@@ -97,12 +97,12 @@ static bool read_product(const struct baryon_node *node, size_t weight, bool dat
     return layer->columns > 0 && name_it(node, 1 - weight, weight, layer);
 }
 
-static bool read_matmul(const struct baryon_node *node, struct by_layer *layer)
+static bool read_matmul(const struct baryon_node *node, struct by_moments_layer *layer)
 {
     return read_product(node, 1, false, false, layer) || read_product(node, 0, false, false, layer);
 }
 
-static bool read_gemm(const struct baryon_node *node, struct by_layer *layer)
+static bool read_gemm(const struct baryon_node *node, struct by_moments_layer *layer)
 {
     const bool a = by_node_int(node, "transA", 0) != 0, b = by_node_int(node, "transB", 0) != 0;
     return read_product(node, 1, a, b, layer) || read_product(node, 0, b, a, layer);
@@ -128,7 +128,7 @@ static bool is_small(int64_t value)
 
 /* The kernel is that of the weight; kernel_shape may only repeat it. */
 static bool read_kernel(const struct baryon_node *node, const struct baryon_tensor *weight,
-                        struct by_layer *layer)
+                        struct by_moments_layer *layer)
 {
     struct by_window window;
     if (by_read_window(node, layer->spatial, &window, NULL))
@@ -151,7 +151,7 @@ static bool read_kernel(const struct baryon_node *node, const struct baryon_tens
     return true;
 }
 
-static bool read_output(const struct baryon_node *node, struct by_layer *layer)
+static bool read_output(const struct baryon_node *node, struct by_moments_layer *layer)
 {
     const int64_t *padding, *size = NULL;
     const struct by_ints *shape = by_attr_ints(node, "output_shape");
@@ -170,7 +170,7 @@ static bool read_output(const struct baryon_node *node, struct by_layer *layer)
 }
 
 static bool read_convolution(const struct baryon_node *node, bool transposed,
-                             struct by_layer *layer)
+                             struct by_moments_layer *layer)
 {
     const struct baryon_tensor *weight = weight_in(node, 1);
     const int64_t groups = by_node_int(node, "group", 1);
@@ -194,7 +194,7 @@ static bool read_convolution(const struct baryon_node *node, bool transposed,
 
 /* --- Gather --- */
 
-static bool read_gather(const struct baryon_node *node, struct by_layer *layer)
+static bool read_gather(const struct baryon_node *node, struct by_moments_layer *layer)
 {
     const struct baryon_tensor *table = weight_in(node, 0);
     const struct baryon_value *index = by_node_in(node, 1);
@@ -207,7 +207,7 @@ static bool read_gather(const struct baryon_node *node, struct by_layer *layer)
     return name_it(node, 1, 0, layer);
 }
 
-static bool read_node(const struct baryon_node *node, struct by_layer *layer)
+static bool read_node(const struct baryon_node *node, struct by_moments_layer *layer)
 {
     const struct by_opinfo *info = by_node_opinfo(node);
     if (!info || info->weight == BY_SLOT_NONE || info->type_rule != BY_TYPE_SAME)
@@ -224,18 +224,18 @@ static bool read_node(const struct baryon_node *node, struct by_layer *layer)
 }
 
 bool by_layer_of_node(const struct baryon_graph *graph, const struct baryon_node *node,
-                      struct by_layer *layer)
+                      struct by_moments_layer *layer)
 {
-    *layer = (struct by_layer){0};
+    *layer = (struct by_moments_layer){0};
     if (node->graph != graph || !read_node(node, layer)) {
-        *layer = (struct by_layer){0};
+        *layer = (struct by_moments_layer){0};
         return false;
     }
     return layer->groups * layer->columns <= INT32_MAX;
 }
 
-int by_layers_find(const struct baryon_graph *graph, struct by_layer **layers, size_t *count,
-                   struct baryon_error *err)
+int by_layers_find(const struct baryon_graph *graph, struct by_moments_layer **layers,
+                   size_t *count, struct baryon_error *err)
 {
     *count = 0;
     *layers = by_alloc(graph->node.count, sizeof **layers, err);

@@ -8,7 +8,7 @@ static int64_t index_at(const struct by_array *input, size_t i)
     return ((const int32_t *)input->data)[i];
 }
 
-static int count_indices(struct by_moments *moments, const struct by_layer *layer,
+static int count_indices(struct by_moments *moments, const struct by_moments_layer *layer,
                          const struct by_array *input, struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX];
@@ -36,7 +36,7 @@ static int count_indices(struct by_moments *moments, const struct by_layer *laye
 }
 
 /* The values as floats: where they are, or converted. */
-static int float_values(const struct by_layer *layer, struct by_moments_scratch *scratch,
+static int float_values(const struct by_moments_layer *layer, struct by_moments_scratch *scratch,
                         const struct by_array *input, const float **values,
                         struct baryon_error *err)
 {
@@ -67,12 +67,12 @@ static int check_team(const struct by_moments_scratch *scratch, const struct by_
                    scratch->workers);
 }
 
-int by_moments_look(struct by_moments *moments, const struct by_layer *layer,
+int by_moments_look(struct by_moments *moments, const struct by_moments_layer *layer,
                     struct by_moments_scratch *scratch, const struct by_array *input,
                     uint64_t sample, const struct by_team *team, struct baryon_error *err)
 {
     struct by_columns columns;
-    struct by_rows rows;
+    struct by_moments_rows rows;
     if (layer->kind == BY_LAYER_GATHER)
         return count_indices(moments, layer, input, err);
     if (check_team(scratch, team, err) || by_columns_init(&columns, layer, input, err) ||

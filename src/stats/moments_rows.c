@@ -123,13 +123,14 @@ static bool row_is_bad(const struct by_columns *columns, size_t row)
 }
 
 int by_rows_choose(const struct by_columns *columns, uint64_t sample, size_t *list,
-                   struct by_rows *rows, const struct by_team *team, struct baryon_error *err)
+                   struct by_moments_rows *rows, const struct by_team *team,
+                   struct baryon_error *err)
 {
     const size_t most = by_rows_most(columns);
     const bool sampled = columns->rows > most;
     const size_t taken = sampled ? most : columns->rows;
     bool bad;
-    *rows = (struct by_rows){.count = taken, .list = sampled ? list : NULL};
+    *rows = (struct by_moments_rows){.count = taken, .list = sampled ? list : NULL};
     if (sampled)
         sample_rows(columns, sample, most, list);
     if (find_bad(columns, &bad, team, err))

@@ -4,8 +4,8 @@
 
 #define SIZE_MOST ((int64_t)1 << 31) /* of an axis that a window slides over */
 
-static int refuse(const struct by_layer *layer, const struct by_array *input, const char *wanted,
-                  int64_t number, struct baryon_error *err)
+static int refuse(const struct by_moments_layer *layer, const struct by_array *input,
+                  const char *wanted, int64_t number, struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX], shape[160];
     struct by_text text;
@@ -27,7 +27,7 @@ static int64_t before(int64_t total, bool upper)
     return upper ? total / 2 : total - total / 2;
 }
 
-void by_layer_windows(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
+void by_layer_windows(const struct by_moments_layer *layer, size_t axis, int64_t in, int64_t *pad,
                       int64_t *out)
 {
     const int64_t stride = layer->stride[axis];
@@ -47,8 +47,8 @@ void by_layer_windows(const struct by_layer *layer, size_t axis, int64_t in, int
  * As by_layer_windows() for ConvTranspose, where pads are cut from the output. SAME cuts it down
  * to in * stride; where it is smaller already, runtimes leave it at that.
  */
-static void place_spread(const struct by_layer *layer, size_t axis, int64_t in, int64_t *pad,
-                         int64_t *out)
+static void place_spread(const struct by_moments_layer *layer, size_t axis, int64_t in,
+                         int64_t *pad, int64_t *out)
 {
     const int64_t stride = layer->stride[axis];
     const bool upper = layer->auto_pad == BY_PADS_SAME_UPPER;
@@ -76,7 +76,7 @@ static int set_rows(struct by_columns *columns, struct baryon_error *err)
 static int init_windows(struct by_columns *columns, const struct by_array *input,
                         struct baryon_error *err)
 {
-    const struct by_layer *layer = columns->layer;
+    const struct by_moments_layer *layer = columns->layer;
     if (input->rank != layer->spatial + 2)
         return refuse(layer, input, "the rank must be", (int64_t)layer->spatial + 2, err);
     if (input->dims[1] != layer->channels)
@@ -122,7 +122,7 @@ static int init_transposed(struct by_columns *columns, size_t outer, size_t inne
 static int init_matrix(struct by_columns *columns, const struct by_array *input,
                        struct baryon_error *err)
 {
-    const struct by_layer *layer = columns->layer;
+    const struct by_moments_layer *layer = columns->layer;
     const bool transposed = layer->transposed && input->rank > 1;
     if (input->rank < 1)
         return refuse(layer, input, "the rank must be at least", 1, err);
@@ -141,7 +141,7 @@ static int init_matrix(struct by_columns *columns, const struct by_array *input,
     return 0;
 }
 
-int by_columns_init(struct by_columns *columns, const struct by_layer *layer,
+int by_columns_init(struct by_columns *columns, const struct by_moments_layer *layer,
                     const struct by_array *input, struct baryon_error *err)
 {
     size_t count;

@@ -79,7 +79,7 @@ int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets
 }
 
 static int set_layer(struct by_stats *stats, struct by_layer_stats *stats_layer,
-                     const struct by_layer *layer, struct baryon_error *err)
+                     const struct by_moments_layer *layer, struct baryon_error *err)
 {
     stats_layer->layer = *layer;
     stats_layer->layer.name = copy(stats, layer->name, err);
@@ -97,7 +97,7 @@ static int set_layer(struct by_stats *stats, struct by_layer_stats *stats_layer,
     return 0;
 }
 
-int by_stats_set_layers(struct by_stats *stats, const struct by_layer *layers, size_t count,
+int by_stats_set_layers(struct by_stats *stats, const struct by_moments_layer *layers, size_t count,
                         struct baryon_error *err)
 {
     stats->layers = by_arena_alloc(&stats->arena, count, sizeof *stats->layers, err);
@@ -279,4 +279,27 @@ const struct by_layer_stats *by_stats_find_layer(const struct by_stats *stats, c
         if (!strcmp(stats->layers[i].layer.name, name))
             return &stats->layers[i];
     return NULL;
+}
+
+int by_stats_check_use(struct by_stats *stats, const struct by_hash128 *model,
+                       const char *const *names, size_t count, const char *path,
+                       struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (memcmp(&stats->key.model, model, sizeof *model) != 0) {
+        by_fail(err, BARYON_ERR_CHANGED,
+                "these are statistics of another model, or the model "
+                "has changed since");
+        by_err_hint(err, "baryon calibrate makes new ones");
+        return by_err_file(err, path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (by_stats_find(stats, names[i]))
+            continue;
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "there are no statistics of the value %s",
+                by_quote(quoted, names[i]));
+        by_err_hint(err, "baryon calibrate --tensors all looks at every value");
+        return by_err_file(err, path);
+    }
+    return 0;
 }

@@ -58,7 +58,7 @@ struct by_tensor_stats {
 #define BY_DIM_VARIES (-1)
 
 struct by_layer_stats {
-    struct by_layer layer;
+    struct by_moments_layer layer;
     struct by_moments moments;      /* with the tiles that are in memory */
     struct by_stored_tile **stored; /* by tile, those that lie in files; NULL: none at all */
 };
@@ -100,7 +100,7 @@ int by_stats_describe(struct by_stats *stats, const char *model, const char *dat
 /* Once each; names are copied. Nothing was looked at yet, no tile is gathered. */
 int by_stats_set_targets(struct by_stats *stats, const struct by_target *targets, size_t count,
                          struct baryon_error *err);
-int by_stats_set_layers(struct by_stats *stats, const struct by_layer *layers, size_t count,
+int by_stats_set_layers(struct by_stats *stats, const struct by_moments_layer *layers, size_t count,
                         struct baryon_error *err);
 /* Notes the shape of one look; channels that no longer have one size are dropped. */
 void by_tensor_stats_shape(struct by_tensor_stats *tensor, const int64_t *dims, size_t rank);
@@ -157,6 +157,10 @@ int by_stats_merge(struct by_stats *stats, const struct by_stats *other, struct 
 int by_stats_join(struct by_stats *stats, const struct by_stats *other, struct baryon_error *err);
 /* BARYON_ERR_CHANGED naming what differs between the two. */
 int by_stats_check_key(const struct by_stats_key *have, const struct by_stats_key *want,
+                       struct baryon_error *err);
+/* Statistics of another model, or without a value that is needed. */
+int by_stats_check_use(struct by_stats *stats, const struct by_hash128 *model,
+                       const char *const *names, size_t count, const char *path,
                        struct baryon_error *err);
 /*
  * Hash of a model as it would be written, with the content of external data: tensors that

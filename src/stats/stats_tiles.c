@@ -31,7 +31,7 @@ void by_stats_source_done(const struct by_stats_source *source, size_t at, size_
         by_mapped_done(&source->mapped, at, size);
 }
 
-size_t by_layer_tile_entries(const struct by_layer *layer, size_t tile)
+size_t by_layer_tile_entries(const struct by_moments_layer *layer, size_t tile)
 {
     struct by_moments_tile place;
     by_moments_tile_at(layer, tile, &place);

@@ -59,7 +59,7 @@ void by_store_put_means(struct by_str *out, const struct by_channel_means *means
 void by_store_put_votes(struct by_str *out, const struct by_votes *votes);
 void by_store_put_tensor(struct by_str *out, const struct by_tensor_stats *tensor);
 /* What a layer is, without its moments: equal bytes mean equal layers. */
-void by_store_put_layer(struct by_str *out, const struct by_layer *layer);
+void by_store_put_layer(struct by_str *out, const struct by_moments_layer *layer);
 /* All of it but the tiles. */
 void by_store_put_layer_stats(struct by_str *out, const struct by_layer_stats *layer);
 
@@ -107,7 +107,7 @@ void by_store_take_means(struct by_store_in *in, struct by_channel_means *means)
 /* Behind the rest of the sketch. */
 void by_store_take_votes(struct by_store_in *in, struct by_sketch *sketch);
 void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor);
-void by_store_take_layer(struct by_store_in *in, struct by_layer *layer);
+void by_store_take_layer(struct by_store_in *in, struct by_moments_layer *layer);
 /* tiles: how many tile records follow. */
 void by_store_take_layer_stats(struct by_store_in *in, struct by_layer_stats *layer, size_t *tiles);
 /* Counts memory from the heap against the budget; true when it is there. */
@@ -135,7 +135,7 @@ void by_stats_source_drop(struct by_stats_source *source);
 /* Pages that were read are given back. */
 void by_stats_source_done(const struct by_stats_source *source, size_t at, size_t size);
 
-size_t by_layer_tile_entries(const struct by_layer *layer, size_t tile);
+size_t by_layer_tile_entries(const struct by_moments_layer *layer, size_t tile);
 /* Adds what the file has of a tile to a fold; one of count 0 is made first. */
 int by_stored_tile_add(const struct by_layer_stats *layer, size_t tile, struct by_fold *fold,
                        struct baryon_error *err);

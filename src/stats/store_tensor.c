@@ -93,28 +93,28 @@ void by_store_take_tensor(struct by_store_in *in, struct by_tensor_stats *tensor
 
 /* The members that are one number. */
 static const size_t layer_numbers[] = {
-    offsetof(struct by_layer, groups),
-    offsetof(struct by_layer, columns),
-    offsetof(struct by_layer, channels),
+    offsetof(struct by_moments_layer, groups),
+    offsetof(struct by_moments_layer, columns),
+    offsetof(struct by_moments_layer, channels),
 };
 
 /* Those that have one for each spatial dimension. */
 static const size_t layer_windows[] = {
-    offsetof(struct by_layer, kernel),     offsetof(struct by_layer, stride),
-    offsetof(struct by_layer, dilation),   offsetof(struct by_layer, pad_begin),
-    offsetof(struct by_layer, pad_end),    offsetof(struct by_layer, output_pad),
-    offsetof(struct by_layer, output_size)};
+    offsetof(struct by_moments_layer, kernel),     offsetof(struct by_moments_layer, stride),
+    offsetof(struct by_moments_layer, dilation),   offsetof(struct by_moments_layer, pad_begin),
+    offsetof(struct by_moments_layer, pad_end),    offsetof(struct by_moments_layer, output_pad),
+    offsetof(struct by_moments_layer, output_size)};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static int64_t number_at(const struct by_layer *layer, size_t offset, size_t index)
+static int64_t number_at(const struct by_moments_layer *layer, size_t offset, size_t index)
 {
     int64_t value;
     memcpy(&value, (const char *)layer + offset + index * sizeof value, sizeof value);
     return value;
 }
 
-void by_store_put_layer(struct by_str *out, const struct by_layer *layer)
+void by_store_put_layer(struct by_str *out, const struct by_moments_layer *layer)
 {
     by_store_put_byte(out, layer->kind);
     by_store_put_text(out, layer->name);
@@ -154,7 +154,7 @@ void by_store_put_layer_stats(struct by_str *out, const struct by_layer_stats *l
     by_store_put_varint(out, present_tiles(layer));
 }
 
-static void put_number(struct by_layer *layer, size_t offset, size_t index, int64_t value)
+static void put_number(struct by_moments_layer *layer, size_t offset, size_t index, int64_t value)
 {
     memcpy((char *)layer + offset + index * sizeof value, &value, sizeof value);
 }
@@ -162,7 +162,7 @@ static void put_number(struct by_layer *layer, size_t offset, size_t index, int6
 /* No array of numbers is this large. */
 #define COLUMNS_MAX ((int64_t)1 << 40)
 
-void by_store_take_layer(struct by_store_in *in, struct by_layer *layer)
+void by_store_take_layer(struct by_store_in *in, struct by_moments_layer *layer)
 {
     layer->kind = (enum by_layer_kind)by_store_take_byte(in, BY_LAYER_GATHER);
     layer->name = by_store_take_text(in);
@@ -210,7 +210,7 @@ static void take_index_counts(struct by_store_in *in, struct by_layer_stats *sta
 }
 
 /* Tiles of the upper triangle of a square, for each group; told apart before it overflows. */
-static bool allow_tiles(struct by_store_in *in, const struct by_layer *layer)
+static bool allow_tiles(struct by_store_in *in, const struct by_moments_layer *layer)
 {
     size_t side = ((size_t)layer->columns + BY_MOMENTS_TILE - 1) / BY_MOMENTS_TILE, tiles;
     if (layer->kind == BY_LAYER_GATHER)

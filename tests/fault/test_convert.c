@@ -1,7 +1,7 @@
 /* Every allocation fails, once and for good, while a file of passes is read and done. */
 #include "tests/fault/two_layers.h"
 
-#include "convert_range.h"
+#include "convert/range.h"
 #include "tests/fault/sweep.h"
 
 static const char passes[] = "input_model_path: m.onnx\n"

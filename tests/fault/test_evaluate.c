@@ -1,5 +1,5 @@
 /* Every allocation and every read fails while results are compared: nothing is leaked. */
-#include "evaluate.h"
+#include "evaluate/evaluate.h"
 
 #include "input/npy.h"
 #include "two_layers.h"

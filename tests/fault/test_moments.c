@@ -16,17 +16,17 @@
 static struct by_moments_scratch *shared;
 static const float values[COLUMNS * ROWS] = {1, 2, 3};
 
-static const struct by_layer layer = {.kind = BY_LAYER_CONV,
-                                      .name = "y",
-                                      .input = "x",
-                                      .weight = "w",
-                                      .groups = 4,
-                                      .columns = COLUMNS * 3 / 4,
-                                      .channels = COLUMNS,
-                                      .spatial = 1,
-                                      .kernel = {3},
-                                      .stride = {1},
-                                      .dilation = {1}};
+static const struct by_moments_layer layer = {.kind = BY_LAYER_CONV,
+                                              .name = "y",
+                                              .input = "x",
+                                              .weight = "w",
+                                              .groups = 4,
+                                              .columns = COLUMNS * 3 / 4,
+                                              .channels = COLUMNS,
+                                              .spatial = 1,
+                                              .kernel = {3},
+                                              .stride = {1},
+                                              .dilation = {1}};
 
 static int look(struct by_moments_scratch *scratch, int64_t elem, struct by_moments *moments)
 {

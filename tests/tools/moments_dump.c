@@ -25,7 +25,7 @@
 
 static struct {
     struct baryon_model *model;
-    struct by_layer *layers;
+    struct by_moments_layer *layers;
     size_t count;
 } opened;
 
@@ -35,7 +35,7 @@ struct words {
 };
 
 struct job {
-    const struct by_layer *layer;
+    const struct by_moments_layer *layer;
     struct by_moments_scratch *scratch;
     struct by_pool_team team;
     size_t parts;
@@ -57,7 +57,7 @@ static int do_model(const struct words *words, struct baryon_error *err)
         by_layers_find(opened.model->graph, &opened.layers, &opened.count, err))
         return -1;
     for (size_t i = 0; i < opened.count; i++) {
-        const struct by_layer *layer = &opened.layers[i];
+        const struct by_moments_layer *layer = &opened.layers[i];
         printf("%s %s %s %s %lld %lld %zu;", layer->name, layer->input, layer->weight,
                kinds[layer->kind], (long long)layer->groups, (long long)layer->columns,
                by_moments_tiles(layer));
@@ -164,8 +164,8 @@ static void put_fold(FILE *file, const struct by_fold *fold)
     fwrite(fold->low, sizeof *fold->low, fold->count, file);
 }
 
-static int put_matrices(FILE *file, const struct by_moments *moments, const struct by_layer *layer,
-                        struct baryon_error *err)
+static int put_matrices(FILE *file, const struct by_moments *moments,
+                        const struct by_moments_layer *layer, struct baryon_error *err)
 {
     const size_t width = (size_t)layer->columns;
     double *gram = by_alloc(width * width, sizeof *gram, err);
@@ -187,7 +187,7 @@ static int put_matrices(FILE *file, const struct by_moments *moments, const stru
 }
 
 static int put_moments(const char *path, const struct by_moments *moments,
-                       const struct by_layer *layer, struct baryon_error *err)
+                       const struct by_moments_layer *layer, struct baryon_error *err)
 {
     FILE *file = fopen(path, "wb");
     int failed = 0;

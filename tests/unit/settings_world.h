@@ -5,7 +5,8 @@
 #include "ir/tensor.h"
 #include "pass/pass.h"
 #include "preset/preset.h"
-#include "quantize_alias.h"
+#include "settings/quark/alias.h"
+#include "settings/recipe/recipe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -25,7 +25,7 @@ static const struct by_target stats_targets[] = {
     {"ranks", BY_ELEM_FLOAT, 0, true},
 };
 
-static const struct by_layer stats_layers[] = {
+static const struct by_moments_layer stats_layers[] = {
     {.kind = BY_LAYER_MATMUL,
      .name = "m",
      .input = "input",

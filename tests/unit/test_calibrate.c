@@ -3,10 +3,10 @@
 #include "engine_build.h"
 
 #include "base/file.h"
-#include "calibrate.h"
-#include "calibrate_keep.h"
-#include "calibrate_key.h"
-#include "calibrate_plan.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/keep.h"
+#include "calibrate/key.h"
+#include "calibrate/plan.h"
 #include "ir/infer.h"
 
 #define WIDTH   4
@@ -107,16 +107,16 @@ static struct by_input_callback callback_of(struct maker *maker)
 
 /* --- The plan --- */
 
-static void assert_tiles_once(const struct by_plan *plan)
+static void assert_tiles_once(const struct by_calibrate_plan *plan)
 {
     size_t first, end, seen = 0;
     for (size_t pass = 0; pass < plan->pass_count; pass++) {
         assert_int_equal(plan->passes[pass].begin, pass ? plan->passes[pass - 1].end : 0);
         for (size_t layer = 0; layer < plan->layer_count; layer++)
-            if (by_plan_part(plan, pass, layer, &first, &end))
+            if (by_calibrate_plan_part(plan, pass, layer, &first, &end))
                 seen += end - first;
     }
-    assert_int_equal(seen, by_plan_tiles(plan));
+    assert_int_equal(seen, by_calibrate_plan_tiles(plan));
 }
 
 static void test_plan(void **state)
@@ -124,41 +124,41 @@ static void test_plan(void **state)
     (void)state;
     struct baryon_model *model = layers(1);
     const struct by_calibrate_options options = {.moments = true, .per_channel = true};
-    struct by_plan plan;
-    assert_ok(by_plan_make(&plan, model->graph, &options, &err));
+    struct by_calibrate_plan plan;
+    assert_ok(by_calibrate_plan_make(&plan, model->graph, &options, &err));
     assert_int_equal(plan.layer_count, 3);
     assert_int_equal(plan.target_count, 4); /* x, a, b, y */
-    assert_int_equal(by_plan_tiles(&plan), TILES);
+    assert_int_equal(by_calibrate_plan_tiles(&plan), TILES);
 
-    assert_ok(by_plan_divide(&plan, 0, UINT64_MAX, &err));
+    assert_ok(by_calibrate_plan_divide(&plan, 0, UINT64_MAX, &err));
     assert_int_equal(plan.pass_count, 1);
     assert_tiles_once(&plan);
-    const uint64_t all = by_plan_bytes(&plan, 0);
+    const uint64_t all = by_calibrate_plan_bytes(&plan, 0);
 
-    assert_ok(by_plan_divide(&plan, 0, 1, &err)); /* sketches alone, then a tile each */
+    assert_ok(by_calibrate_plan_divide(&plan, 0, 1, &err)); /* sketches alone, then a tile each */
     assert_int_equal(plan.pass_count, 1 + TILES);
     assert_tiles_once(&plan);
     uint64_t sum = 0;
     for (size_t i = 0; i < plan.pass_count; i++)
-        sum += by_plan_bytes(&plan, i);
+        sum += by_calibrate_plan_bytes(&plan, i);
     assert_int_equal(sum, all);
 
     const uint64_t memory = all / 2;
-    assert_ok(by_plan_divide(&plan, 0, memory, &err));
+    assert_ok(by_calibrate_plan_divide(&plan, 0, memory, &err));
     assert_true(plan.pass_count > 1 && plan.pass_count < 1 + TILES);
     assert_tiles_once(&plan);
     for (size_t i = 0; i < plan.pass_count; i++)
-        assert_true(by_plan_bytes(&plan, i) <= memory ||
+        assert_true(by_calibrate_plan_bytes(&plan, i) <= memory ||
                     plan.passes[i].end - plan.passes[i].begin == 1);
 
     /* A first pass that is given, the rest as memory wants. */
     plan.pass_count = 0;
-    assert_ok(by_plan_add_pass(&plan, 2, &err));
-    assert_ok(by_plan_divide(&plan, 1, UINT64_MAX, &err));
+    assert_ok(by_calibrate_plan_add_pass(&plan, 2, &err));
+    assert_ok(by_calibrate_plan_divide(&plan, 1, UINT64_MAX, &err));
     assert_int_equal(plan.pass_count, 2);
     assert_int_equal(plan.passes[1].end, TILES);
     assert_tiles_once(&plan);
-    by_plan_release(&plan);
+    by_calibrate_plan_release(&plan);
     by_model_free(model);
 }
 

@@ -1,7 +1,7 @@
 /* How much the values take that a run holds at once. */
 #include "engine_build.h"
 
-#include "calibrate_size.h"
+#include "calibrate/size.h"
 #include "ir/infer.h"
 
 static uint64_t bytes_of(struct baryon_model *model)

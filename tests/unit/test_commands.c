@@ -1,7 +1,7 @@
 /* What has to hold for every command and every option, whoever adds one. */
+#include "api/registry.h"
 #include "cli/cmd.h"
 #include "cli/help.h"
-#include "registry.h"
 
 #include <ctype.h>
 #include <setjmp.h>

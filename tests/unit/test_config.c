@@ -1,6 +1,6 @@
 /* Options as rows: values of every type, groups, configuration files. */
 #include "base/str.h"
-#include "config.h"
+#include "config/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "engine_build.h"
 
 #include "ir/infer.h"
-#include "report/judge.h"
+#include "trial/judge.h"
 
 #include <math.h>
 

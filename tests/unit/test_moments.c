@@ -21,31 +21,31 @@ static int leave(void **state)
     return 0;
 }
 
-static struct by_layer matmul(int64_t columns)
+static struct by_moments_layer matmul(int64_t columns)
 {
-    return (struct by_layer){.kind = BY_LAYER_MATMUL,
-                             .name = "y",
-                             .input = "x",
-                             .weight = "w",
-                             .groups = 1,
-                             .columns = columns};
+    return (struct by_moments_layer){.kind = BY_LAYER_MATMUL,
+                                     .name = "y",
+                                     .input = "x",
+                                     .weight = "w",
+                                     .groups = 1,
+                                     .columns = columns};
 }
 
-static struct by_layer conv(int64_t channels, int64_t groups, int64_t kernel, int64_t pad)
+static struct by_moments_layer conv(int64_t channels, int64_t groups, int64_t kernel, int64_t pad)
 {
-    return (struct by_layer){.kind = BY_LAYER_CONV,
-                             .name = "y",
-                             .input = "x",
-                             .weight = "w",
-                             .groups = groups,
-                             .columns = channels / groups * kernel,
-                             .spatial = 1,
-                             .channels = channels,
-                             .kernel = {kernel},
-                             .stride = {1},
-                             .dilation = {1},
-                             .pad_begin = {pad},
-                             .pad_end = {pad}};
+    return (struct by_moments_layer){.kind = BY_LAYER_CONV,
+                                     .name = "y",
+                                     .input = "x",
+                                     .weight = "w",
+                                     .groups = groups,
+                                     .columns = channels / groups * kernel,
+                                     .spatial = 1,
+                                     .channels = channels,
+                                     .kernel = {kernel},
+                                     .stride = {1},
+                                     .dilation = {1},
+                                     .pad_begin = {pad},
+                                     .pad_end = {pad}};
 }
 
 static struct by_array array(const void *data, int64_t elem, size_t rank, int64_t a, int64_t b,
@@ -65,7 +65,7 @@ static void tiles_cover_the_upper_triangle(void **state)
     static const int64_t sizes[] = {1, 9, 512, 513, 1024, 1100, 4608};
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        struct by_layer layer = matmul(sizes[s]);
+        struct by_moments_layer layer = matmul(sizes[s]);
         size_t entries = 0, row = 0, column = 0;
         const size_t tiles = by_moments_tiles(&layer), width = (size_t)sizes[s];
         for (size_t i = 0; i < tiles; i++) {
@@ -88,7 +88,7 @@ static void a_small_matrix_by_hand(void **state)
     (void)state;
     const float values[] = {1, 2, 3, /**/ -1, 0.5f, 0};
     const double wanted[] = {2, 1.5, 3, 1.5, 4.25, 6, 3, 6, 9};
-    const struct by_layer layer = matmul(3);
+    const struct by_moments_layer layer = matmul(3);
     const struct by_array input = array(values, BY_ELEM_FLOAT, 2, 2, 3, 0);
     struct by_moments moments;
     double gram[9], mean[3];
@@ -113,7 +113,7 @@ static void a_small_convolution_by_hand(void **state)
     (void)state;
     const float values[] = {1, 2, 3, 4, 5, 6};
     const double wanted[2][4] = {{14, 8, 8, 14}, {77, 50, 50, 77}};
-    const struct by_layer layer = conv(2, 2, 2, 1);
+    const struct by_moments_layer layer = conv(2, 2, 2, 1);
     const struct by_array input = array(values, BY_ELEM_FLOAT, 3, 1, 2, 3);
     struct by_moments moments;
     double gram[4], mean[2];
@@ -134,7 +134,7 @@ static void a_small_convolution_by_hand(void **state)
 static void parts_that_differ_are_not_added(void **state)
 {
     (void)state;
-    const struct by_layer layer = matmul(600);
+    const struct by_moments_layer layer = matmul(600);
     struct by_moments a, b;
     double *gram = calloc(600 * 600, sizeof *gram);
     assert_ok(by_moments_init(&a, &layer, 0, 3, &err));
@@ -153,7 +153,7 @@ static void inputs_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     static const float values[64];
-    const struct by_layer layer = conv(4, 1, 3, 0), product = matmul(5);
+    const struct by_moments_layer layer = conv(4, 1, 3, 0), product = matmul(5);
     struct by_array input = array(values, BY_ELEM_FLOAT, 3, 1, 3, 9);
     struct by_moments moments;
     assert_ok(by_moments_init(&moments, &layer, 0, 1, &err));
@@ -185,7 +185,7 @@ static void a_table_counts_its_rows(void **state)
     (void)state;
     const int64_t indices[] = {0, 2, -1, 2};
     const int32_t outside[] = {0, 3};
-    struct by_layer layer = matmul(3);
+    struct by_moments_layer layer = matmul(3);
     layer.kind = BY_LAYER_GATHER;
     struct by_array input = array(indices, BY_ELEM_INT64, 2, 2, 2, 0);
     struct by_moments moments, other;
@@ -214,7 +214,7 @@ static void bfloat16_is_widened(void **state)
 {
     (void)state;
     const uint16_t values[] = {0x3f80, 0x4000, 0xbf80, 0x7fc0}; /* 1 2, -1 NaN */
-    const struct by_layer layer = matmul(2);
+    const struct by_moments_layer layer = matmul(2);
     const struct by_array input = array(values, BY_ELEM_BFLOAT16, 2, 2, 2, 0);
     struct by_moments moments;
     double gram[4];
@@ -250,7 +250,7 @@ static bool in_valgrind(void)
     return getenv("VALGRIND") != NULL;
 }
 
-static void assert_team_agrees(const struct by_layer *layer, const struct by_array *input)
+static void assert_team_agrees(const struct by_moments_layer *layer, const struct by_array *input)
 {
     const uint64_t samples = in_valgrind() ? 1 : 3;
     const size_t tiles = by_moments_tiles(layer);
@@ -276,7 +276,8 @@ static void assert_team_agrees(const struct by_layer *layer, const struct by_arr
 static void a_team_gives_the_same(void **state)
 {
     (void)state;
-    const struct by_layer wide = matmul(1100), deep = conv(24, 24, 5, 2), full = conv(64, 2, 3, 1);
+    const struct by_moments_layer wide = matmul(1100), deep = conv(24, 24, 5, 2),
+                                  full = conv(64, 2, 3, 1);
     const int64_t rows = in_valgrind() ? 1100 : 5000;
     float *values = random_values(1100 * (size_t)rows);
     struct by_array input = array(values, BY_ELEM_FLOAT, 2, rows, 1100, 0);

@@ -1,5 +1,5 @@
 /* Options of quantization: presets, rules, contradictions, the recipe. */
-#include "quantize.h"
+#include "quantize/quantize.h"
 #include "settings_world.h"
 
 /* --- Presets --- */

@@ -1,0 +1,20 @@
+#include "api/api.h"
+
+#include <string.h>
+
+int by_api_options(void *ours, size_t size, const void *theirs, struct baryon_error *err)
+{
+    size_t given;
+    if (!theirs)
+        return 0;
+    memcpy(&given, theirs, sizeof given);
+    if (given < sizeof given || given > 4096)
+        return by_fail(err, BARYON_ERR_USAGE, "options with a size of %zu, their own is expected",
+                       given);
+    for (size_t i = size; i < given; i++)
+        if (((const unsigned char *)theirs)[i])
+            return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                           "options that this version does not know, %s", baryon_version());
+    memcpy(ours, theirs, given < size ? given : size);
+    return 0;
+}

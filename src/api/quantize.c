@@ -1,0 +1,200 @@
+/* The public interface: quantization. */
+#include "api/plan.h"
+#include "api/work.h"
+#include "base/file.h"
+#include "calibrate/begin.h"
+#include "onnx/external.h"
+#include "onnx/save.h"
+#include "rounding/rounding.h"
+#include "settings/recipe/take.h"
+
+#include <string.h>
+
+struct job {
+    struct by_api_work work;
+    struct by_quantize_settings settings;
+    struct by_quantize_options options;
+    const char *out;           /* where it is written, NULL: it stays in memory */
+    bool overwrite;            /* the model's own file */
+    struct baryon_plan **plan; /* wanted, or NULL */
+    bool plan_only;
+};
+
+/* --- What was asked for --- */
+
+static int take_plan(struct job *job, struct baryon_plan **plan, struct baryon_error *err)
+{
+    if (job->plan_only && plan)
+        return by_fail(err, BARYON_ERR_USAGE, "the plan is asked for twice");
+    if (plan) {
+        *plan = NULL;
+        job->plan = plan;
+    }
+    return 0;
+}
+
+static int take(struct job *job, bool file, const struct baryon_setting *settings, size_t count,
+                const struct baryon_quantize_options *theirs, struct baryon_error *err)
+{
+    struct baryon_quantize_options options = {.size = sizeof options};
+    struct by_api_work *work = &job->work;
+    if (by_api_options(&options, sizeof options, theirs, err) < 0 ||
+        by_recipe_bind(&work->config, &job->settings.recipe, err) < 0 ||
+        by_running_bind(&work->config, &job->settings.running, &by_quantize_statistics_group,
+                        &job->settings, file, err) < 0 ||
+        by_api_settings(&work->config, settings, count, err) < 0 ||
+        by_api_work_take(work, options.samples, options.progress, options.log, options.context,
+                         err) < 0 ||
+        by_quantize_take(&work->config, &job->settings, work->given, &work->log.log, &job->options,
+                         err) < 0)
+        return -1;
+    by_api_work_watch(work, &job->options.calibrate);
+    job->overwrite = options.overwrite;
+    return take_plan(job, options.plan, err);
+}
+
+/* --- What comes out --- */
+
+static void summarize(const struct by_quantization *quantization,
+                      struct baryon_quantize_summary *summary)
+{
+    const struct by_quant_plan *plan = quantization->plan;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const struct by_quant_node *node = &plan->nodes[i];
+        const bool quantized = node->state == BY_NODE_QUANTIZED;
+        summary->quantized_nodes += quantized;
+        summary->float_nodes += node->state == BY_NODE_FLOAT;
+        summary->multiply_adds += node->macs;
+        summary->quantized_multiply_adds += quantized ? node->macs : 0;
+    }
+    summary->samples = by_quantization_samples(quantization);
+    for (size_t i = 0; i < quantization->report.stage_count; i++)
+        summary->seconds += quantization->report.stages[i].seconds;
+}
+
+static int give_summary(struct baryon_quantize_summary *theirs,
+                        const struct baryon_quantize_summary *ours, struct baryon_error *err)
+{
+    const size_t size = theirs->size;
+    if (size < sizeof size || size > sizeof *ours)
+        return by_fail(err, BARYON_ERR_USAGE, "a summary with a size of %zu, its own is expected",
+                       size);
+    memcpy(theirs, ours, size);
+    theirs->size = size;
+    return 0;
+}
+
+/* --- Running --- */
+
+static int lower(struct job *job, struct baryon_model *model, struct by_quantization *quantization,
+                 struct baryon_error *err)
+{
+    if (job->out)
+        by_quantization_spill(quantization, job->out, model->file.size + by_model_data_size(model));
+    return by_quantization_lower(quantization, err);
+}
+
+static int quantize(struct job *job, struct baryon_model *model,
+                    struct baryon_quantize_summary *theirs, struct baryon_error *err)
+{
+    struct by_quantization quantization;
+    struct baryon_quantize_summary summary = {.size = sizeof summary};
+    const bool custom = job->settings.running.engine.ops_library.count > 0;
+    if (theirs && give_summary(theirs, &summary, err) < 0)
+        return -1;
+    if (by_calibrate_prepare(model, custom, &job->options.calibrate, err) < 0)
+        return -1;
+    int status = by_quantization_open(&quantization, model, &job->options, err);
+    if (status == 0)
+        summarize(&quantization, &summary);
+    if (status == 0 && job->plan)
+        status = by_api_plan_make(job->plan, quantization.plan, err);
+    if (status == 0 && !job->plan_only)
+        status = lower(job, model, &quantization, err);
+    if (status == 0 && job->plan)
+        by_api_plan_stages(*job->plan, &quantization.report);
+    by_quantization_close(&quantization);
+    return status == 0 && theirs ? give_summary(theirs, &summary, err) : status;
+}
+
+/* Found before the work begins. */
+static int check_out(const struct job *job, const char *path, struct baryon_error *err)
+{
+    if (!job->out)
+        return by_fail(err, BARYON_ERR_USAGE, "no file is named for the quantized model");
+    if (!job->overwrite && by_same_file(path, job->out)) {
+        by_fail(err, BARYON_ERR_USAGE, "the quantized model's file is the model itself");
+        by_err_hint(err, "name another one, or set overwrite, which replaces it");
+        return by_err_file(err, job->out);
+    }
+    return by_writer_probe(job->out, err);
+}
+
+static int close_job(struct job *job, int status)
+{
+    by_api_work_close(&job->work);
+    if (status < 0 && job->plan) {
+        baryon_plan_free(*job->plan);
+        *job->plan = NULL;
+    }
+    return status;
+}
+
+static int in_memory(struct job *job, struct baryon_model *model,
+                     const struct baryon_setting *settings, size_t count,
+                     const struct baryon_quantize_options *options,
+                     struct baryon_quantize_summary *summary, struct baryon_error *err)
+{
+    by_api_work_init(&job->work, model->path);
+    int status = take(job, false, settings, count, options, err);
+    if (status == 0)
+        status = by_model_settle(model, err);
+    if (status == 0)
+        status = by_model_judge_run(model, job->work.path, quantize(job, model, summary, err), err);
+    return close_job(job, status);
+}
+
+int baryon_quantize(struct baryon_model *model, const struct baryon_setting *settings, size_t count,
+                    const struct baryon_quantize_options *options,
+                    struct baryon_quantize_summary *summary, struct baryon_error *err)
+{
+    struct job job = {0};
+    struct baryon_error own;
+    return in_memory(&job, model, settings, count, options, summary, err ? err : &own);
+}
+
+int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *model,
+                     const struct baryon_setting *settings, size_t count,
+                     const struct baryon_quantize_options *options, struct baryon_error *err)
+{
+    struct job job = {.plan = plan, .plan_only = true};
+    struct baryon_error own;
+    *plan = NULL;
+    return in_memory(&job, model, settings, count, options, NULL, err ? err : &own);
+}
+
+int baryon_quantize_file(const char *path, const char *out, const struct baryon_setting *settings,
+                         size_t count, const struct baryon_quantize_options *options,
+                         struct baryon_quantize_summary *summary, struct baryon_error *err)
+{
+    struct job job = {.out = out};
+    struct baryon_model *model = NULL;
+    struct baryon_error own;
+    err = err ? err : &own;
+    by_api_work_init(&job.work, path);
+    int status = take(&job, true, settings, count, options, err);
+    if (status == 0)
+        status = check_out(&job, path, err);
+    if (status == 0)
+        status = by_quantize_beside(&job.options, &job.work.config.arena, out, err);
+    if (status == 0)
+        status = by_api_work_load(&job.work, job.settings.running.model.allow_links, &model, err);
+    if (status == 0)
+        status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);
+    if (status == 0)
+        status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
+    if (status == 0)
+        by_rounding_clean(&job.options);
+    by_model_free(model);
+    return close_job(&job, status);
+}

@@ -1,0 +1,238 @@
+/* Two models on the same samples. */
+#include "evaluate/evaluate.h"
+
+#include "base/thread.h"
+#include "input/ahead.h"
+#include "onnx/load.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct job {
+    const struct by_evaluate_options *options;
+    struct by_evaluation *evaluation;
+    struct by_arena arena;
+    struct by_session *baseline, *result;
+    const char **names; /* of the outputs */
+    size_t name_count;
+    struct by_input *input;
+    size_t port_count;
+    struct by_fitted fitted; /* for the quantized model */
+    struct by_labels labels;
+    size_t rows; /* of the samples so far, as labels count them */
+    double start;
+};
+
+/* --- Opening --- */
+
+static int open_session(struct by_session **session, struct baryon_model *model,
+                        const struct by_evaluate_options *options, struct baryon_error *err)
+{
+    const int status = by_session_open_model(session, model, 0, &options->run.session, err);
+    return by_model_judge_run(model, model->path, status, err);
+}
+
+static int choose_outputs(struct job *job, struct baryon_error *err)
+{
+    const char **same;
+    const struct by_setting_texts *wanted = &job->options->settings->output;
+    if (by_session_choose_outputs(job->baseline, wanted->at, wanted->count, &job->arena,
+                                  &job->names, &job->name_count, err) < 0)
+        return -1;
+    if (by_session_choose_outputs(job->result, job->names, job->name_count, &job->arena, &same,
+                                  &job->name_count, err) < 0)
+        return by_err_in(err, "quantized model");
+    return 0;
+}
+
+static int open_all(struct job *job, struct baryon_model *baseline, struct baryon_model *result,
+                    struct baryon_error *err)
+{
+    const struct by_evaluate_options *options = job->options;
+    const char *labels = options->settings->labels;
+    if (labels && by_labels_read(&job->arena, labels, &job->labels, err) < 0)
+        return -1;
+    if (open_session(&job->baseline, baseline, options, err) < 0 ||
+        open_session(&job->result, result, options, err) < 0 || choose_outputs(job, err) < 0 ||
+        by_fitted_open(&job->fitted, job->baseline, job->result, &job->arena, options->run.log,
+                       err) < 0 ||
+        by_evaluation_open(&job->evaluation, options->settings, job->names, job->name_count, err) <
+            0 ||
+        by_input_open_for(&job->input, job->baseline, options->run.samples, options->data,
+                          &options->run.input, err) < 0)
+        return -1;
+    by_session_inputs(job->baseline, &job->port_count);
+    by_input_describe(job->input, job->evaluation->data, sizeof job->evaluation->data);
+    return 0;
+}
+
+static void close_all(struct job *job)
+{
+    by_input_close(job->input);
+    by_session_close(job->result);
+    by_session_close(job->baseline);
+    by_arena_release(&job->arena);
+}
+
+/* --- One sample --- */
+
+/* Labels count rows of the first output that has classes. */
+static int find_labels(struct job *job, const struct by_array *outputs, const int64_t **labels,
+                       struct baryon_error *err)
+{
+    *labels = NULL;
+    for (size_t i = 0; job->labels.count && i < job->name_count; i++) {
+        size_t rows, classes;
+        struct by_compared pair = {.rank = outputs[i].rank, .dims = outputs[i].dims};
+        if (by_dims_count(pair.dims, pair.rank, &pair.count, err) < 0)
+            return -1;
+        if (!by_metric_is_classes(&pair))
+            continue;
+        by_metric_rows(&pair, &rows, &classes);
+        if (rows > job->labels.count - job->rows)
+            return by_fail(err, BARYON_ERR_INPUT,
+                           "%zu labels, but the samples up to this one have %zu rows",
+                           job->labels.count, job->rows + rows);
+        *labels = job->labels.at + job->rows;
+        job->rows += rows;
+        return 0;
+    }
+    return job->labels.count ? by_fail(err, BARYON_ERR_USAGE,
+                                       "labels are given, but no output has rows of classes")
+                             : 0;
+}
+
+static size_t rows_of(const struct by_array *array)
+{
+    size_t rows, classes, count;
+    if (by_dims_count(array->dims, array->rank, &count, NULL) < 0)
+        return 0;
+    by_metric_rows(&(struct by_compared){.rank = array->rank, .dims = array->dims, .count = count},
+                   &rows, &classes);
+    return rows;
+}
+
+static int compare(struct job *job, const char *sample, const struct by_array *baseline,
+                   const struct by_array *result, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const int64_t *labels;
+    const size_t before = job->rows;
+    if (find_labels(job, baseline, &labels, err) < 0)
+        return -1;
+    for (size_t i = 0; i < job->name_count; i++) {
+        const bool fits = labels && rows_of(&baseline[i]) == job->rows - before;
+        if (by_evaluation_add(job->evaluation, i, sample, &baseline[i], &result[i],
+                              fits ? labels : NULL, err) < 0)
+            return by_err_in(err, "output %s", by_quote(quoted, job->names[i]));
+    }
+    job->evaluation->samples++;
+    return 0;
+}
+
+static int run_baseline(const struct job *job, const struct by_array *arrays, struct by_run **run,
+                        struct baryon_error *err)
+{
+    if (by_session_run(job->baseline, arrays, job->port_count, job->names, job->name_count, run,
+                       err) == 0)
+        return 0;
+    return by_err_in(err, "baseline");
+}
+
+static int run_result(struct job *job, const struct by_array *arrays, struct by_arena *arena,
+                      struct by_run **run, struct baryon_error *err)
+{
+    if (by_fitted_take(&job->fitted, arrays, arena, err) < 0)
+        return -1;
+    if (by_session_run(job->result, job->fitted.arrays, job->fitted.count, job->names,
+                       job->name_count, run, err) == 0)
+        return 0;
+    return by_err_in(err, "quantized model");
+}
+
+static int run_sample(struct job *job, const struct by_array *arrays, const char *sample,
+                      struct baryon_error *err)
+{
+    struct by_run *baseline = NULL, *result = NULL;
+    struct by_arena converted;
+    size_t count;
+    by_arena_init(&converted, 0);
+    int status = run_baseline(job, arrays, &baseline, err);
+    if (status == 0)
+        status = run_result(job, arrays, &converted, &result, err);
+    if (status == 0)
+        status = compare(job, sample, by_run_outputs(baseline, &count),
+                         by_run_outputs(result, &count), err);
+    by_run_free(baseline);
+    by_run_free(result);
+    by_arena_release(&converted);
+    return status < 0 ? by_err_in(err, "sample '%s'", sample) : 0;
+}
+
+/* --- All samples --- */
+
+static int tell(const struct job *job, size_t done, size_t total, const char *sample,
+                struct baryon_error *err)
+{
+    const struct by_calibrate_progress progress = {.stage = "evaluate",
+                                                   .done = done,
+                                                   .total = total,
+                                                   .sample = sample,
+                                                   .seconds = by_seconds() - job->start};
+    const struct by_calibrate_options *run = &job->options->run;
+    if (!run->progress || !run->progress(run->context, &progress))
+        return 0;
+    return by_fail(err, BARYON_ERR_CANCELLED, "stopped after %" PRIu64 " samples",
+                   job->evaluation->samples);
+}
+
+static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error *err)
+{
+    if (tell(job, 0, by_ahead_count(ahead), NULL, err) < 0)
+        return -1;
+    for (size_t i = 0; i < by_ahead_count(ahead); i++) {
+        const struct by_array *arrays;
+        const char *sample;
+        if (by_ahead_get(ahead, i, i + 1, &arrays, &sample, err) < 0 ||
+            (arrays && run_sample(job, arrays, sample, err) < 0))
+            return -1;
+        if (i < by_ahead_count(ahead) && tell(job, i + 1, by_ahead_count(ahead), sample, err) < 0)
+            return -1;
+    }
+    job->evaluation->skipped = by_ahead_skipped(ahead);
+    if (!job->evaluation->samples)
+        return by_fail(err, BARYON_ERR_INPUT, "there is no sample to compare the models on");
+    if (job->rows < job->labels.count && !job->options->run.input.count)
+        return by_fail(err, BARYON_ERR_INPUT, "%zu labels, but the samples have %zu rows",
+                       job->labels.count, job->rows);
+    return by_evaluation_finish(job->evaluation, err);
+}
+
+static int run(struct job *job, struct baryon_error *err)
+{
+    struct by_ahead *ahead;
+    job->start = by_seconds();
+    if (by_ahead_open(&ahead, job->input, err) < 0)
+        return -1;
+    const int status = run_all(job, ahead, err);
+    by_ahead_close(ahead);
+    return status;
+}
+
+int by_evaluate_models(struct by_evaluation **out, struct baryon_model *baseline,
+                       struct baryon_model *result, const struct by_evaluate_options *options,
+                       struct baryon_error *err)
+{
+    struct job job = {.options = options};
+    by_arena_init(&job.arena, 0);
+    int status = open_all(&job, baseline, result, err);
+    if (status == 0)
+        status = run(&job, err);
+    if (status < 0) {
+        by_evaluation_close(job.evaluation);
+        job.evaluation = NULL;
+    }
+    *out = job.evaluation;
+    close_all(&job);
+    return status;
+}

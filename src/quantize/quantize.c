@@ -1,0 +1,292 @@
+#include "quantize/quantize.h"
+
+#include "base/file.h"
+#include "base/thread.h"
+#include "convert/convert.h"
+#include "ir/infer.h"
+#include "ir/tensor.h"
+#include "pass/retype.h"
+#include "preset/preset.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/place.h"
+#include "quant/refine.h"
+#include "quantize/half.h"
+#include "quantize/narrow.h"
+#include "quantize/refuse.h"
+#include "quantize/sizes.h"
+#include "quantize/twice.h"
+#include "rounding/rounding.h"
+#include "trial/biases.h"
+#include "trial/equalize.h"
+
+#include <string.h>
+
+/* --- Stages and their times --- */
+
+typedef int stage_fn(struct by_quantization *q, struct baryon_error *err);
+
+static int run_stage(struct by_quantization *q, const char *name, stage_fn *stage,
+                     struct baryon_error *err)
+{
+    const double begin = by_seconds();
+    const int status = stage(q, err);
+    struct by_quantize_report *report = &q->report;
+    report->stages[report->stage_count].stage = name;
+    report->stages[report->stage_count++].seconds = by_seconds() - begin;
+    return status;
+}
+
+/* --- Refuse, exclude, passes --- */
+
+static int settle_half(struct by_quantization *q, struct baryon_error *err)
+{
+    const bool widens = by_quantize_widens(q->model, q->options->recipe);
+    q->recipe = *q->options->recipe;
+    q->settled = *q->options;
+    q->settled.recipe = &q->recipe;
+    q->options = &q->settled;
+    q->recipe.half_floats = widens ? BY_HALF_TO_FLOAT32 : BY_HALF_KEPT;
+    return by_quantize_refuse_half(q->model, &q->recipe, err);
+}
+
+static void tell_pending(const struct by_quantize_options *options)
+{
+    const char *name = options->recipe->preset;
+    const struct by_preset *preset = name ? by_preset_find(name, NULL) : NULL;
+    if (preset && preset->pending)
+        by_log(options->log, BY_LOG_NOTICE, "%s: %s", name, preset->pending);
+}
+
+/* What a file of passes makes of the model; all that follows speaks of that. */
+static int convert(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_arena arena;
+    struct by_convert steps = {.arena = &arena};
+    const char *path = q->options->recipe->passes_from;
+    if (!path)
+        return 0;
+    by_arena_init(&arena, 0);
+    int status = by_convert_read_passes(&steps, path, q->options->log, err);
+    if (status == 0)
+        status = by_convert_run(&steps, q->model, &q->options->calibrate.session, q->options->log,
+                                NULL, err);
+    by_arena_release(&arena);
+    return status;
+}
+
+static int refuse(struct by_quantization *q, struct baryon_error *err)
+{
+    tell_pending(q->options);
+    if (convert(q, err) < 0 || by_quantize_refuse(q->model, q->options, err) < 0 ||
+        settle_half(q, err) < 0)
+        return -1;
+    return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;
+}
+
+static int exclude(struct by_quantization *q, struct baryon_error *err)
+{
+    if (by_origins_open(&q->origins, q->model, err) < 0)
+        return -1;
+    return by_exclude_resolve(q->options->recipe, q->model, q->origins, q->options->log, err);
+}
+
+/* To convert to, 0: none. Raised by itself where nothing could be written otherwise; the peer
+ * never does. */
+static int64_t wanted_opset(const struct by_quantization *q)
+{
+    const struct by_recipe *recipe = q->options->recipe;
+    const int64_t least = by_quant_least_opset(recipe), has = by_model_opset(q->model, "");
+    if (recipe->opset || recipe->compat || !by_quant_must_raise(recipe, has))
+        return recipe->opset;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "the model is converted from opset %lld to %lld, which has what is asked for",
+           (long long)has, (long long)least);
+    return least;
+}
+
+/* Whoever compares on samples compares with what the model computes, not with what simulates
+ * hardware. */
+static bool compares(const struct by_recipe *recipe)
+{
+    return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF;
+}
+
+static int keep_exact(void *context, struct baryon_error *err)
+{
+    struct by_quantization *q = context;
+    return by_frame_take(&q->exact, q->model, err);
+}
+
+/* What is float16 or bfloat16 becomes float32, but for what is excluded. */
+static int widen(const struct by_quantization *q, struct by_pass_context *context, bool *on,
+                 struct baryon_error *err)
+{
+    static const struct by_retype_options around = {.keep_io = true, .keep_excluded = true};
+    if (q->options->recipe->half_floats != BY_HALF_TO_FLOAT32)
+        return 0;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "what the model computes in 16-bit floats becomes float32, inputs and outputs stay");
+    context->retype = &around;
+    return by_pass_switch(on, "fp16-to-fp32", true, err) < 0
+               ? -1
+               : by_pass_switch(on, "bf16-to-fp32", true, err);
+}
+
+static int run_passes(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_pass_context context = {
+        .model = q->model,
+        .origins = q->origins,
+        .log = q->options->log,
+        .session = &q->options->calibrate.session,
+        .opset = wanted_opset(q),
+        .compat = q->options->recipe->compat,
+        .exact = compares(q->options->recipe) ? keep_exact : NULL,
+        .exact_context = q,
+    };
+    size_t count;
+    by_passes(&count);
+    bool *on = by_alloc_zero(count, sizeof *on, err);
+    int status = on ? by_quantize_choose_passes(q->options->recipe, on, err) : -1;
+    if (status == 0)
+        status = widen(q, &context, on, err);
+    if (status == 0)
+        status = by_passes_run(&context, on, q->options->dump_passes, err);
+    by_free(on);
+    return status;
+}
+
+/* --- Placement --- */
+
+static int place(struct by_quantization *q, struct baryon_error *err)
+{
+    if (by_model_settle(q->model, err) < 0 || by_model_infer(q->model, NULL, err) < 0 ||
+        by_quant_plan_open(&q->plan, q->model, q->options->recipe, err) < 0 ||
+        by_place(q->plan, q->origins, err) < 0)
+        return -1;
+    return by_quantize_refuse_empty(q->plan, err);
+}
+
+static int equalize(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    if (by_equalize(q, &changed, err) < 0)
+        return -1;
+    if (changed) {
+        by_frame_release(&q->exact); /* it has other weights now */
+        by_quant_plan_close(q->plan);
+        q->plan = NULL;
+        if (place(q, err) < 0)
+            return -1;
+    }
+    by_quantize_tell_narrow(q);
+    return 0;
+}
+
+/* --- Statistics and parameters --- */
+
+static int load_stats(struct by_quantization *q, struct baryon_error *err)
+{
+    const char *const *names;
+    size_t count;
+    if (by_quant_wanted(q->plan, &names, &count, err) < 0)
+        return -1;
+    if (!count)
+        return 0;
+    if (by_stats_load(&q->stats, q->options->stats, err) < 0)
+        return -1;
+    return by_stats_check_use(q->stats, &q->original, names, count, q->options->stats, err);
+}
+
+static int calibrate(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_calibrate_options options = q->options->calibrate;
+    if (q->options->stats)
+        return load_stats(q, err);
+    /* What was begun has means where samples were to judge corrected biases. */
+    if (by_trial_want(q->plan, q->begun ? by_biases_need_means(q->options->recipe) : q->corrects,
+                      &options, err) < 0)
+        return -1;
+    if (!options.name_count)
+        return 0;
+    options.model = options.data = "";
+    options.begun = &q->begun;
+    return by_calibrate(&q->stats, q->model, q->options->data, &options, &q->report.calibration,
+                        err);
+}
+
+static int find_params(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_quantize_count_macs(q, err) ? -1
+                                          : by_quant_find_params(q->plan, q->stats, q->pool, err);
+}
+
+static int refine(struct by_quantization *q, struct baryon_error *err)
+{
+    return by_refine(q->plan, err);
+}
+
+static int correct(struct by_quantization *q, struct baryon_error *err)
+{
+    if (q->options->keeps_float && by_frame_take(&q->floats, q->model, err) < 0)
+        return -1;
+    if (!q->corrects || !q->stats)
+        return 0;
+    return by_biases_correct(q->plan, q->stats, q->pool, q->options->log, err);
+}
+
+static int lower(struct by_quantization *q, struct baryon_error *err)
+{
+    by_quantize_tell_twice(q);
+    return by_lower(q->plan, q->pool, err);
+}
+
+/* --- The whole --- */
+
+int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
+                         const struct by_quantize_options *options, struct baryon_error *err)
+{
+    *q = (struct by_quantization){
+        .model = model,
+        .options = options,
+        .corrects = by_biases_corrected(options->recipe),
+    };
+    if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
+        run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||
+        run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||
+        run_stage(q, "equalize", equalize, err) < 0 ||
+        run_stage(q, "calibrate", calibrate, err) < 0 ||
+        run_stage(q, "parameters", find_params, err) < 0 ||
+        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "biases", correct, err) < 0 ||
+        run_stage(q, "round", by_rounding_solve, err) < 0)
+        return -1;
+    return 0;
+}
+
+#define SPILL_FROM ((uint64_t)64 << 20)
+
+void by_quantization_spill(struct by_quantization *q, const char *out, uint64_t bytes)
+{
+    char folder[4096];
+    if (bytes >= SPILL_FROM && by_folder_of(out, folder, sizeof folder))
+        (void)by_model_spill(q->model, folder, (size_t)bytes * 2, NULL);
+}
+
+int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
+{
+    return run_stage(q, "lower", lower, err);
+}
+
+void by_quantization_close(struct by_quantization *q)
+{
+    by_frame_release(&q->exact);
+    by_frame_release(&q->floats);
+    by_free(q->report.solved.layers);
+    by_stats_close(q->begun);
+    by_stats_close(q->stats);
+    by_quant_plan_close(q->plan);
+    by_origins_close(q->origins);
+    by_pool_close(q->pool);
+    *q = (struct by_quantization){0};
+}

@@ -1,0 +1,116 @@
+#include "rounding/rounding_internal.h"
+
+/* 0 where there is none. */
+static int scalar(const struct baryon_value *value, bool *is_one, double *number,
+                  struct baryon_error *err)
+{
+    *number = 0;
+    *is_one = true;
+    return value ? by_tensor_number(value->initializer, is_one, number, err) : 0;
+}
+
+int by_rounding_source_of(const struct baryon_node *node, struct by_rounding_source *source,
+                          struct baryon_error *err)
+{
+    struct baryon_value *value = by_node_in(node, 0);
+    const struct baryon_node *producer = value->producer;
+    double scale, zero;
+    bool one_scale, one_zero;
+    *source = (struct by_rounding_source){.value = value};
+    if (!producer || !by_node_dequantizes(producer))
+        return 0;
+    if (scalar(by_node_in(producer, 1), &one_scale, &scale, err) < 0 ||
+        scalar(by_node_in(producer, 2), &one_zero, &zero, err) < 0)
+        return -1;
+    if (!one_scale || !one_zero)
+        return 0;
+    source->value = by_node_in(producer, 0);
+    source->dequantize = true;
+    source->scale = (float)scale;
+    source->zero = (float)zero;
+    return 0;
+}
+
+static void from_bytes(const struct by_array *from, const struct by_rounding_source *source,
+                       size_t count, float *out)
+{
+    const int8_t *with_sign = from->data;
+    const uint8_t *without = from->data;
+    if (from->elem == BY_ELEM_INT8)
+        for (size_t i = 0; i < count; i++)
+            out[i] = ((float)with_sign[i] - source->zero) * source->scale;
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = ((float)without[i] - source->zero) * source->scale;
+}
+
+static int to_values(const struct by_array *from, const struct by_rounding_source *source,
+                     size_t count, float *out, struct baryon_error *err)
+{
+    if (from->elem == BY_ELEM_INT8 || from->elem == BY_ELEM_UINT8) {
+        from_bytes(from, source, count, out);
+        return 0;
+    }
+    if (by_elem_to_floats(from->elem, from->data, 0, count, out, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (out[i] - source->zero) * source->scale;
+    return 0;
+}
+
+float *by_rounding_values(struct by_solving *solving, const struct by_array *like,
+                          struct by_array *array, struct baryon_error *err)
+{
+    size_t count;
+    if (by_dims_count(like->dims, like->rank, &count, err) < 0)
+        return NULL;
+    if (count > solving->values_room) {
+        by_free(solving->values);
+        solving->values = by_alloc(count, sizeof(float), err);
+        solving->values_room = solving->values ? count : 0;
+    }
+    *array = *like;
+    array->elem = BY_ELEM_FLOAT;
+    array->data = solving->values;
+    array->size = count * sizeof(float);
+    return solving->values;
+}
+
+static int dequantize(struct by_solving *solving, const struct by_rounding_source *source,
+                      const struct by_array *from, struct baryon_error *err)
+{
+    float *values = by_rounding_values(solving, from, &solving->read, err);
+    if (!values)
+        return -1;
+    return to_values(from, source, solving->read.size / sizeof *values, values, err);
+}
+
+static int read_copy(struct by_solving *solving, const struct by_rounding_source *source,
+                     size_t sample, struct baryon_error *err)
+{
+    struct by_array waits;
+    if (by_stages_look(solving->rounded, source->value, sample, &solving->read_room, &waits, err) <
+        0)
+        return -1;
+    if (source->dequantize)
+        return dequantize(solving, source, &waits, err);
+    solving->read = waits;
+    return 0;
+}
+
+int by_rounding_sample(struct by_solving *solving, const struct by_round_layer *layer,
+                       const struct by_rounding_source *source, size_t sample,
+                       const struct by_array **x, const struct by_array **y,
+                       struct baryon_error *err)
+{
+    const bool learns_there = source->reference && sample < solving->train;
+    *x = &solving->read;
+    *y = &solving->wanted;
+    const int status = learns_there ? by_stages_look(solving->exact, source->reference, sample,
+                                                     &solving->read_room, &solving->read, err)
+                                    : read_copy(solving, source, sample, err);
+    if (status < 0)
+        return -1;
+    return by_stages_look(solving->exact, by_rounding_wanted(solving, layer), sample,
+                          &solving->wanted_room, &solving->wanted, err);
+}

@@ -1,0 +1,130 @@
+/* One scale of the plan moves, and nothing else. */
+#include "quant/refine.h"
+#include "rounding/rounding_internal.h"
+
+#include <string.h>
+
+void by_rounding_move_close(struct by_rounding_move *move)
+{
+    by_free(move->before);
+    by_free(move->remarks);
+    by_free(move->own);
+    *move = (struct by_rounding_move){0};
+}
+
+/* First scales of all rows, and how many remarks they have. */
+static int remember(struct by_rounding_move *move, const struct by_quant_plan *plan,
+                    struct baryon_error *err)
+{
+    if (!move->before) {
+        move->before = by_alloc(plan->rows.count, sizeof *move->before, err);
+        move->remarks = by_alloc(plan->rows.count, sizeof *move->remarks, err);
+    }
+    if (!move->before || !move->remarks)
+        return -1;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        move->before[i] = row->params.count ? row->params.scales[0] : 0;
+        move->remarks[i] = row->remarks.count;
+    }
+    return 0;
+}
+
+/* All of one row. */
+static void set_scales(struct by_quant_plan *plan, size_t row, const float *scales)
+{
+    struct by_params *params = &plan->rows.at[row].params;
+    memcpy(params->scales, scales, params->count * sizeof *scales);
+}
+
+int by_rounding_move_back(const struct by_rounding_move *move, struct by_quant_plan *plan,
+                          struct baryon_error *err)
+{
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        struct by_quant_row *row = &plan->rows.at[i];
+        if (row->params.count == 1)
+            row->params.scales[0] = move->before[i];
+        row->remarks.count = move->remarks[i];
+    }
+    set_scales(plan, move->row, move->own);
+    return by_refine(plan, err);
+}
+
+/* Rules of hardware may want other rows to follow; biases may, and nothing else. */
+static bool moved_others(const struct by_rounding_move *move, const struct by_quant_plan *plan,
+                         const float *wanted)
+{
+    const struct by_params *own = &plan->rows.at[move->row].params;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const struct by_quant_row *row = &plan->rows.at[i];
+        const float now = row->params.count ? row->params.scales[0] : 0;
+        if (i != move->row && row->role != BY_ROLE_BIAS && row->shares == BY_NO_ROW &&
+            now != move->before[i])
+            return true;
+    }
+    return memcmp(own->scales, wanted, own->count * sizeof *wanted) != 0;
+}
+
+int by_rounding_move(struct by_rounding_move *move, struct by_quant_plan *plan, size_t row,
+                     const float *scales, struct baryon_error *err)
+{
+    const struct by_params *params = &plan->rows.at[row].params;
+    move->row = row;
+    by_free(move->own);
+    move->own = by_alloc(params->count, sizeof *move->own, err);
+    if (!move->own || remember(move, plan, err) < 0)
+        return -1;
+    memcpy(move->own, params->scales, params->count * sizeof *move->own);
+    set_scales(plan, row, scales);
+    if (by_refine(plan, err) < 0)
+        return -1;
+    move->moved = !moved_others(move, plan, scales);
+    return move->moved ? 0 : by_rounding_move_back(move, plan, err);
+}
+
+bool by_rounding_may_scale(const struct by_solving *solving, const struct by_round_layer *layer)
+{
+    const struct by_quant_plan *plan = solving->q->plan;
+    if (!by_rounding_may_move(&plan->rows.at[layer->weight]) ||
+        by_quant_owner(plan, layer->weight) != layer->weight)
+        return false;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (plan->rows.at[i].shares == layer->weight)
+            return false;
+    return true;
+}
+
+int by_rounding_move_weight(struct by_solving *solving, const struct by_round_layer *layer,
+                            const struct by_round_choice *choice, bool *moved,
+                            struct baryon_error *err)
+{
+    struct by_quant_plan *plan = solving->q->plan;
+    float *scales = by_alloc(plan->rows.at[layer->weight].params.count, sizeof *scales, err);
+    if (!scales)
+        return -1;
+    by_round_scales(plan, layer, choice, scales);
+    const int status = by_rounding_move(&solving->move, plan, layer->weight, scales, err);
+    *moved = solving->move.moved;
+    by_free(scales);
+    if (status < 0 || !*moved || !choice->biases)
+        return status;
+    return by_round_quantize_biases(plan, layer, solving->q->pool, choice->biases, err);
+}
+
+int by_rounding_patch_scaled(struct by_solving *solving, const struct by_round_layer *layer,
+                             const struct by_round_choice *choice, struct baryon_error *err)
+{
+    const struct baryon_tensor *like = solving->q->plan->rows.at[layer->weight].value->initializer;
+    const float *from = choice->weights;
+    float *values = by_alloc(layer->groups * layer->outs * layer->columns, sizeof *values, err);
+    if (!values)
+        return -1;
+    for (size_t g = 0; g < layer->groups; g++)
+        for (size_t o = 0; o < layer->outs; o++)
+            for (size_t c = 0; c < layer->columns; c++)
+                values[by_round_element(layer, g, o, c)] = *from++;
+    const int status = by_rounding_patch(solving, by_rounding_node_in_copy(solving, layer), 1, like,
+                                         BY_ELEM_FLOAT, values, err);
+    by_free(values);
+    return status;
+}

@@ -1,0 +1,191 @@
+/* Scales of activations, chosen by what the whole model gives. */
+#include "rounding/knobs.h"
+
+#include <math.h>
+
+/* A move is tried on more and more of the samples that are solved on, as long as it may pay. */
+#define SAMPLES 24
+#define FIRST   2         /* and on twice as many, and so on */
+#define CLEAR   0.2       /* dB: a loss of that on the first ones is one */
+#define FEW     4         /* on which anything better will do */
+#define LIKELY  (2.0 / 3) /* of what a gain is to be on so many samples: it may become one yet */
+#define SURE    2         /* a gain is one if it is so many of its standard errors */
+#define WORTH   0.02      /* and so many dB */
+#define WORK    3e11    /* multiply-adds that all moves may take; larger models are not searched */
+#define EACH    (2 * 6) /* runs that one scale takes, about */
+
+struct search {
+    struct by_solving *solving;
+    struct by_knobs knobs;
+    size_t judged;
+    struct by_judgement *now, *trial; /* by sample */
+    struct by_rounding_move move;
+    unsigned tried;
+};
+
+/* --- Trying --- */
+
+static int judge_some(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct search *search = context;
+    for (size_t i = search->judged + begin; i < search->judged + end; i++)
+        if (by_knobs_run(&search->knobs, i, worker, &search->trial[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int judge_until(struct search *search, size_t count, struct baryon_error *err)
+{
+    if (by_par_for(search->solving->q->pool, count - search->judged, 1, judge_some, search, err) <
+        0)
+        return -1;
+    search->judged = count;
+    return 0;
+}
+
+/* How many standard errors a gain has to be to go on with more samples, or to be taken. */
+static double sure_enough(size_t count, size_t samples)
+{
+    if (count == samples)
+        return SURE;
+    return count > FEW ? LIKELY * SURE * sqrt((double)count / (double)samples) : 0;
+}
+
+static bool may_pay(const struct search *search, size_t count)
+{
+    const struct by_gain usual = by_judge_usual_gain(search->trial, search->now, count);
+    const struct by_gain whole = by_judge_gain(search->trial, search->now, count);
+    const double sure = sure_enough(count, search->knobs.samples);
+    if (count < FEW && count < search->knobs.samples)
+        return usual.decibels > -CLEAR || whole.decibels > -CLEAR;
+    return usual.decibels > sure * usual.error && whole.decibels > WORTH &&
+           whole.decibels > sure * whole.error;
+}
+
+static int judge(struct search *search, bool *better, struct baryon_error *err)
+{
+    const size_t samples = search->knobs.samples;
+    *better = true;
+    search->judged = 0;
+    for (size_t count = FIRST; *better && search->judged < samples; count *= 2) {
+        count = count < samples ? count : samples;
+        if (judge_until(search, count, err) < 0)
+            return -1;
+        *better = may_pay(search, count);
+    }
+    return 0;
+}
+
+static void accept(struct search *search)
+{
+    struct by_judgement *now = search->now;
+    search->now = search->trial;
+    search->trial = now;
+}
+
+/* taken: is it better, and do rules of hardware let it be? */
+static int try_scale(struct search *search, size_t place, float scale, bool *taken,
+                     struct baryon_error *err)
+{
+    struct by_quant_plan *plan = search->solving->q->plan;
+    const size_t row = search->knobs.all[place].row;
+    const float old = search->knobs.scales[place];
+    *taken = false;
+    if (by_rounding_move(&search->move, plan, row, &scale, err) < 0)
+        return -1;
+    if (!search->move.moved)
+        return 0;
+    search->knobs.scales[place] = scale;
+    search->tried++;
+    if (judge(search, taken, err) < 0)
+        return -1;
+    if (*taken) {
+        search->solving->moved++;
+        accept(search);
+        return 0;
+    }
+    search->knobs.scales[place] = old;
+    return by_rounding_move_back(&search->move, plan, err);
+}
+
+/* Further in the same direction, as long as that is better. */
+static int try_way(struct search *search, size_t place, float factor, bool *any,
+                   struct baryon_error *err)
+{
+    bool taken = true;
+    *any = false;
+    while (taken) {
+        if (try_scale(search, place, search->knobs.scales[place] * factor, &taken, err) < 0)
+            return -1;
+        *any |= taken;
+    }
+    return 0;
+}
+
+static int turn(struct search *search, size_t place, struct baryon_error *err)
+{
+    struct by_quant_plan *plan = search->solving->q->plan;
+    const size_t row = search->knobs.all[place].row;
+    const bool pow2 = plan->rows.at[row].spec.scale == BY_SCALE_POW2;
+    const float old = search->knobs.scales[place];
+    bool any;
+    if (try_way(search, place, pow2 ? 0.5f : 0.8f, &any, err) < 0 ||
+        (!any && try_way(search, place, pow2 ? 2 : 1.2f, &any, err) < 0))
+        return -1;
+    return any ? by_quant_remark(plan, row, "rounding", err,
+                                 "its scale is %g instead of %g, by what the model gives",
+                                 (double)search->knobs.scales[place], (double)old)
+               : 0;
+}
+
+static bool too_much(const struct search *search)
+{
+    const struct by_quant_plan *plan = search->solving->q->plan;
+    double macs = 0;
+    for (size_t i = 0; i < plan->node_count; i++)
+        macs += plan->nodes[i].macs;
+    return macs * EACH * (double)search->knobs.count > WORK;
+}
+
+static int open_samples(struct search *search, struct baryon_error *err)
+{
+    if (by_knobs_read(&search->knobs, SAMPLES, err) < 0)
+        return -1;
+    search->now = by_alloc_zero(search->knobs.samples, sizeof *search->now, err);
+    search->trial = by_alloc_zero(search->knobs.samples, sizeof *search->trial, err);
+    return search->now && search->trial ? 0 : -1;
+}
+
+static int run(struct search *search, struct baryon_error *err)
+{
+    if (by_knobs_open(&search->knobs, search->solving, err) < 0)
+        return -1;
+    if (!search->knobs.count || too_much(search))
+        return 0;
+    if (open_samples(search, err) < 0 || by_knobs_reach(&search->knobs, 0, err) < 0 ||
+        judge_until(search, search->knobs.samples, err) < 0)
+        return -1;
+    accept(search);
+    const double before = by_judge_sqnr(search->now, search->knobs.samples);
+    for (size_t i = 0; i < search->knobs.count; i++)
+        if (by_rounding_go_on(search->solving, err) < 0 ||
+            (i && by_knobs_reach(&search->knobs, i, err) < 0) || turn(search, i, err) < 0)
+            return -1;
+    by_log(search->solving->q->options->log, BY_LOG_INFO,
+           "scales: %.2f dB with float weights, was %.2f; %zu of %u moves taken",
+           by_judge_sqnr(search->now, search->knobs.samples), before, search->solving->moved,
+           search->tried);
+    return 0;
+}
+
+int by_rounding_search(struct by_solving *solving, struct baryon_error *err)
+{
+    struct search search = {.solving = solving};
+    const int status = run(&search, err);
+    by_knobs_close(&search.knobs);
+    by_rounding_move_close(&search.move);
+    by_free(search.now);
+    by_free(search.trial);
+    return status;
+}

@@ -1,0 +1,128 @@
+#include "sensitivity/sensitivity_internal.h"
+
+#include "quantize/refuse.h"
+
+#include <string.h>
+
+#define ASIDE 24 /* samples that are kept aside, where there are four times as many */
+
+/* --- Samples --- */
+
+static int run_references(struct by_judge *judge, unsigned threads, struct baryon_error *err)
+{
+    struct by_pool *pool;
+    if (by_pool_open(&pool, threads, err) < 0)
+        return -1;
+    const int status = by_judge_references(judge, pool, err);
+    by_pool_close(pool);
+    return status;
+}
+
+int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
+                         struct by_quantize_options *options, struct baryon_error *err)
+{
+    const struct by_judge_options of_judge = {
+        .data = options->data,
+        .samples = options->calibrate.samples,
+        .input = options->calibrate.input,
+        .session = options->calibrate.session,
+        .aside = ASIDE,
+        .most = ASIDE,
+        .last = true,
+    };
+    *judge = NULL;
+    if (by_quantize_refuse(model, options, err) < 0)
+        return -1;
+    if (options->stats) {
+        by_fail(err, BARYON_ERR_USAGE,
+                "sensitivity is measured on samples, which --stats does not have");
+        return by_err_hint(err, "give samples (--data) instead");
+    }
+    if (by_judge_open(judge, model, &of_judge, err) < 0)
+        return -1;
+    if (!by_judge_count(*judge))
+        return by_fail(err, BARYON_ERR_INPUT, "no sample to measure on, all were skipped");
+    if (run_references(*judge, options->calibrate.session.threads, err) < 0)
+        return -1;
+    if (by_judge_before(*judge))
+        options->calibrate.input.count = (size_t)by_judge_before(*judge);
+    options->keeps_float = true;
+    return 0;
+}
+
+/* --- Outputs --- */
+
+static int make_outputs(struct by_sensitivity *out, const struct by_judgement *first,
+                        struct baryon_error *err)
+{
+    if (out->outputs)
+        return 0;
+    out->outputs = by_arena_alloc(&out->arena, first->count, sizeof *out->outputs, err);
+    if (!out->outputs)
+        return -1;
+    out->output_count = first->count;
+    for (size_t i = 0; i < first->count; i++)
+        out->outputs[i].name = first->outputs[i].name;
+    return 0;
+}
+
+static int add_up(struct by_sensitivity *out, const struct by_judgement *each, enum by_state state,
+                  struct baryon_error *err)
+{
+    if (make_outputs(out, each, err) < 0)
+        return -1;
+    out->sqnr[state] = by_judge_sqnr(each, out->samples);
+    for (size_t i = 0; i < out->output_count; i++) {
+        double signal = 0, noise = 0;
+        for (size_t k = 0; k < out->samples; k++) {
+            signal += each[k].outputs[i].signal;
+            noise += each[k].outputs[i].noise;
+        }
+        out->outputs[i].sqnr[state] = by_decibels(signal, noise);
+    }
+    return 0;
+}
+
+static int judge_model(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
+{
+    struct by_judgement *each = by_alloc_zero(sensing->out->samples, sizeof *each, err);
+    if (!each)
+        return -1;
+    int status =
+        by_judge_model(sensing->judge, sensing->models[state].model, sensing->q->pool, each, err);
+    if (status == 0)
+        status = add_up(sensing->out, each, state, err);
+    by_free(each);
+    return status;
+}
+
+/* --- The whole --- */
+
+static int measure(struct by_sensing *sensing, struct baryon_error *err)
+{
+    if (by_sensing_open_models(sensing, err) < 0)
+        return -1;
+    for (enum by_state i = 0; i < BY_STATES; i++)
+        if (judge_model(sensing, i, err) < 0)
+            return -1;
+    return sensing->decompose ? by_sensing_twin(sensing, err) : 0;
+}
+
+int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q,
+                           const struct by_judge *judge, bool decompose, struct baryon_error *err)
+{
+    struct by_sensing sensing = {.out = out, .q = q, .judge = judge, .decompose = decompose};
+    *out = (struct by_sensitivity){.samples = by_judge_count(judge),
+                                   .seen = !by_judge_before(judge) &&
+                                           by_recipe_needs_data(q->options->recipe)};
+    by_arena_init(&out->arena, 0);
+    const int status = measure(&sensing, err);
+    by_sensing_close_models(&sensing);
+    return status;
+}
+
+void by_sensitivity_close(struct by_sensitivity *out)
+{
+    by_arena_release(&out->arena);
+    *out = (struct by_sensitivity){.samples = 0};
+}

@@ -1,0 +1,355 @@
+/* Rows: types. */
+#include "settings/quantize.h"
+
+#include "ir/tensor.h"
+
+#define AT(member) .offset = offsetof(struct by_recipe_settings, member)
+#define ENDLESS    9.2e18
+
+struct by_recipe_settings *by_recipe_settings_of(const struct by_config *config)
+{
+    for (size_t i = 0; i < config->count; i++)
+        if (config->bindings[i].group == &by_recipe_types_group)
+            return config->bindings[i].target;
+    return NULL;
+}
+
+static const struct by_choice approaches[] = {
+    {"static", BY_APPROACH_STATIC, "weights, and activations by calibration"},
+    {"weights", BY_APPROACH_WEIGHTS, "weights alone, turned back to float in front of layers"},
+    {"dynamic", BY_APPROACH_DYNAMIC, "weights, and activations while the model runs"},
+    {"nbits", BY_APPROACH_NBITS, "weights of MatMul in blocks of few bits: MatMulNBits"},
+    {0},
+};
+
+static const struct by_choice formats[] = {
+    {"qdq", BY_FORMAT_QDQ, "float layers between QuantizeLinear and DequantizeLinear"},
+    {"qoperator", BY_FORMAT_QOPERATOR, "QLinearConv and the like"},
+    {0},
+};
+
+static const struct by_choice domains[] = {
+    {"auto", BY_Q_AUTO, "ONNX's own where they take the types, else Microsoft's"},
+    {"onnx", BY_Q_ONNX, "ONNX's own"},
+    {"microsoft", BY_Q_MICROSOFT, "com.microsoft"},
+    {0},
+};
+
+/* Types without scales; 'baryon list formats' says what they are. */
+#define FLOATS_AND_BLOCKS                                                                          \
+    {"bf16", BY_ELEM_BFLOAT16, NULL}, {"fp16", BY_ELEM_FLOAT16, NULL},                             \
+        {"fp8_e4m3", BY_ELEM_FLOAT8E4M3FN, NULL}, {"fp8_e5m2", BY_ELEM_FLOAT8E5M2, NULL},          \
+        {"bfp16", BY_TYPE_BFP16, NULL}, {"bfp16_raised", BY_TYPE_BFP16_RAISED, NULL},              \
+        {"mx4", BY_TYPE_MX4, NULL}, {"mx6", BY_TYPE_MX6, NULL}, {"mx9", BY_TYPE_MX9, NULL},        \
+        {"mxint8", BY_TYPE_MXINT8, NULL}, {"mxfp8_e5m2", BY_TYPE_MXFP8_E5M2, NULL},                \
+        {"mxfp8_e4m3", BY_TYPE_MXFP8_E4M3, NULL}, {"mxfp6_e3m2", BY_TYPE_MXFP6_E3M2, NULL},        \
+        {"mxfp6_e2m3", BY_TYPE_MXFP6_E2M3, NULL},                                                  \
+    {                                                                                              \
+        "mxfp4_e2m1", BY_TYPE_MXFP4_E2M1, NULL                                                     \
+    }
+
+static const struct by_choice activation_types[] = {
+    {"int4", BY_ELEM_INT4, NULL},
+    {"uint4", BY_ELEM_UINT4, NULL},
+    {"int8", BY_ELEM_INT8, NULL},
+    {"uint8", BY_ELEM_UINT8, NULL},
+    {"int16", BY_ELEM_INT16, NULL},
+    {"uint16", BY_ELEM_UINT16, NULL},
+    FLOATS_AND_BLOCKS,
+    {0},
+};
+
+static const struct by_choice weight_types[] = {
+    {"int2", BY_ELEM_INT2, NULL},
+    {"uint2", BY_ELEM_UINT2, NULL},
+    {"int3", BY_TYPE_INT3, NULL},
+    {"uint3", BY_TYPE_UINT3, NULL},
+    {"int4", BY_ELEM_INT4, NULL},
+    {"uint4", BY_ELEM_UINT4, NULL},
+    {"int8", BY_ELEM_INT8, NULL},
+    {"uint8", BY_ELEM_UINT8, NULL},
+    {"int16", BY_ELEM_INT16, NULL},
+    {"uint16", BY_ELEM_UINT16, NULL},
+    {"int32", BY_ELEM_INT32, NULL},
+    FLOATS_AND_BLOCKS,
+    {0},
+};
+
+static const struct by_choice bias_types[] = {
+    {"int32", BY_BIAS_INT32, "its scale is that of the input times that of the weights"},
+    {"as-weight", BY_BIAS_AS_WEIGHT, "the type of the weights, a scale of its own if it has one"},
+    {"int8", BY_ELEM_INT8, "a scale of its own"},
+    {"uint8", BY_ELEM_UINT8, "a scale of its own"},
+    {"int16", BY_ELEM_INT16, "a scale of its own"},
+    {"uint16", BY_ELEM_UINT16, "a scale of its own"},
+    {"float", 0, "not quantized"},
+    {0},
+};
+
+static const struct by_choice scales[] = {
+    {"float32", BY_SCALE_FLOAT32, "any"},
+    {"float16", BY_SCALE_FLOAT16, "one that 16-bit floats have"},
+    {"pow2", BY_SCALE_POW2, "a power of two"},
+    {"int16", BY_SCALE_INT16, "M / 2^N with M of 16 bits and N up to 16"},
+    {0},
+};
+
+static const struct by_choice bias_scales[] = {
+    {"as-weight", BY_AS_WEIGHT, "that of the weights"},
+    {"float32", BY_SCALE_FLOAT32, "any"},
+    {"float16", BY_SCALE_FLOAT16, "one that 16-bit floats have"},
+    {"pow2", BY_SCALE_POW2, "a power of two"},
+    {"int16", BY_SCALE_INT16, "M / 2^N with M of 16 bits and N up to 16"},
+    {0},
+};
+
+/* Values are places in by_calibrators(); a test compares the names. */
+static const struct by_choice methods[] = {
+    {"minmax", 0, NULL},
+    {"nonoverflow", 1, NULL},
+    {"percentile", 2, NULL},
+    {"layerwise-percentile", 3, NULL},
+    {"minmse", 4, NULL},
+    {"minmse-pow2", 5, NULL},
+    {"entropy", 6, NULL},
+    {"minmse-pow2-percentile", 8, NULL},
+    {"minmse-pow2-common", 10, NULL},
+    {0},
+};
+
+static const struct by_choice weight_methods[] = {
+    {"minmax", 0, NULL}, {"nonoverflow", 1, NULL}, {"percentile", 2, NULL},
+    {"minmse", 4, NULL}, {"minmse-pow2", 5, NULL}, {0},
+};
+
+static const struct by_choice bias_methods[] = {
+    {"as-weight", BY_AS_WEIGHT, NULL},
+    {"minmax", 0, NULL},
+    {"nonoverflow", 1, NULL},
+    {"percentile", 2, NULL},
+    {"minmse", 4, NULL},
+    {"minmse-pow2", 5, NULL},
+    {0},
+};
+
+static const struct by_choice granularities[] = {
+    {"tensor", BY_PER_TENSOR, "one scale"},
+    {"channel", BY_PER_CHANNEL, "one for each output channel"},
+    {"group", BY_PER_GROUP, "one for so many weights of a channel: --group-size"},
+    {0},
+};
+
+static const struct by_choice metrics[] = {
+    {"mae", BY_CALIB_MAE, "mean absolute error"},
+    {"mse", BY_CALIB_MSE, "mean squared error"},
+    {0},
+};
+
+static const struct by_option types_rows[] = {
+    {.name = "approach",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHAT",
+     .choices = approaches,
+     .fallback = "static",
+     AT(approach),
+     .help = "What is quantized, and when"},
+    {.name = "format",
+     .type = BY_OPT_CHOICE,
+     .arg = "FORM",
+     .choices = formats,
+     .fallback = "qdq",
+     AT(format),
+     .help = "How the model says that a layer is quantized"},
+    {.name = "domain",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHOSE",
+     .choices = domains,
+     .fallback = "auto",
+     AT(domain),
+     .help = "Whose QuantizeLinear and DequantizeLinear are written"},
+    {.name = "activation",
+     .letter = 'a',
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = activation_types,
+     .fallback = "int8",
+     AT(activation),
+     .help = "Type of activations"},
+    {.name = "activation-symmetric",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(activation_symmetric),
+     .help = "Zero in the middle of the levels: 0 of signed types, 128 of uint8"},
+    {.name = "activation-reduce-range",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(activation_reduce_range),
+     .help = "Activations use one bit less than their type has"},
+    {.name = "activation-scale",
+     .type = BY_OPT_CHOICE,
+     .arg = "KIND",
+     .choices = scales,
+     .fallback = "float32",
+     AT(activation_scale),
+     .help = "What scales of activations may be"},
+    {.name = "activation-method",
+     .letter = 'm',
+     .type = BY_OPT_CHOICE,
+     .arg = "METHOD",
+     .choices = methods,
+     .fallback = "minmax",
+     AT(activation_method),
+     .help = "How the range of activations is chosen; see 'baryon list methods'"},
+    {.name = "activation-headroom",
+     .type = BY_OPT_NUMBER,
+     .arg = "FACTOR",
+     .min = 1,
+     .max = 1024,
+     .fallback = "1.5",
+     AT(activation_headroom),
+     .help = "Ranges of activations of more than 8 bits are widened by this: other samples reach "
+             "further"},
+    {.name = "percentile",
+     .type = BY_OPT_NUMBER,
+     .arg = "PERCENT",
+     .min = 1e-9,
+     .max = 100,
+     .fallback = "99.999",
+     AT(percentile),
+     .help = "For methods percentile and minmse-pow2-percentile: this share of the values lies "
+             "within the range"},
+    {.name = "percentile-symmetric",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(percentile_symmetric),
+     .help = "For method percentile: by magnitudes instead of each end by itself"},
+    {.name = "percentile-guard",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(percentile_guard),
+     .help = "For method percentile: nothing is cut where that costs more than finer steps gain"},
+    {.name = "percentile-candidates",
+     .type = BY_OPT_NUMBERS,
+     .arg = "P[,P...]",
+     .min = 1e-9,
+     .max = 100,
+     .fallback = "99.99,99.999,99.99999",
+     AT(percentile_candidates),
+     .help = "For method layerwise-percentile: among what it chooses"},
+    {.name = "layerwise-metric",
+     .type = BY_OPT_CHOICE,
+     .arg = "NAME",
+     .choices = metrics,
+     .fallback = "mae",
+     AT(layerwise_metric),
+     .help = "For method layerwise-percentile: what it chooses by"},
+    {.name = "moving-average",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(moving_average),
+     .help = "For methods minmax and nonoverflow: means over the samples of their extremes"},
+    {.name = "entropy-bins",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 8,
+     .max = 65536,
+     .fallback = "128",
+     AT(entropy_bins),
+     .help = "For method entropy: bins of the histogram"},
+    {.name = "entropy-levels",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 2,
+     .max = 65536,
+     .fallback = "128",
+     AT(entropy_levels),
+     .help = "For method entropy: bins after quantization"},
+    {.name = "weight",
+     .letter = 'w',
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = weight_types,
+     .fallback = "int8",
+     AT(weight),
+     .help = "Type of weights"},
+    {.name = "weight-symmetric",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(weight_symmetric),
+     .help = "Zero point 0 of weights; the default of unsigned types is false"},
+    {.name = "weight-reduce-range",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(weight_reduce_range),
+     .help = "Weights use one bit less than their type has"},
+    {.name = "weight-scale",
+     .type = BY_OPT_CHOICE,
+     .arg = "KIND",
+     .choices = scales,
+     .fallback = "float32",
+     AT(weight_scale),
+     .help = "What scales of weights may be"},
+    {.name = "weight-granularity",
+     .type = BY_OPT_CHOICE,
+     .arg = "OF",
+     .choices = granularities,
+     .fallback = "tensor",
+     AT(weight_granularity),
+     .help = "How many weights share a scale"},
+    {.name = "group-size",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 2,
+     .max = 1 << 20,
+     .fallback = "128",
+     AT(group_size),
+     .help = "Weights of a group"},
+    {.name = "weight-method",
+     .type = BY_OPT_CHOICE,
+     .arg = "METHOD",
+     .choices = weight_methods,
+     .fallback = "minmax",
+     AT(weight_method),
+     .help = "How the range of weights is chosen"},
+    {.name = "weight-percentile",
+     .type = BY_OPT_NUMBER,
+     .arg = "PERCENT",
+     .min = 1e-9,
+     .max = 100,
+     .fallback = "99.999",
+     AT(weight_percentile),
+     .help = "For weight-method percentile: this share of the weights lies within the range"},
+    {.name = "bias",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = bias_types,
+     .fallback = "int32",
+     AT(bias),
+     .help = "Type of biases"},
+    {.name = "bias-scale",
+     .type = BY_OPT_CHOICE,
+     .arg = "KIND",
+     .choices = bias_scales,
+     .fallback = "as-weight",
+     AT(bias_scale),
+     .help = "What scales of their own of biases may be"},
+    {.name = "bias-method",
+     .type = BY_OPT_CHOICE,
+     .arg = "METHOD",
+     .choices = bias_methods,
+     .fallback = "as-weight",
+     AT(bias_method),
+     .help = "How the range of biases with a scale of their own is chosen"},
+    {.name = "bias-int16",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(bias_int16),
+     .help = "Biases of int32 have to fit 16 bits"},
+    {.name = "adjust-weight-for-bias",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(adjust_weight_for_bias),
+     .help = "Widen the scale of weights until the bias fits int32"},
+};
+
+const struct by_option_group by_recipe_types_group = BY_OPTION_GROUP("Types", types_rows);

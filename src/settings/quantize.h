@@ -1,0 +1,111 @@
+/*
+ * The options of quantization as rows, and the struct that they fill; the recipe that becomes of
+ * them is made in settings/recipe.
+ */
+#ifndef BY_SETTINGS_QUANTIZE_H
+#define BY_SETTINGS_QUANTIZE_H
+
+#include "settings/rules.h"
+#include "settings/settings.h"
+
+/* Values of --bias besides element types. */
+#define BY_BIAS_INT32     1000
+#define BY_BIAS_AS_WEIGHT 1001
+/* --rounding-samples by default. */
+#define BY_ROUNDING_SAMPLES 1024
+/* Values of --bias-scale and --bias-method. */
+#define BY_AS_WEIGHT 100
+
+struct by_recipe_settings {
+    /* --- Preset --- */
+    const char *preset;
+    int compat;
+    struct by_setting_pairs extra;
+    struct by_setting_texts notices; /* about options of Quark's */
+
+    /* --- Types --- */
+    int approach, format, domain;
+    int activation, activation_scale, activation_method;
+    bool activation_symmetric, activation_reduce_range;
+    double activation_headroom, percentile;
+    bool percentile_symmetric, percentile_guard, moving_average;
+    struct by_setting_numbers percentile_candidates;
+    int layerwise_metric;
+    int64_t entropy_bins, entropy_levels;
+    int weight, weight_scale, weight_method, weight_granularity;
+    bool weight_symmetric, weight_reduce_range;
+    int64_t group_size;
+    double weight_percentile;
+    int bias, bias_scale, bias_method;
+    bool bias_int16, adjust_weight_for_bias;
+
+    /* --- Floats and blocks --- */
+    int float_form;
+    int block_form;
+    bool float_clip;
+    int64_t block_size, block_axis;
+    int block_ties;
+    bool block_axis_everywhere, block_from_bf16;
+    struct { /* of Quark's attributes; 0: not given */
+        int method, bits, raised, element;
+    } quark_block;
+
+    /* --- Nodes --- */
+    int operators;
+    struct by_setting_texts op_types, extra_op_types, nodes, exclude, exclude_op_type;
+    struct by_setting_texts input_nodes, output_nodes, exclude_from;
+    struct by_setting_pairs exclude_between;
+    bool all_op_types, matmul_constant_only;
+    struct by_setting_pairs op_type_rules, node_rules, tensor_rules;
+    struct by_rule_list file_rules; /* of a file or of Quark's options */
+    struct by_span_list file_spans;
+
+    /* --- Pairs --- */
+    bool dedicated_pairs, dedicated_dq, keep_float_weights, keep_float_blocks, fold_relu,
+        align_elementwise;
+    bool keep_unquantized_chains;
+    struct by_setting_texts no_output_op_types, no_output_nodes, passthrough, fuse_between;
+    bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;
+    bool fuse_mul_add, fuse_blocks;
+
+    /* --- Graph --- */
+    bool optimize;
+    struct by_setting_texts passes;
+    int64_t opset;
+    int half_floats;
+
+    /* --- Solvers and hardware --- */
+    int cle;
+    const char *passes_from;
+    double cle_threshold;
+    int64_t cle_steps;
+    bool cle_stem;
+    int bias_correction;
+    int rounding;
+    double rounding_damping, rounding_mix;
+    int64_t rounding_starts, rounding_iterations;
+    int rounding_inputs;
+    bool rounding_biases, rounding_free, rounding_scales;
+    bool quark_adaquant; /* asked for scales by that name */
+    int64_t rounding_samples;
+    struct by_setting_texts rounding_op_types;
+    int hardware;
+    bool simulate_dpu;
+    struct by_setting_texts refine;
+    int64_t refine_rounds;
+
+    /* --- MatMulNBits --- */
+    int64_t nbits, nbits_group, nbits_accuracy_level;
+    bool nbits_symmetric;
+    int nbits_method;
+};
+
+/* Groups of the recipe; all are bound to one struct by_recipe_settings. */
+extern const struct by_option_group by_recipe_types_group, by_recipe_floats_group,
+    by_recipe_nodes_group, by_recipe_pairs_group, by_recipe_graph_group, by_recipe_hardware_group,
+    by_recipe_nbits_group;
+
+/* What they are bound to. */
+struct by_recipe_settings *by_recipe_settings_of(const struct by_config *config);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * Quark's dictionaries of fast fine-tuning and of GPTQ. Both say how integers of weights are found:
+ * the first trains them, which is solved here, so that most of its keys say how to do something
+ * that is not done. These are taken with a notice; where they would give the user something else
+ * than asked for, they are refused.
+ */
+#include "config/nodes.h"
+#include "settings/quark/alias.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum key_kind {
+    KEY_TAKEN, /* `take` reads it */
+    KEY_IDLE,  /* changes nothing: `why` */
+    KEY_CPU,   /* the same for anything but the CPU */
+    KEY_ONLY,  /* `only` is all that is done here, because of `why` */
+};
+
+struct key {
+    const char *name;
+    enum key_kind kind;
+    int (*take)(const struct by_aliasing *at, struct baryon_error *err);
+    const char *why, *only;
+};
+
+struct keys {
+    const struct key *rows;
+    size_t count;
+};
+
+#define TAKEN(key, function)                                                                       \
+    {                                                                                              \
+        .name = (key), .kind = KEY_TAKEN, .take = (function)                                       \
+    }
+#define IDLE(key, reason)                                                                          \
+    {                                                                                              \
+        .name = (key), .kind = KEY_IDLE, .why = (reason)                                           \
+    }
+#define CPU(key, reason)                                                                           \
+    {                                                                                              \
+        .name = (key), .kind = KEY_CPU, .why = (reason)                                            \
+    }
+#define ONLY(key, value, reason)                                                                   \
+    {                                                                                              \
+        .name = (key), .kind = KEY_ONLY, .why = (reason), .only = (value)                          \
+    }
+
+/* --- Notices --- */
+
+static int note(const struct by_aliasing *at, const char *keys, const char *why,
+                struct baryon_error *err)
+{
+    char text[1024];
+    struct by_setting_texts *notices = &at->settings->notices;
+    struct by_arena *arena = &at->config->arena;
+    snprintf(text, sizeof text, "%s: %s: no effect, %s", at->name, keys, why);
+    if (by_list_reserve(arena, notices, 1, sizeof *notices->at, err) < 0 ||
+        !(notices->at[notices->count] = by_arena_text(arena, text, strlen(text), err)))
+        return -1;
+    notices->count++;
+    return 0;
+}
+
+/* --- Reading keys --- */
+
+/* "perc_damp" is PercDamp: the fields of Quark's classes, and the keys of its dictionaries. */
+static bool is_key(const char *text, const char *name)
+{
+    for (; *text; text++) {
+        if (*text == '_')
+            continue;
+        if (tolower((unsigned char)*text) != tolower((unsigned char)*name))
+            return false;
+        name++;
+    }
+    return !*name;
+}
+
+static const struct key *find_key(const struct keys *keys, const char *text)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (is_key(text, keys->rows[i].name))
+            return &keys->rows[i];
+    return NULL;
+}
+
+static int unknown(const struct keys *keys, const struct by_doc_pair *pair,
+                   struct baryon_error *err)
+{
+    const char *names[64] = {0};
+    for (size_t i = 0; i < keys->count; i++)
+        names[i] = keys->rows[i].name;
+    return by_key_unknown(pair, names, err);
+}
+
+static bool is_none(const struct by_doc_node *value)
+{
+    return value->kind == BY_DOC_NULL ||
+           (value->kind == BY_DOC_SCALAR && !strcmp(value->text, "None"));
+}
+
+static bool is_idle(const struct key *key, const struct by_doc_node *value)
+{
+    if (key->kind == KEY_CPU)
+        return value->kind != BY_DOC_SCALAR || strcmp(value->text, "cpu") != 0;
+    return key->kind == KEY_IDLE;
+}
+
+static int take_only(const struct key *key, const struct by_doc_node *value,
+                     struct baryon_error *err)
+{
+    double number, wanted;
+    const bool numbers = value->kind == BY_DOC_SCALAR && key->only &&
+                         by_parse_double(value->text, &number) &&
+                         by_parse_double(key->only, &wanted);
+    if (numbers && number == wanted)
+        return 0;
+    by_node_fail(value, err, "%s: only %s is available", key->name, key->only ? key->only : "None");
+    return by_err_hint(err, "%s", key->why);
+}
+
+static int take_key(const struct by_aliasing *at, const struct key *key,
+                    const struct by_doc_node *value, struct baryon_error *err)
+{
+    const struct by_aliasing one = {.config = at->config,
+                                    .settings = at->settings,
+                                    .name = key->name,
+                                    .value = value,
+                                    .source = at->source,
+                                    .origin = at->origin};
+    if (key->kind == KEY_ONLY)
+        return take_only(key, value, err);
+    return key->kind == KEY_TAKEN ? key->take(&one, err) : 0;
+}
+
+/* One notice for all keys with the same reason. */
+static int note_idle(const struct by_aliasing *at, const struct keys *keys, const char *why,
+                     struct baryon_error *err)
+{
+    char list[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < at->value->count; i++) {
+        const struct by_doc_pair *pair = &at->value->pairs[i];
+        const struct key *key = find_key(keys, pair->key);
+        if (key && key->why == why && !is_none(pair->value) && is_idle(key, pair->value) &&
+            used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                     key->name);
+    }
+    return used ? note(at, list, why, err) : 0;
+}
+
+static int note_all(const struct by_aliasing *at, const struct keys *keys, struct baryon_error *err)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        size_t first = 0;
+        while (keys->rows[first].why != keys->rows[i].why)
+            first++;
+        if (first == i && keys->rows[i].why && note_idle(at, keys, keys->rows[i].why, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_keys(const struct by_aliasing *at, const struct keys *keys,
+                     struct baryon_error *err)
+{
+    const struct by_doc_node *map = at->value;
+    if (map->kind != BY_DOC_MAP)
+        return by_node_fail(map, err, "a map of %s, %s, ... is expected", keys->rows[0].name,
+                            keys->rows[1].name);
+    for (size_t i = 0; i < map->count; i++) {
+        const struct key *key = find_key(keys, map->pairs[i].key);
+        if (!key)
+            return unknown(keys, &map->pairs[i], err);
+        if (!is_none(map->pairs[i].value) && take_key(at, key, map->pairs[i].value, err) < 0)
+            return -1;
+    }
+    return note_all(at, keys, err);
+}
+
+static int set(const struct by_aliasing *at, const char *option, const char *value,
+               struct baryon_error *err)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s=%s", option, value);
+    return by_alias_set(at, text, err);
+}
+
+static int number_of(const struct by_aliasing *at, double *number, struct baryon_error *err)
+{
+    if (at->value->kind == BY_DOC_SCALAR && by_parse_double(at->value->text, number))
+        return 0;
+    return by_node_fail(at->value, err, "%s: a number is expected", at->name);
+}
+
+/* --- FastFinetune --- */
+
+static int take_algorithm(const struct by_aliasing *at, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *text = at->value->kind == BY_DOC_SCALAR ? at->value->text : "";
+    if (is_key(text, "adaround"))
+        return by_alias_set(at, "rounding=descent;rounding-scales=false", err);
+    at->settings->quark_adaquant = is_key(text, "adaquant");
+    if (at->settings->quark_adaquant)
+        return by_alias_set(at, "rounding=descent;rounding-scales=true", err);
+    return by_node_fail(at->value, err, "%s: %s is neither adaround nor adaquant", at->name,
+                        by_quote(quoted, text));
+}
+
+/* Quark means "all of them" by numbers such as 1e9: no more are taken by that than by default. */
+static int take_data_size(const struct by_aliasing *at, struct baryon_error *err)
+{
+    char text[32];
+    double count;
+    if (number_of(at, &count, err) < 0)
+        return -1;
+    if (!(count >= 1))
+        return by_node_fail(at->value, err, "%s: %s samples are none", at->name, at->value->text);
+    if (count >= BY_ROUNDING_SAMPLES)
+        return 0;
+    snprintf(text, sizeof text, "%lld", (long long)count);
+    return set(at, "?rounding-samples", text, err);
+}
+
+static int take_target(const struct by_aliasing *at, struct baryon_error *err)
+{
+    char solved[256] = "", left[256] = "";
+    const char **names;
+    size_t count, every = 0;
+    if (by_node_texts(&at->config->arena, at->value, &names, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const bool can = by_rounding_op(names[i]);
+        char *list = can ? solved : left;
+        const size_t used = strlen(list);
+        every += can;
+        snprintf(list + used, sizeof solved - used, "%s%s", used ? "," : "", names[i]);
+    }
+    if (!every)
+        return by_node_fail(at->value, err, "%s: only weights of %s are solved", at->name,
+                            BY_ROUNDING_OPS);
+    if (*left && note(at, left, "as their weights are rounded to the nearest", err) < 0)
+        return -1;
+    return every < BY_ROUNDING_OP_COUNT ? set(at, "?rounding-op-types", solved, err) : 0;
+}
+
+static const char trained[] = "as rounding is solved and nothing is trained";
+static const char machine[] = "as --threads, --max-memory and --provider say what may be used";
+static const char judged[] =
+    "as layers and the model with all its outputs are always judged on samples kept aside";
+static const char biases[] = "as biases are always solved with the weights";
+static const char in_front[] = "as what layers give is compared in front of their pairs";
+static const char in_order[] = "as layers are solved one behind the other";
+
+static const struct key fast_keys[] = {
+    TAKEN("OptimAlgorithm", take_algorithm),
+    TAKEN("DataSize", take_data_size),
+    TAKEN("TargetOpType", take_target),
+    IDLE("BatchSize", trained),
+    IDLE("NumBatches", trained),
+    IDLE("NumIterations", trained),
+    IDLE("LearningRate", trained),
+    IDLE("LRAdjust", trained),
+    IDLE("EarlyStop", trained),
+    IDLE("RegParam", trained),
+    IDLE("BetaRange", trained),
+    IDLE("WarmStart", trained),
+    IDLE("FixedSeed", trained),
+    IDLE("LogPeriod", trained),
+    CPU("OptimDevice", machine),
+    CPU("InferDevice", machine),
+    IDLE("MemOptLevel", machine),
+    IDLE("CacheDir", machine),
+    IDLE("SelectMaxMemLayer", machine),
+    IDLE("NumWorkers", machine),
+    IDLE("PinMemory", machine),
+    IDLE("UseGDS", machine),
+    IDLE("DynamicBatch", machine),
+    IDLE("SelectiveUpdate", judged),
+    IDLE("OutputIndex", judged),
+    IDLE("UpdateBias", biases),
+    IDLE("OutputQDQ", in_front),
+    IDLE("Parallel", in_order),
+    ONLY("DropRatio", "1", "layers are solved on what they read in the quantized model"),
+    ONLY("RefModelPath", NULL, "the float model itself says what layers are to give"),
+};
+
+int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err)
+{
+    static const struct keys keys = {fast_keys, sizeof fast_keys / sizeof *fast_keys};
+    if (by_alias_set(at, "rounding=descent", err) < 0)
+        return -1;
+    return take_keys(at, &keys, err);
+}
+
+void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out)
+{
+    struct by_tensor_spec weight = {0};
+    by_spec_set_type(&weight, settings->weight);
+    if (settings->rounding == BY_ROUNDING_DESCENT)
+        by_str_printf(out, "{\"OptimAlgorithm\": \"%s\"}",
+                      settings->rounding_scales || weight.format ? "adaquant" : "adaround");
+}
+
+/* --- GPTQParams --- */
+
+static int take_bits(const struct by_aliasing *at, struct baryon_error *err)
+{
+    double bits;
+    if (number_of(at, &bits, err) < 0)
+        return -1;
+    if (bits == 8)
+        return by_alias_set(at, "?weight=int8", err);
+    if (bits == 4)
+        return by_alias_set(at, "weight=int4", err);
+    if (bits == 3)
+        return by_alias_set(at, "weight=int3", err);
+    if (bits == 2)
+        return by_alias_set(at, "weight=int2", err);
+    return by_node_fail(at->value, err, "%s: only 2, 3, 4 and 8 are available", at->name);
+}
+
+static int take_group_size(const struct by_aliasing *at, struct baryon_error *err)
+{
+    double size;
+    if (number_of(at, &size, err) < 0)
+        return -1;
+    if (size == -1)
+        return 0;
+    if (by_alias_set(at, "weight-granularity=group", err) < 0)
+        return -1;
+    return set(at, "group-size", at->value->text, err);
+}
+
+static int take_damping(const struct by_aliasing *at, struct baryon_error *err)
+{
+    double share;
+    if (number_of(at, &share, err) < 0)
+        return -1;
+    return set(at, "?rounding-damping", at->value->text, err);
+}
+
+static int take_switch(const struct by_aliasing *at, const char *on, const char *off,
+                       struct baryon_error *err)
+{
+    bool flag;
+    if (by_node_flag(at->value, &flag, err) < 0)
+        return -1;
+    return by_alias_set(at, flag ? on : off, err);
+}
+
+static int take_per_channel(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return take_switch(at, "weight-granularity=channel", NULL, err);
+}
+
+static int take_symmetric(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return take_switch(at, NULL, "weight-symmetric=false", err);
+}
+
+static int take_mse(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return take_switch(at, "weight-method=minmse", NULL, err);
+}
+
+static const char columns[] =
+    "as the integers are the same for any block, and columns of large inputs always come first";
+
+static const struct key gptq_keys[] = {
+    TAKEN("Bits", take_bits),        TAKEN("GroupSize", take_group_size),
+    TAKEN("PercDamp", take_damping), TAKEN("PerChannel", take_per_channel),
+    TAKEN("MSE", take_mse),          TAKEN("WeightSymmetric", take_symmetric),
+    IDLE("BlockSize", columns),      IDLE("ActOrder", columns),
+};
+
+int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err)
+{
+    static const struct keys keys = {gptq_keys, sizeof gptq_keys / sizeof *gptq_keys};
+    return take_keys(at, &keys, err);
+}

@@ -1,0 +1,303 @@
+/* Quark's options whose values are more than a word or a list. */
+#include "config/nodes.h"
+#include "settings/quark/alias.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct by_arena *arena_of(const struct by_aliasing *at)
+{
+    return &at->config->arena;
+}
+
+int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return by_spans_read(arena_of(at), at->value, at->origin, false, &at->settings->file_spans,
+                         err);
+}
+
+/* --- TensorQuantOverrides: {tensor: [{quant_type, symmetric, scale, ...}, one for each channel]}
+ */
+
+static struct by_doc_node *number_node(struct by_arena *arena, const struct by_doc_node *place,
+                                       struct baryon_error *err)
+{
+    struct by_doc_node *list = BY_ARENA_NEW(arena, struct by_doc_node, err);
+    if (!list)
+        return NULL;
+    *list = (struct by_doc_node){.kind = BY_DOC_LIST, .line = place->line, .column = place->column};
+    list->items = by_arena_alloc(arena, place->count, sizeof(struct by_doc_node *), err);
+    return list->items ? list : NULL;
+}
+
+/* The values that a key has in all maps of a list; empty when none has it. */
+static int gather(struct by_arena *arena, const struct by_doc_node *list, const char *key,
+                  struct by_doc_node **gathered, struct baryon_error *err)
+{
+    *gathered = number_node(arena, list, err);
+    if (!*gathered)
+        return -1;
+    for (size_t i = 0; i < list->count; i++) {
+        struct by_doc_node *value = by_doc_get(list->items[i], key);
+        if (value)
+            (*gathered)->items[(*gathered)->count++] = value;
+    }
+    if ((*gathered)->count && (*gathered)->count != list->count)
+        return by_node_fail(list, err, "%s is not in all of its maps", key);
+    return 0;
+}
+
+static int add_pair(struct by_doc_node *map, const char *key, struct by_doc_node *value)
+{
+    map->pairs[map->count++] = (struct by_doc_pair){key, value, value->line, value->column};
+    return 0;
+}
+
+/* rmin and rmax become range. */
+static int add_range(struct by_arena *arena, const struct by_doc_node *first,
+                     struct by_doc_node *map, struct baryon_error *err)
+{
+    struct by_doc_node *low = by_doc_get(first, "rmin"), *high = by_doc_get(first, "rmax");
+    if (!low && !high)
+        return 0;
+    if (!low || !high)
+        return by_node_fail(first, err, "rmin and rmax belong together");
+    struct by_doc_node *range = BY_ARENA_NEW(arena, struct by_doc_node, err);
+    if (!range)
+        return -1;
+    *range = (struct by_doc_node){
+        .kind = BY_DOC_LIST, .count = 2, .line = low->line, .column = low->column};
+    range->items = by_arena_alloc(arena, 2, sizeof(struct by_doc_node *), err);
+    if (!range->items)
+        return -1;
+    range->items[0] = low;
+    range->items[1] = high;
+    return add_pair(map, "range", range);
+}
+
+static int check_override_keys(const struct by_doc_node *map, struct baryon_error *err)
+{
+    static const char *const known[] = {"quant_type", "symmetric",  "reduce_range",
+                                        "scale",      "zero_point", "axis",
+                                        "rmin",       "rmax",       NULL};
+    for (size_t i = 0; i < map->count; i++) {
+        size_t k = 0;
+        while (known[k] && strcmp(known[k], map->pairs[i].key) != 0)
+            k++;
+        if (!known[k])
+            return by_key_unknown(&map->pairs[i], known, err);
+    }
+    return 0;
+}
+
+/* The overrides of a tensor as the map that `tensors:` would have. */
+static int as_rule(struct by_arena *arena, const struct by_doc_node *list,
+                   struct by_doc_node **rule, struct baryon_error *err)
+{
+    static const char *const same[] = {"symmetric", "reduce_range", "axis"};
+    struct by_doc_node *scales, *zeros, *value;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i]->kind != BY_DOC_MAP)
+            return by_node_fail(list->items[i], err, "a map of quant_type, scale, ... is expected");
+        else if (check_override_keys(list->items[i], err) < 0)
+            return -1;
+    struct by_doc_node *map = BY_ARENA_NEW(arena, struct by_doc_node, err);
+    if (!map)
+        return -1;
+    *map = (struct by_doc_node){.kind = BY_DOC_MAP, .line = list->line, .column = list->column};
+    map->pairs = by_arena_alloc(arena, 8, sizeof *map->pairs, err);
+    if (!map->pairs || gather(arena, list, "scale", &scales, err) < 0 ||
+        gather(arena, list, "zero_point", &zeros, err) < 0)
+        return -1;
+    const struct by_doc_node *first = list->items[0];
+    if ((value = by_doc_get(first, "quant_type")) != NULL)
+        add_pair(map, "type", value);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if ((value = by_doc_get(first, same[i])) != NULL)
+            add_pair(map, same[i], value);
+    if (scales->count)
+        add_pair(map, "scale", scales);
+    if (zeros->count)
+        add_pair(map, "zero_point", zeros);
+    *rule = map;
+    return add_range(arena, first, map, err);
+}
+
+int by_alias_overrides(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const struct by_doc_node *map = at->value;
+    if (map->kind != BY_DOC_MAP)
+        return by_node_fail(map, err, "a map of tensors to lists of maps is expected");
+    for (size_t i = 0; i < map->count; i++) {
+        struct by_doc_node *rule = NULL;
+        const struct by_doc_node *list = map->pairs[i].value;
+        if (list->kind != BY_DOC_LIST || !list->count)
+            return by_node_fail(list, err, "a list of maps is expected");
+        if (as_rule(arena_of(at), list, &rule, err) < 0 ||
+            by_rule_read(arena_of(at), BY_RULE_TENSOR, map->pairs[i].key, rule, at->origin,
+                         &at->settings->file_rules, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* MixedPrecisionTensor: {type: [tensors]} */
+int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const struct by_doc_node *map = at->value;
+    if (map->kind != BY_DOC_MAP)
+        return by_node_fail(map, err, "a map of types to lists of tensors is expected");
+    for (size_t i = 0; i < map->count; i++) {
+        const char **names;
+        size_t count;
+        const struct by_doc_node type = {.kind = BY_DOC_SCALAR,
+                                         .text = map->pairs[i].key,
+                                         .line = map->pairs[i].line,
+                                         .column = map->pairs[i].column};
+        if (by_node_texts(arena_of(at), map->pairs[i].value, &names, &count, err) < 0)
+            return -1;
+        for (size_t k = 0; k < count; k++)
+            if (by_rule_read(arena_of(at), BY_RULE_TENSOR, names[k], &type, at->origin,
+                             &at->settings->file_rules, err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* MatMulNBitsParams: {Algorithm, GroupSize, Symmetric, Bits, AccuracyLevel} */
+int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err)
+{
+    static const char *const keys[] = {"Algorithm", "GroupSize",     "Symmetric",
+                                       "Bits",      "AccuracyLevel", NULL};
+    static const char *const options[] = {"nbits-method", "nbits-group", "nbits-symmetric", "nbits",
+                                          "nbits-accuracy-level"};
+    const struct by_doc_node *map = at->value;
+    if (map->kind != BY_DOC_MAP)
+        return by_node_fail(map, err, "a map of GroupSize, Bits, ... is expected");
+    for (size_t i = 0; i < map->count; i++) {
+        char set[128];
+        size_t k = 0;
+        const struct by_doc_node *value = map->pairs[i].value;
+        while (keys[k] && strcmp(keys[k], map->pairs[i].key) != 0)
+            k++;
+        if (!keys[k])
+            return by_key_unknown(&map->pairs[i], keys, err);
+        if (value->kind != BY_DOC_SCALAR)
+            return by_node_fail(value, err, "a single value is expected");
+        const char *text = value->text;
+        if (k == 0 && !strcmp(text, "GPTQ")) {
+            if (by_alias_set(at, "nbits-method=rtn;rounding=gptq", err) < 0)
+                return -1;
+            continue;
+        }
+        if (k == 0)
+            text = !strcmp(text, "DEFAULT") ? "rtn" : !strcmp(text, "HQQ") ? "hqq" : text;
+        if (k == 2)
+            text = !strcmp(text, "True") ? "true" : !strcmp(text, "False") ? "false" : text;
+        snprintf(set, sizeof set, "%s=%s", options[k], text);
+        if (by_alias_set(at, set, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* RandomDataReaderInputShape: {input: [1, 3, 224, 224]} gives open dimensions their sizes. */
+int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const struct by_doc_node *map = at->value;
+    const struct by_option *shape = by_config_find(at->config, "shape");
+    if (!shape)
+        return by_fail(err, BARYON_ERR_USAGE, "has no meaning here");
+    if (map->kind != BY_DOC_MAP)
+        return by_node_fail(map, err, "a map of inputs to lists of sizes is expected");
+    for (size_t i = 0; i < map->count; i++) {
+        const struct by_doc_node *sizes = map->pairs[i].value;
+        if (sizes->kind != BY_DOC_LIST)
+            return by_node_fail(sizes, err, "a list of sizes is expected");
+        for (size_t k = 0; k < sizes->count; k++) {
+            char text[512];
+            const struct by_doc_node *size = sizes->items[k];
+            snprintf(text, sizeof text, "%s:%zu=%s", map->pairs[i].key, k,
+                     size->kind == BY_DOC_SCALAR ? size->text : "");
+            char *kept = by_arena_text(arena_of(at), text, strlen(text), err);
+            if (!kept || by_config_set(at->config, shape, kept, NULL, at->source, err) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* RemoveQDQBetweenOps: [[Mul, Add], ...] */
+int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const struct by_doc_node *list = at->value;
+    if (list->kind != BY_DOC_LIST)
+        return by_node_fail(list, err, "a list of pairs of operators is expected");
+    for (size_t i = 0; i < list->count; i++) {
+        char set[256];
+        const char **names;
+        size_t count;
+        if (by_node_texts(arena_of(at), list->items[i], &names, &count, err) < 0)
+            return -1;
+        if (count != 2)
+            return by_node_fail(list->items[i], err, "a pair of operators is expected");
+        snprintf(set, sizeof set, "fuse-between=%s>%s", names[0], names[1]);
+        if (by_alias_set(at, set, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* CopySharedInit, CopyBiasInit: [] is all operators, None is off; parts of them are not done. */
+int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err)
+{
+    return by_node_fail(at->value, err,
+                        "a list of operators is not available yet, but shared "
+                        "constants are copied wherever that is needed");
+}
+
+/* A file; or one of Quark's own lists, whose passes run here by themselves. Like Quark it leaves
+ * out the passes that would run otherwise. */
+int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".json"};
+    const struct by_doc_node *value = at->value;
+    char set[4096];
+    if (value->kind == BY_DOC_NULL)
+        return 0;
+    if (value->kind != BY_DOC_SCALAR || !*value->text)
+        return by_node_fail(value, err, "%s: the path of a file of passes is expected", at->name);
+    const char *end = strrchr(value->text, '.');
+    for (size_t i = 0; end && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(end, ends[i]) == 0) {
+            if (snprintf(set, sizeof set, "passes-from=%s", value->text) >= (int)sizeof set ||
+                strchr(value->text, ';'))
+                return by_node_fail(value, err, "%s: such a path is not taken", at->name);
+            return by_alias_set(at, set, err) < 0 ? -1 : by_alias_set(at, "?optimize=false", err);
+        }
+    return by_node_fail(value, err,
+                        "%s is no file of passes (.yaml, .yml, .json); Quark's lists by name run "
+                        "here by themselves, leave it out",
+                        at->name);
+}
+
+/* "CPUExecutionProvider" is cpu. */
+int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err)
+{
+    const char **names;
+    size_t count;
+    if (by_node_texts(arena_of(at), at->value, &names, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        char set[128] = "provider=";
+        size_t used = strlen(set);
+        const char *end = strstr(names[i], "ExecutionProvider");
+        const size_t length = end ? (size_t)(end - names[i]) : strlen(names[i]);
+        for (size_t k = 0; k < length && used + 1 < sizeof set; k++)
+            set[used++] = (char)tolower((unsigned char)names[i][k]);
+        if (by_alias_set(at, set, err) < 0)
+            return -1;
+    }
+    return 0;
+}

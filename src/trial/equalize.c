@@ -1,0 +1,255 @@
+#include "trial/equalize.h"
+
+#include "solve/bias_correct.h"
+#include "solve/cle.h"
+#include "trial/biases.h"
+#include "trial/trial.h"
+
+#define GAIN 0.1 /* dB that a change of the model has to bring */
+/* The same where rounding is solved behind it, which makes up for much of that by itself. */
+#define GAIN_OF_SOLVED 1.5
+/* Standard errors by which another way has to be better where weights are floats or blocks: what
+ * has exponents of its own gains little by it, and may lose much. */
+#define CERTAIN 2
+#define WORTH   1.0 /* bits of spread below which there is nothing to win by trying */
+
+/* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
+ * more than this, for every way. */
+#define NODES_MOST 3000
+
+/* --- Which way --- */
+
+/* Equalizations are tried as far as they are not the same as another one: the ways that keep the
+ * float model what it is, and where Relu6 gains nothing by its own limits, the others. Biases are
+ * corrected or not behind that, with the best. */
+static size_t later_count(const struct by_cle_report *survey)
+{
+    if (!survey->relu6)
+        return 0;
+    return survey->relu6 == survey->pairs ? 1 : 2;
+}
+
+static bool has_exponents(const struct by_quantization *q)
+{
+    return q->options->recipe->weight.format != NULL;
+}
+
+/* Where nothing has a range, samples are only looked at for layers whose biases can be corrected:
+ * without any there is nothing to tell ways by. */
+static int judges_biases(const struct by_quantization *q, bool *judges, struct baryon_error *err)
+{
+    struct by_bias_job job;
+    *judges =
+        q->options->recipe->bias_correction == BY_BIASES_AUTO && q->plan->node_count <= NODES_MOST;
+    if (!*judges || by_recipe_has_ranges(q->options->recipe))
+        return 0;
+    const int status = by_bias_survey(q->plan, &job, err);
+    *judges = status == 0 && job.layer_count > 0;
+    by_bias_close(&job);
+    return status;
+}
+
+/* By so many dB, and by more than chance, in so many standard errors. */
+static bool is_better_by(double least, const struct by_trial_score *one,
+                         const struct by_trial_score *other, double errors)
+{
+    if (one->lost || other->lost)
+        return other->lost && !one->lost;
+    const size_t count = one->count < other->count ? one->count : other->count;
+    const struct by_gain gain = by_judge_gain(one->each, other->each, count);
+    return gain.decibels > least && gain.decibels > errors * gain.error;
+}
+
+static bool is_better(const struct by_trial_score *one, const struct by_trial_score *other,
+                      double errors)
+{
+    return is_better_by(GAIN, one, other, errors);
+}
+
+static int choose_later(struct by_trial *trial, size_t more, double errors,
+                        struct by_trial_way *best, struct baryon_error *err)
+{
+    const bool corrects = best->corrects;
+    const struct by_trial_way ways[] = {*best, {BY_CLE_REPLACE, corrects}, {BY_CLE_KEEP, corrects}};
+    struct by_trial_score scores[3];
+    size_t place = 0;
+    if (by_trial_contest(trial, ways, 1 + more, scores, err) < 0)
+        return -1;
+    for (size_t i = 1; i <= more; i++)
+        if (is_better(&scores[i], &scores[place], errors))
+            place = i;
+    *best = ways[place];
+    return 0;
+}
+
+/* An equalization that keeps the float model what it is mostly helps, but solved rounding less, and
+ * floats and blocks by chance. */
+static bool prefers_off(const struct by_quantization *q, const struct by_trial_score *exact,
+                        const struct by_trial_score *off)
+{
+    if (by_trial_before_rounding(q->options->recipe))
+        return !is_better_by(GAIN_OF_SOLVED, exact, off, has_exponents(q) ? CERTAIN : 0.5);
+    return has_exponents(q) ? !is_better(exact, off, CERTAIN) : is_better(off, exact, 0.5);
+}
+
+static int choose(const struct by_quantization *q, struct by_trial *trial,
+                  const struct by_cle_report *survey, struct by_trial_way *best,
+                  struct baryon_error *err)
+{
+    const size_t more = later_count(survey);
+    const struct by_trial_way ways[] = {{BY_CLE_EXACT, best->corrects},
+                                        {BY_CLE_OFF, best->corrects}};
+    struct by_trial_score scores[2];
+    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
+        return -1;
+    *best = ways[prefers_off(q, &scores[0], &scores[1])];
+    if (best->mode == BY_CLE_OFF && by_trial_before_rounding(q->options->recipe))
+        return 0;
+    return more && !is_better(&scores[0], &scores[1], 0)
+               ? choose_later(trial, more, has_exponents(q) ? CERTAIN : 1, best, err)
+               : 0;
+}
+
+static int choose_biases(const struct by_quantization *q, struct by_trial *trial,
+                         struct by_trial_way *best, struct baryon_error *err)
+{
+    const struct by_trial_way ways[] = {*best, {best->mode, !best->corrects}};
+    struct by_trial_score scores[2];
+    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
+        return -1;
+    *best = ways[is_better(&scores[1], &scores[0], has_exponents(q) ? CERTAIN : 0.5)];
+    return 0;
+}
+
+/* --- The stage --- */
+
+static int refuse_stats(const struct by_quantization *q, struct baryon_error *err)
+{
+    if (q->options->recipe->cle == BY_CLE_AUTO) {
+        by_log(q->options->log, BY_LOG_NOTICE,
+               "no equalization: statistics of an earlier run are of the model as it is");
+        return 0;
+    }
+    by_fail(err, BARYON_ERR_USAGE,
+            "equalization changes what flows through the model, statistics of an earlier run do "
+            "not hold then");
+    return by_err_hint(err, "give samples (--data) instead of --stats, or --cle off");
+}
+
+/* Samples of a program that come only once are for calibration. */
+static int refuse_once(const struct by_quantization *q, struct baryon_error *err)
+{
+    if (q->options->recipe->cle == BY_CLE_AUTO) {
+        by_log(q->options->log, BY_LOG_NOTICE, "no equalization: the samples come only once");
+        return 0;
+    }
+    by_fail(err, BARYON_ERR_USAGE, "equalization needs samples twice, and these come only once");
+    return by_err_hint(err, "give a function that begins again, or cle off");
+}
+
+/* How many ways there are to try, at most. */
+static size_t count_ways(const struct by_quantization *q, const struct by_cle_report *survey,
+                         bool biases)
+{
+    const bool judged = q->options->recipe->cle == BY_CLE_AUTO;
+    return (judged ? 2 + later_count(survey) : 0) + (biases ? 2 - judged : 0);
+}
+
+static int try_all(const struct by_quantization *q, struct by_trial *trial,
+                   const struct by_cle_report *survey, bool biases, struct by_trial_way *way,
+                   struct baryon_error *err)
+{
+    if (way->mode == BY_CLE_AUTO && choose(q, trial, survey, way, err) < 0)
+        return -1;
+    return biases ? choose_biases(q, trial, way, err) : 0;
+}
+
+static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs,
+                 bool biases)
+{
+    by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
+           by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
+    if (biases)
+        by_log(q->options->log, BY_LOG_INFO, "biases %s", way->corrects ? "corrected" : "kept");
+}
+
+static int equalize(struct by_quantization *q, const struct by_cle_report *survey,
+                    enum by_cle_mode mode, bool *changed, struct baryon_error *err)
+{
+    /* Solving finds biases: what comes nearest to that are corrected ones. */
+    const bool solved = by_trial_before_rounding(q->options->recipe);
+    struct by_trial_way way = {mode, solved || q->corrects};
+    struct by_trial *trial;
+    bool biases;
+    if (judges_biases(q, &biases, err) < 0 ||
+        by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0)
+        return -1;
+    int status = try_all(q, trial, survey, biases, &way, err);
+    if (status == 0 && way.mode != BY_CLE_OFF) {
+        *changed = true;
+        status = by_trial_equalize(q->plan, by_trial_seen(trial), way.mode, err);
+        q->begun = by_trial_take_seen(trial, way.mode);
+    }
+    by_trial_close(trial);
+    if (!solved)
+        q->corrects = way.corrects;
+    if (status == 0)
+        tell(q, &way, survey->pairs, biases);
+    return status;
+}
+
+/* Nothing is to be equalized, but whether biases of floats and blocks gain is judged as well. */
+static int leave(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
+                 struct baryon_error *err)
+{
+    const struct by_quantize_options *options = q->options;
+    const struct by_input_callback *samples = options->calibrate.samples;
+    const bool again = samples ? samples->rewind != NULL : !options->stats;
+    bool biases;
+    if (!has_exponents(q) || !again)
+        return 0;
+    if (judges_biases(q, &biases, err) < 0)
+        return -1;
+    return biases ? equalize(q, survey, BY_CLE_OFF, changed, err) : 0;
+}
+
+/* What is seen without samples says that it is not worth trying. */
+static bool is_worth(const struct by_quantization *q, const struct by_cle_report *survey)
+{
+    const struct by_log *log = q->options->log;
+    if (q->options->recipe->cle != BY_CLE_AUTO)
+        return true;
+    if (survey->spread < WORTH)
+        by_log(log, BY_LOG_INFO,
+               "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
+               survey->spread, survey->pairs + survey->stems);
+    else if (q->plan->node_count > NODES_MOST)
+        by_log(log, BY_LOG_NOTICE,
+               "equalization is not tried, since ONNX Runtime takes minutes to open a quantized "
+               "model of %zu nodes; --cle exact equalizes without trying",
+               q->plan->node_count);
+    return survey->spread >= WORTH && q->plan->node_count <= NODES_MOST;
+}
+
+int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *err)
+{
+    const enum by_cle_mode mode = q->options->recipe->cle;
+    const struct by_input_callback *samples = q->options->calibrate.samples;
+    struct by_cle_report survey = {0};
+    *changed = false;
+    if (mode == BY_CLE_OFF)
+        return leave(q, &survey, changed, err);
+    if (by_cle_survey(q->plan, &survey, err) < 0)
+        return -1;
+    if ((!survey.pairs && !survey.stems) || !is_worth(q, &survey))
+        return leave(q, &survey, changed, err);
+    if (q->options->stats)
+        return refuse_stats(q, err);
+    if (q->options->recipe->approach != BY_APPROACH_STATIC ||
+        !by_recipe_needs_data(q->options->recipe)) {
+        *changed = true; /* no range of an activation is to be kept */
+        return by_trial_equalize(q->plan, NULL, mode, err);
+    }
+    return samples && !samples->rewind ? refuse_once(q, err)
+                                       : equalize(q, &survey, mode, changed, err);
+}

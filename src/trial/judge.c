@@ -1,0 +1,572 @@
+#include "trial/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MANY_NODES 4000
+
+struct kept {
+    struct by_arena arena; /* of what is wanted */
+    const char *name;
+    struct by_array *inputs; /* one a port, without data where that is in a file */
+    struct by_parked *parked;
+    struct by_parked *wanted; /* the reference's outputs, those of float types with data */
+    size_t wanted_count;
+};
+
+struct by_judge {
+    struct by_session_options session_options;
+    struct by_session *session; /* of the reference; NULL: it has done its work */
+    struct by_input *input;     /* as long as it has not */
+    uint64_t next;              /* sample to read */
+    size_t port_count;
+    struct by_depot *depot, *own; /* where all waits; `own`: ours */
+    struct by_arena arena;        /* of samples */
+    /* Of the caller's depot, a sample that is shown; one reader at a time. */
+    struct by_array *shown;
+    struct by_unpark_room *rooms;
+    struct kept *kept;
+    size_t count;  /* of kept */
+    size_t looks;  /* the first ones */
+    size_t firsts; /* so many of them are the first ones of the data, too */
+    size_t first;  /* those from here on judge */
+    size_t most;   /* that there is room for */
+    uint64_t before;
+};
+
+/* --- Samples --- */
+
+/* Names are the session's, which samples outlive. */
+static int park(struct by_judge *judge, struct by_parked *parked, struct by_arena *arena,
+                const struct by_array *array, bool cold, struct baryon_error *err)
+{
+    struct by_array named = *array;
+    named.name = by_arena_text(arena, array->name, strlen(array->name), err);
+    return named.name ? by_park(judge->depot, &named, cold, parked, err) : -1;
+}
+
+/* What comes to an end half way is released with the judge. */
+static int take(struct by_judge *judge, struct kept *kept, const struct by_sample *sample,
+                struct baryon_error *err)
+{
+    const size_t ports = judge->port_count;
+    struct by_arena *arena = &judge->arena;
+    by_arena_init(&kept->arena, 0);
+    judge->count++;
+    kept->name = by_arena_text(arena, sample->name, strlen(sample->name), err);
+    kept->inputs = by_arena_alloc(arena, ports, sizeof *kept->inputs, err);
+    kept->parked = by_arena_alloc(arena, ports, sizeof *kept->parked, err);
+    if (!kept->name || !kept->inputs || !kept->parked)
+        return -1;
+    for (size_t i = 0; i < ports; i++) {
+        if (park(judge, &kept->parked[i], arena, &sample->arrays[i], true, err) < 0)
+            return -1;
+        kept->inputs[i] = kept->parked[i].array;
+    }
+    return 0;
+}
+
+static int keep(struct by_judge *judge, struct baryon_error *err)
+{
+    struct by_sample sample;
+    by_sample_init(&sample);
+    int status = by_input_get_into(judge->input, judge->next++, &sample, err);
+    if (status == 0 && sample.arrays)
+        status = take(judge, &judge->kept[judge->count], &sample, err);
+    by_sample_release(&sample);
+    if (judge->count == judge->next)
+        judge->firsts = judge->count;
+    return status;
+}
+
+static int keep_until(struct by_judge *judge, size_t count, struct baryon_error *err)
+{
+    while (judge->count < count && judge->next < by_input_count(judge->input))
+        if (keep(judge, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Begins with those that judge. */
+static int pass_over(struct by_judge *judge, size_t most, struct baryon_error *err)
+{
+    if (by_input_find_count(judge->input, err) < 0)
+        return -1;
+    const uint64_t all = by_input_count(judge->input);
+    const uint64_t share = all > 1 && all / 4 == 0 ? 1 : all / 4;
+    judge->before = share ? all - (share < most ? share : most) : 0;
+    judge->next = judge->before;
+    return 0;
+}
+
+static int read_samples(struct by_judge *judge, const struct by_judge_options *options,
+                        struct baryon_error *err)
+{
+    const size_t judging = options->most > options->aside ? options->most : options->aside;
+    judge->kept = by_alloc_zero(options->look + judging + 1, sizeof *judge->kept, err);
+    if (!judge->kept ||
+        by_input_open_for(&judge->input, judge->session, options->samples, options->data,
+                          &options->input, err) < 0 ||
+        (options->last && pass_over(judge, options->aside, err) < 0) ||
+        keep_until(judge, options->look + options->aside, err) < 0)
+        return -1;
+    const bool fewer = options->shares && judge->count < options->look + options->aside;
+    const size_t share = judge->count / 4 < options->aside ? judge->count / 4 : options->aside;
+    const size_t look = fewer ? judge->count - share : options->look;
+    judge->looks = judge->count < look ? judge->count : look;
+    judge->first = judge->count > judge->looks ? judge->looks : 0;
+    judge->most = options->look + judging;
+    return 0;
+}
+
+int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err)
+{
+    if (!judge->first) /* those to look at judge: there are no others */
+        return 0;
+    const size_t wanted = judge->first + count;
+    return keep_until(judge, wanted < judge->most ? wanted : judge->most, err);
+}
+
+uint64_t by_judge_before(const struct by_judge *judge)
+{
+    return judge->before;
+}
+
+uint64_t by_judge_sample_bytes(const struct by_judge *judge)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; judge->count && i < judge->port_count; i++)
+        bytes += judge->kept[0].inputs[i].size;
+    return bytes;
+}
+
+/* From the file, where the sample is there. */
+static int show(const struct by_judge *judge, const struct kept *kept,
+                const struct by_array **arrays, struct baryon_error *err)
+{
+    *arrays = kept->inputs;
+    if (judge->own)
+        return 0;
+    *arrays = judge->shown;
+    for (size_t i = 0; i < judge->port_count; i++)
+        if (by_unpark(judge->depot, &kept->parked[i], &judge->rooms[i], &judge->shown[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Arrays go by name to whoever looks. */
+static int next_look(void *context, const struct by_array **arrays, size_t *count,
+                     const char **name, struct baryon_error *err)
+{
+    struct by_judge_reader *reader = context;
+    const struct by_judge *judge = reader->judge;
+    if (reader->next >= judge->looks)
+        return 0;
+    const struct kept *kept = &judge->kept[reader->next++];
+    *count = judge->port_count;
+    *name = kept->name;
+    return show(judge, kept, arrays, err);
+}
+
+static int look_again(void *context, struct baryon_error *err)
+{
+    struct by_judge_reader *reader = context;
+    (void)err;
+    reader->next = 0;
+    return 0;
+}
+
+void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
+                   struct by_input_callback *callback)
+{
+    *reader = (struct by_judge_reader){.judge = judge};
+    *callback = (struct by_input_callback){
+        .next = next_look, .rewind = look_again, .context = reader, .count = judge->looks};
+}
+
+size_t by_judge_kept(const struct by_judge *judge)
+{
+    return judge->count;
+}
+
+const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count)
+{
+    *count = judge->port_count;
+    return judge->kept[sample].inputs;
+}
+
+const struct by_parked *by_judge_parked(const struct by_judge *judge, size_t sample, size_t *count)
+{
+    *count = judge->port_count;
+    return judge->kept[sample].parked;
+}
+
+size_t by_judge_looks(const struct by_judge *judge)
+{
+    return judge->looks;
+}
+
+bool by_judge_looks_are_first(const struct by_judge *judge)
+{
+    return judge->firsts >= judge->looks;
+}
+
+size_t by_judge_count(const struct by_judge *judge)
+{
+    return judge->count - judge->first;
+}
+
+/* --- The reference --- */
+
+static int open_depot(struct by_judge *judge, const struct by_judge_options *options,
+                      struct baryon_error *err)
+{
+    const struct by_depot_options all = {.budget = UINT64_MAX};
+    judge->depot = options->depot;
+    if (judge->depot)
+        return 0;
+    if (by_depot_open(&judge->own, &all, err) < 0)
+        return -1;
+    judge->depot = judge->own;
+    return 0;
+}
+
+int by_judge_open(struct by_judge **out, struct baryon_model *reference,
+                  const struct by_judge_options *options, struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_judge *judge = by_alloc_zero(1, sizeof *judge, err);
+    if (!judge)
+        return -1;
+    by_arena_init(&judge->arena, 0);
+    judge->session_options = options->session;
+    judge->session_options.threads = 1;
+    judge->session_options.branches = judge->session_options.cuts = 0;
+    if (open_depot(judge, options, err) < 0 ||
+        by_session_open_model(&judge->session, reference, 0, &judge->session_options, err) < 0) {
+        by_judge_close(judge);
+        return -1;
+    }
+    by_session_inputs(judge->session, &judge->port_count);
+    judge->shown = by_arena_alloc(&judge->arena, judge->port_count, sizeof *judge->shown, err);
+    judge->rooms = by_arena_alloc(&judge->arena, judge->port_count, sizeof *judge->rooms, err);
+    if (!judge->shown || !judge->rooms) {
+        by_judge_close(judge);
+        return -1;
+    }
+    if (read_samples(judge, options, err) < 0) {
+        by_judge_close(judge);
+        return -1;
+    }
+    *out = judge;
+    return 0;
+}
+
+static void release(struct by_judge *judge, struct kept *kept)
+{
+    for (size_t i = 0; kept->parked && i < judge->port_count; i++)
+        by_park_drop(judge->depot, &kept->parked[i]);
+    for (size_t i = 0; kept->wanted && i < kept->wanted_count; i++)
+        by_park_drop(judge->depot, &kept->wanted[i]);
+    by_arena_release(&kept->arena);
+}
+
+void by_judge_close(struct by_judge *judge)
+{
+    if (!judge)
+        return;
+    for (size_t i = 0; i < judge->count; i++)
+        release(judge, &judge->kept[i]);
+    for (size_t i = 0; judge->rooms && i < judge->port_count; i++)
+        by_unpark_room_release(&judge->rooms[i]);
+    by_free(judge->kept);
+    by_arena_release(&judge->arena);
+    by_judge_end_references(judge);
+    by_depot_close(judge->own);
+    by_free(judge);
+}
+
+/* --- What the reference gives --- */
+
+static bool is_float(int64_t elem)
+{
+    return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
+           elem == BY_ELEM_DOUBLE;
+}
+
+/* Of other types the name alone, so that places are the same. */
+static int keep_output(struct by_judge *judge, struct kept *kept, const struct by_array *from,
+                       struct baryon_error *err)
+{
+    struct by_array shown = *from;
+    if (!is_float(from->elem)) {
+        shown.elem = 0;
+        shown.size = 0;
+    }
+    if (park(judge, &kept->wanted[kept->wanted_count], &kept->arena, &shown, false, err) < 0)
+        return -1;
+    kept->wanted_count++;
+    return 0;
+}
+
+static int keep_outputs(struct by_judge *judge, struct kept *kept, const struct by_run *run,
+                        struct baryon_error *err)
+{
+    size_t count;
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    kept->wanted = by_arena_alloc(&kept->arena, count, sizeof *kept->wanted, err);
+    for (size_t i = 0; i < count; i++)
+        if (!kept->wanted || keep_output(judge, kept, &outputs[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int run_on(const struct by_judge *judge, struct by_session *session, const struct kept *kept,
+                  struct by_run **run, struct baryon_error *err)
+{
+    const size_t ports = judge->port_count;
+    struct by_array *inputs = by_alloc(ports, sizeof *inputs, err);
+    struct by_unpark_room *rooms = by_alloc_zero(ports, sizeof *rooms, err);
+    int status = inputs && rooms ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < ports; i++)
+        status = by_unpark(judge->depot, &kept->parked[i], &rooms[i], &inputs[i], err);
+    if (status == 0)
+        status = by_session_run(session, inputs, ports, NULL, 0, run, err);
+    for (size_t i = 0; rooms && i < ports; i++)
+        by_unpark_room_release(&rooms[i]);
+    by_free(rooms);
+    by_free(inputs);
+    return status;
+}
+
+int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err)
+{
+    struct by_run *run;
+    struct kept *kept = &judge->kept[judge->first + sample];
+    if (run_on(judge, judge->session, kept, &run, err) < 0)
+        return -1;
+    const int status = keep_outputs(judge, kept, run, err);
+    by_run_free(run);
+    return status;
+}
+
+void by_judge_end_references(struct by_judge *judge)
+{
+    by_input_close(judge->input);
+    judge->input = NULL;
+    by_session_close(judge->session);
+    judge->session = NULL;
+}
+
+/* --- Comparing --- */
+
+static bool same_shape(const struct by_array *one, const struct by_array *other)
+{
+    return one->elem == other->elem && one->rank == other->rank &&
+           !memcmp(one->dims, other->dims, one->rank * sizeof *one->dims);
+}
+
+#define CHUNK 1024
+
+static int add_difference(struct by_judged_output *output, const struct by_array *want,
+                          const struct by_array *got, struct baryon_error *err)
+{
+    double wanted[CHUNK], found[CHUNK];
+    size_t count;
+    if (by_dims_count(want->dims, want->rank, &count, err) < 0)
+        return -1;
+    for (size_t begin = 0; begin < count; begin += CHUNK) {
+        const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
+        if (by_elem_to_doubles(want->elem, want->data, begin, size, wanted, err) < 0 ||
+            by_elem_to_doubles(got->elem, got->data, begin, size, found, err) < 0)
+            return -1;
+        for (size_t i = 0; i < size; i++) {
+            const double difference = wanted[i] - found[i];
+            if (!isfinite(wanted[i])) /* nothing comes close to that */
+                continue;
+            output->signal += wanted[i] * wanted[i];
+            output->noise += isfinite(difference) ? difference * difference : INFINITY;
+        }
+    }
+    return 0;
+}
+
+double by_decibels(double signal, double noise)
+{
+    if (noise <= 0)
+        return BY_SQNR_MAX;
+    if (signal <= 0 || !isfinite(noise) || !isfinite(signal))
+        return 0;
+    return fmin(10 * log10(signal / noise), BY_SQNR_MAX);
+}
+
+static int compare_output(const struct by_judge *judge, const struct by_parked *parked,
+                          const struct by_array *got, struct by_unpark_room *room,
+                          struct by_judged_output *output, struct baryon_error *err)
+{
+    struct by_array want;
+    output->name = parked->array.name;
+    if (!got || !same_shape(&parked->array, got)) {
+        output->noise = INFINITY;
+        return 0;
+    }
+    return by_unpark(judge->depot, parked, room, &want, err) < 0
+               ? -1
+               : add_difference(output, &want, got, err);
+}
+
+/* One sample's outputs; float ones only, in their order. */
+static int compare(const struct by_judge *judge, const struct kept *kept,
+                   struct by_judgement *judgement, const struct by_array *got, size_t got_count,
+                   struct baryon_error *err)
+{
+    const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
+    struct by_unpark_room room = {0};
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < kept->wanted_count && judgement->count < most; i++)
+        if (is_float(kept->wanted[i].array.elem))
+            status = compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL, &room,
+                                    &judgement->outputs[judgement->count++], err);
+    by_unpark_room_release(&room);
+    return status;
+}
+
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+                     struct by_session **session, struct baryon_error *err)
+{
+    struct by_session_options options = judge->session_options;
+    options.as_written = true;
+    /* More takes longer, and more memory, than so few samples gain; with many nodes any does. */
+    options.optimization = model->graph->node.count < MANY_NODES;
+    return by_session_open_model(session, model, 0, &options, err);
+}
+
+int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                     size_t count, struct by_judgement *judgement, struct baryon_error *err)
+{
+    *judgement = (struct by_judgement){0};
+    return compare(judge, &judge->kept[judge->first + sample], judgement, outputs, count, err);
+}
+
+int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
+                 struct by_judgement *judgement, struct baryon_error *err)
+{
+    struct by_run *run;
+    size_t count;
+    *judgement = (struct by_judgement){0};
+    if (run_on(judge, session, &judge->kept[judge->first + sample], &run, err) < 0)
+        return -1;
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    const int status = by_judge_outputs(judge, sample, outputs, count, judgement, err);
+    by_run_free(run);
+    return status;
+}
+
+/* --- All samples --- */
+
+static int run_references(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
+{
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_reference(context, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err)
+{
+    if (by_par_for(pool, by_judge_count(judge), 1, run_references, judge, err) < 0)
+        return -1;
+    by_judge_end_references(judge);
+    return 0;
+}
+
+struct judging {
+    const struct by_judge *judge;
+    struct by_session *session;
+    struct by_judgement *each;
+};
+
+static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct judging *judging = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (by_judge_run(judging->judge, judging->session, i, &judging->each[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
+                   struct by_judgement *each, struct baryon_error *err)
+{
+    struct judging judging = {.judge = judge, .each = each};
+    if (by_judge_session(judge, model, &judging.session, err) < 0)
+        return -1;
+    const int status = by_par_for(pool, by_judge_count(judge), 1, judge_each, &judging, err);
+    by_session_close(judging.session);
+    return status;
+}
+
+/* Begins with all zero. */
+static void add(struct by_judgement *sum, const struct by_judgement *sample)
+{
+    sum->count = sample->count;
+    sum->sqnr = 0;
+    for (size_t i = 0; i < sum->count; i++) {
+        struct by_judged_output *output = &sum->outputs[i];
+        output->name = sample->outputs[i].name;
+        output->signal += sample->outputs[i].signal;
+        output->noise += sample->outputs[i].noise;
+        output->sqnr = by_decibels(output->signal, output->noise);
+        sum->sqnr += output->sqnr / (double)sum->count;
+    }
+}
+
+static double sqnr_without(const struct by_judgement *judgements, size_t samples, size_t left_out)
+{
+    struct by_judgement sum = {0};
+    for (size_t i = 0; i < samples; i++)
+        if (i != left_out)
+            add(&sum, &judgements[i]);
+    return sum.sqnr;
+}
+
+double by_judge_sqnr(const struct by_judgement *judgements, size_t samples)
+{
+    return sqnr_without(judgements, samples, samples);
+}
+
+struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
+                             size_t samples)
+{
+    double sum = 0, squares = 0;
+    const double count = (double)samples;
+    struct by_gain gain = {by_judge_sqnr(one, samples) - by_judge_sqnr(other, samples), INFINITY};
+    if (samples < 2)
+        return gain;
+    for (size_t i = 0; i < samples; i++) {
+        const double rest = sqnr_without(one, samples, i) - sqnr_without(other, samples, i);
+        sum += rest;
+        squares += (rest - gain.decibels) * (rest - gain.decibels);
+    }
+    const double mean = sum / count - gain.decibels;
+    gain.error = sqrt((count - 1) * fmax(squares / count - mean * mean, 0));
+    return gain;
+}
+
+struct by_gain by_judge_usual_gain(const struct by_judgement *one, const struct by_judgement *other,
+                                   size_t samples)
+{
+    double sum = 0, squares = 0;
+    const double count = (double)samples;
+    for (size_t i = 0; i < samples; i++) {
+        const double gain = by_judge_sqnr(&one[i], 1) - by_judge_sqnr(&other[i], 1);
+        sum += gain;
+        squares += gain * gain;
+    }
+    const double mean = sum / count, spread = fmax(squares / count - mean * mean, 0);
+    return (struct by_gain){mean, samples < 2 ? INFINITY : sqrt(spread / (count - 1))};
+}

@@ -1,0 +1,113 @@
+/*
+ * How far a model's outputs are from those of a reference, on samples kept aside.
+ *
+ * SQNR of an output: energy of the reference over energy of the difference, over all samples, in
+ * dB. Outputs of float types count; those whose shapes differ count as lost (0 dB).
+ */
+#ifndef BY_TRIAL_JUDGE_H
+#define BY_TRIAL_JUDGE_H
+
+#include "base/par.h"
+#include "engine/parked.h"
+#include "input/input.h"
+
+#define BY_SQNR_MAX 150.0 /* of equal outputs */
+
+struct by_judged_output {
+    const char *name; /* lives in the judge */
+    double signal, noise;
+    double sqnr;
+};
+
+struct by_judgement {
+    double sqnr; /* mean over the outputs, dB */
+    size_t count;
+    struct by_judged_output outputs[16]; /* the first ones */
+};
+
+struct by_judge_options {
+    const char *data;                        /* as by_input_open() takes it */
+    const struct by_input_callback *samples; /* instead of a path; NULL: none */
+    struct by_input_options input;
+    struct by_session_options session;
+    size_t look, aside; /* so many samples are for looking at, so many behind them judge */
+    size_t most;        /* that judge, when more are taken later */
+    /* None is for looking at: the last ones judge, a quarter of all at most, and the others are
+     * left to whoever reads them as well; of a single sample none. */
+    bool last;
+    /* Of fewer samples than that a quarter judges, as far as that is no more. */
+    bool shares;
+    struct by_depot *depot; /* where samples and references wait; NULL: in memory */
+};
+
+struct by_judge;
+
+/* Reads the samples and keeps them; those that are not there or bad are left out. Where none is
+ * left to judge, those to look at do. All sessions have one thread, so that what comes out does not
+ * depend on how many there are. */
+int by_judge_open(struct by_judge **judge, struct baryon_model *reference,
+                  const struct by_judge_options *options, struct baryon_error *err);
+void by_judge_close(struct by_judge *judge);
+/* With `last`: so many samples of the data come before those that judge; 0: all judge. */
+uint64_t by_judge_before(const struct by_judge *judge);
+size_t by_judge_looks(const struct by_judge *judge);          /* samples to look at */
+bool by_judge_looks_are_first(const struct by_judge *judge);  /* none was left out before them */
+size_t by_judge_count(const struct by_judge *judge);          /* samples that judge */
+uint64_t by_judge_sample_bytes(const struct by_judge *judge); /* of the first one's inputs */
+
+/* Samples to look at as a source; one for each reader, and of a judge with a depot one at a time.
+ */
+struct by_judge_reader {
+    const struct by_judge *judge;
+    size_t next;
+};
+void by_judge_read(const struct by_judge *judge, struct by_judge_reader *reader,
+                   struct by_input_callback *callback);
+/* Inputs of any sample that is kept: those to look at, and behind them those that judge. The first
+ * function is for judges with a depot, the other for those without. */
+size_t by_judge_kept(const struct by_judge *judge);
+const struct by_parked *by_judge_parked(const struct by_judge *judge, size_t sample, size_t *count);
+const struct by_array *by_judge_inputs(const struct by_judge *judge, size_t sample, size_t *count);
+
+/* Reads further samples until so many judge, as far as there are; before the references end. */
+int by_judge_more(struct by_judge *judge, size_t count, struct baryon_error *err);
+
+/* What follows may be done for several samples at once. */
+
+/* Runs the reference on a sample that judges and keeps its outputs: once, before others. */
+int by_judge_reference(struct by_judge *judge, size_t sample, struct baryon_error *err);
+/* The reference's memory is given back, when nothing else is done. */
+void by_judge_end_references(struct by_judge *judge);
+/* A model to be judged, with the reference's inputs and outputs; it may be freed then. */
+int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
+                     struct by_session **session, struct baryon_error *err);
+/* What one sample says. */
+int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
+                 struct by_judgement *judgement, struct baryon_error *err);
+/* The same of outputs that some model gave for it, in the reference's order. */
+int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
+                     size_t count, struct by_judgement *judgement, struct baryon_error *err);
+/* All samples that judge, side by side: the reference, whose memory is given back then, and a
+ * model; each has room for by_judge_count() judgements. */
+int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);
+int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
+                   struct by_judgement *each, struct baryon_error *err);
+/* Energy of what is wanted over that of the difference, dB; a difference that is not finite: 0. */
+double by_decibels(double signal, double noise);
+/* What several samples say together, dB. */
+double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
+
+/* How much better one model is than another, on all samples together, and the standard error of
+ * that: what it becomes without one sample or another tells how much hangs on single ones. */
+struct by_gain {
+    double decibels, error;
+};
+
+struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
+                             size_t samples);
+/* How much better single samples say it is, in the mean: each has one voice, that with the greatest
+ * error too, which decides nearly alone over all samples together. */
+struct by_gain by_judge_usual_gain(const struct by_judgement *one, const struct by_judgement *other,
+                                   size_t samples);
+
+#endif

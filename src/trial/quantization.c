@@ -1,0 +1,7 @@
+/* What stages ask about the quantization that they are part of. */
+#include "trial/quantization.h"
+
+uint64_t by_quantization_samples(const struct by_quantization *q)
+{
+    return q->report.calibration.samples + q->report.calibration.taken_up;
+}

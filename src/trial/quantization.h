@@ -1,0 +1,78 @@
+/*
+ * A quantization in progress: what it was asked for, and the state that its stages share.
+ */
+#ifndef BY_TRIAL_QUANTIZATION_H
+#define BY_TRIAL_QUANTIZATION_H
+
+#include "base/par.h"
+#include "calibrate/calibrate.h"
+#include "onnx/frame.h"
+#include "pass/pass.h"
+#include "quant/plan.h"
+
+struct by_quantize_options {
+    const struct by_recipe *recipe;
+    const char *data;  /* samples as by_input_open() takes them; NULL where none are needed */
+    const char *stats; /* statistics of an earlier run instead of samples; NULL: none */
+    struct by_calibrate_options
+        calibrate;            /* of samples, session, progress; not what is looked at */
+    const char *folder;       /* for temporary files; NULL: the system's */
+    const char *checkpoint;   /* of solved layers, taken up by the same run; NULL: none */
+    bool keeps_float;         /* as it is before biases make up for anything */
+    const char *dump_passes;  /* folder for the model after each pass; NULL: none */
+    const struct by_log *log; /* may be NULL */
+};
+
+#define BY_STAGES_MAX 16
+
+/* One layer whose rounding was solved: SQNR of what it gives, on samples kept aside. */
+struct by_solved_layer {
+    const char *name;
+    uint64_t rows; /* that its samples have */
+    size_t columns;
+    double nearest, solved; /* dB */
+    bool kept;
+};
+
+struct by_solved {
+    struct by_solved_layer *layers;
+    size_t count;          /* 0: nothing was to be solved */
+    size_t train, judging; /* samples */
+    bool aside;            /* others judge than those it was solved on */
+    double before, after;  /* SQNR of the model's outputs on those that judge */
+    bool kept;             /* else all was taken back */
+};
+
+/* Seconds by stage, and figures for the report. */
+struct by_quantize_report {
+    struct {
+        const char *stage;
+        double seconds;
+    } stages[BY_STAGES_MAX];
+    size_t stage_count;
+    struct by_calibrate_report calibration; /* all zero when there was none */
+    struct by_solved solved;
+};
+
+/* A model on its way; it is edited from the beginning. */
+struct by_quantization {
+    struct baryon_model *model;
+    const struct by_quantize_options *options;
+    struct by_origins *origins;
+    struct by_quant_plan *plan;
+    struct by_quantize_options settled; /* options, and their recipe, as they are for the model */
+    struct by_recipe recipe;
+    struct by_frame exact;      /* the model before passes that simulate hardware; or empty */
+    struct by_frame floats;     /* what options->keeps_float asks for; or empty */
+    struct by_hash128 original; /* of the model as it came, where options->stats is given */
+    struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
+    struct by_stats *stats;     /* NULL: none needed */
+    bool corrects;              /* biases, as asked for or as samples said */
+    struct by_pool *pool;
+    struct by_quantize_report report;
+};
+
+/* Samples that ranges come from. */
+uint64_t by_quantization_samples(const struct by_quantization *quantization);
+
+#endif

@@ -1,0 +1,276 @@
+#include "base/thread.h"
+#include "calibrate/size.h"
+#include "onnx/load.h"
+#include "solve/cle.h"
+#include "trial/biases.h"
+#include "trial/trial_internal.h"
+
+#define LOOK 8 /* samples that ranges come from; those behind them judge */
+
+/* Samples that judge: as many as have so many values in the model together, of those limits, and
+ * so many bytes of inputs are kept. */
+#define ASIDE_LEAST 8
+#define ASIDE_MOST  48
+#define JUDGED      ((uint64_t)64 << 20)
+#define KEPT        ((uint64_t)64 << 20)
+
+const char *by_cle_mode_name(enum by_cle_mode mode)
+{
+    static const char *const names[] = {
+        [BY_CLE_OFF] = "off",         [BY_CLE_AUTO] = "auto", [BY_CLE_EXACT] = "exact",
+        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep",
+    };
+    return names[mode];
+}
+
+/* --- Progress --- */
+
+/* Comes from several threads, and is told to one at a time. */
+static bool step(struct by_trial *trial, uint64_t count, const char *sample)
+{
+    const struct by_calibrate_options *options = &trial->q->options->calibrate;
+    struct by_calibrate_progress *progress = &trial->progress;
+    pthread_mutex_lock(&trial->lock);
+    progress->done += count;
+    progress->sample = sample;
+    if (progress->done > progress->total)
+        progress->total = progress->done;
+    struct by_calibrate_progress now = *progress;
+    now.seconds = by_seconds() - progress->seconds;
+    if (options->progress && !trial->stopped)
+        trial->stopped = options->progress(options->context, &now);
+    const bool stopped = trial->stopped;
+    pthread_mutex_unlock(&trial->lock);
+    return stopped;
+}
+
+int by_trial_go_on(struct by_trial *trial, uint64_t count, struct baryon_error *err)
+{
+    return step(trial, count, NULL)
+               ? by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped", trial->progress.stage)
+               : 0;
+}
+
+struct look {
+    struct by_trial *trial;
+    uint64_t done;
+};
+
+static bool step_look(void *context, const struct by_calibrate_progress *now)
+{
+    struct look *look = context;
+    const uint64_t more = now->done - look->done;
+    look->done = now->done;
+    return step(look->trial, more, now->sample);
+}
+
+/* --- Looking at a few samples --- */
+
+int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
+                  bool per_channel, struct by_stats **stats, struct baryon_error *err)
+{
+    struct by_calibrate_options options = trial->q->options->calibrate;
+    struct by_judge_reader reader;
+    struct by_input_callback samples;
+    struct look look = {.trial = trial};
+    if (by_trial_want(plan, by_biases_need_means(trial->q->options->recipe), &options, err) < 0)
+        return -1;
+    if (!options.name_count) /* floats and blocks have no ranges */
+        return 0;
+    by_judge_read(trial->judge, &reader, &samples);
+    options.samples = &samples;
+    options.model = options.data = "";
+    options.per_channel = per_channel;
+    options.checkpoint = NULL;
+    options.progress = step_look;
+    options.context = &look;
+    options.session.threads = trial->threads;
+    options.input.random = false;
+    options.input.count = 0;
+    options.input.log = NULL; /* calibration says the same of the same samples */
+    return by_calibrate(stats, model, NULL, &options, NULL, err);
+}
+
+uint64_t by_trial_seen_bytes(const struct by_trial *trial)
+{
+    const struct by_stats *seen = trial->seen[BY_CLE_OFF];
+    uint64_t bytes = 0;
+    if (!seen)
+        return by_activation_bytes(trial->q->model->graph, &bytes, NULL) || bytes == UINT64_MAX
+                   ? 0
+                   : bytes;
+    for (size_t i = 0; i < seen->tensor_count; i++) {
+        const struct by_sketch *sketch = &seen->tensors[i].sketch;
+        bytes += sketch->samples ? sketch->count / sketch->samples * sizeof(float) : 0;
+    }
+    return bytes;
+}
+
+/* --- The model as it is --- */
+
+static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    const struct by_quantize_options *all = trial->q->options;
+    struct by_judge_options options = {
+        .data = all->data,
+        .samples = all->calibrate.samples,
+        .input = all->calibrate.input,
+        .session = all->calibrate.session,
+        .look = LOOK,
+        .aside = judges ? ASIDE_LEAST : 0,
+        .most = judges ? ASIDE_MOST : 0,
+    };
+    options.input.log = NULL;
+    if (options.input.random)
+        options.input.count = LOOK + ASIDE_MOST;
+    if (judges && trial->q->exact.count && by_frame_copy(&trial->q->exact, &trial->exact, err) < 0)
+        return -1;
+    return by_judge_open(&trial->judge, trial->exact ? trial->exact : trial->q->model, &options,
+                         err);
+}
+
+static int run_reference(struct by_trial *trial, size_t sample, struct baryon_error *err)
+{
+    return by_judge_reference(trial->judge, sample, err) < 0 ? -1 : by_trial_go_on(trial, 1, err);
+}
+
+static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    struct by_trial *trial = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (i == 0 ? by_trial_look(trial, trial->q->model, trial->q->plan, true,
+                                   &trial->seen[BY_CLE_OFF], err) < 0
+                   : run_reference(trial, i - 1, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    const size_t runs = judges ? by_judge_count(trial->judge) : 0;
+    trial->threads = by_pool_threads(trial->q->pool);
+    if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
+        return -1;
+    if (trial->seen[BY_CLE_OFF])
+        (void)by_stats_find(trial->seen[BY_CLE_OFF], ""); /* from here on it is only read */
+    return 0;
+}
+
+struct references {
+    struct by_trial *trial;
+    size_t first;
+};
+
+static int run_references(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
+{
+    const struct references *references = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (run_reference(references->trial, references->first + i, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* What samples say of outputs that saturate differs much, and of small models many cost little. */
+static int take_more(struct by_trial *trial, struct baryon_error *err)
+{
+    const uint64_t values = by_trial_seen_bytes(trial) / sizeof(float) + 1,
+                   kept = KEPT / (by_judge_sample_bytes(trial->judge) + 1);
+    const uint64_t worth = JUDGED / values < kept ? JUDGED / values : kept;
+    const size_t most = worth < ASIDE_MOST ? (size_t)worth : ASIDE_MOST;
+    struct references references = {trial, by_judge_count(trial->judge)};
+    if (most <= references.first)
+        return 0;
+    if (by_judge_more(trial->judge, most, err) < 0)
+        return -1;
+    return by_par_for(trial->q->pool, by_judge_count(trial->judge) - references.first, 1,
+                      run_references, &references, err);
+}
+
+static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    const struct by_input_callback *samples = trial->q->options->calibrate.samples;
+    if (open_judge(trial, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
+        (judges && take_more(trial, err) < 0))
+        return -1;
+    by_judge_end_references(trial->judge);
+    /* Calibration begins with the first one again. */
+    return samples ? samples->rewind(samples->context, err) : 0;
+}
+
+static int open_all(struct by_trial *trial, size_t ways, struct baryon_error *err)
+{
+    trial->progress = (struct by_calibrate_progress){
+        .stage = "equalize", .total = LOOK + ways * (LOOK + ASIDE_LEAST), .seconds = by_seconds()};
+    if (by_trial_go_on(trial, 0, err) < 0 || look_at_all(trial, ways > 0, err) < 0)
+        return -1;
+    if (!ways)
+        return 0;
+    trial->progress.total =
+        trial->progress.done + ways * (LOOK + by_judge_count(trial->judge)) - LOOK;
+    return by_frame_take(&trial->frame, trial->q->model, err);
+}
+
+int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
+                  struct baryon_error *err)
+{
+    *out = NULL;
+    struct by_trial *trial = by_alloc_zero(1, sizeof *trial, err);
+    if (!trial)
+        return -1;
+    trial->q = q;
+    pthread_mutex_init(&trial->lock, NULL);
+    if (open_all(trial, ways, err) < 0) {
+        by_trial_close(trial);
+        return -1;
+    }
+    *out = trial;
+    return 0;
+}
+
+void by_trial_close(struct by_trial *trial)
+{
+    if (!trial)
+        return;
+    for (size_t i = 0; i < BY_TRIAL_MODES; i++)
+        by_stats_close(trial->seen[i]);
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        by_session_close(trial->entries[i].session);
+        by_free(trial->entries[i].judgements);
+    }
+    by_judge_close(trial->judge);
+    by_model_free(trial->exact);
+    by_frame_release(&trial->frame);
+    pthread_mutex_destroy(&trial->lock);
+    by_free(trial);
+}
+
+struct by_stats *by_trial_seen(const struct by_trial *trial)
+{
+    return trial->seen[BY_CLE_OFF];
+}
+
+struct by_stats *by_trial_take_seen(struct by_trial *trial, enum by_cle_mode mode)
+{
+    if (!by_judge_looks_are_first(trial->judge))
+        return NULL;
+    struct by_stats *seen = trial->seen[mode];
+    trial->seen[mode] = NULL;
+    return seen;
+}
+
+int by_trial_equalize(struct by_quant_plan *plan, struct by_stats *seen, enum by_cle_mode mode,
+                      struct baryon_error *err)
+{
+    bool replaced;
+    struct by_cle_report report;
+    const struct by_cle_options options = {
+        .mode = mode,
+        .threshold = plan->recipe->cle_threshold,
+        .steps = plan->recipe->cle_steps,
+    };
+    return by_cle_run(plan, seen, &options, &report, &replaced, err);
+}
