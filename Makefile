@@ -58,8 +58,9 @@ check-all: ## check; then clang, sanitizers, valgrind, faults, fuzzing, analyser
 	@scripts/deps.sh test analyse mpi
 	@tests/check.py --all
 
-unit: $(UNITS) ## the unit tests alone
-	@tests/run_programs.py --build $(BUILD) $^
+CHOSEN := $(if $(TEST),$(TEST:%=$(BUILD)/tests/unit/test_%),$(UNITS))
+unit: $(CHOSEN) ## the unit tests alone; TEST=calib: those of tests/unit/test_calib.c
+	@tests/run_programs.py --build $(BUILD) $(CHOSEN)
 
 fuzz: ## all fuzz targets, SECONDS=60 each
 	$(HERE) FLAVOUR=fuzz fuzzers

@@ -3,14 +3,44 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 
 
+def dependencies_of(listing):
+    """Files that the compiler read, out of the .d file that it wrote."""
+    words = listing.read_text().replace("\\\n", " ").split(":", 1)[1].split("\n", 1)[0].split()
+    return [pathlib.Path(word) for word in words if not word.startswith("/")]
+
+
+def newer_source(name):
+    """A source that changed since the tool's objects were compiled; None: there is none."""
+    listings = [BUILD / f"tests/tools/{name}.d", *(BUILD / "src").rglob("*.d")]
+    for listing in listings:
+        if not listing.relative_to(BUILD).with_suffix(".c").exists():
+            continue  # of a source that is gone
+        made = listing.with_suffix(".o").stat().st_mtime_ns
+        sources = [path for path in dependencies_of(listing) if path.exists()]
+        if changed := next((path for path in sources if path.stat().st_mtime_ns > made), None):
+            return changed
+    return None
+
+
+def tool(name):
+    """The path of a program of tests/tools. Ends the test where it is missing or older than its sources."""
+    path = BUILD / "tests/tools" / name
+    if not path.exists():
+        sys.exit(f"{path} is missing: run `make tools`")
+    if changed := newer_source(name):
+        sys.exit(f"{path} is older than {changed}: run `make tools`")
+    return path
+
+
 class Dump:
-    def __init__(self, tool="prep_dump"):
+    def __init__(self, name="prep_dump"):
         self.process = subprocess.Popen(
-            [BUILD / "tests/tools" / tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [tool(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True)
 
     def line(self, *words):

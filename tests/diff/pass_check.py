@@ -5,7 +5,6 @@ that the result is valid, has the same inputs and outputs, and gives the same va
 """
 
 import collections
-import os
 import pathlib
 import subprocess
 import tempfile
@@ -15,7 +14,8 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 ort.set_default_logger_severity(4)
 ORT_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64,
              "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(bool)": np.bool_}  # fmt: skip
@@ -88,7 +88,7 @@ class Passes:
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
-        self.process = subprocess.Popen([BUILD / "tests/tools/pass_run"], text=True,
+        self.process = subprocess.Popen([tool("pass_run")], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
         self.passed, self.failures = 0, []
 

@@ -7,7 +7,6 @@ says why; a reason that is not needed any more is a failure too.
 """
 
 import collections
-import os
 import pathlib
 import random
 import re
@@ -21,7 +20,8 @@ from onnx import AttributeProto, TensorProto, helper
 
 from lib.backend import model_files
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 MODELS_A_MUTATION = 12
 OPSET_MIN = 7  # older ones are refused, exit status 4
 ort.set_default_logger_severity(4)
@@ -618,7 +618,7 @@ def runtime_refuses(data):
 def our_verdicts(paths):
     """Path to None, or to the first error."""
     lines = "".join(f"{path}\n" for path in paths)
-    run = subprocess.run([BUILD / "tests/tools/verdict"], input=lines, text=True,
+    run = subprocess.run([tool("verdict")], input=lines, text=True,
                          capture_output=True, check=True)
     verdicts = {}
     for line in run.stdout.splitlines():

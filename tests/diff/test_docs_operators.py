@@ -1,16 +1,16 @@
 """docs/operators.md is what the rows say."""
 
-import os
 import pathlib
 import subprocess
 import sys
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import BUILD, tool
+
 PAGE = pathlib.Path("docs/operators.md")
 
 
 def main():
-    made = subprocess.run([BUILD / "tests/tools/opinfo_dump", "--markdown"], text=True,
+    made = subprocess.run([tool("opinfo_dump"), "--markdown"], text=True,
                           capture_output=True, check=True).stdout
     same = PAGE.read_text() == made
     if not same:

@@ -13,7 +13,7 @@ import subprocess
 import dtype_data as data
 import ml_dtypes
 import numpy as np
-from dump import BUILD, Score
+from dump import Score, tool
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/dtype/answers.json"
 FLOATS = {"fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp8_e4m3": ml_dtypes.float8_e4m3fn,
@@ -33,7 +33,7 @@ MANY = (16 if LONG else 1) * data.MILLION
 
 class Ours:
     def __init__(self):
-        self.process = subprocess.Popen([BUILD / "tests/tools/dtype_dump"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([tool("dtype_dump")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
     def _bytes(self):

@@ -22,7 +22,8 @@ import onnxruntime as ort
 
 from lib.backend import model_files, node_cases
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 ZOO = pathlib.Path(os.environ.get("ZOO", "build/zoo"))
 PART = 1 if os.environ.get("LONG") else 3  # of the backend models, one in so many
 
@@ -64,7 +65,7 @@ def without_declarations(models, folder):
 def ours(models):
     """{name: ({(graph, value): (elem, dims or None)}, error or None)}"""
     lines = "".join(f"{path}\n" for _, path in models)
-    run = subprocess.run([BUILD / "tests/tools/infer_dump"], input=lines, text=True,
+    run = subprocess.run([tool("infer_dump")], input=lines, text=True,
                          capture_output=True, check=True)
     found, names = {}, iter(models)
     for line in run.stdout.splitlines():

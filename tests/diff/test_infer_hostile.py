@@ -5,7 +5,6 @@ generator. Whatever comes of it, each model is refused with a message or gets ty
 and shapes; the program may not crash or hang. `test_infer_hostile.py SEED COUNT` for more.
 """
 
-import os
 import pathlib
 import random
 import subprocess
@@ -18,7 +17,8 @@ from onnx import AttributeProto, numpy_helper
 
 from lib.backend import node_cases
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 SECONDS = 900
 INTS = [0, 1, -1, 2, 3, 5, 7, 16, 17, 64, 255, -2, -3, -17, 2**31 - 1, 2**31, -(2**31), 2**32,
         2**40, 2**48, 2**48 + 1, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1]
@@ -129,7 +129,7 @@ def main():
         paths = [pathlib.Path(folder) / f"{number}.onnx" for number in range(count)]
         for path in paths:
             path.write_bytes(mutator.model().SerializeToString())
-        run = subprocess.run([BUILD / "tests/tools/infer_dump"], capture_output=True, text=True,
+        run = subprocess.run([tool("infer_dump")], capture_output=True, text=True,
                              input="".join(f"{path}\n" for path in paths), errors="replace",
                              timeout=SECONDS, check=False)
     lines = run.stdout.splitlines()

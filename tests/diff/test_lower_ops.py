@@ -15,12 +15,12 @@ import numpy as np
 import onnx
 import onnx.version_converter
 import onnxruntime
-from dump import BUILD, Score
+from dump import BUILD, Score, tool
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 ZOO = pathlib.Path("build/zoo")
-TOOL = BUILD / "tests/tools/quant_dump"
+TOOL = tool("quant_dump")
 REAL = ("magika", "centerface", "ppocr_cls")
 LEVELS = [getattr(onnxruntime.GraphOptimizationLevel, f"ORT_{name}") for name in
           ("DISABLE_ALL", "ENABLE_BASIC", "ENABLE_EXTENDED", "ENABLE_ALL")]

@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import onnxruntime
-from dump import BUILD, Score
+from dump import Score, tool
 from onnx import helper, numpy_helper
 from onnxruntime.capi import _pybind_state
 
@@ -16,7 +16,7 @@ rng = np.random.default_rng(17)
 
 class Ours:
     def __init__(self):
-        self.process = subprocess.Popen([BUILD / "tests/tools/nbits_dump"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([tool("nbits_dump")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
     def _array(self, kind, *shape):

@@ -5,15 +5,14 @@ that a new release of onnx shows what is missing. ONNX Runtime's own operators a
 compared where its package tells their schemas.
 """
 
-import os
-import pathlib
 import subprocess
 import sys
 from collections import defaultdict
 
 import onnx.defs
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 OPSET_MIN = 7
 MANY = 2**31 - 1
 OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
@@ -25,7 +24,7 @@ KEPT = {("", "GroupNormalization")}
 
 def rows():
     """{(domain, name): row} from the test tool, attributes as (name, type, required, range)."""
-    run = subprocess.run([BUILD / "tests/tools/opinfo_dump"], text=True, capture_output=True,
+    run = subprocess.run([tool("opinfo_dump")], text=True, capture_output=True,
                          check=True)
     found = {}
     for line in run.stdout.splitlines():

@@ -14,11 +14,11 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from dump import BUILD, Score
+from dump import BUILD, Score, tool
 from placement import letters, lift
 
 ZOO = pathlib.Path("build/zoo")
-TOOL = BUILD / "tests/tools/quant_dump"
+TOOL = tool("quant_dump")
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/placement/peer.json"
 LEVELS = [getattr(onnxruntime.GraphOptimizationLevel, f"ORT_{name}") for name in
           ("DISABLE_ALL", "ENABLE_BASIC", "ENABLE_EXTENDED", "ENABLE_ALL")]

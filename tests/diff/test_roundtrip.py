@@ -18,7 +18,8 @@ import onnxruntime as ort
 
 from lib.backend import model_files
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 PART = 1 if os.environ.get("LONG") else 4
 MODES = ("untouched", "edit", "rewrite", "canonical")
 ort.set_default_logger_severity(4)
@@ -28,7 +29,7 @@ def resave(mode, models, folder):
     out = folder / mode
     out.mkdir()
     lines = "".join(f"{path}\t{out / (name + '.onnx')}\n" for name, path in models)
-    run = subprocess.run([BUILD / "tests/tools/resave", mode], input=lines, text=True,
+    run = subprocess.run([tool("resave"), mode], input=lines, text=True,
                          capture_output=True)
     for line in run.stdout.splitlines():
         print(mode, line)

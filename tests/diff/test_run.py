@@ -21,7 +21,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from lib.backend import node_cases
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 STEP = 1 if os.environ.get("LONG") else 7  # every so many models
 ENOUGH = 1000 // STEP  # models; fewer would mean that the test finds nothing any more
 LEVELS = {  # as in enum baryon_optimization
@@ -60,7 +61,7 @@ def unpacked(value):
 class Ours:
     def __init__(self):
         self.process = subprocess.Popen(
-            [BUILD / "tests/tools/run_dump"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [tool("run_dump")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def get(self, form):
         size = struct.calcsize("=" + form)

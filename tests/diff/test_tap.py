@@ -23,7 +23,8 @@ from diff.test_run import RANDOM, is_plain, ort_value, packed, unpacked
 from lib.backend import node_cases
 from zoo import samples
 
-BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
+from dump import tool
+
 MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
 LONG = bool(os.environ.get("LONG"))
 STEP = 1 if LONG else 12  # of the node models every so many
@@ -41,7 +42,7 @@ ort.set_default_logger_severity(4)
 class Ours:
     def __init__(self):
         self.process = subprocess.Popen(
-            [BUILD / "tests/tools/tap_dump"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [tool("tap_dump")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def get(self, form):
         size = struct.calcsize("=" + form)

@@ -13,7 +13,7 @@ import subprocess
 
 import ml_dtypes
 import numpy as np
-from dump import BUILD, Score
+from dump import Score, tool
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/weights"
 LEVELS = {"int2": (-2, 1), "uint2": (0, 3), "int3": (-4, 3), "uint3": (0, 7), "int4": (-8, 7), "uint4": (0, 15), "int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767),
@@ -27,7 +27,7 @@ rng = np.random.default_rng(11)
 
 class Ours:
     def __init__(self):
-        self.process = subprocess.Popen([BUILD / "tests/tools/weights_dump"], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([tool("weights_dump")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
     def _text(self):
