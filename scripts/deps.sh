@@ -33,6 +33,7 @@ build   | python3-venv          | python3 -c 'import venv, ensurepip'        | p
 build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
 test    | libcmocka-dev         | pkg-config --exists cmocka                 | unit tests
 test    | git                   | command -v git                             | lists the files of the project
+test    | strace                | command -v strace                          | kills a run at each system call
 analyse | clang                 | command -v clang                           | second compiler, fuzzing
 analyse | llvm                  | command -v llvm-symbolizer                 | readable reports of sanitizers
 analyse | gcc-aarch64-linux-gnu | command -v aarch64-linux-gnu-gcc           | compiles for another machine

@@ -111,6 +111,9 @@ int by_writer_commit(struct by_writer *writer, struct baryon_error *err);
  */
 int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool keep_last,
                          struct baryon_error *err);
+/* Restores what a process that was killed in by_writer_commit_all() had moved, when `path` is its
+ * last file. Opening a writer does so too. */
+void by_recover_file(const char *path);
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
 void by_writer_remove_all(void);

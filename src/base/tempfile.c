@@ -154,7 +154,8 @@ int by_temp_open(struct by_temp *temp, int folder, const char *base, struct bary
 {
     sigset_t before;
     *temp = (struct by_temp){.fd = -1, .folder = folder, .slot = -1};
-    for (int number = 0; number < BY_TEMP_NUMBERS; number++) {
+    by_temp_recover(folder, base);
+    for (int number = 0; number <= BY_TEMP_LOCK; number++) {
         by_temp_name(temp->name, base, number);
         remove_stale(folder, temp->name);
     }

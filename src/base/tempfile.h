@@ -17,10 +17,9 @@
 
 /* So many writers may have the same target at the same time; only one of them wins. */
 #define BY_TEMP_NAMES 8
-/* The number behind theirs: a lock on putting things in place. */
-#define BY_TEMP_LOCK BY_TEMP_NAMES
-/* And behind that as many names again, for old files until the new ones are in place. */
-#define BY_TEMP_NUMBERS (BY_TEMP_LOCK + 1 + BY_TEMP_NAMES)
+/* The numbers after theirs: a lock on putting things in place, and a record of what goes where. */
+#define BY_TEMP_LOCK   BY_TEMP_NAMES
+#define BY_TEMP_RECORD (BY_TEMP_LOCK + 1)
 
 struct by_temp {
     int fd;                      /* open for writing, locked */
@@ -40,8 +39,8 @@ void by_temp_close(struct by_temp *temp);
 struct by_temp_part {
     struct by_temp *temp;
     const char *base;
-    char aside[BY_TEMP_NAME_MAX]; /* "" at first; where the old file waits until all is done */
-    int old;                      /* the old file, locked meanwhile; set by renaming */
+    char aside[BY_TEMP_NAME_MAX]; /* name of the old file until all is done */
+    bool is_aside;                /* the old file has that name now */
 };
 
 /*
@@ -49,11 +48,32 @@ struct by_temp_part {
  * there is no file under its name, so that nobody reads an old one with new data or
  * the other way round, and a kill leaves none that does not fit. keep_last says that
  * the old one names none of them; then it is replaced in one step. Signals wait.
- * Returns count, or the number of the one that failed, with errno.
+ * A record beside the last file says what goes where until all is done, so that the next
+ * run restores what a killed one set aside. Returns count, or the number of the one that
+ * failed, with errno.
  */
 size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last);
 
-/* For tempgroup.c. Signals wait from hold to release: a handler that ends the process
+/*
+ * Finishes what a killed process began with `base` as the last file of a group: removes the old
+ * files when all new ones are in place, else restores the old ones. Does nothing when there is no
+ * record, or when its process lives.
+ */
+void by_temp_recover(int folder, const char *base);
+
+/* --- Records of groups (temprecord.c); by who holds the group's lock --- */
+
+/* The temporary name of an old file `base` of the group that ends with `last`. */
+void by_temp_aside_name(char name[BY_TEMP_NAME_MAX], const char *base, const char *last);
+/* Written and synced before the first file moves. 0, or -1 with errno. */
+int by_temp_record_write(const struct by_temp_part *parts, size_t count);
+void by_temp_record_remove(int folder, const char *base);
+/* What by_temp_recover() does, with the lock held. 0, or -1 with errno: the record stays. */
+int by_temp_record_settle(int folder, const char *base);
+
+/* --- For tempgroup.c and temprecord.c --- */
+
+/* Signals wait from hold to release: a handler that ends the process
  * must not come between two steps that belong together. */
 void by_temp_hold_signals(sigset_t *before);
 void by_temp_release_signals(const sigset_t *before);

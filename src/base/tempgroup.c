@@ -1,3 +1,4 @@
+/* Several files that get their names together, or none of them. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/tempfile.h"
@@ -23,13 +24,14 @@ static void wait_for_lock(int fd)
 }
 
 /*
- * Waits for others with the same last file. Without locks here, there is nobody to wait
- * for. Signals are held from before the lock's file is made until it is removed.
+ * Waits for others with the same last file, or returns false where it is not to wait. Without
+ * locks here, there is nobody to wait for. Signals are held from before the lock's file is made
+ * until it is removed.
  */
-static void begin_turn(struct turn *turn, const struct by_temp_part *last)
+static bool begin_turn(struct turn *turn, int folder, const char *base, bool waits)
 {
-    turn->folder = last->temp->folder;
-    by_temp_name(turn->name, last->base, BY_TEMP_LOCK);
+    turn->folder = folder;
+    by_temp_name(turn->name, base, BY_TEMP_LOCK);
     for (;;) {
         by_temp_hold_signals(&turn->signals);
         turn->fd =
@@ -37,11 +39,13 @@ static void begin_turn(struct turn *turn, const struct by_temp_part *last)
         bool busy =
             turn->fd >= 0 && flock(turn->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         if (turn->fd < 0 || (!busy && by_temp_is_named(turn->folder, turn->name, turn->fd)))
-            return;
+            return true;
         by_temp_release_signals(&turn->signals);
-        if (busy)
+        if (busy && waits)
             wait_for_lock(turn->fd);
         close(turn->fd); /* the one before us removed it when it was done */
+        if (busy && !waits)
+            return false;
     }
 }
 
@@ -54,41 +58,21 @@ static void end_turn(struct turn *turn)
     by_temp_release_signals(&turn->signals);
 }
 
+/* --- Old files --- */
+
 static bool exists(const struct by_temp_part *part)
 {
     struct stat st;
     return fstatat(part->temp->folder, part->base, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/*
- * Locks the old file, so that no other run takes it for one that was left behind. Where
- * it may not be read, it can be neither locked here nor found stale by those who may not either.
- */
-static void lock_old(struct by_temp_part *part)
-{
-    part->old =
-        openat(part->temp->folder, part->base, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (part->old >= 0)
-        flock(part->old, LOCK_EX | LOCK_NB);
-}
-
-/*
- * Gives the old file a temporary name, under which a later run finds and removes it. No
- * writer makes a file of such a name: what is there when all is done is the old file, or nothing.
- */
+/* Gives the old file the name that the record has for it. */
 static int set_aside(struct by_temp_part *part)
 {
-    int folder = part->temp->folder;
-    bool failed = by_fault(BY_FAULT_IO);
-    lock_old(part);
-    for (int number = BY_TEMP_LOCK + 1; number < BY_TEMP_NUMBERS && !failed; number++) {
-        by_temp_name(part->aside, part->base, number);
-        if (by_temp_move(folder, part->base, part->aside) == 0)
-            return 0;
-        failed = errno != EEXIST;
-    }
-    part->aside[0] = '\0';
-    return -1;
+    if (by_fault(BY_FAULT_IO) || by_temp_move(part->temp->folder, part->base, part->aside))
+        return -1;
+    part->is_aside = true;
+    return 0;
 }
 
 /* What was there before is there again. */
@@ -96,25 +80,23 @@ static void undo(struct by_temp_part *part)
 {
     int folder = part->temp->folder;
     bool placed = !part->temp->name[0] && by_temp_is_named(folder, part->base, part->temp->fd);
-    if (part->aside[0])
+    if (part->is_aside)
         renameat(folder, part->aside, folder, part->base);
     else if (placed)
         unlinkat(folder, part->base, 0);
-    if (part->old >= 0)
-        close(part->old);
 }
 
 /* The next in turn may lock what is in place now: it is a temporary file no more. */
-static void leave(struct by_temp_part *part)
+static void drop_old(struct by_temp_part *part)
 {
-    if (part->aside[0])
+    if (part->is_aside)
         unlinkat(part->temp->folder, part->aside, 0);
-    if (part->old >= 0)
-        close(part->old);
     flock(part->temp->fd, LOCK_UN);
 }
 
-static int place(struct by_temp_part *part, bool exclusive, bool is_last)
+/* --- New files --- */
+
+static int put_in_place(struct by_temp_part *part, bool exclusive, bool is_last)
 {
     if (!exclusive && !is_last && exists(part) && set_aside(part))
         return -1;
@@ -136,25 +118,55 @@ static size_t place_all(struct by_temp_part *parts, size_t count, bool exclusive
     size_t done = 0;
     if (!exclusive && !keep_last && exists(last) && any_exists(parts, count - 1) && set_aside(last))
         return count - 1;
-    while (done < count && place(&parts[done], exclusive, done + 1 == count) == 0)
+    while (done < count && put_in_place(&parts[done], exclusive, done + 1 == count) == 0)
         done++;
+    return done;
+}
+
+/* Nothing moves before the record says where it was. */
+static size_t replace_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last)
+{
+    const struct by_temp_part *last = &parts[count - 1];
+    const bool records = !exclusive && any_exists(parts, count - 1);
+    if (records && by_temp_record_write(parts, count))
+        return count - 1;
+    const size_t done = place_all(parts, count, exclusive, keep_last);
+    const int saved = errno;
+    for (size_t i = count; i-- > 0;)
+        if (done < count)
+            undo(&parts[i]);
+        else
+            drop_old(&parts[i]);
+    if (records)
+        by_temp_record_remove(last->temp->folder, last->base);
+    errno = saved;
     return done;
 }
 
 size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusive, bool keep_last)
 {
+    const struct by_temp_part *last = &parts[count - 1];
     struct turn turn;
     for (size_t i = 0; i < count; i++)
-        parts[i].old = -1;
-    begin_turn(&turn, &parts[count - 1]);
-    size_t done = place_all(parts, count, exclusive, keep_last);
-    int saved = errno;
-    for (size_t i = count; i-- > 0;)
-        if (done < count)
-            undo(&parts[i]);
-        else
-            leave(&parts[i]);
+        by_temp_aside_name(parts[i].aside, parts[i].base, last->base);
+    (void)begin_turn(&turn, last->temp->folder, last->base, true);
+    const size_t done = by_temp_record_settle(last->temp->folder, last->base)
+                            ? count - 1
+                            : replace_all(parts, count, exclusive, keep_last);
+    const int saved = errno;
     end_turn(&turn);
     errno = saved;
     return done;
+}
+
+void by_temp_recover(int folder, const char *base)
+{
+    struct turn turn;
+    char name[BY_TEMP_NAME_MAX];
+    by_temp_name(name, base, BY_TEMP_RECORD);
+    if (faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) ||
+        !begin_turn(&turn, folder, base, false))
+        return;
+    (void)by_temp_record_settle(folder, base);
+    end_turn(&turn);
 }

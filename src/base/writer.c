@@ -399,6 +399,18 @@ int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool ke
     return status;
 }
 
+void by_recover_file(const char *path)
+{
+    char folder[4096];
+    const int fd = by_folder_of(path, folder, sizeof folder)
+                       ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                       : -1;
+    if (fd < 0)
+        return;
+    by_temp_recover(fd, by_basename(path));
+    close(fd);
+}
+
 void by_writer_abort(struct by_writer *writer)
 {
     if (!writer)

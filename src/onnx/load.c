@@ -126,6 +126,7 @@ int by_model_load(struct baryon_model **out, const char *path,
     const struct by_load_options defaults = {0};
     struct by_mapped file;
     *out = NULL;
+    by_recover_file(path);
     if (by_mapped_open(&file, path, err))
         return -1;
     struct baryon_model *model = new_model(arena_limit(file.size), err);

@@ -106,6 +106,64 @@ static void a_kill_leaves_no_mix(void **state)
     assert_in_range(absent, 1, 3);
 }
 
+/* Fails before anything of it is in place. */
+static void run_in_vain(void)
+{
+    by_fault_arm(BY_FAULT_IO, 1, true);
+    assert_int_equal(write_pair("new", 0, false), -1);
+    by_fault_arm(BY_FAULT_IO, 0, false);
+    by_err_clear(&err);
+}
+
+/* Neither a run that fails nor one that is killed removes the only copy of what was there. */
+static void what_was_set_aside_comes_back(void **state)
+{
+    (void)state;
+    for (int keep_last = 0; keep_last < 2; keep_last++) {
+        prepare("old", "old");
+        uint64_t calls = calls_of_a_run(0);
+        for (uint64_t k = 1; k <= calls; k++) {
+            prepare("old", "old");
+            kill_at(k, 0, keep_last);
+            run_in_vain();
+            by_recover_file("model");
+            assert_true(are("old", "old") || are("new", "new"));
+            kill_at(calls - k + 1, 0, keep_last);
+            run_in_vain();
+            by_recover_file("model");
+            assert_true(are("old", "old") || are("new", "new"));
+            assert_ok(write_pair("new", 0, keep_last));
+            assert_true(are("new", "new"));
+            assert_int_equal(count_files(), 2);
+        }
+    }
+}
+
+/* The restoring itself is killed at every step. */
+static void restoring_can_be_killed(void **state)
+{
+    (void)state;
+    prepare("old", "old");
+    uint64_t calls = calls_of_a_run(0);
+    for (uint64_t k = 1; k <= calls; k++)
+        for (uint64_t then = 1; then <= 3; then++) {
+            int status;
+            prepare("old", "old");
+            kill_at(k, 0, false);
+            pid_t child = fork();
+            if (child == 0) {
+                by_fault_arm_kill(BY_FAULT_IO, then);
+                by_recover_file("model");
+                _exit(0);
+            }
+            assert_int_equal(waitpid(child, &status, 0), child);
+            by_recover_file("model");
+            assert_true(are("old", "old") || are("new", "new"));
+        }
+    assert_ok(write_pair("new", 0, false));
+    assert_int_equal(count_files(), 2);
+}
+
 /* The model names no data file that changes, so that it may stay until the end. */
 static void a_kill_leaves_a_model(void **state)
 {
@@ -169,6 +227,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kill_leaves_no_mix, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(what_was_set_aside_comes_back, scratch_enter,
+                                        scratch_leave),
+        cmocka_unit_test_setup_teardown(restoring_can_be_killed, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(a_kill_leaves_a_model, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(a_failure_changes_all_or_nothing, scratch_enter,
                                         scratch_leave),

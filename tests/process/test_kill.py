@@ -8,6 +8,7 @@ not its own. The next run leaves nothing else behind.
 import hashlib
 import shutil
 import signal
+import subprocess
 from collections import Counter
 
 import models
@@ -80,6 +81,37 @@ class Kill(process.Case):
             if found != "old":
                 self.restore(before)
         print(f"{turn + 1} runs of about {moment.seconds:.2f} s: {dict(counts)}", flush=True)
+
+    def test_every_system_call(self):
+        """A kill at each call of the replacement, then a run that fails, then one that succeeds."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        models.save(self.folder / "a.onnx", models.sums(2, 2048, 2.0))
+        models.save(self.folder / "b.onnx", models.sums(2, 1984, 3.0))
+        options = ("--external", "weights.bin", "--external-min", "64")
+        old = self.hashes(self.make("b.onnx", *options)[0])[0]
+        new = self.hashes(self.make("a.onnx", *options)[0])[0]
+        kills = 0
+        for call in ("openat", "fsync", "renameat", "renameat2", "unlinkat", "unlink", "close", "flock"):
+            for number in range(1, 400, 1 if process.LONG or call.startswith(("rename", "unlink")) else 9):
+                self.restore(self.folder / "b")
+                inject = f"inject={call}:signal=SIGKILL:when={number}"
+                words = [process.BARYON, "copy", "a.onnx", "target/model.onnx", "--force", *options]
+                killed = subprocess.run(["strace", "-f", "-qq", "-o", "trace", "-e", inject, *words], cwd=self.folder,
+                                        check=False, capture_output=True)
+                if killed.returncode == 0:
+                    break
+                if killed.returncode != -signal.SIGKILL:
+                    self.skipTest(f"strace cannot trace here: {killed.stderr[-200:]}")
+                kills += 1
+                failed = process.run("copy", "missing.onnx", "target/model.onnx", "--force", *options, cwd=self.folder)
+                self.assertNotEqual(failed.status, 0)
+                self.baryon("check", "target/model.onnx")
+                self.assertIn(self.hashes(self.target)[0], (old, new))
+                self.baryon(*words[1:])
+                self.assertEqual(self.hashes(self.target), (new, 0))
+        print(f"{kills} kills", flush=True)
+        self.assertGreater(kills, 10)
 
     def test_one_file(self):
         self.kill_often()
