@@ -111,12 +111,60 @@ struct info_counts {
     const char *first_unknown, *first_twice;
 };
 
+/* Two dimensions that are numbers, and not the same one. */
+static bool dims_differ(const struct by_dim *a, const struct by_dim *b)
+{
+    return a && b && !a->param && !b->param && by_dim_is_number(a) && by_dim_is_number(b) &&
+           a->value >= 0 && b->value >= 0 && a->value != b->value;
+}
+
+/* "float32 instead of int64", "rank 3 instead of 2"; false where the two types agree. */
+static bool types_differ(const struct by_tensor_type *a, const struct by_tensor_type *b, char *buf,
+                         size_t size)
+{
+    if (a->elem_type && b->elem_type && a->elem_type != b->elem_type) {
+        snprintf(buf, size, "the element type %s, not %s", by_elem_name(a->elem_type),
+                 by_elem_name(b->elem_type));
+        return true;
+    }
+    if (!a->shape || !b->shape)
+        return false;
+    if (a->shape->dims.count != b->shape->dims.count) {
+        snprintf(buf, size, "the rank %zu, not %zu", a->shape->dims.count, b->shape->dims.count);
+        return true;
+    }
+    for (size_t i = 0; i < a->shape->dims.count; i++) {
+        const struct by_dim *one = a->shape->dims.at[i], *other = b->shape->dims.at[i];
+        if (dims_differ(one, other)) {
+            snprintf(buf, size, "dimension %zu of size %lld, not %lld", i, (long long)one->value,
+                     (long long)other->value);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a graph says of an input or output of its own must not be contradicted by value_info. */
+static int check_second_type(struct by_check *check, const struct baryon_value *value,
+                             const struct by_value_info *info, size_t place,
+                             struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], what[120];
+    if (!value->info || value->info == info || !value->info->type || !info->type ||
+        !value->info->type->tensor || !info->type->tensor ||
+        !types_differ(info->type->tensor, value->info->type->tensor, what, sizeof what))
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "%s: value_info declares %s as the graph's %s does",
+            by_quote(quoted, value->name), what, value->is_input ? "input" : "output");
+    by_err_in(err, "value_info[%zu]", place);
+    return by_report(check, BY_FINDING_ERROR, &info->msg, err);
+}
+
 static int count_infos(struct by_check *check, const struct baryon_graph *graph,
                        struct baryon_error *err)
 {
     struct info_counts *counts = check->state;
     char more[40];
-    (void)err;
     for (size_t i = 0; i < graph->value_info.count; i++) {
         const struct by_value_info *info = graph->value_info.at[i];
         if (!info)
@@ -133,6 +181,8 @@ static int count_infos(struct by_check *check, const struct baryon_graph *graph,
                 counts->first_twice = name;
             by_mark(check, &counts->twice, &info->msg, more);
         }
+        if (value && check_second_type(check, value, info, i, err))
+            return -1;
     }
     return 0;
 }
@@ -157,7 +207,7 @@ static int report_infos(struct by_check *check, struct baryon_error *err)
 }
 
 const struct by_model_rule by_rule_value_info = {
-    .worst = BY_FINDING_NOTICE,
+    .worst = BY_FINDING_ERROR,
     .linked = true,
     .state_size = sizeof(struct info_counts),
     .graph = count_infos,

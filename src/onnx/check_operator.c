@@ -227,20 +227,66 @@ static bool out_of_range(size_t found, int least, int most)
     return (int64_t)found < least || (most >= 0 && (int64_t)found > most);
 }
 
+static int left_out(struct by_check *check, const struct baryon_node *node, const char *what,
+                    size_t slot, const char *hint, struct baryon_error *err)
+{
+    char label[BY_LABEL_MAX];
+    by_fail(err, BARYON_ERR_INPUT, "%s: %s %zu is left out, the operator needs it",
+            by_check_label(check, node, label), what, slot);
+    if (hint)
+        by_err_hint(err, "%s", hint);
+    by_err_in(err, "%s[%zu]", what, slot);
+    return by_report(check, BY_FINDING_ERROR, &node->msg, err);
+}
+
+static bool is_given(const char *name)
+{
+    return name && *name;
+}
+
+/* ONNX allows an empty name there, ONNX Runtime ends the process at it. */
+static bool breaks_runtime(const struct by_opinfo *info, size_t slot)
+{
+    return !*info->domain && slot == 2 &&
+           (!strcmp(info->op_type, "LayerNormalization") || !strcmp(info->op_type, "DFT"));
+}
+
+/* Any number of inputs, as Max and Concat take them, are all needed. */
+static bool needs_input(const struct by_opinfo *info, size_t slot)
+{
+    return slot < 32 && (info->may_lack >> slot & 1)
+               ? false
+               : (int64_t)slot < info->min_in || info->max_in < 0;
+}
+
 static int check_given(struct by_check *check, const struct baryon_node *node,
                        struct baryon_error *err)
 {
-    char label[BY_LABEL_MAX];
     const struct by_opinfo *info = check->node.info;
-    for (size_t i = 0; i < node->input.count && (int64_t)i < info->min_in; i++) {
-        if ((node->input.at[i] && *node->input.at[i]) || (info->may_lack >> i & 1))
-            continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s: input %zu is left out, the operator needs it",
-                by_check_label(check, node, label), i);
-        by_err_in(err, "input[%zu]", i);
-        if (by_report(check, BY_FINDING_ERROR, &node->msg, err))
+    for (size_t i = 0; i < node->input.count; i++) {
+        const char *hint = breaks_runtime(info, i) ? "end the list of inputs before it" : NULL;
+        if (!is_given(node->input.at[i]) && (needs_input(info, i) || hint) &&
+            left_out(check, node, "input", i, hint, err))
             return -1;
     }
+    return 0;
+}
+
+static bool trains(const struct baryon_node *node)
+{
+    const struct baryon_attribute *attr = by_node_attr(node, "training_mode");
+    return attr && attr->type == BY_ATTR_INT && attr->i && by_node_is(node, "BatchNormalization");
+}
+
+static int check_results(struct by_check *check, const struct baryon_node *node,
+                         struct baryon_error *err)
+{
+    const struct by_opinfo *info = check->node.info;
+    const bool all = info->max_out < 0 || trains(node);
+    for (size_t i = 0; i < node->output.count; i++)
+        if (!is_given(node->output.at[i]) && (all || (int64_t)i < info->min_out) &&
+            left_out(check, node, "output", i, NULL, err))
+            return -1;
     return 0;
 }
 
@@ -272,7 +318,7 @@ static int check_arity(struct by_check *check, const struct baryon_node *node,
     if (out_of_range(node->output.count, info->min_out, info->max_out) &&
         wrong_count(check, node, "output", node->output.count, info->min_out, info->max_out, err))
         return -1;
-    return check_given(check, node, err);
+    return check_given(check, node, err) ? -1 : check_results(check, node, err);
 }
 
 const struct by_model_rule by_rule_arity = {.worst = BY_FINDING_ERROR, .node = check_arity};

@@ -25,12 +25,12 @@ static int check_outputs(struct by_check *check, struct baryon_error *err)
 {
     if (check->model->graph->output.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the model has no outputs, running it gives nothing");
+    by_fail(err, BARYON_ERR_INPUT, "the model has no outputs, it must have at least one");
     by_err_in(err, "graph.output");
-    return by_report(check, BY_FINDING_WARNING, &check->model->graph->msg, err);
+    return by_report(check, BY_FINDING_ERROR, &check->model->graph->msg, err);
 }
 
-const struct by_model_rule by_rule_outputs = {.worst = BY_FINDING_WARNING, .start = check_outputs};
+const struct by_model_rule by_rule_outputs = {.worst = BY_FINDING_ERROR, .start = check_outputs};
 
 /* --- types --- */
 
