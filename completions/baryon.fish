@@ -39,7 +39,7 @@ complete -c baryon -n '__fish_seen_subcommand_from check' -l no-color -d 'No col
 complete -c baryon -n '__fish_seen_subcommand_from check' -l help -s h -d 'Show what the command does and its options'
 complete -c baryon -n '__fish_seen_subcommand_from check' -l version -s V -d 'Show the version'
 complete -c baryon -n '__fish_seen_subcommand_from copy' -l external -r -F -d 'Move the weights to a data file; its path is relative to the folder of OUT'
-complete -c baryon -n '__fish_seen_subcommand_from copy' -l external-min -x -d 'Smaller tensors stay in the model'
+complete -c baryon -n '__fish_seen_subcommand_from copy' -l external-min -x -d 'Smaller tensors stay in the model, and so do shapes and the like'
 complete -c baryon -n '__fish_seen_subcommand_from copy' -l inline -d 'Take weights from data files into the model'
 complete -c baryon -n '__fish_seen_subcommand_from copy' -l shape -x -d 'Give an open dimension a size, by its symbol or as INPUT:AXIS; can be repeated'
 complete -c baryon -n '__fish_seen_subcommand_from copy' -l rename -x -d 'Rename an input, an output or another tensor of the main graph; can be repeated'

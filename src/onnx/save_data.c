@@ -115,6 +115,31 @@ static int place(struct mover *mover, struct by_span payload, uint64_t *offset,
     return by_save_bytes(mover->writer, mover->plan->model, payload.data, payload.size, err);
 }
 
+static int move_in(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct by_save_data *plan = context;
+    struct by_span bytes;
+    if (!by_tensor_is_external(tensor))
+        return 0;
+    if (by_tensor_bytes(tensor, &plan->scratch, &bytes, err) || remember(plan, tensor, err))
+        return -1;
+    tensor->raw_data = bytes;
+    tensor->external_data = (struct by_ptrs){0};
+    tensor->data_location = 0;
+    return 0;
+}
+
+/*
+ * Shapes, axes and the like, which ONNX Runtime's inference of shapes reads and refuses in data
+ * files: vectors and scalars of integers, and short ones of floats, as Resize and Range have them.
+ */
+static bool may_be_shape(const struct baryon_tensor *tensor, size_t count)
+{
+    const struct by_elem_info *info = by_elem_info(tensor->data_type);
+    const bool integers = info && info->class == BY_CLASS_INT;
+    return tensor->dims.count <= 1 && count <= (integers ? 1024 : 8);
+}
+
 /* The format keeps external data for initializers; runtimes read no others. */
 static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct baryon_error *err)
 {
@@ -127,6 +152,8 @@ static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct ba
         return -1;
     if (size < mover->min && !by_tensor_is_external(tensor))
         return 0;
+    if (may_be_shape(tensor, count))
+        return move_in(mover->plan, tensor, err);
     if (by_tensor_bytes(tensor, &mover->plan->scratch, &bytes, err) ||
         remember(mover->plan, tensor, err) || place(mover, bytes, &offset, err))
         return -1;
@@ -142,20 +169,6 @@ static int move_out_graph(void *context, struct baryon_graph *graph, unsigned de
     for (size_t i = 0; i < graph->initializer.count; i++)
         if (graph->initializer.at[i] && move_out(context, graph->initializer.at[i], err))
             return by_err_in(err, "initializer[%zu]", i);
-    return 0;
-}
-
-static int move_in(void *context, struct baryon_tensor *tensor, struct baryon_error *err)
-{
-    struct by_save_data *plan = context;
-    struct by_span bytes;
-    if (!by_tensor_is_external(tensor))
-        return 0;
-    if (by_tensor_bytes(tensor, &plan->scratch, &bytes, err) || remember(plan, tensor, err))
-        return -1;
-    tensor->raw_data = bytes;
-    tensor->external_data = (struct by_ptrs){0};
-    tensor->data_location = 0;
     return 0;
 }
 

@@ -111,19 +111,23 @@ static bool padding(struct by_qop *qop, const struct baryon_value *value, double
     return true;
 }
 
+/* Other modes repeat elements: a float that is given besides has no effect and the wrong type. */
 bool by_qop_pad(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
-    double number;
-    if (by_node_attr(node, "mode") && !has_text(node, "mode", "constant"))
-        return by_qop_move(qop, node, draft);
+    const bool repeats = by_node_attr(node, "mode") && !has_text(node, "mode", "constant");
     struct by_qop_input input;
+    double number = 0;
     if (!by_qop_tensor(qop, by_node_in(node, 0), &input) ||
-        !padding(qop, by_node_in(node, 2), &number) || !begin(qop, node, 4, &input.params, draft))
+        (!repeats && !padding(qop, by_node_in(node, 2), &number)) ||
+        !begin(qop, node, 4, &input.params, draft))
         return false;
     by_qop_add(draft, input.levels);
     by_qop_add(draft, by_node_in(node, 1));
-    by_qop_add(draft,
-               level(qop, node, "filling", &input.params, by_qop_level(&input.params, number)));
+    if (!repeats)
+        by_qop_add(draft,
+                   level(qop, node, "filling", &input.params, by_qop_level(&input.params, number)));
+    else if (node->input.count > 3)
+        by_qop_add(draft, NULL);
     if (node->input.count > 3)
         by_qop_add(draft, by_node_in(node, 3));
     return !qop->failed;

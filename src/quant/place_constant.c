@@ -137,6 +137,7 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
     if (placing->recipe->approach == BY_APPROACH_NBITS)
         nbits_spec(placing->recipe, &spec);
     by_place_axes(placing, node, slot, &spec, &axis, &group_axis);
+    const bool wants_channels = spec.granularity == BY_PER_CHANNEL;
     settle_granularity(&spec, axis, group_axis);
     const int block_axis = by_place_block_axis(node, slot, &spec);
     const size_t known = by_quant_find(plan, by_node_in(node, slot));
@@ -146,6 +147,10 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
     const size_t row = add_constant(placing, node, slot, BY_ROLE_WEIGHT, &spec,
                                     reason(placing, node, role, err), err);
     if (row == BY_NO_ROW)
+        return -1;
+    if (wants_channels && spec.granularity == BY_PER_TENSOR && by_node_is(node, "MatMul") &&
+        by_quant_remark(plan, row, "granularity", err,
+                        "one scale: QLinearMatMul takes scales per channel of matrices only") < 0)
         return -1;
     plan->rows.at[row].block_axis = block_axis;
     plan->rows.at[row].params.axis = axis;

@@ -142,6 +142,16 @@ static int summed_axis(const struct baryon_node *node, int rank, int channel)
     return rank == 2 ? 1 - channel : rank - 2;
 }
 
+/* ONNX Runtime fuses these to QLinearMatMul, which takes one scale for each column of a matrix, not
+ * of a stack of matrices. */
+static bool has_no_channels(const struct by_placing *placing, const struct baryon_node *node,
+                            int rank)
+{
+    return rank > 2 && by_node_is(node, "MatMul") &&
+           placing->recipe->approach == BY_APPROACH_STATIC &&
+           by_spec_is_integer(&placing->recipe->activation);
+}
+
 void by_place_axes(const struct by_placing *placing, const struct baryon_node *node, size_t slot,
                    const struct by_tensor_spec *spec, int *axis, int *group_axis)
 {
@@ -150,6 +160,8 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
     const int rank = (int)value->initializer->dims.count;
     *axis = *group_axis = -1;
     if (spec->granularity == BY_PER_TENSOR || rank < 1 || !info)
+        return;
+    if (spec->granularity == BY_PER_CHANNEL && has_no_channels(placing, node, rank))
         return;
     if (by_node_is(node, "Gather") && slot == 0)
         *axis = placing->recipe->approach == BY_APPROACH_STATIC ? -1 : 0;

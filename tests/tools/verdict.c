@@ -48,6 +48,7 @@ int main(void)
         } else {
             printf("%s\tok\n", line);
         }
+        fflush(stdout);
     }
     return 0;
 }
