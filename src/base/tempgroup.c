@@ -105,7 +105,7 @@ static void undo(struct by_temp_part *part)
 }
 
 /* The next in turn may lock what is in place now: it is a temporary file no more. */
-static void leave(struct by_temp_part *part)
+static void leave_temp_part(struct by_temp_part *part)
 {
     if (part->aside[0])
         unlinkat(part->temp->folder, part->aside, 0);
@@ -114,7 +114,7 @@ static void leave(struct by_temp_part *part)
     flock(part->temp->fd, LOCK_UN);
 }
 
-static int place(struct by_temp_part *part, bool exclusive, bool is_last)
+static int place_temp_part(struct by_temp_part *part, bool exclusive, bool is_last)
 {
     if (!exclusive && !is_last && exists(part) && set_aside(part))
         return -1;
@@ -136,7 +136,7 @@ static size_t place_all(struct by_temp_part *parts, size_t count, bool exclusive
     size_t done = 0;
     if (!exclusive && !keep_last && exists(last) && any_exists(parts, count - 1) && set_aside(last))
         return count - 1;
-    while (done < count && place(&parts[done], exclusive, done + 1 == count) == 0)
+    while (done < count && place_temp_part(&parts[done], exclusive, done + 1 == count) == 0)
         done++;
     return done;
 }
@@ -153,7 +153,7 @@ size_t by_temp_rename_all(struct by_temp_part *parts, size_t count, bool exclusi
         if (done < count)
             undo(&parts[i]);
         else
-            leave(&parts[i]);
+            leave_temp_part(&parts[i]);
     end_turn(&turn);
     errno = saved;
     return done;

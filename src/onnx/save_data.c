@@ -97,8 +97,8 @@ static void drop_payload(struct baryon_tensor *tensor)
 }
 
 /* Where the payload stands in the data file, after writing it there if it does not yet. */
-static int place(struct mover *mover, struct by_span payload, uint64_t *offset,
-                 struct baryon_error *err)
+static int place_payload(struct mover *mover, struct by_span payload, uint64_t *offset,
+                         struct baryon_error *err)
 {
     const struct placed *before = by_map_get_bytes(&mover->placed, &payload, sizeof payload);
     if (before) {
@@ -128,7 +128,7 @@ static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct ba
     if (size < mover->min && !by_tensor_is_external(tensor))
         return 0;
     if (by_tensor_bytes(tensor, &mover->plan->scratch, &bytes, err) ||
-        remember(mover->plan, tensor, err) || place(mover, bytes, &offset, err))
+        remember(mover->plan, tensor, err) || place_payload(mover, bytes, &offset, err))
         return -1;
     drop_payload(tensor);
     tensor->external = (struct by_span){0};

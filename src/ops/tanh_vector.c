@@ -5,9 +5,9 @@
 #define TARGET
 #include "ops/tanh_kernel.h"
 
-static bool always(void)
+static bool tanh_vector_supported(void)
 {
     return true;
 }
 
-const struct by_tanh_path by_tanh_vector = {"vector", always, tanh_all};
+const struct by_tanh_path by_tanh_vector = {"vector", tanh_vector_supported, tanh_all};
