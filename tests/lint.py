@@ -17,6 +17,7 @@ FILE_LINES = 800
 FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
+SAME_STATICS = 4
 
 # What each folder of src/ includes besides its own files; rows only name rows above them, and name
 # nothing that is not used.
@@ -192,6 +193,19 @@ def tags():
             yield f"{where[0]}: {tag} is something else in {', '.join(where[1:])}"
 
 
+def names():
+    """A static function's name is defined in at most 4 files of src/ and cli/."""
+    head = re.compile(r"(?m)^(?:[A-Z]\w*(?:\([^)\n]*\))? +)*static\b[^;={}]*?\b([a-z_]\w*)\([^;{}]*\)\s*\{")
+    files = {}
+    for path in tracked(".c", ".h"):
+        if path.parts[0] in ("src", "cli"):
+            for _, match in found(head, code_of(path)):
+                files.setdefault(match[1], set()).add(str(path))
+    for name, paths in files.items():
+        if len(paths) > SAME_STATICS:
+            yield f"{name}() is defined in {len(paths)} files: {', '.join(sorted(paths))}"
+
+
 def calls():
     """Banned functions, and functions that only certain files call."""
     words = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
@@ -326,7 +340,7 @@ def scripts():
             yield f"{path}: bash finds an error"
 
 
-RULES = [layers, homes, tags, calls, sizes, places, leftovers, text, headers, form, scripts]
+RULES = [layers, homes, tags, names, calls, sizes, places, leftovers, text, headers, form, scripts]
 
 
 def main():
