@@ -1,3 +1,4 @@
+/* Resolves the names of --between to nodes and marks the nodes on the paths between them. */
 #include "cli/between.h"
 
 #include "base/str.h"

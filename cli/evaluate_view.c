@@ -1,3 +1,4 @@
+/* Prints the scores of an evaluation and the missed goals, as text or JSON. */
 #include "cli/evaluate_view.h"
 
 #include <math.h>

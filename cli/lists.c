@@ -1,3 +1,4 @@
+/* Prints one list of the registry as a table or JSON. */
 #include "cli/lists.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* Finds out which MPI started the program and loads the library for it. */
 #include "cli/mpi_find.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Parses the command line of one command with getopt_long, by its option rows. */
 #include "cli/opt.h"
 
 #include <getopt.h>

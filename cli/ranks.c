@@ -1,3 +1,4 @@
+/* Starts and ends the MPI ranks of one run, and passes messages, errors and pulses between them. */
 #include "cli/ranks.h"
 
 #include "base/file.h"

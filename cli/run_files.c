@@ -1,3 +1,4 @@
+/* Saves the outputs of `baryon run` as one .npy file per sample and output. */
 #include "cli/run_files.h"
 
 #include "base/file.h"

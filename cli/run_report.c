@@ -1,3 +1,4 @@
+/* Prints the outputs' shapes, ranges and timing for `baryon run`, as text or JSON. */
 #include "cli/run_report.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* Counts the nodes, parameters and bytes of a model per operator for `baryon inspect`. */
 #include "cli/summary.h"
 
 #include "base/map.h"

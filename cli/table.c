@@ -1,3 +1,4 @@
+/* Lays out tables for the terminal and shortens columns that do not fit. */
 #include "cli/out.h"
 
 #include <string.h>
