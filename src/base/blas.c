@@ -1,3 +1,4 @@
+/* Opens a CBLAS at run time and limits it to one thread; without one, takes the loops of gemm.c. */
 #include "base/blas.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Opens a file that a model names and refuses every path outside the model's folder. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/file_kind.h"

@@ -1,3 +1,4 @@
+/* Counts the processors this process may use, with cgroup quotas and the affinity mask. */
 #include "base/cpu.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Stores bytes in memory up to a limit and the rest in a temporary file. */
 #include "base/depot.h"
 
 #include "base/file.h"

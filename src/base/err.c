@@ -1,3 +1,4 @@
+/* Fills and formats struct baryon_error. */
 #include "base/err.h"
 
 #undef by_fail

@@ -1,3 +1,4 @@
+/* Adds doubles exactly in a fixed-point number of several words. */
 #include "base/exact.h"
 
 #include <math.h>

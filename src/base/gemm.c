@@ -1,3 +1,4 @@
+/* Multiplies float32 matrices in portable loops, for systems without a BLAS. */
 #include "base/gemm.h"
 
 #include "base/blas.h"

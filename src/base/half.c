@@ -1,3 +1,4 @@
+/* Converts 16-bit floats in plain C and chooses the fastest path of the processor. */
 #include "base/half_path.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Converts 16-bit floats with AVX2 and F16C. */
 #include "base/half_path.h"
 
 #if defined(__x86_64__)

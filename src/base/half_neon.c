@@ -1,3 +1,4 @@
+/* Converts 16-bit floats with NEON. */
 #include "base/half_path.h"
 
 #if defined(__aarch64__)

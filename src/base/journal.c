@@ -1,3 +1,4 @@
+/* Appends records to a checkpoint file and reads back those that are whole. */
 #include "base/journal.h"
 
 #include "base/fault.h"

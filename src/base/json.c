@@ -1,3 +1,4 @@
+/* Writes JSON with commas, indentation and escapes. */
 #include "base/json.h"
 
 #include "base/format.h"

@@ -1,3 +1,4 @@
+/* Finds the most similar name in a list, for hints about misspelled names. */
 #include "base/str.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Runs loops on a pool of threads. */
 #include "base/par.h"
 
 #include "base/format.h"

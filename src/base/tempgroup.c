@@ -1,3 +1,4 @@
+/* Renames a group of temporary files so that all of them appear, or none. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/tempfile.h"

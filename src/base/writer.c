@@ -1,3 +1,4 @@
+/* Writes a file under a temporary name and renames it once it is on the disk. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/file_kind.h"

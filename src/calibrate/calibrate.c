@@ -1,3 +1,4 @@
+/* Runs a calibration: opens the parts, runs all passes over the samples, returns the statistics. */
 #include "calibrate/calibrate.h"
 
 #include "calibrate/calibrate_internal.h"

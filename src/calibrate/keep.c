@@ -1,3 +1,4 @@
+/* Writes checkpoints of a calibration and loads those of an interrupted one. */
 #include "calibrate/keep.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Runs several samples at once and returns their results in order. */
 #include "calibrate/lanes.h"
 
 #include "base/mem.h"

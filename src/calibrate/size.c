@@ -1,3 +1,4 @@
+/* Estimates how much memory the activations of one sample take. */
 #include "calibrate/size.h"
 
 #include "ir/opinfo.h"

@@ -1,3 +1,4 @@
+/* Adds each observed tensor to the statistics while a sample runs. */
 #include "calibrate/watch.h"
 
 #include "base/map.h"

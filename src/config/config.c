@@ -1,3 +1,4 @@
+/* Reads options from command lines and configuration files into a settings struct. */
 #include "config/config.h"
 
 #include "base/str.h"

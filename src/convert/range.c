@@ -1,3 +1,4 @@
+/* Finds values that overflow float16 on samples and keeps their nodes in float32. */
 #include "convert/range.h"
 
 #include "config/nodes.h"

@@ -1,3 +1,4 @@
+/* Quantizes and dequantizes runs of values by the formula of ONNX. */
 #include "dtype/linear.h"
 
 #include "base/half.h"

@@ -1,3 +1,4 @@
+/* Rounds and encodes number formats with AVX2. */
 #include "dtype/path.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* Rounds and encodes number formats with AVX-512. */
 #include "dtype/path.h"
 
 #if defined(__x86_64__)

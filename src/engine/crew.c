@@ -1,3 +1,4 @@
+/* Gives ONNX Runtime a fixed number of threads, of which only as many work as are wanted. */
 #include "engine/crew.h"
 
 #include "base/mem.h"

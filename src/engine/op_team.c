@@ -1,3 +1,4 @@
+/* Runs loops of a custom operator on the threads of ONNX Runtime. */
 #include "engine/op_team.h"
 
 #include "base/job.h"

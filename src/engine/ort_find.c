@@ -1,3 +1,4 @@
+/* Searches the folders where the library of ONNX Runtime may be and loads it. */
 #include "engine/ort_find.h"
 
 #include "base/fault.h"

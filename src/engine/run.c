@@ -1,3 +1,4 @@
+/* Runs a session once: passes the inputs, reads the outputs, handles cancellation. */
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 

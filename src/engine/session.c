@@ -1,3 +1,4 @@
+/* Opens a model as a session of ONNX Runtime and describes its inputs and outputs. */
 #include "engine/session.h"
 
 #include "engine/opening.h"

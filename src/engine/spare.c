@@ -1,3 +1,4 @@
+/* Reserves memory for ONNX Runtime and releases it when operator new fails. */
 #include "engine/spare.h"
 
 #include "base/room.h"

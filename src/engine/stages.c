@@ -1,3 +1,4 @@
+/* Runs a model in pieces on all samples and stores the values between the pieces. */
 #include "engine/stages_internal.h"
 
 /* --- What waits --- */

@@ -1,3 +1,4 @@
+/* Finds the nodes, inputs and outputs of the piece that computes given values. */
 #include "base/format.h"
 #include "engine/stages_internal.h"
 

@@ -1,3 +1,4 @@
+/* Runs the part of a model that follows the pieces which have already run. */
 #include "engine/stages_internal.h"
 
 #define WAITS SIZE_MAX /* it is no output of the session */

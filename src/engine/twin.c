@@ -1,3 +1,4 @@
+/* Runs a float model and its quantized models in one session and compares their tensors. */
 #include "engine/twin_internal.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Finds the values of a graph whose size may differ from sample to sample. */
 #include "engine/vary.h"
 
 #include "ir/shape.h"

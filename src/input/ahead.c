@@ -1,3 +1,4 @@
+/* Reads the next sample on a thread of its own while the caller uses the current one. */
 #include "input/ahead.h"
 
 #include "base/thread.h"

@@ -1,3 +1,4 @@
+/* Stacks the rows of several files into one batch. */
 #include "input/stack.h"
 
 #include <string.h>

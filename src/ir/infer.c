@@ -1,3 +1,4 @@
+/* Walks a graph and infers the types and shapes of all its values. */
 #include "ir/infer.h"
 
 #include "ir/infer_internal.h"

@@ -1,3 +1,4 @@
+/* Lists the operators that compute in 16-bit floats, and the opset from which they do. */
 #include "ir/opfloat.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Looks up operators in the tables and checks their attributes and versions. */
 #include "ir/opinfo.h"
 
 #include "ir/infer_internal.h"

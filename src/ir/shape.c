@@ -1,3 +1,4 @@
+/* Makes, compares and prints shapes with symbolic dimensions. */
 #include "ir/shape.h"
 
 #include <inttypes.h>

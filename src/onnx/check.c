@@ -1,3 +1,4 @@
+/* Runs all rules of the checker on a model and reports the findings. */
 #include "onnx/check_rule.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Copies a model without copying its weights. */
 #include "onnx/frame.h"
 
 #include "onnx/external.h"

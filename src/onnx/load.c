@@ -1,3 +1,4 @@
+/* Loads a model from a file or from memory, and frees it. */
 #include "onnx/load.h"
 
 #include "ir/graph.h"

@@ -1,3 +1,4 @@
+/* Moves payloads into data files or back into the model while it is saved. */
 #include "onnx/save_data.h"
 
 #include "onnx/schema.h"

@@ -1,3 +1,4 @@
+/* Encodes structs as protobuf and copies the bytes of unchanged messages. */
 #include "onnx/wire_hash.h"
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Reads the attributes of block operators and rounds their inputs. */
 #include "ops/blocks.h"
 
 #include "base/half.h"

@@ -1,3 +1,4 @@
+/* Computes tanh with AVX-512. */
 #include "ops/tanh_path.h"
 
 #if defined(__x86_64__)

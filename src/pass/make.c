@@ -1,3 +1,4 @@
+/* Replaces a pattern by one node and removes the nodes that nothing reads any more. */
 #include "pass/make.h"
 
 #include <stdio.h>

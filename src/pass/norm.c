@@ -1,3 +1,4 @@
+/* Recognizes a normalization that is written out as single operators. */
 #include "pass/norm.h"
 
 #include "pass/make.h"

@@ -1,3 +1,4 @@
+/* Computes the scales of biases and keeps rounded integers when scales change. */
 #include "quant/bias.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Checks a quantized model against the rules of a target. */
 #include "quant/hardware.h"
 
 #include "base/err.h"

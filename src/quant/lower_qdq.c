@@ -1,3 +1,4 @@
+/* Emits the quantized graph with Q/DQ pairs. */
 #include "quant/lower_block.h"
 #include "quant/lower_format.h"
 

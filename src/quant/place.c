@@ -1,3 +1,4 @@
+/* Decides which tensors of a model are quantized and lists its nodes with reasons. */
 #include "quant/place_internal.h"
 
 #include "quant/half.h"

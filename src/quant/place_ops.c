@@ -1,3 +1,4 @@
+/* Lists how each operator is quantized, one row per operator. */
 #include "quant/place_ops.h"
 
 #include "base/mem.h"

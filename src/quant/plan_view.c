@@ -1,3 +1,4 @@
+/* Gathers the nodes, tensors, reasons and sizes of a plan for reports. */
 #include "quant/plan_view.h"
 
 #include "base/map.h"

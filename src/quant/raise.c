@@ -1,3 +1,4 @@
+/* Reads the Q/DQ pairs of a quantized model back into a plan. */
 #include "quant/raise.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Finds nodes that cannot be converted to MatMulNBits, MatMulInteger and the like. */
 #include "quant/unfit.h"
 
 #include "ir/shape.h"

@@ -1,3 +1,4 @@
+/* Finds extremes and rounding errors of weights with AVX-512. */
 #include "quant/weights_path.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* Rearranges a weight so that channels and groups have fixed places. */
 #include "quant/weights_layout.h"
 
 #include "base/str.h"

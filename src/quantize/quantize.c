@@ -1,3 +1,4 @@
+/* Runs the stages of a quantization in order. */
 #include "quantize/quantize.h"
 
 #include "base/file.h"

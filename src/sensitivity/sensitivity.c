@@ -1,3 +1,4 @@
+/* Measures the model with quantized weights, quantized activations and both. */
 #include "sensitivity/sensitivity_internal.h"
 
 #include "quantize/refuse.h"

@@ -1,3 +1,4 @@
+/* Sums the values of each channel, so that the result does not depend on threads. */
 #include "stats/channel_means.h"
 
 #include "stats/sketch_part.h"

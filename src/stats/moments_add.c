@@ -1,3 +1,4 @@
+/* Multiplies the input columns of a sample and adds the products to the tiles. */
 #include "stats/moments_internal.h"
 
 #include <string.h>

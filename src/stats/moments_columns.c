@@ -1,3 +1,4 @@
+/* Copies the input columns of a convolution out of the input tensor. */
 #include "stats/moments_internal.h"
 
 #include "base/divide.h"

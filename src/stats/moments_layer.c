@@ -1,3 +1,4 @@
+/* Finds the layers with constant weights and describes how they read their input. */
 #include "ir/infer_window.h"
 #include "stats/moments.h"
 

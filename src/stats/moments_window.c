@@ -1,3 +1,4 @@
+/* Finds where the windows of a layer lie in an input of a given shape. */
 #include "stats/moments_internal.h"
 
 #include "base/text.h"

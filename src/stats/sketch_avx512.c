@@ -1,3 +1,4 @@
+/* Counts values into a histogram with AVX-512. */
 #include "stats/sketch_path.h"
 
 #if defined(__x86_64__)

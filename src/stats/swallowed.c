@@ -1,3 +1,4 @@
+/* Finds values that fusions remove, which therefore need no range. */
 #include "stats/swallowed.h"
 
 /* Nodes of one pattern, its last node behind the others. */

@@ -1,3 +1,4 @@
+/* Finds the values of a model whose statistics are needed. */
 #include "stats/targets.h"
 
 #include "ir/opinfo.h"

@@ -1,3 +1,4 @@
+/* Equalizes, quantizes and opens copies of the model that are candidates. */
 #include "calibrate/size.h"
 #include "quant/lower.h"
 #include "quant/params.h"

@@ -1,3 +1,4 @@
+/* Decides whether and how a model is equalized and its biases corrected. */
 #include "trial/equalize.h"
 
 #include "solve/bias_correct.h"

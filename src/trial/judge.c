@@ -1,3 +1,4 @@
+/* Computes the SQNR of a model's outputs on held-out samples. */
 #include "trial/judge.h"
 
 #include <math.h>

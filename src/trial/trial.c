@@ -1,3 +1,4 @@
+/* Runs the float model on samples and prepares the candidates of equalization. */
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"

@@ -1,3 +1,4 @@
+/* Refuses combinations of quantization options that contradict each other. */
 #include "settings/recipe/check.h"
 
 #include "ir/tensor.h"
