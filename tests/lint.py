@@ -195,7 +195,8 @@ def tags():
 
 def names():
     """A static function's name is defined in at most 4 files of src/ and cli/."""
-    head = re.compile(r"(?m)^(?:[A-Z]\w*(?:\([^)\n]*\))? +)*static\b[^;={}]*?\b([a-z_]\w*)\([^;{}]*\)\s*\{")
+    attributes = r"(?:[A-Z]\w*(?:\([^)\n]*\))? +|__attribute__\(\(.*?\)\) +)*"
+    head = re.compile(r"(?m)^" + attributes + r"static\b[^;={}]*?\b([a-z_]\w*)\([^;{}]*\)\s*\{")
     files = {}
     for path in tracked(".c", ".h"):
         if path.parts[0] in ("src", "cli"):
