@@ -277,6 +277,15 @@ def places():
             yield f"{path}:{line}: {match[0]}"
 
 
+def purpose():
+    """Every source file begins with a comment that says what it is for."""
+    begins = {".c": r"/\*\W*\w", ".h": r"/\*\W*\w", ".py": r'(?:r?"""|#)\W*\w', ".sh": r"#\W*\w"}
+    for path in tracked(*begins):
+        content = re.sub(r"\A#!.*\n", "", content_of(path))
+        if content and not re.match(begins[path.suffix], content):
+            yield f"{path}: does not begin with a comment that says what it is for"
+
+
 def leftovers():
     """No work is left as a note in the code, and no half of a merge."""
     for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md"):
@@ -341,7 +350,7 @@ def scripts():
             yield f"{path}: bash finds an error"
 
 
-RULES = [layers, homes, tags, names, calls, sizes, places, leftovers, text, headers, form, scripts]
+RULES = [layers, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts]
 
 
 def main():
