@@ -1,4 +1,4 @@
-/* One pass over the samples: read, run, note, keep. */
+/* Runs one pass over the samples and writes checkpoints of it. */
 #include "base/cpu.h"
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/lanes.h"

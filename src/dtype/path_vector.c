@@ -1,4 +1,4 @@
-/* With the compiler's own vectors of 16 bytes: NEON, SSE2 and whatever else it knows. */
+/* Rounds and encodes number formats with the compiler's vectors (NEON, SSE2 and others). */
 #include "dtype/path.h"
 
 #define LANES 4

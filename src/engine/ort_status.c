@@ -1,4 +1,4 @@
-/* What ONNX Runtime says, as our errors. */
+/* Turns the errors of ONNX Runtime into ours. */
 #include "base/utf8.h"
 #include "engine/ort.h"
 

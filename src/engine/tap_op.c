@@ -1,7 +1,8 @@
 /*
- * The operators that stand in the runtime's graph. They take tensors of any type; which
- * tap they stand for is an attribute. Calls come from C++, which nothing may pass but a
- * status: errors of ours wait in by_tapped, and the status only ends the run.
+ * Implements the custom operators that show tensors to us in the runtime's graph. They take
+ * tensors of any type; which tap they stand for is an attribute. Calls come from C++, which
+ * nothing may pass but a status: errors of ours wait in by_tapped, and the status only ends the
+ * run.
  */
 #include "engine/op_shape.h"
 #include "engine/op_team.h"

@@ -1,5 +1,8 @@
-/* One sample's tensors, compared. Sums go into lanes that depend on the place alone, those of a
- * tensor are added exactly: so threads and the order of samples make no difference. */
+/*
+ * Compares the tensors of one sample in the float and quantized models. Sums go into lanes that
+ * depend on the place alone, those of a tensor are added exactly: so threads and the order of
+ * samples make no difference.
+ */
 #include "engine/twin_internal.h"
 
 #include <math.h>

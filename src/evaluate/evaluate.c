@@ -1,4 +1,4 @@
-/* Scores: what measures say of pairs of arrays, one after the other. */
+/* Computes the measures of pairs of outputs, one sample after the other. */
 #include "evaluate/evaluate.h"
 
 #include "base/text.h"

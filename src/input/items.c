@@ -1,4 +1,4 @@
-/* Files, folders, and folders with one subfolder an input. */
+/* Lists the sample files of a folder, or of one subfolder per input. */
 #include "input/items.h"
 
 #include "base/fault.h"

@@ -1,4 +1,4 @@
-/* The list of passes; rows run from the top. */
+/* Lists the passes in the order in which they run. */
 #include "pass/passes.h"
 #include "base/str.h"
 

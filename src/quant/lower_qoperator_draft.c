@@ -1,4 +1,4 @@
-/* From a draft to nodes. */
+/* Makes nodes of integer operators from their drafts. */
 #include "quant/lower_qoperator.h"
 
 #include "ir/tensor.h"

@@ -1,4 +1,4 @@
-/* Which way to look at values, and the plain one. */
+/* Chooses the vector path for weights and implements the plain one. */
 #include "quant/weights_path.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The sketch as such: rows, how they grow coarser, how sketches add. */
+/* Allocates, coarsens and adds histograms. */
 #include "stats/sketch.h"
 
 #include "stats/sketch_part.h"

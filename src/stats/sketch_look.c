@@ -1,4 +1,4 @@
-/* A look: pieces on a team, then everything into the sketch at once. */
+/* Adds one tensor to a histogram, on all threads of a team. */
 #include "ir/tensor.h"
 #include "stats/sketch_scratch.h"
 

@@ -1,4 +1,4 @@
-/* What a look is: the plain definition, value by value. */
+/* Adds one tensor to a histogram value by value, as reference for the vector paths. */
 #include "stats/sketch_path.h"
 
 #include "base/half.h"

@@ -1,4 +1,4 @@
-/* With the compiler's own vectors of 16 bytes: NEON, SSE2 and whatever else it knows. */
+/* Counts values into a histogram with the compiler's vectors (NEON, SSE2 and others). */
 #include "stats/sketch_path.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Ways beside each other on the samples that judge. */
+/* Compares candidates of equalization on the samples that judge them. */
 #include "trial/trial_internal.h"
 
 #define WAYS 4 /* at most, in a contest */
