@@ -1,3 +1,4 @@
+/* Resolves the names of --between to nodes and marks the nodes on the paths between them. */
 #include "cli/between.h"
 
 #include "base/str.h"
@@ -71,7 +72,7 @@ static int nothing_found(const struct finder *finder, const char *name, struct b
 }
 
 /* All nodes that a comma-separated list of names stands for. */
-static int find(struct finder *finder, const char *names, struct baryon_error *err)
+static int find_listed_nodes(struct finder *finder, const char *names, struct baryon_error *err)
 {
     finder->found = (struct found){0};
     for (;;) {
@@ -92,10 +93,10 @@ static int find(struct finder *finder, const char *names, struct baryon_error *e
 static int mark_span(struct finder *finder, const struct by_setting_pair *span, bool *once,
                      struct baryon_error *err)
 {
-    if (find(finder, span->name, err) < 0)
+    if (find_listed_nodes(finder, span->name, err) < 0)
         return -1;
     struct found starts = finder->found;
-    if (find(finder, span->value, err) < 0)
+    if (find_listed_nodes(finder, span->value, err) < 0)
         return -1;
     return by_graph_between(finder->graph, starts.at, starts.count, finder->found.at,
                             finder->found.count, once, err);

@@ -1,3 +1,4 @@
+/* Calibrates one shard per MPI rank and merges the shards into one file on rank 0. */
 #include "cli/calibrate_ranks.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Prints the result of a calibration as text or JSON for `baryon calibrate`. */
 #include "cli/calibrate_report.h"
 
 #include "base/json.h"

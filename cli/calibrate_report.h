@@ -1,4 +1,4 @@
-/* What a calibration came to: for 'calibrate'. */
+/* Declares the report of `baryon calibrate`, as text and as JSON. */
 #ifndef BY_CALIBRATE_REPORT_H
 #define BY_CALIBRATE_REPORT_H
 

@@ -206,14 +206,14 @@ static int run_part(struct job *job, struct baryon_error *err)
 }
 
 /* Checkpoints are of no more use, also those left by a kill between two steps. */
-static int finish(const struct job *job, struct baryon_error *err)
+static int remove_checkpoints(const struct job *job, struct baryon_error *err)
 {
     if (job->ranks && by_file_exists(job->out) && by_remove_file(job->out, err) < 0)
         return -1;
     return by_calibrate_clean(job->options.checkpoint, err);
 }
 
-static int run_job(struct job *job, struct baryon_error *err)
+static int run_calibrate_job(struct job *job, struct baryon_error *err)
 {
     bool up_to_date;
     int status = by_calibration_open(&job->calibration, job->loaded.model,
@@ -229,7 +229,7 @@ static int run_job(struct job *job, struct baryon_error *err)
                                     &job->cli->log, &up_to_date, err);
     if (status == 0 && !up_to_date)
         status = job->ranks ? run_part(job, err) : calibrate(job, err);
-    return status < 0 ? -1 : finish(job, err);
+    return status < 0 ? -1 : remove_checkpoints(job, err);
 }
 
 static void report(const struct job *job)
@@ -255,7 +255,7 @@ static void report(const struct job *job)
         by_calibrate_report_text(out, &summary);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_calibrate(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
     if (by_ranks_open(&job.ranks, &cli->log, err) < 0)
@@ -264,7 +264,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         by_ranks_warn_alone(&cli->log);
     int status = -1;
     if (read_options(&job, err) == 0 && check_out(&job, err) == 0 && open_model(&job, err) == 0)
-        status = run_job(&job, err);
+        status = run_calibrate_job(&job, err);
     const bool first = !job.ranks || by_ranks_rank(job.ranks) == 0;
     status = by_ranks_close(job.ranks, status, cli->common.json, err);
     if (status == 0 && first)
@@ -310,5 +310,5 @@ const struct by_command by_cmd_calibrate = {
     .examples = examples,
     .settings_size = sizeof(struct by_calibrate_settings),
     .groups = BY_RUNNING_GROUPS(struct by_calibrate_settings, by_calibrate_group),
-    .run = run,
+    .run = run_calibrate,
 };

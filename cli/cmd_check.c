@@ -29,7 +29,7 @@ static const char *const severities[] = {
     [BY_FINDING_ERROR] = "error",
 };
 
-static void show_text(struct by_out *out, const char *file, const struct by_finding *finding)
+static void print_finding(struct by_out *out, const char *file, const struct by_finding *finding)
 {
     static const enum by_style styles[] = {
         [BY_FINDING_NOTICE] = BY_CYAN,
@@ -53,7 +53,7 @@ static void show_text(struct by_out *out, const char *file, const struct by_find
     by_str_puts(text, "\n");
 }
 
-static void show_json(struct by_json *json, const struct by_finding *finding)
+static void write_finding_json(struct by_json *json, const struct by_finding *finding)
 {
     const struct baryon_error *error = &finding->error;
     by_json_open(json, NULL, '{');
@@ -70,14 +70,14 @@ static void show_json(struct by_json *json, const struct by_finding *finding)
     by_json_close(json, '}');
 }
 
-static bool visit(void *context, const struct by_finding *finding)
+static bool visit_finding(void *context, const struct by_finding *finding)
 {
     struct findings *findings = context;
     findings->counts[finding->severity]++;
     if (findings->json)
-        show_json(findings->json, finding);
+        write_finding_json(findings->json, finding);
     else if (finding->severity > BY_FINDING_NOTICE || !findings->cli->common.quiet)
-        show_text(&findings->cli->out, findings->file, finding);
+        print_finding(&findings->cli->out, findings->file, finding);
     return true;
 }
 
@@ -123,7 +123,7 @@ static void tell_line(struct findings *findings, const char *target, const char 
     error->offset = -1;
     snprintf(error->place, sizeof error->place, "%.*s", (int)place, line);
     snprintf(error->message, sizeof error->message, "%.*s", (int)(size - skip), line + skip);
-    visit(findings, &finding);
+    visit_finding(findings, &finding);
 }
 
 /* Lines as findings. Targets know nothing of a model that breaks other rules: it is none. */
@@ -167,8 +167,8 @@ static int find_target(const char *name, struct baryon_error *err)
 }
 
 /* The findings are the result: with errors among them, only the status is left to tell. */
-static int check(struct by_cli *cli, const struct settings *settings, struct by_loaded *loaded,
-                 struct baryon_error *err)
+static int check_loaded_model(struct by_cli *cli, const struct settings *settings,
+                              struct by_loaded *loaded, struct baryon_error *err)
 {
     const struct by_check_options options = {.custom_ops = settings->custom_ops};
     struct findings findings = {.cli = cli, .file = loaded->name};
@@ -180,7 +180,7 @@ static int check(struct by_cli *cli, const struct settings *settings, struct by_
         by_json_open(&json, "findings", '[');
         findings.json = &json;
     }
-    int status = by_model_check(loaded->model, &options, visit, &findings, err);
+    int status = by_model_check(loaded->model, &options, visit_finding, &findings, err);
     if (status == 0 && settings->target)
         status = check_target(&findings, loaded, settings->target, err);
     status = by_model_judge(loaded->model, status, err);
@@ -195,7 +195,7 @@ static int check(struct by_cli *cli, const struct settings *settings, struct by_
     return status;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_check(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_loaded loaded;
@@ -207,7 +207,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         return -1;
     if (by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)
         return -1;
-    int status = check(cli, settings, &loaded, err);
+    int status = check_loaded_model(cli, settings, &loaded, err);
     by_loaded_close(&loaded);
     return status;
 }
@@ -250,5 +250,5 @@ const struct by_command by_cmd_check = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
-    .run = run,
+    .run = run_check,
 };

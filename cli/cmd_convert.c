@@ -251,7 +251,7 @@ static int find_overflow(struct job *job, struct by_session_options *session,
                                     &range, &job->overflowing, err);
 }
 
-static int convert(struct job *job, struct baryon_error *err)
+static int convert_loaded_model(struct job *job, struct baryon_error *err)
 {
     struct baryon_model *model = job->loaded.model;
     const struct by_check_options any = {.custom_ops = true};
@@ -305,7 +305,7 @@ static void show_count(struct by_str *text, size_t count, const char *what, cons
     by_str_printf(text, " %s\n", rest);
 }
 
-static void show_text(const struct job *job)
+static void print_conversion(const struct job *job)
 {
     char before[32], after[32];
     struct by_str *text = &job->cli->out.text;
@@ -323,7 +323,7 @@ static void show_text(const struct job *job)
                   by_bytes_text(job->bytes_before, before, sizeof before));
 }
 
-static void show_json(const struct job *job)
+static void write_conversion_json(const struct job *job)
 {
     char why[160];
     struct by_json json;
@@ -367,7 +367,7 @@ static void name_culprit(const struct job *job, struct baryon_error *err)
     }
 }
 
-static int run_job(struct job *job, struct baryon_error *err)
+static int run_convert_job(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->cli;
     const int taken =
@@ -376,7 +376,7 @@ static int run_job(struct job *job, struct baryon_error *err)
         by_loaded_open(&job->loaded, cli, &job->settings->model, job->in, err) < 0)
         return -1;
     job->bytes_before = by_loaded_size(&job->loaded) + by_model_data_size(job->loaded.model);
-    int status = convert(job, err);
+    int status = convert_loaded_model(job, err);
     if (status < 0)
         name_culprit(job, err);
     if (status == 0)
@@ -384,18 +384,18 @@ static int run_job(struct job *job, struct baryon_error *err)
     if (status < 0)
         return by_model_judge(job->loaded.model, status, err);
     if (cli->common.json)
-        show_json(job);
+        write_conversion_json(job);
     else if (!cli->common.quiet)
-        show_text(job);
+        print_conversion(job);
     return 0;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_convert(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct by_arena *arena = &cli->config.arena;
     struct job job = {
         .cli = cli, .settings = data, .convert = {.arena = arena}, .report = {.arena = arena}};
-    const int status = run_job(&job, err);
+    const int status = run_convert_job(&job, err);
     if (job.loaded.model)
         by_loaded_close(&job.loaded);
     return status;
@@ -535,5 +535,5 @@ const struct by_command by_cmd_convert = {
                {&write_group, 0},
                {&by_runtime_group, offsetof(struct settings, runtime)},
                {&by_model_group, offsetof(struct settings, model)}},
-    .run = run,
+    .run = run_convert,
 };

@@ -69,7 +69,7 @@ static int save(struct baryon_model *model, const struct settings *settings, con
     return by_model_save(model, out, &options, err);
 }
 
-static void tell(struct by_cli *cli, const char *out, uint64_t bytes)
+static void report_copy(struct by_cli *cli, const char *out, uint64_t bytes)
 {
     char size[32];
     struct by_json json;
@@ -86,7 +86,7 @@ static void tell(struct by_cli *cli, const char *out, uint64_t bytes)
     }
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_copy(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_loaded loaded;
@@ -100,7 +100,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (status == 0)
         status = save(loaded.model, settings, cli->operands[1], &size, err);
     if (status == 0)
-        tell(cli, cli->operands[1], size.model);
+        report_copy(cli, cli->operands[1], size.model);
     else
         status = by_model_judge(loaded.model, status, err);
     by_loaded_close(&loaded);
@@ -175,5 +175,5 @@ const struct by_command by_cmd_copy = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
-    .run = run,
+    .run = run_copy,
 };

@@ -113,7 +113,8 @@ static void mpi_json(struct by_json *json)
     by_json_close(json, ']');
 }
 
-static void show_json(struct by_out *out, const struct by_versions *versions, const char *features)
+static void write_doctor_json(struct by_out *out, const struct by_versions *versions,
+                              const char *features)
 {
     struct by_json json;
     by_json_init(&json, &out->text, false);
@@ -217,11 +218,11 @@ static int show_limits(struct by_out *out, struct baryon_error *err)
     return by_table_print(&table, 2, err);
 }
 
-static int show(struct by_cli *cli, const struct by_versions *versions, const char *features,
-                struct baryon_error *err)
+static int print_doctor(struct by_cli *cli, const struct by_versions *versions,
+                        const char *features, struct baryon_error *err)
 {
     if (cli->common.json) {
-        show_json(&cli->out, versions, features);
+        write_doctor_json(&cli->out, versions, features);
         return 0;
     }
     if (show_machine(&cli->out, versions, features, err) < 0)
@@ -231,7 +232,7 @@ static int show(struct by_cli *cli, const struct by_versions *versions, const ch
     return show_limits(&cli->out, err);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_doctor(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_versions versions;
@@ -239,7 +240,8 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     by_str_init(&features);
     add_features(&features);
     by_versions_find(&versions, settings->runtime.onnxruntime);
-    int status = show(cli, &versions, features.size ? by_str_text(&features) + 1 : "plain", err);
+    int status =
+        print_doctor(cli, &versions, features.size ? by_str_text(&features) + 1 : "plain", err);
     by_str_release(&features);
     if (status < 0 || versions.has_ort)
         return status;
@@ -267,5 +269,5 @@ const struct by_command by_cmd_doctor = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&by_runtime_group, offsetof(struct settings, runtime)}},
-    .run = run,
+    .run = run_doctor,
 };

@@ -81,8 +81,8 @@ static bool progress(void *context, const struct by_calibrate_progress *now)
     return false;
 }
 
-static int load(const struct job *job, struct by_loaded *loaded, const char *path,
-                struct baryon_error *err)
+static int load_evaluated_model(const struct job *job, struct by_loaded *loaded, const char *path,
+                                struct baryon_error *err)
 {
     const struct by_running_settings *running = &job->settings->running;
     if (by_loaded_open(loaded, job->cli, &running->model, path, err) < 0)
@@ -96,8 +96,8 @@ static int run_models(struct job *job, struct baryon_error *err)
     struct by_cli *cli = job->cli;
     if (by_evaluate_take(&cli->config, &job->settings->running, &job->settings->evaluate, NULL,
                          &cli->log, &job->options, err) < 0 ||
-        load(job, &job->baseline, cli->operands[0], err) < 0 ||
-        load(job, &job->result, cli->operands[1], err) < 0)
+        load_evaluated_model(job, &job->baseline, cli->operands[0], err) < 0 ||
+        load_evaluated_model(job, &job->result, cli->operands[1], err) < 0)
         return -1;
     job->options.run.progress = progress;
     job->options.run.context = job;
@@ -110,7 +110,7 @@ static int run_models(struct job *job, struct baryon_error *err)
 
 /* --- Reports --- */
 
-static void show_json(const struct job *job, const struct folders *folders)
+static void write_evaluation_json(const struct job *job, const struct folders *folders)
 {
     struct by_json json;
     struct by_out *out = &job->cli->out;
@@ -145,7 +145,7 @@ static int show_models(const struct job *job, struct baryon_error *err)
 }
 
 /* Goals that were missed are in the JSON. */
-static int judge(const struct job *job, struct baryon_error *err)
+static int judge_goals(const struct job *job, struct baryon_error *err)
 {
     const int status = by_evaluation_judge(job->evaluation, err);
     if (status < 0 && job->cli->common.json)
@@ -156,15 +156,15 @@ static int judge(const struct job *job, struct baryon_error *err)
 static int report(const struct job *job, const struct folders *folders, struct baryon_error *err)
 {
     if (job->cli->common.json)
-        show_json(job, folders);
+        write_evaluation_json(job, folders);
     else if (folders->baseline)
         by_evaluation_lines(job->evaluation, &job->cli->out);
     else if (show_models(job, err) < 0)
         return -1;
-    return by_out_flush(&job->cli->out, err) < 0 ? -1 : judge(job, err);
+    return by_out_flush(&job->cli->out, err) < 0 ? -1 : judge_goals(job, err);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_evaluate(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
     struct folders folders;
@@ -242,5 +242,5 @@ const struct by_command by_cmd_evaluate = {
                {&by_engine_group, offsetof(struct settings, running.engine)},
                {&by_model_group, offsetof(struct settings, running.model)},
                {&by_runtime_group, offsetof(struct settings, running.runtime)}},
-    .run = run,
+    .run = run_evaluate,
 };

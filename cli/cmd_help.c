@@ -46,7 +46,7 @@ static int write_page(struct by_cli *cli, enum format format, const struct by_co
     return 0;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_help(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     const struct by_command *command = NULL;
@@ -100,5 +100,5 @@ const struct by_command by_cmd_help = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}},
-    .run = run,
+    .run = run_help,
 };

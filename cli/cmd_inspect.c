@@ -46,9 +46,9 @@ static int show_nodes(struct by_cli *cli, const struct settings *settings,
     return json ? by_nodes_json(json, &view, err) : by_nodes_text(&cli->out, &view, err);
 }
 
-static int show_json(struct by_cli *cli, const struct settings *settings,
-                     const struct by_loaded *loaded, const struct by_summary *summary,
-                     struct baryon_error *err)
+static int write_inspect_json(struct by_cli *cli, const struct settings *settings,
+                              const struct by_loaded *loaded, const struct by_summary *summary,
+                              struct baryon_error *err)
 {
     struct by_json json;
     by_json_init(&json, &cli->out.text, false);
@@ -61,21 +61,21 @@ static int show_json(struct by_cli *cli, const struct settings *settings,
     return 0;
 }
 
-static int show(struct by_cli *cli, const struct settings *settings, const struct by_loaded *loaded,
-                struct baryon_error *err)
+static int print_inspected(struct by_cli *cli, const struct settings *settings,
+                           const struct by_loaded *loaded, struct baryon_error *err)
 {
     struct by_summary summary;
     if (!cli->common.json && shows_nodes(settings))
         return show_nodes(cli, settings, loaded->model, NULL, err);
     if (by_summary_make(&summary, loaded->model, err) < 0)
         return -1;
-    int status = cli->common.json ? show_json(cli, settings, loaded, &summary, err)
+    int status = cli->common.json ? write_inspect_json(cli, settings, loaded, &summary, err)
                                   : by_inspect_text(&cli->out, loaded, &summary, err);
     by_summary_release(&summary);
     return status;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_inspect(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_loaded loaded;
@@ -83,7 +83,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         return -1;
     int status = by_model_link(loaded.model, err);
     if (status == 0)
-        status = show(cli, settings, &loaded, err);
+        status = print_inspected(cli, settings, &loaded, err);
     status = by_model_judge(loaded.model, status, err);
     if (status < 0 && err->code != BARYON_ERR_USAGE)
         by_err_file(err, loaded.name);
@@ -132,5 +132,5 @@ const struct by_command by_cmd_inspect = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
-    .run = run,
+    .run = run_inspect,
 };

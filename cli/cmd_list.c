@@ -39,7 +39,7 @@ static int lists_table(struct by_out *out, struct baryon_error *err)
     return by_table_print(&table, 0, err);
 }
 
-static int unknown(const char *name, struct baryon_error *err)
+static int unknown_list(const char *name, struct baryon_error *err)
 {
     size_t count;
     const struct by_registry *registries = by_registries(&count);
@@ -55,12 +55,12 @@ static int unknown(const char *name, struct baryon_error *err)
                 : by_err_hint(err, "'baryon list' names the lists");
 }
 
-static int run(struct by_cli *cli, const void *settings, struct baryon_error *err)
+static int run_list(struct by_cli *cli, const void *settings, struct baryon_error *err)
 {
     (void)settings;
     if (cli->operand_count) {
         const struct by_registry *registry = by_registry_find(cli->operands[0]);
-        return registry ? by_list_show(cli, registry, err) : unknown(cli->operands[0], err);
+        return registry ? by_list_show(cli, registry, err) : unknown_list(cli->operands[0], err);
     }
     if (!cli->common.json)
         return lists_table(&cli->out, err);
@@ -81,5 +81,5 @@ const struct by_command by_cmd_list = {
     .summary = "List what Baryon knows: operators, types, readers, rules",
     .text = "Without LIST, names the lists. With one, prints its rows.",
     .examples = examples,
-    .run = run,
+    .run = run_list,
 };

@@ -131,7 +131,7 @@ static void tell_json(const struct job *job, uint64_t bytes)
     by_str_puts(&job->cli->out.text, "\n");
 }
 
-static void tell(const struct job *job)
+static void report_merge(const struct job *job)
 {
     struct by_out *out = &job->cli->out;
     char size[32];
@@ -149,14 +149,14 @@ static void tell(const struct job *job)
     by_coverage_text(out, job->stats);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_merge(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
     if (check_out(job.settings, err) < 0)
         return -1;
     int status = merge_all(&job, err);
     if (status == 0)
-        tell(&job);
+        report_merge(&job);
     by_stats_close(job.stats);
     return status;
 }
@@ -202,5 +202,5 @@ const struct by_command by_cmd_merge = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}},
-    .run = run,
+    .run = run_merge,
 };

@@ -5,7 +5,7 @@ struct settings {
     struct by_quantize_settings quantize;
 };
 
-static int show_text(struct by_quantizing *q, struct baryon_error *err)
+static int print_plan(struct by_quantizing *q, struct baryon_error *err)
 {
     char before[32], after[32];
     struct by_out *out = &q->cli->out;
@@ -29,7 +29,7 @@ static int show_text(struct by_quantizing *q, struct baryon_error *err)
     return 0;
 }
 
-static void show_json(struct by_quantizing *q)
+static void write_plan_json(struct by_quantizing *q)
 {
     struct by_json json;
     struct by_out *out = &q->cli->out;
@@ -43,7 +43,7 @@ static void show_json(struct by_quantizing *q)
     by_str_puts(&out->text, "\n");
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_plan(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_quantizing q = {.cli = cli};
@@ -52,9 +52,9 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
         by_quantizing_load(&q, err) == 0)
         status = by_quantizing_plan(&q, err);
     if (status == 0 && cli->common.json)
-        show_json(&q);
+        write_plan_json(&q);
     else if (status == 0)
-        status = show_text(&q, err);
+        status = print_plan(&q, err);
     by_quantizing_close(&q);
     return status;
 }
@@ -81,5 +81,5 @@ const struct by_command by_cmd_plan = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {BY_QUANTIZING_GROUPS(struct settings)},
-    .run = run,
+    .run = run_plan,
 };

@@ -38,8 +38,8 @@ static int list_text(struct by_out *out, struct baryon_error *err)
     return by_table_print(&table, 0, err);
 }
 
-static void show_json(struct by_out *out, const struct by_preset *preset,
-                      const struct by_config *config)
+static void write_preset_json(struct by_out *out, const struct by_preset *preset,
+                              const struct by_config *config)
 {
     struct by_json json;
     by_json_init(&json, &out->text, false);
@@ -53,8 +53,8 @@ static void show_json(struct by_out *out, const struct by_preset *preset,
     by_str_puts(&out->text, "\n");
 }
 
-static void show_text(struct by_out *out, const struct by_preset *preset,
-                      const struct by_config *config)
+static void print_preset_text(struct by_out *out, const struct by_preset *preset,
+                              const struct by_config *config)
 {
     struct by_str text;
     by_str_init(&text);
@@ -65,22 +65,22 @@ static void show_text(struct by_out *out, const struct by_preset *preset,
     by_str_release(&text);
 }
 
-static int show(struct by_cli *cli, const char *name, struct baryon_error *err)
+static int print_preset(struct by_cli *cli, const char *name, struct baryon_error *err)
 {
     struct by_preset_view view;
     const struct by_preset *preset = by_preset_find(name, err);
     if (!preset || by_preset_view_open(&view, preset->name, err) < 0)
         return -1;
-    (cli->common.json ? show_json : show_text)(&cli->out, preset, &view.config);
+    (cli->common.json ? write_preset_json : print_preset_text)(&cli->out, preset, &view.config);
     by_preset_view_close(&view);
     return 0;
 }
 
-static int run(struct by_cli *cli, const void *settings, struct baryon_error *err)
+static int run_presets(struct by_cli *cli, const void *settings, struct baryon_error *err)
 {
     (void)settings;
     if (cli->operand_count)
-        return show(cli, cli->operands[0], err);
+        return print_preset(cli, cli->operands[0], err);
     if (!cli->common.json)
         return list_text(&cli->out, err);
     list_json(&cli->out);
@@ -102,5 +102,5 @@ const struct by_command by_cmd_presets = {
             "for, as a file that 'baryon quantize --config' takes: every option that has a meaning "
             "in it. Names may be written in any letter case, with or without _CONFIG.",
     .examples = examples,
-    .run = run,
+    .run = run_presets,
 };

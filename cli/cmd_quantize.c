@@ -87,7 +87,7 @@ static void show_times(const struct job *job, struct by_out *out)
     by_str_printf(&out->text, " save %.2f\n", job->save_seconds);
 }
 
-static int show_text(struct job *job, struct baryon_error *err)
+static int print_quantize_summary(struct job *job, struct baryon_error *err)
 {
     char before[32], after[32];
     struct by_quantizing *q = &job->quantizing;
@@ -151,7 +151,7 @@ static int write_report(const struct job *job, struct baryon_error *err)
     return status;
 }
 
-static int tell(struct job *job, struct baryon_error *err)
+static int report_quantize(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->quantizing.cli;
     if (job->settings->report && write_report(job, err) < 0)
@@ -159,11 +159,11 @@ static int tell(struct job *job, struct baryon_error *err)
     if (cli->common.json)
         write_json(job, &cli->out.text);
     else if (!cli->common.quiet)
-        return show_text(job, err);
+        return print_quantize_summary(job, err);
     return 0;
 }
 
-static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err)
+static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_error *err)
 {
     struct by_quantizing *q = &job->quantizing;
     const struct settings *settings = job->settings;
@@ -183,13 +183,13 @@ static int run_job(struct job *job, struct by_cli *cli, struct baryon_error *err
         status = by_model_judge(q->loaded.model, save(job, err), err);
     if (status == 0)
         by_rounding_clean(&q->options);
-    return status < 0 ? -1 : tell(job, err);
+    return status < 0 ? -1 : report_quantize(job, err);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_quantize(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.settings = data};
-    const int status = run_job(&job, cli, err);
+    const int status = run_quantize_job(&job, cli, err);
     by_quantizing_close(&job.quantizing);
     return status;
 }
@@ -260,5 +260,5 @@ const struct by_command by_cmd_quantize = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},
-    .run = run,
+    .run = run_quantize,
 };

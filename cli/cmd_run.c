@@ -90,8 +90,8 @@ static int open_files(struct job *job, struct baryon_error *err)
     return 0;
 }
 
-static int keep(struct job *job, const char *sample, const struct by_array *outputs,
-                struct baryon_error *err)
+static int save_outputs(struct job *job, const char *sample, const struct by_array *outputs,
+                        struct baryon_error *err)
 {
     for (size_t i = 0; i < job->output_count; i++)
         if (by_output_stats_add(&job->stats[i], &outputs[i], err) < 0)
@@ -120,7 +120,7 @@ static int run_sample(struct job *job, struct by_ahead *ahead, size_t index,
     job->model_seconds += by_term_seconds() - start;
     size_t count;
     const struct by_array *outputs = by_run_outputs(result, &count);
-    int status = keep(job, sample, outputs, err);
+    int status = save_outputs(job, sample, outputs, err);
     by_run_free(result);
     job->samples++;
     return status;
@@ -182,7 +182,7 @@ static int report(const struct job *job, struct baryon_error *err)
     return 0;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_run(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
     int failed = read_options(&job, err) || open_session(&job, err) || open_input(&job, err) ||
@@ -249,5 +249,5 @@ const struct by_command by_cmd_run = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = BY_RUNNING_GROUPS(struct settings, group),
-    .run = run,
+    .run = run_run,
 };

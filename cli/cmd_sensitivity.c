@@ -27,7 +27,7 @@ static void write_json(const struct job *job, struct by_str *text)
     by_str_puts(text, "\n");
 }
 
-static int tell(struct job *job, struct by_cli *cli, struct baryon_error *err)
+static int report_sensitivity(struct job *job, struct by_cli *cli, struct baryon_error *err)
 {
     if (by_str_error(&job->cause, err) < 0)
         return -1;
@@ -40,7 +40,7 @@ static int tell(struct job *job, struct by_cli *cli, struct baryon_error *err)
     return by_sensitivity_text(&job->sensitivity, by_str_text(&job->cause), &cli->out, err);
 }
 
-static int measure(struct job *job, bool decompose, struct baryon_error *err)
+static int measure_model_sensitivity(struct job *job, bool decompose, struct baryon_error *err)
 {
     struct by_quantization *quantization = &job->quantizing.quantization;
     if (by_sensitivity_measure(&job->sensitivity, quantization, job->judge, decompose, err) < 0)
@@ -48,8 +48,8 @@ static int measure(struct job *job, bool decompose, struct baryon_error *err)
     return by_sensitivity_cause(&job->sensitivity, quantization, &job->cause, err);
 }
 
-static int run_job(struct job *job, struct by_cli *cli, const struct settings *settings,
-                   struct baryon_error *err)
+static int run_sensitivity_job(struct job *job, struct by_cli *cli, const struct settings *settings,
+                               struct baryon_error *err)
 {
     struct by_quantizing *q = &job->quantizing;
     job->settings = settings->quantize;
@@ -60,17 +60,17 @@ static int run_job(struct job *job, struct by_cli *cli, const struct settings *s
     if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0 ||
         by_quantizing_plan(q, err) < 0)
         return -1;
-    status = measure(job, settings->decompose, err);
+    status = measure_model_sensitivity(job, settings->decompose, err);
     if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0)
         return -1;
-    return tell(job, cli, err);
+    return report_sensitivity(job, cli, err);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_sensitivity(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.judge = NULL};
     by_str_init(&job.cause);
-    const int status = run_job(&job, cli, data, err);
+    const int status = run_sensitivity_job(&job, cli, data, err);
     by_str_release(&job.cause);
     by_sensitivity_close(&job.sensitivity);
     by_judge_close(job.judge);
@@ -116,5 +116,5 @@ const struct by_command by_cmd_sensitivity = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},
-    .run = run,
+    .run = run_sensitivity,
 };

@@ -88,7 +88,7 @@ struct sorted {
 };
 
 /* Names from A on, numbers from the greatest on; equal ones as they are in the model. */
-static int compare(const void *first, const void *second)
+static int compare_sorted_tensors(const void *first, const void *second)
 {
     const struct sorted *a = first, *b = second;
     int order = a->name ? strcmp(a->name, b->name) : (a->value < b->value) - (a->value > b->value);
@@ -104,7 +104,7 @@ static int sort_tensors(struct by_stats_view *view, enum sort sort, struct baryo
         rows[i] = (struct sorted){.tensor = view->tensors[i],
                                   .name = sort == SORT_NAME ? view->tensors[i]->name : NULL,
                                   .value = sort_value(view->tensors[i], sort)};
-    qsort(rows, view->tensor_count, sizeof *rows, compare);
+    qsort(rows, view->tensor_count, sizeof *rows, compare_sorted_tensors);
     for (size_t i = 0; i < view->tensor_count; i++)
         view->tensors[i] = rows[i].tensor;
     by_free(rows);
@@ -174,8 +174,8 @@ static int show_tensors(struct by_cli *cli, const struct settings *settings, str
     return 0;
 }
 
-static int show(struct by_cli *cli, const struct settings *settings, struct by_stats_view *view,
-                struct baryon_error *err)
+static int print_stats(struct by_cli *cli, const struct settings *settings,
+                       struct by_stats_view *view, struct baryon_error *err)
 {
     struct by_json json;
     int status;
@@ -218,7 +218,7 @@ static int check_model(const struct by_cli *cli, const struct settings *settings
     return by_err_file(err, cli->operands[0]);
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_stats(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_stats_view view = {.file = cli->operands[0], .checked = settings->model};
@@ -228,7 +228,7 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     view.bytes = by_file_size(cli->operands[0]);
     int status = settings->model ? check_model(cli, settings, view.stats, err) : 0;
     if (status == 0)
-        status = show(cli, settings, &view, err);
+        status = print_stats(cli, settings, &view, err);
     by_stats_close(view.stats);
     return status;
 }
@@ -328,5 +328,5 @@ const struct by_command by_cmd_stats = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, links)}},
-    .run = run,
+    .run = run_stats,
 };

@@ -5,7 +5,7 @@
 #include "engine/ops_find.h"
 #include "settings/settings.h"
 
-static void show_json(struct by_out *out, const struct by_versions *versions)
+static void write_version_json(struct by_out *out, const struct by_versions *versions)
 {
     struct by_json json;
     by_json_init(&json, &out->text, false);
@@ -35,7 +35,8 @@ static void show_json(struct by_out *out, const struct by_versions *versions)
     by_str_puts(&out->text, "\n");
 }
 
-static int show(struct by_out *out, const struct by_versions *versions, struct baryon_error *err)
+static int print_versions(struct by_out *out, const struct by_versions *versions,
+                          struct baryon_error *err)
 {
     struct by_table table;
     by_out_printf(out, BY_BOLD, "baryon %s\n", baryon_version());
@@ -94,7 +95,7 @@ static int show_ops_path(struct by_cli *cli, const struct by_versions *versions,
     return 0;
 }
 
-static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
+static int run_version(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
     struct by_versions versions;
@@ -102,8 +103,8 @@ static int run(struct by_cli *cli, const void *data, struct baryon_error *err)
     if (settings->ops_path)
         return show_ops_path(cli, &versions, err);
     if (!cli->common.json)
-        return show(&cli->out, &versions, err);
-    show_json(&cli->out, &versions);
+        return print_versions(&cli->out, &versions, err);
+    write_version_json(&cli->out, &versions);
     return 0;
 }
 
@@ -124,5 +125,5 @@ const struct by_command by_cmd_version = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_runtime_group, offsetof(struct settings, runtime)}},
-    .run = run,
+    .run = run_version,
 };

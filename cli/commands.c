@@ -1,3 +1,4 @@
+/* Lists all commands and finds one by its name. */
 #include "cli/cmd.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Prints which samples a statistics file covers, as text or JSON. */
 #include "cli/coverage.h"
 
 #include "cli/running.h"

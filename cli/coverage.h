@@ -1,4 +1,4 @@
-/* Which samples statistics cover, for people and for programs. */
+/* Declares the report of which samples statistics cover, as text and as JSON. */
 #ifndef BY_COVERAGE_H
 #define BY_COVERAGE_H
 

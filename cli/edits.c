@@ -1,3 +1,4 @@
+/* Edits a model for `baryon copy`: fixes dimensions and renames inputs and outputs. */
 #include "cli/edits.h"
 
 #include "base/str.h"

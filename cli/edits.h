@@ -1,4 +1,4 @@
-/* Edits that 'copy' makes on the way. */
+/* Declares the edits of a model that `baryon copy` makes. */
 #ifndef BY_EDITS_H
 #define BY_EDITS_H
 

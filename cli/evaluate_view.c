@@ -1,9 +1,11 @@
+/* Prints the scores of an evaluation and the missed goals, as text or JSON. */
 #include "cli/evaluate_view.h"
 
 #include <math.h>
 #include <string.h>
 
-static const struct by_score *find(const struct by_evaluation *evaluation, const char *metric)
+static const struct by_score *find_metric_score(const struct by_evaluation *evaluation,
+                                                const char *metric)
 {
     const struct by_score *score;
     for (size_t i = 0; (score = by_evaluation_score(evaluation, i)); i++)
@@ -25,7 +27,7 @@ void by_evaluation_lines(const struct by_evaluation *evaluation, struct by_out *
     } lines[] = {
         {"cosine", "cos similarity"}, {"l2", "l2 distance"}, {"psnr", "psnr"}, {"ssim", "ssim"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const struct by_score *score = find(evaluation, lines[i].metric);
+        const struct by_score *score = find_metric_score(evaluation, lines[i].metric);
         by_str_printf(&out->text, "Mean %s: %.6g\n", lines[i].label, shown(score->mean));
         by_str_printf(&out->text, "%s %s: %.6g\n", score->metric->higher ? "Min" : "Max",
                       lines[i].label, shown(score->worst));

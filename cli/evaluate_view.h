@@ -1,4 +1,4 @@
-/* What an evaluation says, for people and for programs. */
+/* Declares the report of `baryon evaluate`, as text and as JSON. */
 #ifndef BY_EVALUATE_VIEW_H
 #define BY_EVALUATE_VIEW_H
 

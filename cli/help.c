@@ -1,3 +1,4 @@
+/* Writes the help pages of the terminal from the commands and their option rows. */
 #include "cli/help.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Writes the help of a command as a manual page in roff. */
 #include "cli/help.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Reduces a histogram to a few steps and draws it as bars in the terminal. */
 #include "cli/histogram.h"
 
 #include <math.h>

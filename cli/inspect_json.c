@@ -1,3 +1,4 @@
+/* Writes the summary of a model as JSON for `baryon inspect --json`. */
 #include "cli/inspect.h"
 #include "onnx/external.h"
 

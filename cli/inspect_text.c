@@ -1,3 +1,4 @@
+/* Prints the summary of a model as tables for `baryon inspect`. */
 #include "cli/inspect.h"
 #include "onnx/external.h"
 

@@ -1,8 +1,9 @@
+/* Prints one list of the registry as a table or JSON. */
 #include "cli/lists.h"
 
 #include "base/json.h"
 
-static void show_json(struct by_out *out, const struct by_registry *registry)
+static void write_registry_json(struct by_out *out, const struct by_registry *registry)
 {
     struct by_json json;
     by_json_init(&json, &out->text, false);
@@ -27,7 +28,7 @@ int by_list_show(struct by_cli *cli, const struct by_registry *registry, struct 
 {
     struct by_table table;
     if (cli->common.json) {
-        show_json(&cli->out, registry);
+        write_registry_json(&cli->out, registry);
         return 0;
     }
     by_table_init(&table, &cli->out);

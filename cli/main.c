@@ -66,7 +66,8 @@ static void apply_common(struct by_cli *cli)
     };
 }
 
-static int run(struct by_cli *cli, void *settings, int argc, char **argv, struct baryon_error *err)
+static int parse_and_run(struct by_cli *cli, void *settings, int argc, char **argv,
+                         struct baryon_error *err)
 {
     bool stopped = false;
     if (parse(cli, settings, argc, argv, &stopped, err) < 0) {
@@ -92,7 +93,7 @@ static int run_command(const struct by_command *command, int argc, char **argv)
     by_config_init(&cli.config);
     by_out_init(&cli.out);
     void *settings = by_alloc_zero(1, command->settings_size, &err);
-    int status = settings ? run(&cli, settings, argc, argv, &err) : -1;
+    int status = settings ? parse_and_run(&cli, settings, argc, argv, &err) : -1;
     if (status == 0)
         status = by_out_flush(&cli.out, &err);
     bool json = cli.common.json || by_opt_wants_json(argc, argv);

@@ -1,3 +1,4 @@
+/* Opens the model that a command line names, from a file or standard input. */
 #include "cli/models.h"
 
 #include "cli/term.h"

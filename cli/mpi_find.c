@@ -1,3 +1,4 @@
+/* Finds out which MPI started the program and loads the library for it. */
 #include "cli/mpi_find.h"
 
 #include "base/file.h"
@@ -63,7 +64,7 @@ int by_mpi_strangers(void)
     return first && !meant ? (int)number_of("SLURM_STEP_NUM_TASKS") : 0;
 }
 
-static bool find(const char *flavour, char *path, size_t size)
+static bool find_mpi_library(const char *flavour, char *path, size_t size)
 {
     static const char *const below[] = {"", "/../lib/baryon"};
     char folder[PATH_MAX];
@@ -103,7 +104,7 @@ static int open_flavour(const struct baryon_mpi **mpi, const char *flavour, int 
     char found[PATH_MAX];
     if (path)
         *path = '\0';
-    if (!find(flavour, found, sizeof found)) {
+    if (!find_mpi_library(flavour, found, sizeof found)) {
         by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is not there", flavour);
         return by_err_hint(err, "install that MPI's mpicc, then 'make' builds it");
     }

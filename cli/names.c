@@ -1,3 +1,4 @@
+/* Finds the name in a graph that is closest to a misspelled one. */
 #include "cli/names.h"
 
 #include "base/str.h"

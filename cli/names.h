@@ -1,4 +1,4 @@
-/* Names of a graph that were probably meant. */
+/* Declares suggestions for misspelled names of a graph. */
 #ifndef BY_NAMES_H
 #define BY_NAMES_H
 

@@ -27,7 +27,7 @@ static void name_cell(struct by_table *table, const struct baryon_node *node,
         by_table_cell(table, "(%s)", output ? output->name : "");
 }
 
-static void add_row(struct by_table *table, const struct baryon_node *node, bool outputs)
+static void add_node_row(struct by_table *table, const struct baryon_node *node, bool outputs)
 {
     const char *domain = by_domain(node->domain);
     const struct baryon_value *output = first_output(node);
@@ -62,7 +62,7 @@ static int graph_text(struct by_out *out, const struct by_node_view *view,
     by_table_column(&table, "shape", BY_LEFT, BY_PLAIN);
     for (size_t i = 0; i < graph->node.count; i++)
         if (is_shown(view, graph->node.at[i]))
-            add_row(&table, graph->node.at[i], outputs);
+            add_node_row(&table, graph->node.at[i], outputs);
     return by_table_print(&table, 0, err);
 }
 

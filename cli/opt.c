@@ -1,3 +1,4 @@
+/* Parses the command line of one command with getopt_long, by its option rows. */
 #include "cli/opt.h"
 
 #include <getopt.h>
@@ -43,7 +44,8 @@ static const char *other_spelling(struct by_arena *arena, const char *name,
     return copy;
 }
 
-static int add_row(struct parser *parser, const struct by_option *option, struct baryon_error *err)
+static int add_option_row(struct parser *parser, const struct by_option *option,
+                          struct baryon_error *err)
 {
     size_t i = parser->row_count++;
     unsigned arguments = by_option_arguments(option);
@@ -77,7 +79,7 @@ static int parser_init(struct parser *parser, struct by_config *config, int argc
     memcpy(parser->shorts, "-:", 2); /* operands in their order, no messages from getopt */
     for (size_t i = 0; i < config->count; i++)
         for (size_t k = 0; k < config->bindings[i].group->count; k++)
-            if (add_row(parser, &config->bindings[i].group->rows[k], err) < 0)
+            if (add_option_row(parser, &config->bindings[i].group->rows[k], err) < 0)
                 return -1;
     return 0;
 }
@@ -146,8 +148,8 @@ static bool is_stop(const struct by_option *option)
     return !strcmp(option->name, "help") || !strcmp(option->name, "version");
 }
 
-static int walk(struct parser *parser, int argc, char *const *argv, struct by_operands *operands,
-                struct baryon_error *err)
+static int walk_arguments(struct parser *parser, int argc, char *const *argv,
+                          struct by_operands *operands, struct baryon_error *err)
 {
     int code;
     optind = 0;
@@ -174,7 +176,7 @@ static int walk(struct parser *parser, int argc, char *const *argv, struct by_op
 }
 
 /* What stands before --help need not make sense. */
-static int apply(struct parser *parser, bool stopped, struct baryon_error *err)
+static int apply_options(struct parser *parser, bool stopped, struct baryon_error *err)
 {
     for (size_t i = 0; i < parser->seen_count; i++) {
         const struct occurrence *seen = &parser->seen[i];
@@ -203,12 +205,12 @@ int by_opt_parse(struct by_config *config, int argc, char *const *argv,
     *operands = (struct by_operands){.count = 0};
     operands->at = by_arena_alloc(&config->arena, (size_t)argc, sizeof *operands->at, err);
     if (!operands->at || parser_init(&parser, config, argc, err) < 0 ||
-        walk(&parser, argc, argv, operands, err) < 0)
+        walk_arguments(&parser, argc, argv, operands, err) < 0)
         return -1;
     const char *path = config_path(&parser);
     if (path && !operands->stopped && by_config_load(config, path, err) < 0)
         return -1;
-    return apply(&parser, operands->stopped, err);
+    return apply_options(&parser, operands->stopped, err);
 }
 
 int by_err_option(struct baryon_error *err, const char *name)

@@ -1,3 +1,4 @@
+/* Collects standard output, escapes text from files, and writes it all at the end. */
 #include "cli/out.h"
 
 #include "base/err.h"

@@ -1,3 +1,4 @@
+/* Checks that an output path is free and is not a data file of the model. */
 #include "cli/places.h"
 
 #include "onnx/external.h"

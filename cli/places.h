@@ -1,4 +1,4 @@
-/* Where a command writes to. */
+/* Declares the checks of output paths. */
 #ifndef BY_PLACES_H
 #define BY_PLACES_H
 

@@ -1,4 +1,4 @@
-/* A plan as tables and as JSON. */
+/* Prints a plan as tables and writes it as JSON. */
 #include "base/format.h"
 #include "cli/plan_view.h"
 

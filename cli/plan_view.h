@@ -1,6 +1,4 @@
-/*
- * A plan for people and for programs.
- */
+/* Declares the views of a plan, as text and as JSON. */
 #ifndef BY_PLAN_VIEW_H
 #define BY_PLAN_VIEW_H
 

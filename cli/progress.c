@@ -1,3 +1,4 @@
+/* Draws the progress bar or writes progress events on standard error. */
 #include "cli/progress.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* How a model is quantized, as far as its nodes tell. */
+/* Finds out how a model is quantized from its nodes, for `baryon inspect`. */
 #include "cli/summary.h"
 
 #include <string.h>

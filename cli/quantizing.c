@@ -1,3 +1,4 @@
+/* Loads the model and makes the plan, for the commands that quantize. */
 #include "cli/quantizing.h"
 
 #include "calibrate/begin.h"

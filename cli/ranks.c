@@ -1,3 +1,4 @@
+/* Starts and ends the MPI ranks of one run, and passes messages, errors and pulses between them. */
 #include "cli/ranks.h"
 
 #include "base/file.h"
@@ -233,7 +234,7 @@ static int load_mpi(const struct baryon_mpi **mpi, struct baryon_error *err)
     return by_err_hint(err, "see docs/many-machines.md; BARYON_MPI=none: every rank works alone");
 }
 
-static int start(struct by_ranks *ranks, const struct by_log *log, struct baryon_error *err)
+static int start_mpi(struct by_ranks *ranks, const struct by_log *log, struct baryon_error *err)
 {
     const int code = ranks->mpi->start(&ranks->rank, &ranks->size);
     const int expected = by_mpi_expected();
@@ -271,7 +272,7 @@ int by_ranks_open(struct by_ranks **out, const struct by_log *log, struct baryon
         return -1;
     ranks->mpi = mpi;
     pthread_mutex_init(&ranks->lock, NULL);
-    if (start(ranks, log, err) < 0) {
+    if (start_mpi(ranks, log, err) < 0) {
         if (ranks->size > 1)
             abort_all(ranks, err->message);
         by_free(ranks->peers);
@@ -500,7 +501,8 @@ static void send_error(struct by_ranks *ranks, struct baryon_error *err)
 }
 
 /* Who was only told to stop has nothing to say. */
-static int settle(struct by_ranks *ranks, int status, bool told, struct baryon_error *err)
+static int settle_rank_error(struct by_ranks *ranks, int status, bool told,
+                             struct baryon_error *err)
 {
     if (!ranks->has_error || (status < 0 && !told))
         return status;
@@ -520,7 +522,7 @@ static int say_bye(struct by_ranks *ranks, int status, bool told, bool json,
         return told ? 0 : status;
     }
     wait_for_bye(ranks);
-    status = settle(ranks, status, told, err);
+    status = settle_rank_error(ranks, status, told, err);
     if (status < 0) {
         by_tell_error(err, json);
         by_fail(err, err->code, "%s", "");

@@ -1,3 +1,4 @@
+/* Saves the outputs of `baryon run` as one .npy file per sample and output. */
 #include "cli/run_files.h"
 
 #include "base/file.h"
@@ -37,8 +38,8 @@ static char *fresh_name(struct by_run_files *files, struct by_map *used, const c
     return unique;
 }
 
-static char *join(struct by_arena *arena, const char *folder, const char *name,
-                  struct baryon_error *err)
+static char *join_file_path(struct by_arena *arena, const char *folder, const char *name,
+                            struct baryon_error *err)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = by_arena_alloc(arena, size, 1, err);
@@ -67,7 +68,7 @@ static int open_folders(struct by_run_files *files, struct by_map *used, const c
         files->folders[i] = folder;
         if (files->count > 1) {
             const char *name = fresh_name(files, used, outputs[i], err);
-            files->folders[i] = name ? join(&files->arena, folder, name, err) : NULL;
+            files->folders[i] = name ? join_file_path(&files->arena, folder, name, err) : NULL;
         }
         if (!files->folders[i] || make_folder(files->folders[i], force, err) < 0)
             return -1;

@@ -1,3 +1,4 @@
+/* Prints the outputs' shapes, ranges and timing for `baryon run`, as text or JSON. */
 #include "cli/run_report.h"
 
 #include "base/json.h"
@@ -38,7 +39,7 @@ static const char *shape_text(const struct by_output_stats *stats, char *buf, si
     return buf;
 }
 
-static void add_row(struct by_table *table, const struct by_output_stats *stats)
+static void add_output_row(struct by_table *table, const struct by_output_stats *stats)
 {
     char shape[256];
     by_table_cell(table, "%s", stats->name);
@@ -71,7 +72,7 @@ static int show_outputs(struct by_out *out, const struct by_run_report *report,
     by_table_column(&table, "max", BY_RIGHT, BY_PLAIN);
     by_table_column(&table, "", BY_LEFT, BY_YELLOW);
     for (size_t i = 0; i < report->output_count; i++)
-        add_row(&table, &report->outputs[i]);
+        add_output_row(&table, &report->outputs[i]);
     return by_table_print(&table, 2, err);
 }
 

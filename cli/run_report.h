@@ -1,4 +1,4 @@
-/* What 'run' tells when it is done. */
+/* Declares the report of `baryon run`, as text and as JSON. */
 #ifndef BY_RUN_REPORT_H
 #define BY_RUN_REPORT_H
 

@@ -1,3 +1,4 @@
+/* Accumulates shape, range and mean of one model output over all samples. */
 #include "cli/run_stats.h"
 
 #include <math.h>

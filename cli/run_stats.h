@@ -1,4 +1,4 @@
-/* What came out of a model over all samples: for 'run'. */
+/* Declares the figures of each output that `baryon run` reports. */
 #ifndef BY_RUN_STATS_H
 #define BY_RUN_STATS_H
 

@@ -1,3 +1,4 @@
+/* Turns the options of commands that run a model into an input and a session. */
 #include "cli/running.h"
 
 #include "base/text.h"

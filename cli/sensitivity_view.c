@@ -1,3 +1,4 @@
+/* Prints the sensitivity of outputs, layers and tensors, as text or JSON. */
 #include "cli/sensitivity_view.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Where a quantized model loses what, for people and for programs. */
+/* Declares the report of `baryon sensitivity`, as text and as JSON. */
 #ifndef BY_SENSITIVITY_VIEW_H
 #define BY_SENSITIVITY_VIEW_H
 

@@ -1,3 +1,4 @@
+/* Prints what rounding reconstruction changed in each layer, as text or JSON. */
 #include "cli/solved_view.h"
 
 int by_solved_text(const struct by_solved *solved, struct by_out *out, struct baryon_error *err)

@@ -1,4 +1,4 @@
-/* What solving the rounding did, for people and for programs. */
+/* Declares the report of rounding reconstruction, as text and as JSON. */
 #ifndef BY_SOLVED_VIEW_H
 #define BY_SOLVED_VIEW_H
 

@@ -1,4 +1,4 @@
-/* What calibration methods would choose for a tensor. */
+/* Lists the ranges that the calibration methods choose for a tensor. */
 #include "cli/stats_view.h"
 
 int by_choices_make(const struct by_sketch *sketch, const struct by_calib_type *type,

@@ -1,4 +1,4 @@
-/* What can be said of a tensor or a layer in a few words. */
+/* Describes a tensor or layer of statistics in a few words. */
 #include "base/text.h"
 #include "cli/stats_view.h"
 

@@ -1,4 +1,4 @@
-/* 'baryon stats' as JSON. */
+/* Writes statistics as JSON for `baryon stats --json`. */
 #include "cli/coverage.h"
 #include "cli/stats_view.h"
 #include "ir/tensor.h"

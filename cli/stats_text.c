@@ -1,4 +1,4 @@
-/* 'baryon stats' as text. */
+/* Prints statistics as tables for `baryon stats`. */
 #include "calib/votes.h"
 #include "cli/coverage.h"
 #include "cli/histogram.h"

@@ -1,3 +1,4 @@
+/* Counts the nodes, parameters and bytes of a model per operator for `baryon inspect`. */
 #include "cli/summary.h"
 
 #include "base/map.h"
@@ -15,7 +16,7 @@ struct maker {
     struct by_str key;
 };
 
-static void add(struct by_tally *tally, const struct by_tally *more)
+static void add_tally(struct by_tally *tally, const struct by_tally *more)
 {
     tally->nodes += more->nodes;
     tally->tensors += more->tensors;
@@ -119,7 +120,7 @@ static int count_constant(struct maker *maker, const struct baryon_value *value,
     if (tally_for(maker, reader ? by_domain(reader->domain) : "",
                   reader && reader->op_type ? reader->op_type : place, &tally, err) < 0)
         return -1;
-    add(tally, &one);
+    add_tally(tally, &one);
     return 0;
 }
 
@@ -130,7 +131,7 @@ static int count_node(struct maker *maker, const struct baryon_node *node, struc
     if (tally_for(maker, by_domain(node->domain), node->op_type ? node->op_type : "", &tally, err) <
         0)
         return -1;
-    add(tally, &one);
+    add_tally(tally, &one);
     maker->summary->nodes++;
     by_quant_look(&maker->summary->quant, node);
     const struct baryon_attribute *attr =
@@ -166,8 +167,8 @@ static int count_type(void *context, struct baryon_tensor *tensor, struct baryon
     struct by_tally one;
     if (tensor_tally(tensor, &one, err) < 0)
         return -1;
-    add(&summary->types[tensor->data_type], &one);
-    add(&summary->total, &one);
+    add_tally(&summary->types[tensor->data_type], &one);
+    add_tally(&summary->total, &one);
     return 0;
 }
 
@@ -185,11 +186,11 @@ static int count_rest(struct maker *maker, struct baryon_error *err)
         return 0;
     if (tally_for(maker, "", "(elsewhere)", &tally, err) < 0)
         return -1;
-    add(tally, &rest);
+    add_tally(tally, &rest);
     return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_op_tallies(const void *left, const void *right)
 {
     const struct by_op_tally *a = left, *b = right;
     if (a->tally.bytes != b->tally.bytes)
@@ -219,7 +220,7 @@ int by_summary_make(struct by_summary *summary, struct baryon_model *model,
     }
     summary->total.nodes = summary->nodes;
     if (summary->ops.count)
-        qsort(summary->ops.at, summary->ops.count, sizeof *summary->ops.at, compare);
+        qsort(summary->ops.at, summary->ops.count, sizeof *summary->ops.at, compare_op_tallies);
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* Lays out tables for the terminal and shortens columns that do not fit. */
 #include "cli/out.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static size_t next_column(const struct by_table *table, size_t column)
     return column + 1 < table->column_count ? column + 1 : 0;
 }
 
-static void measure(const struct by_table *table, size_t widths[BY_TABLE_COLUMNS_MAX])
+static void measure_columns(const struct by_table *table, size_t widths[BY_TABLE_COLUMNS_MAX])
 {
     for (size_t c = 0; c < table->column_count; c++) {
         size_t heading = strlen(table->columns[c].heading), least = table->columns[c].least;
@@ -171,7 +172,7 @@ static bool has_headings(const struct by_table *table)
 int by_table_print(struct by_table *table, unsigned indent, struct baryon_error *err)
 {
     size_t widths[BY_TABLE_COLUMNS_MAX] = {0};
-    measure(table, widths);
+    measure_columns(table, widths);
     shrink(table, indent, widths);
     if (has_headings(table)) {
         blanks(&table->out->text, indent);

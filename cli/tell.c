@@ -1,3 +1,4 @@
+/* Writes log lines and errors to standard error, as text or JSON. */
 #include "cli/tell.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* What the program says of itself: on standard error, a line at a time. */
+/* Declares log lines and errors of the program on standard error. */
 #ifndef BY_TELL_H
 #define BY_TELL_H
 

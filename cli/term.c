@@ -1,3 +1,4 @@
+/* Handles signals, closed streams and the abilities of the terminal. */
 #include "cli/term.h"
 
 #include "base/file.h"

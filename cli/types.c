@@ -1,4 +1,4 @@
-/* Declared types and graphs in words. */
+/* Formats the declared types and graphs of a model. */
 #include "base/text.h"
 #include "cli/inspect.h"
 

@@ -1,3 +1,4 @@
+/* Collects the versions of Baryon and the libraries it found on this machine. */
 #include "cli/versions.h"
 
 #include "base/half.h"

@@ -1,4 +1,4 @@
-/* Built once for each MPI, with its own mpicc. */
+/* Wraps the MPI calls that Baryon uses; built once for each MPI with its mpicc. */
 #include "mpi/baryon_mpi.h"
 
 #include <mpi.h>

@@ -17,6 +17,7 @@ FILE_LINES = 800
 FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
+SAME_STATICS = 4
 
 # What each folder of src/ includes besides its own files; rows only name rows above them, and name
 # nothing that is not used.
@@ -192,6 +193,20 @@ def tags():
             yield f"{where[0]}: {tag} is something else in {', '.join(where[1:])}"
 
 
+def names():
+    """A static function's name is defined in at most 4 files of src/ and cli/."""
+    attributes = r"(?:[A-Z]\w*(?:\([^)\n]*\))? +|__attribute__\(\(.*?\)\) +)*"
+    head = re.compile(r"(?m)^" + attributes + r"static\b[^;={}]*?\b([a-z_]\w*)\([^;{}]*\)\s*\{")
+    files = {}
+    for path in tracked(".c", ".h"):
+        if path.parts[0] in ("src", "cli"):
+            for _, match in found(head, code_of(path)):
+                files.setdefault(match[1], set()).add(str(path))
+    for name, paths in files.items():
+        if len(paths) > SAME_STATICS:
+            yield f"{name}() is defined in {len(paths)} files: {', '.join(sorted(paths))}"
+
+
 def calls():
     """Banned functions, and functions that only certain files call."""
     words = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
@@ -262,6 +277,15 @@ def places():
             yield f"{path}:{line}: {match[0]}"
 
 
+def purpose():
+    """Every source file begins with a comment that says what it is for."""
+    begins = {".c": r"/\*\W*\w", ".h": r"/\*\W*\w", ".py": r'(?:r?"""|#)\W*\w', ".sh": r"#\W*\w"}
+    for path in tracked(*begins):
+        content = re.sub(r"\A#!.*\n", "", content_of(path))
+        if content and not re.match(begins[path.suffix], content):
+            yield f"{path}: does not begin with a comment that says what it is for"
+
+
 def leftovers():
     """No work is left as a note in the code, and no half of a merge."""
     for path in tracked(".c", ".h", ".py", ".sh", ".mk", ".md"):
@@ -326,7 +350,7 @@ def scripts():
             yield f"{path}: bash finds an error"
 
 
-RULES = [layers, homes, tags, calls, sizes, places, leftovers, text, headers, form, scripts]
+RULES = [layers, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts]
 
 
 def main():

@@ -39,8 +39,9 @@ static int name_things(struct job *job, struct baryon_error *err)
     return job->options.model && job->options.data && (!out || job->options.checkpoint) ? 0 : -1;
 }
 
-static int take(struct job *job, bool file, const struct baryon_setting *settings, size_t count,
-                const struct baryon_calibrate_options *theirs, struct baryon_error *err)
+static int take_calibrate_options(struct job *job, bool file, const struct baryon_setting *settings,
+                                  size_t count, const struct baryon_calibrate_options *theirs,
+                                  struct baryon_error *err)
 {
     struct baryon_calibrate_options options = {.size = sizeof options};
     struct by_api_work *work = &job->work;
@@ -60,7 +61,7 @@ static int take(struct job *job, bool file, const struct baryon_setting *setting
 
 /* --- Running --- */
 
-static int run(struct job *job, struct baryon_error *err)
+static int run_calibrate_job(struct job *job, struct baryon_error *err)
 {
     const char *out = job->settings.out;
     if (out && !job->settings.force &&
@@ -83,24 +84,25 @@ static int calibrate(struct job *job, struct baryon_model *model, struct baryon_
                                       &job->options, err);
     if (status == 0)
         status = by_calibration_open(&job->calibration, model, data, &job->options, err);
-    return by_model_judge_run(model, job->work.path, status, err) < 0 ? -1 : run(job, err);
+    return by_model_judge_run(model, job->work.path, status, err) < 0 ? -1
+                                                                      : run_calibrate_job(job, err);
 }
 
-static void release(struct job *job)
+static void release_calibrate_job(struct job *job)
 {
     by_stats_close(job->stats);
     by_calibration_close(job->calibration);
     by_api_work_close(&job->work);
 }
 
-static int finish(struct job *job, int status, struct baryon_statistics **out,
-                  struct baryon_error *err)
+static int finish_calibrate_job(struct job *job, int status, struct baryon_statistics **out,
+                                struct baryon_error *err)
 {
     if (status == 0 && out) {
         status = by_api_give_statistics(out, job->stats, err);
         job->stats = NULL;
     }
-    release(job);
+    release_calibrate_job(job);
     return status;
 }
 
@@ -124,14 +126,14 @@ int baryon_calibrate(struct baryon_statistics **statistics, struct baryon_model 
     if (statistics)
         *statistics = NULL;
     by_api_work_init(&job.work, model->path);
-    int status = take(&job, false, settings, count, options, err);
+    int status = take_calibrate_options(&job, false, settings, count, options, err);
     if (status == 0)
         status = check_use(&job, statistics, err);
     if (status == 0)
         status = by_model_settle(model, err);
     if (status == 0)
         status = calibrate(&job, model, err);
-    return finish(&job, status, statistics, err);
+    return finish_calibrate_job(&job, status, statistics, err);
 }
 
 int baryon_calibrate_file(struct baryon_statistics **statistics, const char *path,
@@ -145,14 +147,14 @@ int baryon_calibrate_file(struct baryon_statistics **statistics, const char *pat
     if (statistics)
         *statistics = NULL;
     by_api_work_init(&job.work, path);
-    int status = take(&job, true, settings, count, options, err);
+    int status = take_calibrate_options(&job, true, settings, count, options, err);
     if (status == 0)
         status = check_use(&job, statistics, err);
     if (status == 0)
         status = by_api_work_load(&job.work, job.settings.running.model.allow_links, &model, err);
     if (status == 0)
         status = calibrate(&job, model, err);
-    status = finish(&job, status, statistics, err);
+    status = finish_calibrate_job(&job, status, statistics, err);
     by_model_free(model);
     return status;
 }

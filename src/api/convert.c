@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-static int convert(struct by_arena *arena, struct baryon_model *model, const char *passes,
-                   const struct by_session_options *session, struct baryon_error *err)
+static int convert_checked_model(struct by_arena *arena, struct baryon_model *model,
+                                 const char *passes, const struct by_session_options *session,
+                                 struct baryon_error *err)
 {
     struct by_convert steps = {.arena = arena};
     const struct by_check_options any = {.custom_ops = true};
@@ -32,7 +33,7 @@ int baryon_convert(struct baryon_model *model, const char *passes,
     const struct by_session_options session = {
         .ort_path = options.onnxruntime, .threads = 1, .log = &log.log};
     by_arena_init(&arena, 0);
-    const int status = convert(&arena, model, passes, &session, err);
+    const int status = convert_checked_model(&arena, model, passes, &session, err);
     by_arena_release(&arena);
     return status;
 }

@@ -26,8 +26,8 @@ static bool is_missed(const struct by_evaluation *inner, const struct by_score *
     return false;
 }
 
-static void fill(struct baryon_score *out, const struct by_evaluation *inner,
-                 const struct by_score *score)
+static void fill_score(struct baryon_score *out, const struct by_evaluation *inner,
+                       const struct by_score *score)
 {
     *out = (struct baryon_score){.output = score->output,
                                  .metric = score->metric->name,
@@ -40,8 +40,8 @@ static void fill(struct baryon_score *out, const struct by_evaluation *inner,
 }
 
 /* Takes inner over. */
-static int give(struct baryon_evaluation **out, struct by_evaluation *inner,
-                struct baryon_error *err)
+static int return_evaluation(struct baryon_evaluation **out, struct by_evaluation *inner,
+                             struct baryon_error *err)
 {
     struct baryon_evaluation *evaluation = by_alloc_zero(1, sizeof *evaluation, err);
     size_t count = 0;
@@ -54,7 +54,7 @@ static int give(struct baryon_evaluation **out, struct by_evaluation *inner,
         return -1;
     }
     for (size_t i = 0; i < count; i++)
-        fill(&scores[i], inner, by_evaluation_score(inner, i));
+        fill_score(&scores[i], inner, by_evaluation_score(inner, i));
     *evaluation = (struct baryon_evaluation){inner, scores, count};
     *out = evaluation;
     return by_evaluation_judge(inner, err);
@@ -106,7 +106,8 @@ static int take_models(struct job *job, const struct baryon_setting *settings, s
     return 0;
 }
 
-static int prepare(const struct job *job, struct baryon_model *model, struct baryon_error *err)
+static int prepare_evaluated_model(const struct job *job, struct baryon_model *model,
+                                   struct baryon_error *err)
 {
     const struct by_check_options rules = {.custom_ops = job->running.engine.ops_library.count > 0};
     if (by_model_settle(model, err) < 0)
@@ -139,10 +140,11 @@ int baryon_evaluate_models(struct baryon_evaluation **out, struct baryon_model *
     *out = NULL;
     by_api_work_init(&job.work, NULL);
     int status = take_models(&job, settings, count, options, err) < 0 ||
-                         prepare(&job, baseline, err) < 0 || prepare(&job, quantized, err) < 0 ||
+                         prepare_evaluated_model(&job, baseline, err) < 0 ||
+                         prepare_evaluated_model(&job, quantized, err) < 0 ||
                          by_evaluate_models(&inner, baseline, quantized, &job.options, err) < 0
                      ? -1
-                     : give(out, inner, err);
+                     : return_evaluation(out, inner, err);
     by_api_work_close(&job.work);
     return status;
 }
@@ -161,7 +163,7 @@ int baryon_evaluate_folders(struct baryon_evaluation **out, const char *baseline
     int status = take_folders(&job, settings, count, options, err) < 0 ||
                          by_evaluate_folders(&inner, baseline, quantized, &job.options, err) < 0
                      ? -1
-                     : give(out, inner, err);
+                     : return_evaluation(out, inner, err);
     by_api_work_close(&job.work);
     return status;
 }

@@ -1,3 +1,4 @@
+/* Connects the log function of a caller of the public API to the library's log. */
 #include "api/api.h"
 
 static void pass(void *context, enum by_log_level level, const char *text)

@@ -1,3 +1,4 @@
+/* Copies an options struct of a caller who was built with an older or newer version. */
 #include "api/api.h"
 
 #include <string.h>

@@ -48,8 +48,8 @@ static void fill_tensor(const struct by_view_row *from, struct baryon_plan_tenso
                                           .readers = from->readers};
 }
 
-static int fill(struct baryon_plan *plan, const struct by_quant_plan *from,
-                struct baryon_error *err)
+static int fill_public_plan(struct baryon_plan *plan, const struct by_quant_plan *from,
+                            struct baryon_error *err)
 {
     struct by_plan_view *view = &plan->view;
     if (by_plan_view_make(view, from, 0, err) < 0)
@@ -71,7 +71,7 @@ int by_api_plan_make(struct baryon_plan **out, const struct by_quant_plan *from,
     struct baryon_plan *plan = by_alloc_zero(1, sizeof *plan, err);
     if (!plan)
         return -1;
-    if (fill(plan, from, err) < 0) {
+    if (fill_public_plan(plan, from, err) < 0) {
         baryon_plan_free(plan);
         return -1;
     }

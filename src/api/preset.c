@@ -6,8 +6,9 @@ struct baryon_preset {
     struct baryon_setting *ours, *theirs;
 };
 
-static struct baryon_setting *give(struct by_arena *arena, const struct by_preset_rows *rows,
-                                   struct baryon_error *err)
+static struct baryon_setting *return_preset_settings(struct by_arena *arena,
+                                                     const struct by_preset_rows *rows,
+                                                     struct baryon_error *err)
 {
     struct baryon_setting *out = by_arena_alloc(arena, rows->count, sizeof *out, err);
     for (size_t i = 0; out && i < rows->count; i++)
@@ -28,8 +29,9 @@ int baryon_preset_open(struct baryon_preset **out, const char *name, struct bary
         by_free(preset);
         return -1;
     }
-    preset->ours = give(&view->config.arena, &view->ours, err);
-    preset->theirs = preset->ours ? give(&view->config.arena, &view->theirs, err) : NULL;
+    preset->ours = return_preset_settings(&view->config.arena, &view->ours, err);
+    preset->theirs =
+        preset->ours ? return_preset_settings(&view->config.arena, &view->theirs, err) : NULL;
     if (!preset->theirs) {
         baryon_preset_free(preset);
         return -1;

@@ -33,8 +33,9 @@ static int take_plan(struct job *job, struct baryon_plan **plan, struct baryon_e
     return 0;
 }
 
-static int take(struct job *job, bool file, const struct baryon_setting *settings, size_t count,
-                const struct baryon_quantize_options *theirs, struct baryon_error *err)
+static int take_quantize_options(struct job *job, bool file, const struct baryon_setting *settings,
+                                 size_t count, const struct baryon_quantize_options *theirs,
+                                 struct baryon_error *err)
 {
     struct baryon_quantize_options options = {.size = sizeof options};
     struct by_api_work *work = &job->work;
@@ -86,16 +87,16 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 
 /* --- Running --- */
 
-static int lower(struct job *job, struct baryon_model *model, struct by_quantization *quantization,
-                 struct baryon_error *err)
+static int spill_and_lower(struct job *job, struct baryon_model *model,
+                           struct by_quantization *quantization, struct baryon_error *err)
 {
     if (job->out)
         by_quantization_spill(quantization, job->out, model->file.size + by_model_data_size(model));
     return by_quantization_lower(quantization, err);
 }
 
-static int quantize(struct job *job, struct baryon_model *model,
-                    struct baryon_quantize_summary *theirs, struct baryon_error *err)
+static int quantize_model(struct job *job, struct baryon_model *model,
+                          struct baryon_quantize_summary *theirs, struct baryon_error *err)
 {
     struct by_quantization quantization;
     struct baryon_quantize_summary summary = {.size = sizeof summary};
@@ -110,7 +111,7 @@ static int quantize(struct job *job, struct baryon_model *model,
     if (status == 0 && job->plan)
         status = by_api_plan_make(job->plan, quantization.plan, err);
     if (status == 0 && !job->plan_only)
-        status = lower(job, model, &quantization, err);
+        status = spill_and_lower(job, model, &quantization, err);
     if (status == 0 && job->plan)
         by_api_plan_stages(*job->plan, &quantization.report);
     by_quantization_close(&quantization);
@@ -146,11 +147,12 @@ static int in_memory(struct job *job, struct baryon_model *model,
                      struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
     by_api_work_init(&job->work, model->path);
-    int status = take(job, false, settings, count, options, err);
+    int status = take_quantize_options(job, false, settings, count, options, err);
     if (status == 0)
         status = by_model_settle(model, err);
     if (status == 0)
-        status = by_model_judge_run(model, job->work.path, quantize(job, model, summary, err), err);
+        status = by_model_judge_run(model, job->work.path, quantize_model(job, model, summary, err),
+                                    err);
     return close_job(job, status);
 }
 
@@ -182,7 +184,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
     struct baryon_error own;
     err = err ? err : &own;
     by_api_work_init(&job.work, path);
-    int status = take(&job, true, settings, count, options, err);
+    int status = take_quantize_options(&job, true, settings, count, options, err);
     if (status == 0)
         status = check_out(&job, path, err);
     if (status == 0)
@@ -190,7 +192,8 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
     if (status == 0)
         status = by_api_work_load(&job.work, job.settings.running.model.allow_links, &model, err);
     if (status == 0)
-        status = by_model_judge_run(model, job.work.path, quantize(&job, model, summary, err), err);
+        status = by_model_judge_run(model, job.work.path, quantize_model(&job, model, summary, err),
+                                    err);
     if (status == 0)
         status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
     if (status == 0)

@@ -1,3 +1,4 @@
+/* Lists all registries of the library and gives each row a name and a help text. */
 #include "api/registry.h"
 
 #include "base/format.h"

@@ -19,7 +19,7 @@ static int failed(const char *what, const struct baryon_error *why, struct baryo
     return -1;
 }
 
-static int make_room(struct by_api_samples *samples, size_t count, struct baryon_error *err)
+static int make_sample_room(struct by_api_samples *samples, size_t count, struct baryon_error *err)
 {
     if (count <= samples->room)
         return 0;
@@ -85,8 +85,8 @@ static int keep_arrays(struct by_api_samples *samples, struct by_api_sample *sam
     return 0;
 }
 
-static int keep(struct by_api_samples *samples, size_t count, const char *name,
-                struct baryon_error *err)
+static int keep_sample_arrays(struct by_api_samples *samples, size_t count, const char *name,
+                              struct baryon_error *err)
 {
     for (size_t i = 0; i < count; i++)
         samples->bytes += samples->arrays[i].size;
@@ -132,12 +132,12 @@ static int give_theirs(struct by_api_samples *samples, const struct by_array **a
         samples->ended = samples->depot;
         return 0;
     }
-    if (make_room(samples, *count ? *count : 1, err) < 0)
+    if (make_sample_room(samples, *count ? *count : 1, err) < 0)
         return -1;
     for (size_t i = 0; i < *count; i++)
         if (by_api_array(&given[i], &samples->arrays[i], err) < 0)
             return by_err_in(err, "array %zu", i);
-    if (samples->depot && keep(samples, *count, *name, err) < 0)
+    if (samples->depot && keep_sample_arrays(samples, *count, *name, err) < 0)
         return -1;
     *arrays = samples->arrays;
     samples->next++;

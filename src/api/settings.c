@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static int unknown(const struct by_config *config, const char *name, struct baryon_error *err)
+static int unknown_setting(const struct by_config *config, const char *name,
+                           struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_USAGE, "unknown setting %s", by_quote(quoted, name));
@@ -28,7 +29,7 @@ static int set(struct by_config *config, const struct baryon_setting *setting,
 {
     const struct by_option *option = by_config_find(config, setting->name);
     if (!option || option->command_line)
-        return unknown(config, setting->name, err);
+        return unknown_setting(config, setting->name, err);
     const char *value = setting->value, *second = NULL;
     if (option->type == BY_OPT_SPANS && split(config, &value, &second, err) < 0)
         return -1;
@@ -45,8 +46,8 @@ static bool is_config(const struct baryon_setting *setting)
 }
 
 /* The last one counts, as on the command line. */
-static int load(struct by_config *config, const struct baryon_setting *settings, size_t count,
-                struct baryon_error *err)
+static int load_config_setting(struct by_config *config, const struct baryon_setting *settings,
+                               size_t count, struct baryon_error *err)
 {
     const struct baryon_setting *last = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +66,7 @@ static int load(struct by_config *config, const struct baryon_setting *settings,
 int by_api_settings(struct by_config *config, const struct baryon_setting *settings, size_t count,
                     struct baryon_error *err)
 {
-    if (load(config, settings, count, err) < 0)
+    if (load_config_setting(config, settings, count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
         if (!is_config(&settings[i]) && set(config, &settings[i], err) < 0)

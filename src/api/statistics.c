@@ -25,7 +25,8 @@ static void fill_numbers(struct baryon_tensor_statistics *out, const struct by_s
     out->rms = by_sketch_rms(sketch);
 }
 
-static void fill(struct baryon_tensor_statistics *out, const struct by_tensor_stats *tensor)
+static void fill_tensor_statistics(struct baryon_tensor_statistics *out,
+                                   const struct by_tensor_stats *tensor)
 {
     const struct by_sketch *sketch = &tensor->sketch;
     const bool bad = sketch->nonfinite_sample != BY_SKETCH_NO_SAMPLE;
@@ -52,7 +53,7 @@ static void fill(struct baryon_tensor_statistics *out, const struct by_tensor_st
 static void fill_all(struct baryon_statistics *statistics)
 {
     for (size_t i = 0; i < statistics->stats->tensor_count; i++)
-        fill(&statistics->tensors[i], &statistics->stats->tensors[i]);
+        fill_tensor_statistics(&statistics->tensors[i], &statistics->stats->tensors[i]);
 }
 
 int by_api_give_statistics(struct baryon_statistics **out, struct by_stats *stats,

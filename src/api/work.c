@@ -1,3 +1,4 @@
+/* Binds the settings, samples and progress of one API call of calibration or quantization. */
 #include "api/work.h"
 
 void by_api_work_init(struct by_api_work *work, const char *path)

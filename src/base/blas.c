@@ -1,3 +1,4 @@
+/* Opens a CBLAS at run time and limits it to one thread; without one, takes the loops of gemm.c. */
 #include "base/blas.h"
 
 #include "base/fault.h"
@@ -30,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
  */
 #define BUFFERS ((size_t)128 << 20)
 
-static void *load(const char *name)
+static void *open_blas_library(const char *name)
 {
     return by_fault(BY_FAULT_IO) ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
@@ -145,7 +146,7 @@ static int open_named(const char *path, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
     struct by_blas blas;
     dlerror();
-    void *handle = load(path);
+    void *handle = open_blas_library(path);
     if (!handle) {
         const char *text = dlerror();
         return by_fail(err, BARYON_ERR_DEPENDENCY,
@@ -174,7 +175,7 @@ static void open_system(void)
 {
     struct by_blas blas;
     for (size_t i = 0; i < NAME_COUNT && !is_open; i++) {
-        void *handle = load(names[i]);
+        void *handle = open_blas_library(names[i]);
         if (handle && find_products(handle, &blas))
             accept(handle, names[i], &blas);
         else if (handle)

@@ -1,3 +1,4 @@
+/* Computes sizes and offsets in images whose channels lie in blocks (NCHWc). */
 #include "base/blocks.h"
 
 #include <string.h>

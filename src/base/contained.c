@@ -1,3 +1,4 @@
+/* Opens a file that a model names and refuses every path outside the model's folder. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/file_kind.h"
@@ -18,7 +19,8 @@
 /* ONNX Runtime marks data that lies in its own memory with this instead of a file name. */
 static const char memory_mark[] = "*/_ORT_MEM_ADDR_/*";
 
-static int refuse(struct baryon_error *err, const char *location, size_t size, const char *what)
+static int refuse_location(struct baryon_error *err, const char *location, size_t size,
+                           const char *what)
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_INPUT, "location %s %s", by_quote_bytes(quoted, location, size), what);
@@ -74,7 +76,7 @@ static const char *location_defect(const char *location, size_t size)
 int by_location_check(const char *location, size_t size, struct baryon_error *err)
 {
     const char *defect = location_defect(location, size);
-    return defect ? refuse(err, location, size, defect) : 0;
+    return defect ? refuse_location(err, location, size, defect) : 0;
 }
 
 /* One step of the walk. Linux says ENOTDIR for a link that should have been a folder. */

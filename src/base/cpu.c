@@ -1,3 +1,4 @@
+/* Counts the processors this process may use, with cgroup quotas and the affinity mask. */
 #include "base/cpu.h"
 
 #include "base/file.h"
@@ -63,7 +64,7 @@ static unsigned quota_v1(const char *mount, const char *path)
     return cpus;
 }
 
-static unsigned lower(unsigned a, unsigned b)
+static unsigned lower_limit(unsigned a, unsigned b)
 {
     return !a || (b && b < a) ? b : a;
 }
@@ -74,7 +75,7 @@ static unsigned quota_upwards(unsigned quota(const char *, const char *), const 
 {
     unsigned cpus = 0;
     for (;;) {
-        cpus = lower(cpus, quota(mount, path));
+        cpus = lower_limit(cpus, quota(mount, path));
         char *slash = strrchr(path, '/');
         if (!slash)
             return cpus;
@@ -113,7 +114,7 @@ unsigned by_cgroup_cpus(const char *membership, const char *mount)
     if (by_read_file(membership, 64u << 10, &text, &size, NULL))
         return 0;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        cpus = lower(cpus, line_cpus(line, mount));
+        cpus = lower_limit(cpus, line_cpus(line, mount));
     by_free(text);
     return cpus;
 }
@@ -141,7 +142,7 @@ unsigned by_cpu_count(void)
         long online = sysconf(_SC_NPROCESSORS_ONLN);
         cpus = online > 0 ? (unsigned)online : 1;
     }
-    return lower(cpus, by_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
+    return lower_limit(cpus, by_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
 uint64_t by_resident_bytes(void)

@@ -1,3 +1,4 @@
+/* Stores bytes in memory up to a limit and the rest in a temporary file. */
 #include "base/depot.h"
 
 #include "base/file.h"
@@ -82,8 +83,8 @@ static void give_memory(struct by_depot *depot, size_t size)
 }
 
 /* What is taken is counted already. */
-static int keep(struct by_depot *depot, size_t size, struct by_deposit *deposit,
-                struct baryon_error *err)
+static int keep_in_memory(struct by_depot *depot, size_t size, struct by_deposit *deposit,
+                          struct baryon_error *err)
 {
     *deposit = (struct by_deposit){.bytes = by_alloc(size, 1, err), .size = size};
     if (deposit->bytes)
@@ -98,7 +99,7 @@ int by_depot_keep(struct by_depot *depot, size_t size, struct by_deposit *deposi
     pthread_mutex_lock(&depot->lock);
     depot->in_memory += size;
     pthread_mutex_unlock(&depot->lock);
-    return keep(depot, size, deposit, err);
+    return keep_in_memory(depot, size, deposit, err);
 }
 
 /* --- In the file --- */
@@ -219,7 +220,7 @@ int by_depot_put(struct by_depot *depot, const void *bytes, size_t size, bool co
 {
     if (size && !take_memory(depot, size, cold ? depot->budget / COLD_SHARE : depot->budget))
         return put_in_file(depot, bytes, size, deposit, err);
-    if (keep(depot, size, deposit, err) < 0)
+    if (keep_in_memory(depot, size, deposit, err) < 0)
         return -1;
     if (size)
         memcpy(deposit->bytes, bytes, size);

@@ -1,3 +1,4 @@
+/* Loads a configuration file and finds a key in its tree. */
 #include "base/doc.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Builds the tree of a YAML or JSON text from parser events, within limits. */
 #include "base/doc_build.h"
 
 #include "base/format.h"

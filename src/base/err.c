@@ -1,3 +1,4 @@
+/* Fills and formats struct baryon_error. */
 #include "base/err.h"
 
 #undef by_fail
@@ -87,7 +88,7 @@ static void drop_half_character(char *part)
 }
 
 /* Formats into a part of the error, at most as long as a message. */
-static void fill(char *part, size_t size, const char *format, va_list args)
+static void fill_error_part(char *part, size_t size, const char *format, va_list args)
 {
     char raw[sizeof((struct baryon_error *)0)->message];
     size_t taken;
@@ -107,7 +108,7 @@ int by_fail(struct baryon_error *err, enum baryon_code code, const char *format,
     err->code = code;
     va_list args;
     va_start(args, format);
-    fill(err->message, sizeof err->message, format, args);
+    fill_error_part(err->message, sizeof err->message, format, args);
     va_end(args);
     return -1;
 }
@@ -121,7 +122,7 @@ int by_fail_errno(struct baryon_error *err, enum baryon_code code, const char *f
     err->code = saved == ENOMEM ? BARYON_ERR_NOMEM : code;
     va_list args;
     va_start(args, format);
-    fill(err->message, sizeof err->message, format, args);
+    fill_error_part(err->message, sizeof err->message, format, args);
     va_end(args);
     size_t used = strlen(err->message);
     snprintf(err->message + used, sizeof err->message - used, ": %s",
@@ -135,7 +136,7 @@ int by_err_hint(struct baryon_error *err, const char *format, ...)
         return -1;
     va_list args;
     va_start(args, format);
-    fill(err->hint, sizeof err->hint, format, args);
+    fill_error_part(err->hint, sizeof err->hint, format, args);
     va_end(args);
     return -1;
 }
@@ -189,7 +190,7 @@ int by_err_in(struct baryon_error *err, const char *format, ...)
     char step[sizeof err->place];
     va_list args;
     va_start(args, format);
-    fill(step, sizeof step, format, args);
+    fill_error_part(step, sizeof step, format, args);
     va_end(args);
     size_t length = strlen(step), kept = strlen(err->place);
     if (length && length + 1 < sizeof step && step[length - 1] != '.' && err->place[0] &&

@@ -1,3 +1,4 @@
+/* Adds doubles exactly in a fixed-point number of several words. */
 #include "base/exact.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static bool any_below(const uint64_t words[WORDS], size_t end)
     return end % 64 && words[end / 64] << (64 - end % 64);
 }
 
-static double magnitude(const uint64_t words[WORDS])
+static double magnitude_of_words(const uint64_t words[WORDS])
 {
     size_t top = WORDS;
     while (top && !words[top - 1])
@@ -90,10 +91,10 @@ static double magnitude(const uint64_t words[WORDS])
 double by_exact_value(const struct by_exact *sum)
 {
     if (!(sum->words[WORDS - 1] >> 63))
-        return magnitude(sum->words);
+        return magnitude_of_words(sum->words);
     uint64_t negated[WORDS];
     bool carry = true;
     for (size_t i = 0; i < WORDS; i++)
         carry = __builtin_add_overflow(~sum->words[i], (uint64_t)carry, &negated[i]);
-    return -magnitude(negated);
+    return -magnitude_of_words(negated);
 }

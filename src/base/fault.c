@@ -1,3 +1,4 @@
+/* Counts the calls that can fail and makes a chosen one fail, for tests. */
 #include "base/fault.h"
 
 #ifdef BARYON_FAULTS

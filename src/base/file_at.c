@@ -1,3 +1,4 @@
+/* Reads and writes bytes at an offset of an open file. */
 #include "base/fault.h"
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+/* Splits paths, lists and makes folders, and looks up files. */
 #include "base/fault.h"
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+/* Formats text and numbers in the C locale, whatever the process has set. */
 #include "base/format.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Multiplies float32 matrices in portable loops, for systems without a BLAS. */
 #include "base/gemm.h"
 
 #include "base/blas.h"
@@ -28,7 +29,7 @@ static struct matrix matrix(const float *at, int step, bool transposed)
     return transposed ? (struct matrix){at, 1, (size_t)step} : (struct matrix){at, (size_t)step, 1};
 }
 
-static size_t least(size_t one, size_t other)
+static size_t least_size(size_t one, size_t other)
 {
     return one < other ? one : other;
 }
@@ -49,7 +50,7 @@ static void pack(const struct matrix *from, size_t first, size_t wide, size_t si
 typedef float lanes __attribute__((vector_size(16)));
 #define LANES 4
 
-static void multiply(const float *a, const float *b, size_t depth, float out[ROWS][WIDTH])
+static void multiply_block(const float *a, const float *b, size_t depth, float out[ROWS][WIDTH])
 {
     lanes sums[ROWS][WIDTH / LANES] = {{{0}}}, columns[WIDTH / LANES];
     for (size_t k = 0; k < depth; k++, a += ROWS, b += WIDTH) {
@@ -64,7 +65,7 @@ static void multiply(const float *a, const float *b, size_t depth, float out[ROW
 static void add_tile(const struct product *p, size_t row, size_t column, bool first,
                      const float sums[ROWS][WIDTH])
 {
-    const size_t rows = least(ROWS, p->m - row), columns = least(WIDTH, p->n - column);
+    const size_t rows = least_size(ROWS, p->m - row), columns = least_size(WIDTH, p->n - column);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             float *to = &p->c[(row + i) * p->ldc + column + j];
@@ -79,12 +80,12 @@ static void add_tile(const struct product *p, size_t row, size_t column, bool fi
 static void multiply_strip(const struct product *p, size_t column, size_t begin, size_t depth)
 {
     float a[DEPTH * ROWS], b[DEPTH * WIDTH], sums[ROWS][WIDTH];
-    pack(&p->b, column, least(WIDTH, p->n - column), WIDTH, begin, depth, false, b);
+    pack(&p->b, column, least_size(WIDTH, p->n - column), WIDTH, begin, depth, false, b);
     for (size_t row = 0; row < p->m; row += ROWS) {
         if (p->upper && row >= column + WIDTH)
             break;
-        pack(&p->a, row, least(ROWS, p->m - row), ROWS, begin, depth, true, a);
-        multiply(a, b, depth, sums);
+        pack(&p->a, row, least_size(ROWS, p->m - row), ROWS, begin, depth, true, a);
+        multiply_block(a, b, depth, sums);
         add_tile(p, row, column, begin == 0, (const float(*)[WIDTH])sums);
     }
 }
@@ -93,7 +94,7 @@ static void multiply_all(const struct product *p)
 {
     for (size_t column = 0; column < p->n; column += WIDTH)
         for (size_t begin = 0; begin == 0 || begin < p->k; begin += DEPTH)
-            multiply_strip(p, column, begin, least(DEPTH, p->k - begin));
+            multiply_strip(p, column, begin, least_size(DEPTH, p->k - begin));
 }
 
 void by_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a,

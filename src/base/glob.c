@@ -1,3 +1,4 @@
+/* Matches a name against a pattern with `*`, `?` and `[...]`. */
 #include "base/str.h"
 #include "base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* Converts 16-bit floats in plain C and chooses the fastest path of the processor. */
 #include "base/half_path.h"
 
 #include <stdatomic.h>
@@ -89,13 +90,14 @@ void by_f32_to_bf16_ref(uint16_t *out, const float *in, size_t count)
         out[i] = by_f32_to_bf16_one(in[i]);
 }
 
-static bool always(void)
+static bool half_plain_supported(void)
 {
     return true;
 }
 
 static const struct by_half_path plain = {
-    "plain", always, by_f16_to_f32_ref, by_f32_to_f16_ref, by_bf16_to_f32_ref, by_f32_to_bf16_ref};
+    "plain",           half_plain_supported, by_f16_to_f32_ref,
+    by_f32_to_f16_ref, by_bf16_to_f32_ref,   by_f32_to_bf16_ref};
 
 const struct by_half_path *const *by_half_paths(size_t *count)
 {

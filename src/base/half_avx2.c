@@ -1,3 +1,4 @@
+/* Converts 16-bit floats with AVX2 and F16C. */
 #include "base/half_path.h"
 
 #if defined(__x86_64__)
@@ -7,7 +8,7 @@
 
 #define TARGET __attribute__((target("avx2,f16c")))
 
-static bool supported(void)
+static bool half_avx2_supported(void)
 {
     unsigned a, b, c, d;
     /* Not every compiler can be asked for f16c by name. */
@@ -70,7 +71,7 @@ TARGET static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     by_f32_to_bf16_ref(out + i, in + i, count - i);
 }
 
-const struct by_half_path by_half_avx2 = {"avx2",     supported,   f16_to_f32,
-                                          f32_to_f16, bf16_to_f32, f32_to_bf16};
+const struct by_half_path by_half_avx2 = {"avx2",     half_avx2_supported, f16_to_f32,
+                                          f32_to_f16, bf16_to_f32,         f32_to_bf16};
 
 #endif

@@ -1,3 +1,4 @@
+/* Converts 16-bit floats with AVX-512. */
 #include "base/half_path.h"
 
 #if defined(__x86_64__)
@@ -6,7 +7,7 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 
-static bool supported(void)
+static bool half_avx512_supported(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl");
@@ -63,7 +64,7 @@ TARGET static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     }
 }
 
-const struct by_half_path by_half_avx512 = {"avx512",   supported,   f16_to_f32,
-                                            f32_to_f16, bf16_to_f32, f32_to_bf16};
+const struct by_half_path by_half_avx512 = {"avx512",   half_avx512_supported, f16_to_f32,
+                                            f32_to_f16, bf16_to_f32,           f32_to_bf16};
 
 #endif

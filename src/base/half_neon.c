@@ -1,10 +1,11 @@
+/* Converts 16-bit floats with NEON. */
 #include "base/half_path.h"
 
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
 
-static bool supported(void)
+static bool half_neon_supported(void)
 {
     return true;
 }
@@ -54,7 +55,7 @@ static void f32_to_bf16(uint16_t *out, const float *in, size_t count)
     by_f32_to_bf16_ref(out + i, in + i, count - i);
 }
 
-const struct by_half_path by_half_neon = {"neon",     supported,   f16_to_f32,
-                                          f32_to_f16, bf16_to_f32, f32_to_bf16};
+const struct by_half_path by_half_neon = {"neon",     half_neon_supported, f16_to_f32,
+                                          f32_to_f16, bf16_to_f32,         f32_to_bf16};
 
 #endif

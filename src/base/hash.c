@@ -1,3 +1,4 @@
+/* Computes 128-bit content hashes with XXH3. */
 #include "base/hash.h"
 
 #include "base/fault.h"

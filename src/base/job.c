@@ -1,3 +1,4 @@
+/* Distributes the pieces of one loop over the threads that join it. */
 #include "base/job.h"
 
 /* Set while a piece runs on this thread: a call from inside it must not wait for others. */

@@ -1,3 +1,4 @@
+/* Appends records to a checkpoint file and reads back those that are whole. */
 #include "base/journal.h"
 
 #include "base/fault.h"
@@ -42,7 +43,8 @@ static int fail(const struct by_journal *journal, const char *what, struct baryo
     return by_err_file(err, journal->path);
 }
 
-static int put(struct by_journal *journal, const void *from, size_t size, struct baryon_error *err)
+static int put_journal_bytes(struct by_journal *journal, const void *from, size_t size,
+                             struct baryon_error *err)
 {
     if (by_write_at(journal->fd, from, size, journal->at) < 0)
         return fail(journal, "written", err);
@@ -74,15 +76,15 @@ static struct by_hash128 check_key(struct by_hash128 key)
     return by_hash128(&key, sizeof key);
 }
 
-static int begin(struct by_journal *journal, struct baryon_error *err)
+static int begin_journal(struct by_journal *journal, struct baryon_error *err)
 {
     struct head head = {.key = journal->key, .check = check_key(journal->key)};
     memcpy(head.magic, magic, sizeof magic);
     journal->at = 0;
-    return cut(journal, 0, err) < 0 ? -1 : put(journal, &head, sizeof head, err);
+    return cut(journal, 0, err) < 0 ? -1 : put_journal_bytes(journal, &head, sizeof head, err);
 }
 
-static int refuse(const struct by_journal *journal, struct baryon_error *err)
+static int refuse_foreign_file(const struct by_journal *journal, struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_USAGE,
             "the checkpoint would go here, and the file is none: it is not replaced");
@@ -90,21 +92,22 @@ static int refuse(const struct by_journal *journal, struct baryon_error *err)
     return by_err_file(err, journal->path);
 }
 
-static int look(struct by_journal *journal, enum by_journal_found *found, struct baryon_error *err)
+static int look_at_journal_head(struct by_journal *journal, enum by_journal_found *found,
+                                struct baryon_error *err)
 {
     struct head head = {0};
     const size_t there = journal->size < sizeof head ? (size_t)journal->size : sizeof head;
     *found = BY_JOURNAL_NEW;
     if (!there)
-        return begin(journal, err);
+        return begin_journal(journal, err);
     if (get(journal, 0, &head, there, err) < 0)
         return -1;
     if (memcmp(head.magic, magic, there < sizeof magic ? there : sizeof magic))
-        return refuse(journal, err);
+        return refuse_foreign_file(journal, err);
     *found = BY_JOURNAL_OTHER;
     if (there < sizeof head || !by_hash128_equal(head.check, check_key(head.key)) ||
         !by_hash128_equal(head.key, journal->key))
-        return begin(journal, err);
+        return begin_journal(journal, err);
     *found = BY_JOURNAL_SAME;
     journal->at = sizeof head;
     journal->reads = true;
@@ -143,7 +146,7 @@ int by_journal_open(struct by_journal **out, const char *path, struct by_hash128
     journal->path = by_strdup(path, err);
     int status = journal->path ? open_file(journal, &busy, err) : -1;
     if (status == 0 && !busy)
-        status = look(journal, found, err);
+        status = look_at_journal_head(journal, found, err);
     if (status == 0 && !busy) {
         *out = journal;
         return 0;
@@ -167,8 +170,8 @@ void by_journal_close(struct by_journal *journal)
 
 /* --- Records --- */
 
-static int check(const struct by_journal *journal, const void *bytes, size_t size,
-                 struct by_hash128 *out, struct baryon_error *err)
+static int hash_of_record(const struct by_journal *journal, const void *bytes, size_t size,
+                          struct by_hash128 *out, struct baryon_error *err)
 {
     struct by_hasher *hasher;
     if (by_hasher_open(&hasher, err) < 0)
@@ -198,7 +201,7 @@ static int read_record(struct by_journal *journal, struct mark *mark, bool *whol
     journal->bytes = by_alloc((size_t)mark->size, 1, err);
     if (!journal->bytes ||
         get(journal, journal->at + sizeof *mark, journal->bytes, (size_t)mark->size, err) < 0 ||
-        check(journal, journal->bytes, (size_t)mark->size, &found, err) < 0)
+        hash_of_record(journal, journal->bytes, (size_t)mark->size, &found, err) < 0)
         return -1;
     *whole = by_hash128_equal(found, mark->check);
     return 0;
@@ -233,9 +236,10 @@ int by_journal_add(struct by_journal *journal, const void *bytes, size_t size,
                    struct baryon_error *err)
 {
     struct mark mark = {.size = size};
-    if (check(journal, bytes, size, &mark.check, err) < 0 ||
+    if (hash_of_record(journal, bytes, size, &mark.check, err) < 0 ||
         (journal->size > journal->at && cut(journal, journal->at, err) < 0) ||
-        put(journal, &mark, sizeof mark, err) < 0 || put(journal, bytes, size, err) < 0)
+        put_journal_bytes(journal, &mark, sizeof mark, err) < 0 ||
+        put_journal_bytes(journal, bytes, size, err) < 0)
         return -1;
     journal->size = journal->at;
     journal->count++;

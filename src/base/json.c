@@ -1,3 +1,4 @@
+/* Writes JSON with commas, indentation and escapes. */
 #include "base/json.h"
 
 #include "base/format.h"
@@ -53,7 +54,7 @@ static void quoted(struct by_str *out, const void *text, size_t size)
 }
 
 /* What stands before every value: comma, line, key. */
-static void begin(struct by_json *json, const char *key)
+static void begin_json_value(struct by_json *json, const char *key)
 {
     if (json->comma)
         by_str_add(json->out, ",", 1);
@@ -68,7 +69,7 @@ static void begin(struct by_json *json, const char *key)
 
 void by_json_open(struct by_json *json, const char *key, char bracket)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_add(json->out, &bracket, 1);
     json->depth++;
     json->comma = false;
@@ -85,7 +86,7 @@ void by_json_close(struct by_json *json, char bracket)
 
 void by_json_bytes(struct by_json *json, const char *key, const void *text, size_t size)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     quoted(json->out, text, size);
 }
 
@@ -96,31 +97,31 @@ void by_json_text(struct by_json *json, const char *key, const char *value)
 
 void by_json_int(struct by_json *json, const char *key, int64_t value)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_printf(json->out, "%" PRId64, value);
 }
 
 void by_json_double(struct by_json *json, const char *key, double value)
 {
     char text[BY_DOUBLE_MAX];
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_puts(json->out, isfinite(value) ? by_format_double(text, value) : "null");
 }
 
 void by_json_bool(struct by_json *json, const char *key, bool value)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_puts(json->out, value ? "true" : "false");
 }
 
 void by_json_null(struct by_json *json, const char *key)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_puts(json->out, "null");
 }
 
 void by_json_raw(struct by_json *json, const char *key, const char *value)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     by_str_puts(json->out, value);
 }

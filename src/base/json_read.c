@@ -1,3 +1,4 @@
+/* Parses JSON text strictly and reports the line and column of errors. */
 #include "base/doc_build.h"
 #include "base/str.h"
 #include "base/utf8.h"

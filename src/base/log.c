@@ -1,3 +1,4 @@
+/* Formats a log line and passes it to the caller's function. */
 #include "base/log.h"
 
 #include "base/format.h"

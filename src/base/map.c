@@ -1,3 +1,4 @@
+/* Implements hash maps from bytes to pointers, and a table of interned names. */
 #include "base/map.h"
 
 #include <stdatomic.h>

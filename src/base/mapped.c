@@ -1,3 +1,4 @@
+/* Maps or reads a whole file and notices when it changes meanwhile. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/file_kind.h"

@@ -1,3 +1,4 @@
+/* Allocates memory and arenas, with checked sizes and limits. */
 #include "base/mem.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Makes a file that exists only in memory. */
 #include "base/fault.h"
 #include "base/file.h"
 

@@ -1,3 +1,4 @@
+/* Opens a temporary file without a name, which vanishes with the process. */
 #include "base/fault.h"
 #include "base/file.h"
 

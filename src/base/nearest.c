@@ -1,3 +1,4 @@
+/* Finds the most similar name in a list, for hints about misspelled names. */
 #include "base/str.h"
 
 #include <limits.h>
@@ -5,7 +6,7 @@
 
 #define LENGTH_MAX 64u
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned least_distance(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -23,10 +24,10 @@ unsigned by_edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= rows; i++) {
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = least(above[j], row[j - 1]) + 1;
-            row[j] = least(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = least_distance(above[j], row[j - 1]) + 1;
+            row[j] = least_distance(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], before[j - 2] + 1);
+                row[j] = least_distance(row[j], before[j - 2] + 1);
         }
         unsigned *free_row = before;
         before = above;

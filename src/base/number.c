@@ -1,3 +1,4 @@
+/* Parses integers, decimal numbers and byte counts from text. */
 #include "base/format.h"
 #include "base/str.h"
 

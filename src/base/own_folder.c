@@ -1,3 +1,4 @@
+/* Finds the folder of the library or program that this code is linked into. */
 #include "base/file.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* Runs loops on a pool of threads. */
 #include "base/par.h"
 
 #include "base/format.h"
@@ -22,7 +23,7 @@ struct by_pool {
     struct worker workers[];
 };
 
-static void *work(void *argument)
+static void *work_in_pool(void *argument)
 {
     const struct worker *self = argument;
     struct by_pool *pool = self->pool;
@@ -65,7 +66,7 @@ int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *e
         worker->number = fresh->threads;
         char what[64];
         by_format(what, sizeof what, "thread %u of %u", worker->number + 1, threads);
-        if (by_thread_start(&worker->thread, work, worker, what, err) < 0) {
+        if (by_thread_start(&worker->thread, work_in_pool, worker, what, err) < 0) {
             by_pool_close(fresh);
             return -1;
         }

@@ -1,3 +1,4 @@
+/* Joins a folder and a name to a path. */
 #include "base/file.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Quotes names for messages and escapes bytes that a terminal would act on. */
 #include "base/err.h"
 #include "base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* Computes random numbers from a seed and an index, the same on every machine. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Checks that memory is available before a library that cannot fail needs it. */
 #include "base/room.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Computes SHA-1 checksums of data files. */
 #include "base/sha1.h"
 
 #include <string.h>

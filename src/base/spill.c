@@ -1,3 +1,4 @@
+/* Moves big payloads into a mapped temporary file. */
 #include "base/spill.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Implements a text that grows and remembers its first failure. */
 #include "base/str.h"
 
 #include "base/format.h"

@@ -1,3 +1,4 @@
+/* Runs a loop on whichever threads the caller provides. */
 #include "base/team.h"
 
 int by_team_for(const struct by_team *team, size_t count, size_t grain, by_piece_fn *piece,

@@ -1,3 +1,4 @@
+/* Creates, locks and removes temporary files, and cleans up those of killed processes. */
 #include "base/tempfile.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Appends formatted text to a buffer of fixed size. */
 #include "base/text.h"
 
 #include "base/format.h"

@@ -1,3 +1,4 @@
+/* Starts a thread with all signals blocked, and reads the clock. */
 #include "base/thread.h"
 
 #include "base/fault.h"

@@ -1,3 +1,4 @@
+/* Decodes, checks and encodes UTF-8. */
 #include "base/utf8.h"
 
 #include "base/str.h"

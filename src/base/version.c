@@ -1,3 +1,4 @@
+/* Returns the version of the library. */
 #include "baryon.h"
 
 #define TEXT_OF(number) #number

@@ -1,3 +1,4 @@
+/* Writes a file under a temporary name and renames it once it is on the disk. */
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/file_kind.h"
@@ -153,7 +154,7 @@ static int write_out(struct by_writer *writer, const uint8_t *bytes, size_t size
     return 0;
 }
 
-static int flush(struct by_writer *writer, struct baryon_error *err)
+static int flush_writer(struct by_writer *writer, struct baryon_error *err)
 {
     size_t size = writer->buffered;
     writer->buffered = 0;
@@ -170,7 +171,7 @@ int by_writer_add(struct by_writer *writer, const void *bytes, size_t size,
 {
     if (writer->synced)
         return fail_synced(err);
-    if (size > BUFFER_SIZE - writer->buffered && flush(writer, err))
+    if (size > BUFFER_SIZE - writer->buffered && flush_writer(writer, err))
         return -1;
     if (size >= BUFFER_SIZE)
         return write_out(writer, bytes, size, err);
@@ -265,7 +266,7 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
         return fail_synced(err);
     if (size < COPY_MIN)
         return by_writer_add(writer, mapped->bytes + offset, size, err);
-    if (flush(writer, err))
+    if (flush_writer(writer, err))
         return -1;
     size_t end = offset + size;
     int status = copy_inside_kernel(writer, mapped, copy_by_range, &offset, end, err);
@@ -310,7 +311,7 @@ int by_writer_sync(struct by_writer *writer, struct baryon_error *err)
     int fd = writer->temp.fd;
     if (writer->synced)
         return 0;
-    if (flush(writer, err))
+    if (flush_writer(writer, err))
         return -1;
     if (writer->is_reserved && writer->reserved > writer->written &&
         (by_fault(BY_FAULT_IO) || ftruncate(fd, (off_t)writer->written)))
@@ -338,7 +339,7 @@ static int fail_rename(struct by_writer *writer, struct baryon_error *err)
 }
 
 /* The new name is on the disk, too. */
-static int finish(struct by_writer *writer, struct baryon_error *err)
+static int finish_writer(struct by_writer *writer, struct baryon_error *err)
 {
     writer->done = true;
     by_temp_close(&writer->temp);
@@ -361,7 +362,7 @@ int by_writer_commit(struct by_writer *writer, struct baryon_error *err)
     if (by_temp_rename(&writer->temp, by_basename(writer->target),
                        writer->flags & BY_WRITER_EXCLUSIVE))
         return fail_rename(writer, err);
-    return finish(writer, err);
+    return finish_writer(writer, err);
 }
 
 static int rename_all(struct by_writer *const *writers, size_t count, bool keep_last,
@@ -394,7 +395,7 @@ int by_writer_commit_all(struct by_writer *const *writers, size_t count, bool ke
     if (rename_all(writers, count, keep_last, err))
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (finish(writers[i], status ? NULL : err))
+        if (finish_writer(writers[i], status ? NULL : err))
             status = -1;
     return status;
 }

@@ -1,3 +1,4 @@
+/* Parses YAML through libyaml into a tree, and refuses tags, anchors and aliases. */
 #include "base/doc_build.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Checks the output file and prepares the model before a calibration starts. */
 #include "calibrate/begin.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Runs a calibration: opens the parts, runs all passes over the samples, returns the statistics. */
 #include "calibrate/calibrate.h"
 
 #include "calibrate/calibrate_internal.h"
@@ -87,7 +88,8 @@ static int open_input(struct by_calibration *calibration, const char *data,
     return by_input_find_count(calibration->input, err);
 }
 
-static int open_all(struct by_calibration *calibration, const char *data, struct baryon_error *err)
+static int open_calibration_parts(struct by_calibration *calibration, const char *data,
+                                  struct baryon_error *err)
 {
     const struct by_calibrate_options *options = calibration->options;
     if (make_plan(calibration, err) < 0 || open_watch(calibration, err) < 0 ||
@@ -114,7 +116,7 @@ int by_calibration_open(struct by_calibration **out, struct baryon_model *model,
         return -1;
     calibration->model = model;
     calibration->options = options;
-    if (open_all(calibration, data, err) < 0) {
+    if (open_calibration_parts(calibration, data, err) < 0) {
         by_calibration_close(calibration);
         return -1;
     }

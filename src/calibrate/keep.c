@@ -1,3 +1,4 @@
+/* Writes checkpoints of a calibration and loads those of an interrupted one. */
 #include "calibrate/keep.h"
 
 #include "base/file.h"
@@ -28,7 +29,7 @@ static int path_of(const char *path, size_t pass, char *buf, struct baryon_error
     return 0;
 }
 
-static int refuse(const char *file, struct baryon_error *err)
+static int refuse_checkpoint(const char *file, struct baryon_error *err)
 {
     by_err_hint(err, "--restart begins anew and replaces it; so does removing the file");
     return by_err_file(err, file);
@@ -49,7 +50,8 @@ static int check_range(const struct by_keep *keep, const struct by_stats *stats,
     return 0;
 }
 
-static int check(const struct by_keep *keep, const struct by_stats *stats, struct baryon_error *err)
+static int check_checkpoint(const struct by_keep *keep, const struct by_stats *stats,
+                            struct baryon_error *err)
 {
     if (by_stats_check_key(&stats->key, keep->key, err) < 0)
         return by_err_in(err, "this checkpoint is of another calibration");
@@ -78,13 +80,13 @@ int by_keep_take_up(struct by_keep *keep, size_t pass, struct by_stats **stats,
                text);
         return 0;
     }
-    if (check(keep, *stats, err) == 0) {
+    if (check_checkpoint(keep, *stats, err) == 0) {
         keep->kept = true;
         return 0;
     }
     by_stats_close(*stats);
     *stats = NULL;
-    return refuse(file, err);
+    return refuse_checkpoint(file, err);
 }
 
 bool by_keep_due(const struct by_keep *keep)

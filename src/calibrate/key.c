@@ -1,3 +1,4 @@
+/* Hashes the model, settings and samples that statistics belong to. */
 #include "calibrate/key.h"
 
 #include "base/text.h"

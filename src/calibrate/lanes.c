@@ -1,3 +1,4 @@
+/* Runs several samples at once and returns their results in order. */
 #include "calibrate/lanes.h"
 
 #include "base/mem.h"
@@ -32,7 +33,8 @@ struct by_lanes {
 
 /* --- Running --- */
 
-static void run_job(struct by_lanes *lanes, struct by_watch_lane *lane, struct by_lane_job *job)
+static void run_lane_job(struct by_lanes *lanes, struct by_watch_lane *lane,
+                         struct by_lane_job *job)
 {
     struct by_job_done *done = &job->done;
     const struct by_array *arrays = job->held.arrays;
@@ -46,14 +48,14 @@ static void run_job(struct by_lanes *lanes, struct by_watch_lane *lane, struct b
 }
 
 /* These two are called with the lock held. */
-static void begin(struct by_lanes *lanes, struct by_lane_job *job)
+static void begin_lane_job(struct by_lanes *lanes, struct by_lane_job *job)
 {
     job->state = BY_JOB_RUNNING;
     if (!lanes->running++)
         lanes->since = by_seconds();
 }
 
-static void finish(struct by_lanes *lanes, struct by_lane_job *job)
+static void finish_lane_job(struct by_lanes *lanes, struct by_lane_job *job)
 {
     job->state = BY_JOB_DONE;
     if (!--lanes->running)
@@ -71,7 +73,7 @@ static struct by_lane_job *next_job(struct by_lanes *lanes)
     return NULL;
 }
 
-static void *work(void *argument)
+static void *work_in_lane(void *argument)
 {
     const struct lane *lane = argument;
     struct by_lanes *lanes = lane->lanes;
@@ -82,11 +84,11 @@ static void *work(void *argument)
             pthread_cond_wait(&lanes->changed, &lanes->lock);
             continue;
         }
-        begin(lanes, job);
+        begin_lane_job(lanes, job);
         pthread_mutex_unlock(&lanes->lock);
-        run_job(lanes, lane->watch, job);
+        run_lane_job(lanes, lane->watch, job);
         pthread_mutex_lock(&lanes->lock);
-        finish(lanes, job);
+        finish_lane_job(lanes, job);
     }
     pthread_mutex_unlock(&lanes->lock);
     return NULL;
@@ -118,9 +120,9 @@ void by_lanes_give(struct by_lanes *lanes)
 /* Nobody else would do it. */
 static void do_alone(struct by_lanes *lanes, struct by_lane_job *job)
 {
-    begin(lanes, job);
-    run_job(lanes, lanes->lane[0].watch, job);
-    finish(lanes, job);
+    begin_lane_job(lanes, job);
+    run_lane_job(lanes, lanes->lane[0].watch, job);
+    finish_lane_job(lanes, job);
 }
 
 struct by_lane_job *by_lanes_first(struct by_lanes *lanes)
@@ -217,7 +219,7 @@ void by_lanes_grow(struct by_lanes *lanes, unsigned count)
     lanes->first = 0;
     while (lanes->threads < lanes->count) {
         struct lane *lane = &lanes->lane[lanes->threads];
-        if (by_thread_start(&lane->thread, work, lane, "a lane", NULL) < 0)
+        if (by_thread_start(&lane->thread, work_in_lane, lane, "a lane", NULL) < 0)
             break;
         lanes->threads++;
     }

@@ -1,4 +1,4 @@
-/* Passes: taken up or begun, run, their moments parked until the end. */
+/* Runs the passes of a calibration and takes up those that a checkpoint has. */
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/key.h"
 

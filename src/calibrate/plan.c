@@ -1,3 +1,4 @@
+/* Chooses what a calibration records and divides Gram matrices into passes that fit in memory. */
 #include "calibrate/plan.h"
 
 #include "base/map.h"

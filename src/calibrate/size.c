@@ -1,3 +1,4 @@
+/* Estimates how much memory the activations of one sample take. */
 #include "calibrate/size.h"
 
 #include "ir/opinfo.h"
@@ -60,7 +61,8 @@ static void take_place(struct sizing *sizing, const struct baryon_node *node, si
     }
 }
 
-static void release(struct sizing *sizing, const struct baryon_value *value, size_t node)
+static void release_sized_value(struct sizing *sizing, const struct baryon_value *value,
+                                size_t node)
 {
     if (!value || value->graph != sizing->graph || sizing->last[value->index] != node)
         return;
@@ -82,9 +84,9 @@ static void run_node(struct sizing *sizing, const struct baryon_node *node)
     }
     sizing->most = sizing->now > sizing->most ? sizing->now : sizing->most;
     for (size_t i = 0; i < node->input.count; i++)
-        release(sizing, by_node_in(node, i), node->index);
+        release_sized_value(sizing, by_node_in(node, i), node->index);
     for (size_t i = 0; i < node->output.count; i++)
-        release(sizing, by_node_out(node, i), node->index);
+        release_sized_value(sizing, by_node_out(node, i), node->index);
 }
 
 int by_activation_bytes(const struct baryon_graph *graph, uint64_t *bytes, struct baryon_error *err)

@@ -1,4 +1,4 @@
-/* One pass over the samples: read, run, note, keep. */
+/* Runs one pass over the samples and writes checkpoints of it. */
 #include "base/cpu.h"
 #include "calibrate/calibrate_internal.h"
 #include "calibrate/lanes.h"
@@ -26,7 +26,7 @@ struct stage {
     double start;
 };
 
-static bool tell(const struct stage *stage, const char *sample)
+static bool report_stage_progress(const struct stage *stage, const char *sample)
 {
     const struct by_calibrate_options *options = stage->calibration->options;
     const struct by_sample_range *range = &stage->calibration->range;
@@ -131,12 +131,12 @@ static int take_in(struct stage *stage, const struct by_lane_job *job, struct ba
     stage->done++;
     if (stage->pass == 0)
         stage->calibration->report.samples++;
-    stage->stop = stage->stop || tell(stage, job->held.name); /* asked once */
+    stage->stop = stage->stop || report_stage_progress(stage, job->held.name); /* asked once */
     return 0;
 }
 
 /* What lanes have begun comes in, so that the statistics are whole; what they have not stays. */
-static int settle(struct stage *stage, struct baryon_error *err)
+static int settle_stage(struct stage *stage, struct baryon_error *err)
 {
     const struct by_lane_job *job;
     int status = 0;
@@ -153,7 +153,7 @@ static int settle(struct stage *stage, struct baryon_error *err)
 static int keep_and_fail(struct stage *stage)
 {
     struct baryon_error second;
-    (void)settle(stage, &second);
+    (void)settle_stage(stage, &second);
     if (!stage->spoilt && stage->done > stage->before)
         (void)keep_pass(stage, &second);
     return -1;
@@ -162,7 +162,7 @@ static int keep_and_fail(struct stage *stage)
 static int stopped(struct stage *stage, struct baryon_error *err)
 {
     const struct by_calibration *calibration = stage->calibration;
-    if (settle(stage, err) < 0)
+    if (settle_stage(stage, err) < 0)
         return keep_and_fail(stage);
     if (keep_pass(stage, err) < 0)
         return -1;
@@ -180,7 +180,7 @@ static bool is_due(const struct stage *stage)
 
 static int keep_on_the_way(struct stage *stage, struct baryon_error *err)
 {
-    if (settle(stage, err) < 0)
+    if (settle_stage(stage, err) < 0)
         return keep_and_fail(stage);
     if (keep_pass(stage, err) < 0)
         return -1;
@@ -234,7 +234,7 @@ static void add_lanes(struct stage *stage)
 static int run_samples(struct stage *stage, struct baryon_error *err)
 {
     const struct by_lane_job *job;
-    stage->stop = tell(stage, NULL);
+    stage->stop = report_stage_progress(stage, NULL);
     while (!stage->stop) {
         fill_lanes(stage);
         if (!(job = by_lanes_first(stage->lanes)))

@@ -1,3 +1,4 @@
+/* Adds each observed tensor to the statistics while a sample runs. */
 #include "calibrate/watch.h"
 
 #include "base/map.h"
@@ -222,9 +223,9 @@ static int look_at_layers(const struct watched *watched, struct by_watch_lane *l
     return 0;
 }
 
-static int look_at(struct watched *watched, struct by_watch_lane *lane,
-                   const struct by_array *values, const struct by_tap_look *look,
-                   struct baryon_error *err)
+static int look_at_watched_part(struct watched *watched, struct by_watch_lane *lane,
+                                const struct by_array *values, const struct by_tap_look *look,
+                                struct baryon_error *err)
 {
     if (ready_scratch(lane, look->team, err) < 0 ||
         (watched->tensor != NO_TENSOR && watched->watch->pass == 0 &&
@@ -238,11 +239,11 @@ static int look_at(struct watched *watched, struct by_watch_lane *lane,
     return status;
 }
 
-static int look(void *context, const struct by_tap_look *look, struct baryon_error *err)
+static int look_at_watched(void *context, const struct by_tap_look *look, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     struct watched *watched = context;
-    if (look_at(watched, look->lane, &look->values[0], look, err) < 0)
+    if (look_at_watched_part(watched, look->lane, &look->values[0], look, err) < 0)
         return by_err_in(err, "tensor %s", by_quote(quoted, watched->name));
     return 0;
 }
@@ -299,7 +300,7 @@ static int open_taps(struct by_watch *watch, struct baryon_model *model,
         struct watched *value = watch->values.at[i];
         taps[i] = (struct by_tap){.values = &value->name,
                                   .value_count = 1,
-                                  .look = look,
+                                  .look = look_at_watched,
                                   .context = value,
                                   .any_layout = !watch->plan->per_channel && !value->layers.count};
     }

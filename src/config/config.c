@@ -1,3 +1,4 @@
+/* Reads options from command lines and configuration files into a settings struct. */
 #include "config/config.h"
 
 #include "base/str.h"
@@ -56,7 +57,8 @@ static bool same_name(const char *key, const char *name)
 }
 
 /* The binding and the place of the row in it; false when there is none. */
-static bool find_row(const struct by_config *config, const char *name, size_t *binding, size_t *row)
+static bool find_bound_row(const struct by_config *config, const char *name, size_t *binding,
+                           size_t *row)
 {
     for (*binding = 0; *binding < config->count; ++*binding) {
         const struct by_option_group *group = config->bindings[*binding].group;
@@ -70,8 +72,9 @@ static bool find_row(const struct by_config *config, const char *name, size_t *b
 const struct by_option *by_config_find(const struct by_config *config, const char *name)
 {
     size_t binding, row;
-    return find_row(config, name, &binding, &row) ? &config->bindings[binding].group->rows[row]
-                                                  : NULL;
+    return find_bound_row(config, name, &binding, &row)
+               ? &config->bindings[binding].group->rows[row]
+               : NULL;
 }
 
 #define NAMES_MAX 256
@@ -99,7 +102,7 @@ const char *by_config_nearest(const struct by_config *config, const char *name,
 enum by_option_source by_config_source(const struct by_config *config, const char *name)
 {
     size_t binding, row;
-    return find_row(config, name, &binding, &row)
+    return find_bound_row(config, name, &binding, &row)
                ? (enum by_option_source)config->bindings[binding].sources[row]
                : BY_SOURCE_DEFAULT;
 }
@@ -115,7 +118,7 @@ static int slot_for(struct by_config *config, const struct by_option *option,
 {
     size_t b, row;
     *slot = NULL;
-    if (!find_row(config, option->name, &b, &row))
+    if (!find_bound_row(config, option->name, &b, &row))
         return by_fail(err, BARYON_ERR_INTERNAL, "option '%s' is not bound", option->name);
     struct by_binding *binding = &config->bindings[b];
     if (binding->sources[row] > source)

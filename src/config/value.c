@@ -1,3 +1,4 @@
+/* Parses the value of one option and stores it in its member of the settings struct. */
 #include "config/value.h"
 
 #include "base/format.h"

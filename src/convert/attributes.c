@@ -81,7 +81,7 @@ static bool is_int(const struct by_doc_node *value, int64_t *number)
     return value->kind == BY_DOC_SCALAR && !value->quoted && by_parse_i64(value->text, number);
 }
 
-static bool is_float(const struct by_doc_node *value, float *number)
+static bool is_float_text(const struct by_doc_node *value, float *number)
 {
     double wide;
     if (value->kind != BY_DOC_SCALAR || value->quoted || !by_parse_double(value->text, &wide))
@@ -126,7 +126,7 @@ static int set_floats(struct by_arena *arena, struct baryon_node *node,
     if (!numbers)
         return -1;
     for (size_t i = 0; i < list->count; i++)
-        if (!is_float(list->items[i], &numbers[i]))
+        if (!is_float_text(list->items[i], &numbers[i]))
             return wrong_type(pair, BY_ATTR_FLOATS, err);
     return by_node_set_floats(node, pair->key, numbers, list->count, err);
 }
@@ -141,7 +141,7 @@ static int set_one(struct by_arena *arena, struct baryon_node *node, const struc
         return -1;
     if (type == BY_ATTR_INT && is_int(value, &whole))
         return by_node_set_int(node, pair->key, whole, err);
-    if (type == BY_ATTR_FLOAT && is_float(value, &number))
+    if (type == BY_ATTR_FLOAT && is_float_text(value, &number))
         return by_node_set_float(node, pair->key, number, err);
     if (type == BY_ATTR_STRING && value->kind == BY_DOC_SCALAR)
         return by_node_set_text(node, pair->key, value->text, err);

@@ -1,3 +1,4 @@
+/* Runs the steps of a conversion of a float model, one after the other. */
 #include "convert/convert.h"
 
 #include "ir/tensor.h"

@@ -22,7 +22,7 @@ static bool same_name(const char *key, const char *name)
     return *key == *name;
 }
 
-static const struct by_convert_row *find_row(const char *name)
+static const struct by_convert_row *find_convert_row(const char *name)
 {
     size_t count;
     const struct by_convert_row *rows = by_convert_rows(&count);
@@ -132,7 +132,7 @@ static int take_plain(const struct reading *reading, const struct by_pass *pass,
 static int take_pass(const struct reading *reading, const struct by_doc_pair *pair,
                      struct baryon_error *err)
 {
-    const struct by_convert_row *row = find_row(pair->key);
+    const struct by_convert_row *row = find_convert_row(pair->key);
     const struct by_pass *pass = row ? NULL : find_pass(pair->key);
     if (!row && !pass)
         return no_such_pass(pair, err);

@@ -1,3 +1,4 @@
+/* Finds values that overflow float16 on samples and keeps their nodes in float32. */
 #include "convert/range.h"
 
 #include "config/nodes.h"
@@ -19,8 +20,8 @@ struct finding {
 
 /* --- Statistics --- */
 
-static int load(struct by_stats **stats, struct baryon_model *model, const char *path,
-                struct baryon_error *err)
+static int load_range_stats(struct by_stats **stats, struct baryon_model *model, const char *path,
+                            struct baryon_error *err)
 {
     struct by_hash128 original;
     if (by_model_content_hash(model, &original, err) || by_stats_load(stats, path, err))
@@ -28,8 +29,8 @@ static int load(struct by_stats **stats, struct baryon_model *model, const char 
     return by_stats_check_use(*stats, &original, NULL, 0, path, err);
 }
 
-static int gather(struct by_stats **stats, struct baryon_model *model,
-                  const struct by_convert_range *range, struct baryon_error *err)
+static int gather_range_stats(struct by_stats **stats, struct baryon_model *model,
+                              const struct by_convert_range *range, struct baryon_error *err)
 {
     struct by_calibrate_options options = *range->calibrate;
     struct by_calibrate_report report;
@@ -55,7 +56,8 @@ static int tell_unseen(const struct by_stats *stats, const struct baryon_model *
 
 /* --- Nodes that stay --- */
 
-static int leave(struct finding *finding, const struct baryon_node *node, struct baryon_error *err)
+static int leave_node_float(struct finding *finding, const struct baryon_node *node,
+                            struct baryon_error *err)
 {
     struct by_convert *convert = finding->convert;
     const char *name = node->name && *node->name ? node->name
@@ -68,19 +70,21 @@ static int leave(struct finding *finding, const struct baryon_node *node, struct
 }
 
 /* An input or output of the model stays float32 where it is such a value itself. */
-static int keep(struct finding *finding, const struct baryon_value *value, struct baryon_error *err)
+static int keep_around_value(struct finding *finding, const struct baryon_value *value,
+                             struct baryon_error *err)
 {
     if (!value->producer || by_value_is_output(value))
         finding->step->retype.keep_io = true;
-    if (value->producer && leave(finding, value->producer, err))
+    if (value->producer && leave_node_float(finding, value->producer, err))
         return -1;
     for (size_t i = 0; i < value->use_count; i++)
-        if (value->uses[i].node && leave(finding, value->uses[i].node, err))
+        if (value->uses[i].node && leave_node_float(finding, value->uses[i].node, err))
             return -1;
     return 0;
 }
 
-static void tell(const struct finding *finding, const struct baryon_value *value, double greatest)
+static void report_overflow(const struct finding *finding, const struct baryon_value *value,
+                            double greatest)
 {
     char name[BY_QUOTE_MAX], label[BY_QUOTE_MAX + 64];
     const char *node = value->producer ? by_node_label(value->producer, label, sizeof label)
@@ -92,17 +96,17 @@ static void tell(const struct finding *finding, const struct baryon_value *value
                finding->range->keep ? ": what gives and reads it stays float32" : "");
 }
 
-static int look(struct finding *finding, const struct baryon_model *model,
-                const struct by_tensor_stats *tensor, struct baryon_error *err)
+static int look_for_overflow(struct finding *finding, const struct baryon_model *model,
+                             const struct by_tensor_stats *tensor, struct baryon_error *err)
 {
     const struct baryon_value *value = by_graph_value(model->graph, tensor->name);
     const double low = (double)tensor->sketch.min, high = (double)tensor->sketch.max;
     const double greatest = fmax(-low, high);
     if (!value || value->elem != BY_ELEM_FLOAT || greatest <= GREATEST)
         return 0;
-    tell(finding, value, -low > high ? low : high);
+    report_overflow(finding, value, -low > high ? low : high);
     finding->count++;
-    return finding->range->keep ? keep(finding, value, err) : 0;
+    return finding->range->keep ? keep_around_value(finding, value, err) : 0;
 }
 
 static void tell_all(const struct finding *finding)
@@ -123,12 +127,12 @@ int by_convert_find_overflow(struct by_convert *convert, struct by_convert_step 
 {
     struct finding finding = {convert, step, range, 0};
     struct by_stats *stats = NULL;
-    int failed =
-        range->stats ? load(&stats, model, range->stats, err) : gather(&stats, model, range, err);
+    int failed = range->stats ? load_range_stats(&stats, model, range->stats, err)
+                              : gather_range_stats(&stats, model, range, err);
     if (!failed && range->stats)
         failed = tell_unseen(stats, model, range, err);
     for (size_t i = 0; !failed && i < stats->tensor_count; i++)
-        failed = look(&finding, model, &stats->tensors[i], err);
+        failed = look_for_overflow(&finding, model, &stats->tensors[i], err);
     if (!failed)
         tell_all(&finding);
     by_stats_close(stats);

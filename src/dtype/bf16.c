@@ -1,3 +1,4 @@
+/* Describes the number format bf16. */
 #include "dtype/family.h"
 
 #include "ir/tensor.h"

@@ -8,8 +8,8 @@
 
 #define TENSOR_SCALE_MAX 0x1p100f
 
-static int check(const struct by_dtype *dtype, const struct by_block_cast *cast,
-                 struct baryon_error *err)
+static int check_block_cast(const struct by_dtype *dtype, const struct by_block_cast *cast,
+                            struct baryon_error *err)
 {
     const int64_t rank = (int64_t)cast->rank;
     if (!dtype->block.size)
@@ -47,7 +47,7 @@ int by_block_extent(const struct by_dtype *dtype, const struct by_block_cast *ca
 {
     struct by_block_extent e = {.size = cast->size ? cast->size : dtype->block.size};
     size_t whole;
-    if (check(dtype, cast, err) || by_dims_count(cast->dims, cast->rank, &e.values, err))
+    if (check_block_cast(dtype, cast, err) || by_dims_count(cast->dims, cast->rank, &e.values, err))
         return -1;
     const size_t axis = cast->rank < 2   ? 0
                         : cast->axis < 0 ? (size_t)(cast->axis + (int)cast->rank)

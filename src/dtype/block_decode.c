@@ -33,7 +33,7 @@ struct steps {
     float at[CHUNK];
 };
 
-static void flush(struct steps *steps)
+static void flush_block_steps(struct steps *steps)
 {
     by_dtype_path_chosen()->decode(steps->out, steps->codes, steps->at, steps->count,
                                    &steps->work->meaning->grid);
@@ -42,7 +42,7 @@ static void flush(struct steps *steps)
     steps->count = 0;
 }
 
-static void add(struct steps *steps, float step, size_t count)
+static void add_block_steps(struct steps *steps, float step, size_t count)
 {
     while (count) {
         const size_t room = CHUNK - steps->count, some = count < room ? count : room;
@@ -51,7 +51,7 @@ static void add(struct steps *steps, float step, size_t count)
         steps->count += some;
         count -= some;
         if (steps->count == CHUNK)
-            flush(steps);
+            flush_block_steps(steps);
     }
 }
 
@@ -69,9 +69,9 @@ void by_block_decode_line(const struct by_block_work *work, size_t value, size_t
     for (size_t begin = 0; begin < count; begin += size, scale += bytes) {
         const size_t some = count - begin < size ? count - begin : size;
         for (size_t at = 0, i = 0; at < some; at += sub, i++)
-            add(&steps, step_at(work, scale, i), some - at < sub ? some - at : sub);
+            add_block_steps(&steps, step_at(work, scale, i), some - at < sub ? some - at : sub);
     }
-    flush(&steps);
+    flush_block_steps(&steps);
 }
 
 /* --- Columns --- */

@@ -1,3 +1,4 @@
+/* Rounds blocks with the fastest path of the processor, and the rest in plain C. */
 #include "dtype/block_fast.h"
 
 #include "dtype/block_plain.h"

@@ -140,8 +140,8 @@ INLINE size_t each_encoded(uint8_t *codes, int32_t *shared, const float *in, siz
     return groups;
 }
 
-TARGET static size_t encode(uint8_t *codes, int32_t *shared, const float *in, size_t groups,
-                            const struct by_block_grid *grid)
+TARGET static size_t encode_block_codes(uint8_t *codes, int32_t *shared, const float *in,
+                                        size_t groups, const struct by_block_grid *grid)
 {
     struct by_block_grid own = *grid; /* which no store into `codes` can change */
     if (own.from_bf16 || own.twos || own.raises || own.most_shift)
@@ -177,8 +177,8 @@ INLINE void decode_lanes(float *out, vbytes codes, vints steps, const struct by_
     store(out, choose((steps & SIZE) > INFINITE, steps, left));
 }
 
-TARGET static void decode(float *out, const uint8_t *codes, const float *steps, size_t count,
-                          const struct by_code_grid *grid)
+TARGET static void decode_block_codes(float *out, const uint8_t *codes, const float *steps,
+                                      size_t count, const struct by_code_grid *grid)
 {
     const struct by_code_grid own = *grid;
     vbytes some;

@@ -16,7 +16,8 @@ struct work {
     float *out;
 };
 
-static int check(const struct by_dtype *dtype, const struct by_cast *cast, struct baryon_error *err)
+static int check_cast(const struct by_dtype *dtype, const struct by_cast *cast,
+                      struct baryon_error *err)
 {
     if (!dtype->does)
         return by_fail(err, BARYON_ERR_INTERNAL, "%s has blocks, it goes through by_block_round()",
@@ -48,7 +49,7 @@ int by_dtype_encode(const struct by_dtype *dtype, const float *in, size_t count,
                     struct baryon_error *err)
 {
     struct work work = {.dtype = dtype, .cast = cast, .in = in, .codes = codes};
-    if (check(dtype, cast, err))
+    if (check_cast(dtype, cast, err))
         return -1;
     return by_par_for(pool, count, GRAIN, encode_piece, &work, err);
 }
@@ -69,7 +70,7 @@ int by_dtype_decode(const struct by_dtype *dtype, const void *codes, size_t coun
                     struct baryon_error *err)
 {
     struct work work = {.dtype = dtype, .cast = cast, .from = codes, .out = out};
-    if (check(dtype, cast, err))
+    if (check_cast(dtype, cast, err))
         return -1;
     return by_par_for(pool, count, GRAIN, decode_piece, &work, err);
 }
@@ -106,7 +107,7 @@ int by_dtype_round(const struct by_dtype *dtype, const float *in, size_t count,
                    struct baryon_error *err)
 {
     struct work work = {.dtype = dtype, .cast = cast, .in = in, .out = out};
-    if (check(dtype, cast, err))
+    if (check_cast(dtype, cast, err))
         return -1;
     return by_par_for(pool, count, GRAIN, round_piece, &work, err);
 }

@@ -1,4 +1,4 @@
-/* The list of formats, and what is known of each. */
+/* Lists the number formats and looks up what is known of each. */
 #include "dtype/family.h"
 
 #include "ir/tensor.h"

@@ -38,16 +38,16 @@ static uint32_t code_of(float value, const struct by_cast *cast, size_t index)
     return code < 0 ? 0 : (uint32_t)code;
 }
 
-static void encode(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
-                   const struct by_cast *cast, void *codes)
+static void encode_e8m0(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
+                        const struct by_cast *cast, void *codes)
 {
     (void)dtype;
     for (size_t i = 0; i < count; i++)
         by_code_put(codes, i, 1, code_of(in[i] / cast->scale, cast, first + i));
 }
 
-static void decode(const struct by_dtype *dtype, const void *codes, size_t count,
-                   const struct by_cast *cast, float *out)
+static void decode_e8m0(const struct by_dtype *dtype, const void *codes, size_t count,
+                        const struct by_cast *cast, float *out)
 {
     (void)dtype;
     for (size_t i = 0; i < count; i++) {
@@ -56,4 +56,4 @@ static void decode(const struct by_dtype *dtype, const void *codes, size_t count
     }
 }
 
-const struct by_dtype_family by_family_e8m0 = {encode, decode};
+const struct by_dtype_family by_family_e8m0 = {encode_e8m0, decode_e8m0};

@@ -1,3 +1,4 @@
+/* Rounds, encodes and decodes runs of values with the fastest path of the processor. */
 #include "dtype/fast.h"
 
 #include "dtype/family.h"

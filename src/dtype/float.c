@@ -107,8 +107,8 @@ bool by_cast_is_plain(const struct by_cast *cast)
     return cast->scale == 1 && !cast->zero;
 }
 
-static void encode(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
-                   const struct by_cast *cast, void *codes)
+static void encode_float(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
+                         const struct by_cast *cast, void *codes)
 {
     const size_t bytes = by_dtype_code_bytes(dtype);
     struct by_draw draw = {.ties = cast->ties, .seed = cast->seed};
@@ -133,8 +133,8 @@ static void read_codes(const struct by_dtype *dtype, const void *codes, size_t c
             out[i] = (float)by_float_value(&dtype->element, by_code_get(codes, i, bytes));
 }
 
-static void decode(const struct by_dtype *dtype, const void *codes, size_t count,
-                   const struct by_cast *cast, float *out)
+static void decode_float(const struct by_dtype *dtype, const void *codes, size_t count,
+                         const struct by_cast *cast, float *out)
 {
     read_codes(dtype, codes, count, out);
     if (!by_cast_is_plain(cast))
@@ -142,4 +142,4 @@ static void decode(const struct by_dtype *dtype, const void *codes, size_t count
             out[i] = (out[i] - (float)cast->zero) * cast->scale;
 }
 
-const struct by_dtype_family by_family_float = {encode, decode};
+const struct by_dtype_family by_family_float = {encode_float, decode_float};

@@ -1,3 +1,4 @@
+/* Describes the number format fp16. */
 #include "dtype/family.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Describes the number format fp4 (e2m1). */
 #include "dtype/family.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Describes the number formats fp6 (e3m2 and e2m3). */
 #include "dtype/family.h"
 
 #include "ir/tensor.h"

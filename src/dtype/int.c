@@ -37,8 +37,8 @@ static int64_t level_of(const struct by_dtype *dtype, float value, const struct 
                                           : (int64_t)level;
 }
 
-static void encode(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
-                   const struct by_cast *cast, void *codes)
+static void encode_int(const struct by_dtype *dtype, const float *in, size_t count, size_t first,
+                       const struct by_cast *cast, void *codes)
 {
     const size_t bytes = by_dtype_code_bytes(dtype);
     struct by_draw draw = {.ties = cast->ties, .seed = cast->seed};
@@ -48,8 +48,8 @@ static void encode(const struct by_dtype *dtype, const float *in, size_t count, 
     }
 }
 
-static void decode(const struct by_dtype *dtype, const void *codes, size_t count,
-                   const struct by_cast *cast, float *out)
+static void decode_int(const struct by_dtype *dtype, const void *codes, size_t count,
+                       const struct by_cast *cast, float *out)
 {
     const size_t bytes = by_dtype_code_bytes(dtype);
     const uint64_t sign = dtype->low < 0 ? 1ull << (8 * bytes - 1) : 0;
@@ -59,4 +59,4 @@ static void decode(const struct by_dtype *dtype, const void *codes, size_t count
     }
 }
 
-const struct by_dtype_family by_family_int = {encode, decode};
+const struct by_dtype_family by_family_int = {encode_int, decode_int};

@@ -1,3 +1,4 @@
+/* Quantizes and dequantizes runs of values by the formula of ONNX. */
 #include "dtype/linear.h"
 
 #include "base/half.h"
@@ -8,7 +9,7 @@
 
 #define NAN_CODE 0x7fc1
 
-static bool is_float(const struct by_linear *linear)
+static bool is_linear_bf16(const struct by_linear *linear)
 {
     return linear->dtype == &by_dtype_bf16;
 }
@@ -37,8 +38,8 @@ void by_linear_plain_quantize(const struct by_linear *linear, const float *in, s
         const float scaled = in[i] / linear->scales[at];
         const double zero = linear->zeros[at];
         by_code_put(codes, i, bytes,
-                    is_float(linear) ? bf16_code(scaled + (float)zero)
-                                     : level_code(linear->dtype, scaled, zero));
+                    is_linear_bf16(linear) ? bf16_code(scaled + (float)zero)
+                                           : level_code(linear->dtype, scaled, zero));
     }
 }
 
@@ -62,7 +63,7 @@ void by_linear_plain_dequantize(const struct by_linear *linear, const void *code
         const size_t at = linear->each ? i : 0;
         const uint32_t code = by_code_get(codes, i, bytes);
         const double zero = linear->zeros[at];
-        const float distance = is_float(linear)
+        const float distance = is_linear_bf16(linear)
                                    ? bf16_value(code) - (float)zero
                                    : (float)((double)level_of(linear->dtype, code) - zero);
         out[i] = distance * linear->scales[at];

@@ -188,7 +188,8 @@ DEQUANTIZE(from_bf16, vshorts, bf16_distance(__builtin_convertvector(level, vint
 
 /* --- By type --- */
 
-static size_t quantize(void *codes, const float *in, size_t count, const struct by_linear *linear)
+static size_t quantize_linear(void *codes, const float *in, size_t count,
+                              const struct by_linear *linear)
 {
     if (!linear->dtype->high)
         return quantize_bf16(codes, in, count, linear);

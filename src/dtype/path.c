@@ -1,4 +1,4 @@
-/* Which way to round runs of values, and the constants of a format. */
+/* Chooses the vector path for number formats and computes the constants of a format. */
 #include "dtype/path.h"
 
 #include "dtype/family.h"

@@ -1,3 +1,4 @@
+/* Rounds and encodes number formats with AVX2. */
 #include "dtype/path.h"
 
 #if defined(__x86_64__)
@@ -40,13 +41,23 @@ __attribute__((target("avx2"))) static inline eight_bytes narrow(eight_ints x)
 #include "dtype/code_kernel.h"
 #include "dtype/linear_kernel.h"
 
-static bool supported(void)
+static bool dtype_avx2_supported(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_dtype_path by_dtype_avx2 = {"avx2",  LANES,    supported, floats, codes8,
-                                            codes16, powers,   ints,      blocks, encode,
-                                            decode,  quantize, dequantize};
+const struct by_dtype_path by_dtype_avx2 = {"avx2",
+                                            LANES,
+                                            dtype_avx2_supported,
+                                            floats,
+                                            codes8,
+                                            codes16,
+                                            powers,
+                                            ints,
+                                            blocks,
+                                            encode_block_codes,
+                                            decode_block_codes,
+                                            quantize_linear,
+                                            dequantize};
 
 #endif

@@ -1,3 +1,4 @@
+/* Rounds and encodes number formats with AVX-512. */
 #include "dtype/path.h"
 
 #if defined(__x86_64__)
@@ -17,14 +18,24 @@
 #include "dtype/code_kernel.h"
 #include "dtype/linear_kernel.h"
 
-static bool supported(void)
+static bool dtype_avx512_supported(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct by_dtype_path by_dtype_avx512 = {"avx512", LANES,    supported, floats, codes8,
-                                              codes16,  powers,   ints,      blocks, encode,
-                                              decode,   quantize, dequantize};
+const struct by_dtype_path by_dtype_avx512 = {"avx512",
+                                              LANES,
+                                              dtype_avx512_supported,
+                                              floats,
+                                              codes8,
+                                              codes16,
+                                              powers,
+                                              ints,
+                                              blocks,
+                                              encode_block_codes,
+                                              decode_block_codes,
+                                              quantize_linear,
+                                              dequantize};
 
 #endif

@@ -1,4 +1,4 @@
-/* With the compiler's own vectors of 16 bytes: NEON, SSE2 and whatever else it knows. */
+/* Rounds and encodes number formats with the compiler's vectors (NEON, SSE2 and others). */
 #include "dtype/path.h"
 
 #define LANES 4
@@ -34,11 +34,21 @@ static inline bool any(four_ints mask)
 #include "dtype/code_kernel.h"
 #include "dtype/linear_kernel.h"
 
-static bool always(void)
+static bool dtype_vector_supported(void)
 {
     return true;
 }
 
-const struct by_dtype_path by_dtype_vector = {"vector", LANES,    always,    floats, codes8,
-                                              codes16,  powers,   ints,      blocks, encode,
-                                              decode,   quantize, dequantize};
+const struct by_dtype_path by_dtype_vector = {"vector",
+                                              LANES,
+                                              dtype_vector_supported,
+                                              floats,
+                                              codes8,
+                                              codes16,
+                                              powers,
+                                              ints,
+                                              blocks,
+                                              encode_block_codes,
+                                              decode_block_codes,
+                                              quantize_linear,
+                                              dequantize};

@@ -1,3 +1,4 @@
+/* Gives ONNX Runtime a fixed number of threads, of which only as many work as are wanted. */
 #include "engine/crew.h"
 
 #include "base/mem.h"
@@ -28,7 +29,7 @@ static bool is_called(const struct member *member)
     return member->work && (!member->idle || member->crew->ending);
 }
 
-static void *work(void *argument)
+static void *work_in_crew(void *argument)
 {
     struct member *member = argument;
     struct by_crew *crew = member->crew;
@@ -66,7 +67,7 @@ static void end(struct by_crew *crew)
     pthread_mutex_unlock(&crew->lock);
 }
 
-static void join(OrtCustomThreadHandle handle)
+static void join_crew_member(OrtCustomThreadHandle handle)
 {
     struct member *member = (struct member *)(uintptr_t)(const void *)handle;
     end(member->crew);
@@ -75,12 +76,13 @@ static void join(OrtCustomThreadHandle handle)
 }
 
 /* All of them before the runtime asks: it could do nothing if one was missing. */
-static int start(struct by_crew *crew, unsigned threads, struct baryon_error *err)
+static int start_crew(struct by_crew *crew, unsigned threads, struct baryon_error *err)
 {
     for (; crew->started + 1 < crew->count; crew->started++) {
         struct member *member = &crew->members[crew->started];
         *member = (struct member){.crew = crew, .idle = crew->started + 1 >= threads};
-        if (by_thread_start(&member->thread, work, member, "a thread of the session", err) < 0)
+        if (by_thread_start(&member->thread, work_in_crew, member, "a thread of the session", err) <
+            0)
             return -1;
     }
     return 0;
@@ -95,7 +97,7 @@ int by_crew_open(struct by_crew **out, unsigned threads, unsigned told, struct b
     crew->count = told;
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->changed, NULL);
-    if (start(crew, threads, err) < 0) {
+    if (start_crew(crew, threads, err) < 0) {
         by_crew_close(crew);
         return -1;
     }
@@ -125,7 +127,8 @@ int by_crew_put(struct by_crew *crew, const struct by_ort *ort, OrtSessionOption
         by_ort_status(ort, api->SessionOptionsSetCustomCreateThreadFn(built, create), what, err) ||
         by_ort_status(ort, api->SessionOptionsSetCustomThreadCreationOptions(built, crew), what,
                       err) ||
-        by_ort_status(ort, api->SessionOptionsSetCustomJoinThreadFn(built, join), what, err))
+        by_ort_status(ort, api->SessionOptionsSetCustomJoinThreadFn(built, join_crew_member), what,
+                      err))
         return -1;
     return 0;
 }

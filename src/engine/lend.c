@@ -161,7 +161,7 @@ static int swap_all(struct by_lent *lent, struct baryon_error *err)
     return by_model_each_tensor(lent->model, take_in, lent, err);
 }
 
-static int encode(struct by_lent *lent, struct baryon_error *err)
+static int encode_lent_model(struct by_lent *lent, struct baryon_error *err)
 {
     uint64_t size = by_wire_measure(&by_schema_model, lent->model);
     if (size > BY_WIRE_BYTES_MAX)
@@ -203,7 +203,7 @@ int by_model_lend(struct by_lent **out, struct by_session *session, struct baryo
         lent->min = LEND_LEAST;
     by_arena_init(&lent->arena, 0);
     by_str_init(&lent->bytes);
-    int failed = swap_all(lent, err) || encode(lent, err);
+    int failed = swap_all(lent, err) || encode_lent_model(lent, err);
     swap_back(lent);
     if (failed || make_values(lent, err)) {
         by_lent_free(lent);

@@ -1,3 +1,4 @@
+/* Infers the output type and shape of our custom operators for ONNX Runtime. */
 #include "engine/op_shape.h"
 
 #include "ir/tensor.h"

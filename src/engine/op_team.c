@@ -1,3 +1,4 @@
+/* Runs loops of a custom operator on the threads of ONNX Runtime. */
 #include "engine/op_team.h"
 
 #include "base/job.h"
@@ -7,7 +8,7 @@ struct shift {
     const struct by_op_team *team;
 };
 
-static void work(void *context, size_t worker)
+static void work_in_op_team(void *context, size_t worker)
 {
     const struct shift *shift = context;
     by_job_work(shift->job, shift->team, (unsigned)worker);
@@ -18,10 +19,10 @@ static int share(const struct by_op_team *team, struct by_job *job, struct baryo
 {
     struct shift shift = {job, team};
     size_t workers = job->pieces < team->team.workers ? job->pieces : team->team.workers;
-    return by_ort_status(
-        team->ort,
-        team->ort->api->KernelContext_ParallelFor(team->context, work, workers, workers, &shift),
-        "share work", err);
+    return by_ort_status(team->ort,
+                         team->ort->api->KernelContext_ParallelFor(team->context, work_in_op_team,
+                                                                   workers, workers, &shift),
+                         "share work", err);
 }
 
 static int run_on_runtime(const struct by_team *team, size_t count, size_t grain,

@@ -1,3 +1,4 @@
+/* Serializes opening sessions that register the same operator domains. */
 #include "engine/opening.h"
 
 #include "base/map.h"

@@ -1,3 +1,4 @@
+/* Finds libbaryon_ops.so, the library of Quark's custom operators. */
 #include "engine/ops_find.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Opens ONNX Runtime, checks its version and creates its environment. */
 #include "engine/ort.h"
 
 #include "engine/ort_find.h"

@@ -1,3 +1,4 @@
+/* Maps element types of ONNX to those of ONNX Runtime and back. */
 #include "engine/ort.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Searches the folders where the library of ONNX Runtime may be and loads it. */
 #include "engine/ort_find.h"
 
 #include "base/fault.h"
@@ -47,7 +48,7 @@ static bool is_loaded(const char *path)
     return handle && dlclose(handle) == 0;
 }
 
-static int load(struct search *search, const char *path, struct baryon_error *err)
+static int load_ort_library(struct search *search, const char *path, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
     if (!is_loaded(path) && !has_room(path))
@@ -73,7 +74,7 @@ static int load_file(struct search *search, const char *folder, const char *name
     int wanted = snprintf(path, sizeof path, "%s/%s", folder, name);
     if (wanted < 0 || (size_t)wanted >= sizeof path)
         return NOT_HERE;
-    return load(search, path, err);
+    return load_ort_library(search, path, err);
 }
 
 /* True for libonnxruntime.so, ....so.1 and ....so.1.31.1, but not for ....so.part. */
@@ -112,7 +113,8 @@ static int load_named(struct search *search, const char *who, const char *path,
         return by_fail_errno(err, BARYON_ERR_DEPENDENCY, "%s for ONNX Runtime is %s", who,
                              by_quote(quoted, path));
     if (!S_ISDIR(st.st_mode))
-        return strchr(path, '/') ? load(search, path, err) : load_file(search, ".", path, err);
+        return strchr(path, '/') ? load_ort_library(search, path, err)
+                                 : load_file(search, ".", path, err);
     int result = load_from_folder(search, path, err);
     /* The root of a release, with the library in lib/. */
     if (result == NOT_HERE && by_join_path(below, sizeof below, path, "lib"))
@@ -166,7 +168,7 @@ static int search_system(struct search *search, struct baryon_error *err)
     static const char *const names[] = {STEM ".1", STEM};
     struct baryon_error found;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (load(search, names[i], &found) == 0) {
+        if (load_ort_library(search, names[i], &found) == 0) {
             return 0;
         } else if (found.code == BARYON_ERR_NOMEM) {
             if (err)

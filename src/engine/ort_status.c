@@ -1,4 +1,4 @@
-/* What ONNX Runtime says, as our errors. */
+/* Turns the errors of ONNX Runtime into ours. */
 #include "base/utf8.h"
 #include "engine/ort.h"
 
@@ -59,7 +59,7 @@ struct line {
     bool blank, cut;
 };
 
-static void put(struct line *line, const char *bytes, size_t size)
+static void put_in_line(struct line *line, const char *bytes, size_t size)
 {
     size_t need = size + (line->blank ? 1 : 0);
     if (line->end - line->at >= 3)
@@ -80,10 +80,10 @@ static size_t put_character(struct line *line, const char *text)
     uint32_t code;
     size_t length = by_utf8_next((const uint8_t *)text, strnlen(text, 4), &code);
     if (!length || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-        put(line, "?", 1);
+        put_in_line(line, "?", 1);
         return 1;
     }
-    put(line, text, length);
+    put_in_line(line, text, length);
     return length;
 }
 

@@ -1,3 +1,4 @@
+/* Moves tensors into a depot and back. */
 #include "engine/parked.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Inputs and outputs as ONNX Runtime sees them. */
+/* Describes the inputs and outputs of a session. */
 #include "engine/session_internal.h"
 
 #include "base/text.h"

@@ -81,7 +81,7 @@ const struct by_provider *by_provider_at(size_t index)
     return index < ROWS ? &rows[index].provider : NULL;
 }
 
-static const struct provider_row *find_row(const char *name, size_t length)
+static const struct provider_row *find_provider_row(const char *name, size_t length)
 {
     for (size_t i = 0; i < ROWS; i++)
         if (strlen(rows[i].provider.name) == length &&
@@ -222,7 +222,7 @@ static int append_named(const struct by_ort *ort, OrtSessionOptions *built, cons
         return -1;
     copy[length] = '\0';
     int result;
-    if (!(*row = find_row(copy, length)))
+    if (!(*row = find_provider_row(copy, length)))
         result = refuse_name(copy, err);
     else
         result = check_available(ort, *row, err) ||

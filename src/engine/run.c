@@ -1,3 +1,4 @@
+/* Runs a session once: passes the inputs, reads the outputs, handles cancellation. */
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 
@@ -76,8 +77,8 @@ static int refuse_cancelled(struct baryon_error *err)
     return by_fail(err, BARYON_ERR_CANCELLED, "the run was cancelled");
 }
 
-static int start(struct by_session *session, const struct feed *feed, struct by_run *run,
-                 struct baryon_error *err)
+static int start_run(struct by_session *session, const struct feed *feed, struct by_run *run,
+                     struct baryon_error *err)
 {
     const char **names = by_arena_alloc(&run->arena, run->count + 1, sizeof *names, err);
     if (!names)
@@ -118,7 +119,7 @@ int by_session_run(struct by_session *session, const struct by_array *inputs, si
         return -1;
     by_arena_init(&feed.scratch, 0);
     int failed = fill_feed(&feed, session, inputs, input_count, err) ||
-                 start(session, &feed, run, err) || read_outputs(session, run, err);
+                 start_run(session, &feed, run, err) || read_outputs(session, run, err);
     release_feed(&feed, session);
     if (failed) {
         by_run_free(run);

@@ -1,4 +1,4 @@
-/* Whether a run's inputs and outputs are those of the model. */
+/* Checks that the arrays of a run fit the inputs and outputs of the model. */
 #include "base/str.h"
 #include "base/text.h"
 #include "engine/session_internal.h"

@@ -1,4 +1,4 @@
-/* Arrays to values of ONNX Runtime and back. */
+/* Converts arrays to values of ONNX Runtime and back. */
 #include "engine/session_internal.h"
 
 #include <stdalign.h>

@@ -1,3 +1,4 @@
+/* Opens a model as a session of ONNX Runtime and describes its inputs and outputs. */
 #include "engine/session.h"
 
 #include "engine/opening.h"
@@ -153,7 +154,7 @@ static int open_source(struct by_session *session, const struct baryon_model *mo
 }
 
 /* Takes the session over, also when it fails. */
-static int finish(struct by_session **out, struct by_session *session, int failed)
+static int finish_opening(struct by_session **out, struct by_session *session, int failed)
 {
     if (failed)
         by_session_close(session);
@@ -182,7 +183,7 @@ int by_session_open(struct by_session **out, const char *path,
     int failed = !session || open_source(session, model, &source, options, err) ||
                  by_model_unchanged_on_disk(model, err);
     by_model_free(model);
-    return finish(out, session, failed);
+    return finish_opening(out, session, failed);
 }
 
 int by_session_open_bytes(struct by_session **out, const void *bytes, size_t size,
@@ -197,7 +198,7 @@ int by_session_open_bytes(struct by_session **out, const void *bytes, size_t siz
     const struct source source = {.bytes = bytes, .size = size};
     int failed = !session || open_source(session, model, &source, options, err);
     by_model_free(model);
-    return finish(out, session, failed);
+    return finish_opening(out, session, failed);
 }
 
 int by_session_open_extended(struct by_session **out, struct baryon_model *model, size_t lend_min,
@@ -217,7 +218,7 @@ int by_session_open_extended(struct by_session **out, struct baryon_model *model
                  by_model_unchanged_on_disk(model, err);
     }
     by_lent_free(lent);
-    return finish(out, session, failed);
+    return finish_opening(out, session, failed);
 }
 
 int by_session_open_model(struct by_session **out, struct baryon_model *model, size_t lend_min,

@@ -1,3 +1,4 @@
+/* Translates our session options into those of ONNX Runtime. */
 #include "base/file.h"
 #include "base/par.h"
 #include "engine/opening.h"

@@ -1,3 +1,4 @@
+/* Reserves memory for ONNX Runtime and releases it when operator new fails. */
 #include "engine/spare.h"
 
 #include "base/room.h"
@@ -42,7 +43,7 @@ void by_spare_close(void)
     by_room_give(atomic_exchange(&spare, NULL), SPARE);
 }
 
-static int refuse(size_t size, struct baryon_error *err)
+static int refuse_without_spare(size_t size, struct baryon_error *err)
 {
     return by_fail(err, BARYON_ERR_NOMEM,
                    "ONNX Runtime has no room: less than %zu MiB of memory (or address space) are "
@@ -59,11 +60,11 @@ int by_spare_take(struct baryon_error *err)
     if (there && set_hook && !get_hook())
         set_hook(give_up);
     pthread_mutex_unlock(&lock);
-    return there ? 0 : refuse(SPARE, err);
+    return there ? 0 : refuse_without_spare(SPARE, err);
 }
 
 int by_spare_for_threads(unsigned threads, struct baryon_error *err)
 {
     const size_t size = SPARE + threads * THREAD;
-    return by_room_is_there(size) ? 0 : refuse(size, err);
+    return by_room_is_there(size) ? 0 : refuse_without_spare(size, err);
 }

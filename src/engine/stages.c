@@ -1,8 +1,9 @@
+/* Runs a model in pieces on all samples and stores the values between the pieces. */
 #include "engine/stages_internal.h"
 
 /* --- What waits --- */
 
-static void release(struct by_stages *stages, struct by_held *held)
+static void release_held_value(struct by_stages *stages, struct by_held *held)
 {
     for (size_t i = 0; held->parked && !held->given && i < stages->samples; i++) {
         stages->bytes -= held->parked[i].array.size;
@@ -18,7 +19,7 @@ static void release_idle(struct by_stages *stages)
     for (size_t i = 0; i < stages->value_count; i++)
         if (stages->held[i].parked && !stages->held[i].wanted &&
             !by_stage_is_awaited(stages, NULL, values->at[i]))
-            release(stages, &stages->held[i]);
+            release_held_value(stages, &stages->held[i]);
 }
 
 static int hold_input(struct by_stages *stages, const struct by_parked *const *inputs, size_t place,
@@ -38,8 +39,8 @@ static int hold_input(struct by_stages *stages, const struct by_parked *const *i
 
 /* --- Opening --- */
 
-static int open_all(struct by_stages *stages, const struct by_parked *const *inputs,
-                    size_t input_count, struct baryon_error *err)
+static int open_stage_tables(struct by_stages *stages, const struct by_parked *const *inputs,
+                             size_t input_count, struct baryon_error *err)
 {
     const struct baryon_graph *graph = stages->model->graph;
     stages->value_count = graph->all_values.count;
@@ -67,7 +68,7 @@ int by_stages_open(struct by_stages **out, struct baryon_model *model,
     stages->options.session.branches = stages->options.session.cuts = 0;
     stages->model = model;
     stages->samples = samples;
-    if (open_all(stages, inputs, samples ? input_count : 0, err) < 0) {
+    if (open_stage_tables(stages, inputs, samples ? input_count : 0, err) < 0) {
         by_stages_close(stages);
         return -1;
     }
@@ -80,7 +81,7 @@ void by_stages_close(struct by_stages *stages)
     if (!stages)
         return;
     for (size_t i = 0; stages->held && i < stages->value_count; i++)
-        release(stages, &stages->held[i]);
+        release_held_value(stages, &stages->held[i]);
     by_free(stages->held);
     by_free(stages->done);
     by_free(stages);
@@ -176,7 +177,7 @@ void by_stage_readings_close(struct by_stage_reading *readings, const struct by_
             by_unpark_room_release(&readings[i].rooms[k]);
 }
 
-static int make_room(struct piece *piece, struct by_stage *stage, struct baryon_error *err)
+static int make_piece_room(struct piece *piece, struct by_stage *stage, struct baryon_error *err)
 {
     struct by_stages *stages = piece->stages;
     const struct by_value_list *outputs = &stage->outputs;
@@ -207,7 +208,7 @@ static int run_piece(struct by_stages *stages, struct by_stage *stage, struct ba
     struct piece piece = {.stages = stages, .stage = stage};
     if (by_stage_open(&piece.session, stage, stages, err) < 0)
         return -1;
-    int status = make_room(&piece, stage, err);
+    int status = make_piece_room(&piece, stage, err);
     if (status == 0)
         status = by_par_for(stages->options.pool, stages->samples, 1, run_each, &piece, err);
     count_bytes(stages, stage);
@@ -216,7 +217,7 @@ static int run_piece(struct by_stages *stages, struct by_stage *stage, struct ba
     return status;
 }
 
-static void settle(struct by_stages *stages, const struct by_stage *stage)
+static void settle_stage_nodes(struct by_stages *stages, const struct by_stage *stage)
 {
     const struct by_ptrs *nodes = &stages->model->graph->node;
     for (size_t i = 0; i < stages->node_count; i++)
@@ -237,7 +238,7 @@ int by_stages_reach(struct by_stages *stages, struct baryon_value *const *values
     for (size_t i = 0; status == 0 && i < count; i++)
         stages->held[values[i]->index].wanted = true;
     if (status == 0)
-        settle(stages, &stage);
+        settle_stage_nodes(stages, &stage);
     by_arena_release(&stage.arena);
     return status;
 }
@@ -259,7 +260,7 @@ void by_stages_let_go(struct by_stages *stages, const struct baryon_value *value
     struct by_held *held = &stages->held[value->index];
     held->wanted = false;
     if (held->parked && !by_stage_is_awaited(stages, NULL, value))
-        release(stages, held);
+        release_held_value(stages, held);
 }
 
 uint64_t by_stages_bytes(const struct by_stages *stages)

@@ -8,7 +8,7 @@ struct cut {
     struct by_ptrs nodes, inputs, outputs, initializers;
 };
 
-static int add(struct cut *cut, struct by_ptrs *list, void *item, struct baryon_error *err)
+static int add_to_cut(struct cut *cut, struct by_ptrs *list, void *item, struct baryon_error *err)
 {
     if (!item || by_list_reserve(&cut->arena, list, 1, sizeof item, err) < 0)
         return -1;
@@ -46,7 +46,7 @@ static int add_info(struct cut *cut, struct by_ptrs *list, const char *name, str
         return -1;
     info->name = name;
     info->type = type;
-    return add(cut, list, info, err);
+    return add_to_cut(cut, list, info, err);
 }
 
 static int add_input(struct cut *cut, const struct by_stages *stages,
@@ -61,12 +61,12 @@ static int add_input(struct cut *cut, const struct by_stages *stages,
     return type ? add_info(cut, &cut->inputs, value->name, type, err) : -1;
 }
 
-static int fill(struct cut *cut, const struct by_stage *stage, const struct by_stages *stages,
-                struct baryon_error *err)
+static int fill_cut(struct cut *cut, const struct by_stage *stage, const struct by_stages *stages,
+                    struct baryon_error *err)
 {
     const struct by_ptrs *nodes = &stages->model->graph->node;
     for (size_t i = 0; i < nodes->count; i++)
-        if (stage->needed[i] && add(cut, &cut->nodes, nodes->at[i], err) < 0)
+        if (stage->needed[i] && add_to_cut(cut, &cut->nodes, nodes->at[i], err) < 0)
             return -1;
     for (size_t i = 0; i < stage->inputs.count; i++)
         if (add_input(cut, stages, stage->inputs.at[i], err) < 0)
@@ -76,7 +76,7 @@ static int fill(struct cut *cut, const struct by_stage *stage, const struct by_s
             return -1;
     for (size_t i = 0; i < stage->constants.count; i++)
         if (stage->constants.at[i]->initializer &&
-            add(cut, &cut->initializers, stage->constants.at[i]->initializer, err) < 0)
+            add_to_cut(cut, &cut->initializers, stage->constants.at[i]->initializer, err) < 0)
             return -1;
     return 0;
 }
@@ -117,7 +117,8 @@ int by_stage_open(struct by_session **session, const struct by_stage *stage,
     struct baryon_error local;
     by_arena_init(&cut.arena, 0);
     struct baryon_error *to = err ? err : &local;
-    const int status = fill(&cut, stage, stages, to) < 0 ? -1 : open_cut(session, &cut, stages, to);
+    const int status =
+        fill_cut(&cut, stage, stages, to) < 0 ? -1 : open_cut(session, &cut, stages, to);
     by_arena_release(&cut.arena);
     return status;
 }

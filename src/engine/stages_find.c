@@ -1,3 +1,4 @@
+/* Finds the nodes, inputs and outputs of the piece that computes given values. */
 #include "base/format.h"
 #include "engine/stages_internal.h"
 
@@ -40,7 +41,7 @@ static int each_read_nested(const struct baryon_graph *outer, struct baryon_grap
 
 /* --- Nodes that run wherever they are needed --- */
 
-static bool is_constant(const struct baryon_value *value)
+static bool is_stored_constant(const struct baryon_value *value)
 {
     return !value->producer && (value->initializer || value->sparse);
 }
@@ -49,7 +50,7 @@ static int count_variable(void *context, struct baryon_value *value, struct bary
 {
     size_t *count = context;
     (void)err;
-    *count += !is_constant(value);
+    *count += !is_stored_constant(value);
     return 0;
 }
 
@@ -121,7 +122,7 @@ static int need(void *context, struct baryon_value *value, struct baryon_error *
     struct search *search = context;
     struct by_stage *stage = search->stage;
     struct baryon_node *producer = value->producer;
-    if (is_constant(value))
+    if (is_stored_constant(value))
         return note(stage, &stage->constants, value, err);
     if (by_stages_has(search->stages, value))
         return note(stage, &stage->inputs, value, err);

@@ -1,3 +1,4 @@
+/* Runs the part of a model that follows the pieces which have already run. */
 #include "engine/stages_internal.h"
 
 #define WAITS SIZE_MAX /* it is no output of the session */
@@ -15,7 +16,7 @@ struct by_stages_rest {
 
 /* --- Opening --- */
 
-static size_t place_of(const struct by_stage *stage, const struct baryon_value *value)
+static size_t place_in_stage_outputs(const struct by_stage *stage, const struct baryon_value *value)
 {
     for (size_t i = 0; i < stage->outputs.count; i++)
         if (stage->outputs.at[i] == value)
@@ -34,7 +35,7 @@ static int make_lists(struct by_stages_rest *rest, struct baryon_error *err)
     for (size_t i = 0; i < stage->outputs.count; i++)
         rest->names[i] = stage->outputs.at[i]->name;
     for (size_t i = 0; i < rest->count; i++)
-        rest->places[i] = place_of(stage, rest->values[i]);
+        rest->places[i] = place_in_stage_outputs(stage, rest->values[i]);
     return 0;
 }
 
@@ -79,8 +80,9 @@ void by_stages_rest_close(struct by_stages_rest *rest)
 
 /* --- Running --- */
 
-static int gather(const struct by_stages_rest *rest, size_t sample, const struct by_run *run,
-                  struct by_array *values, struct by_unpark_room *rooms, struct baryon_error *err)
+static int gather_rest_values(const struct by_stages_rest *rest, size_t sample,
+                              const struct by_run *run, struct by_array *values,
+                              struct by_unpark_room *rooms, struct baryon_error *err)
 {
     size_t count;
     const struct by_array *outputs = run ? by_run_outputs(run, &count) : NULL;
@@ -94,12 +96,13 @@ static int gather(const struct by_stages_rest *rest, size_t sample, const struct
     return 0;
 }
 
-static int show(const struct by_stages_rest *rest, size_t sample, const struct by_run *run,
-                by_stages_seen_fn *seen, void *context, struct baryon_error *err)
+static int pass_rest_values(const struct by_stages_rest *rest, size_t sample,
+                            const struct by_run *run, by_stages_seen_fn *seen, void *context,
+                            struct baryon_error *err)
 {
     struct by_array *values = by_alloc_zero(rest->count + 1, sizeof *values, err);
     struct by_unpark_room *rooms = by_alloc_zero(rest->count + 1, sizeof *rooms, err);
-    int status = values && rooms ? gather(rest, sample, run, values, rooms, err) : -1;
+    int status = values && rooms ? gather_rest_values(rest, sample, run, values, rooms, err) : -1;
     if (status == 0)
         status = seen(context, sample, values, rest->count, err);
     for (size_t i = 0; rooms && i < rest->count; i++)
@@ -116,7 +119,7 @@ int by_stages_rest_run(const struct by_stages_rest *rest, size_t sample, unsigne
     if (rest->session && by_stage_run(rest->stages, &rest->stage, rest->session, rest->names,
                                       sample, &rest->readings[worker], &run, err) < 0)
         return -1;
-    const int status = show(rest, sample, run, seen, context, err);
+    const int status = pass_rest_values(rest, sample, run, seen, context, err);
     by_run_free(run);
     return status;
 }

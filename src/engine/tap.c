@@ -1,3 +1,4 @@
+/* Opens and runs sessions that show chosen tensors to a callback. */
 #include "engine/tap_internal.h"
 
 #include "ir/graph.h"

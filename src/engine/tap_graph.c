@@ -17,7 +17,7 @@ static struct baryon_value *find_value(const struct baryon_model *model, const c
 /* --- checking --- */
 
 /* A tap would also keep the runtime from preparing it as a weight. */
-static bool is_constant(const struct baryon_value *value)
+static bool is_tap_constant(const struct baryon_value *value)
 {
     return value->initializer || value->sparse ||
            (value->producer && by_node_is(value->producer, "Constant"));
@@ -37,7 +37,7 @@ static int check_value(const struct baryon_model *model, const char *name, struc
     by_quote(quoted, name);
     if (!value)
         return by_fail(err, BARYON_ERR_USAGE, "the model's graph has no value %s", quoted);
-    if (is_constant(value))
+    if (is_tap_constant(value))
         return by_fail(err, BARYON_ERR_USAGE,
                        "value %s is a constant, taps look at what samples change", quoted);
     if (is_no_tensor(value))
@@ -57,8 +57,8 @@ static int check_opsets(const struct by_ptrs *opsets, struct baryon_error *err)
     return 0;
 }
 
-static int check_nodes(void *context, struct baryon_graph *graph, unsigned depth,
-                       struct baryon_error *err)
+static int check_tap_domain(void *context, struct baryon_graph *graph, unsigned depth,
+                            struct baryon_error *err)
 {
     (void)context, (void)depth;
     for (size_t i = 0; i < graph->node.count; i++) {
@@ -81,7 +81,8 @@ static int check_domain(const struct baryon_model *model, struct baryon_error *e
         if (check_opsets(&function->opset_import, err))
             return -1;
     }
-    return by_model_each_graph((struct baryon_model *)(uintptr_t)model, check_nodes, NULL, err);
+    return by_model_each_graph((struct baryon_model *)(uintptr_t)model, check_tap_domain, NULL,
+                               err);
 }
 
 int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *model,
@@ -118,8 +119,8 @@ static void begin_edit(struct by_tap_edit *edit, struct baryon_model *model)
 
 /* --- showing --- */
 
-static int show(struct by_tap_edit *edit, struct by_ptrs *outputs, const char *name,
-                struct baryon_error *err)
+static int add_graph_output(struct by_tap_edit *edit, struct by_ptrs *outputs, const char *name,
+                            struct baryon_error *err)
 {
     struct by_value_info *info = BY_ARENA_NEW(&edit->arena, struct by_value_info, err);
     if (!info || by_list_reserve(&edit->arena, outputs, 1, sizeof(void *), err))
@@ -135,7 +136,7 @@ static int show_once(struct by_tap_edit *edit, struct by_ptrs *outputs, bool *sh
     if (!value->producer || by_value_is_output(value) || shown[value->index])
         return 0;
     shown[value->index] = true;
-    return show(edit, outputs, value->name, err);
+    return add_graph_output(edit, outputs, value->name, err);
 }
 
 int by_taps_show(struct by_tap_edit *edit, const struct by_tapped *tapped,
@@ -304,7 +305,7 @@ static bool can_hand_on(const struct builder *builder, const struct by_tap_point
 {
     for (size_t i = 0; i < tap->hands; i++) {
         const struct baryon_value *value = find_value(builder->model, tap->values[i].name);
-        if (by_value_is_output(value) || is_constant(value))
+        if (by_value_is_output(value) || is_tap_constant(value))
             return false;
     }
     return tap->hands > 0;
@@ -355,7 +356,7 @@ static int put_done(struct builder *builder, struct baryon_error *err)
     return builder->tapped->done_name ? 0 : -1;
 }
 
-static const char **place_of(const struct by_use *use)
+static const char **name_place_of_use(const struct by_use *use)
 {
     if (use->node)
         return &use->node->input.at[use->slot];
@@ -370,7 +371,7 @@ static int rename_uses(struct builder *builder, const struct baryon_value *value
     if (by_list_reserve(&builder->edit->arena, renamed, value->use_count, sizeof *renamed->at, err))
         return -1;
     for (size_t i = 0; i < value->use_count; i++) {
-        const char **place = place_of(&value->uses[i]);
+        const char **place = name_place_of_use(&value->uses[i]);
         renamed->at[renamed->count++] = (struct by_renamed){place, *place};
         *place = builder->shown[value->index];
     }

@@ -77,8 +77,8 @@ static bool is_only_cpu(const struct by_session_options *options)
  * on no number of threads. Halves: where the runtime computes them as floats, it would round
  * what it puts out.
  */
-static int refuse(const char **why, struct baryon_model *model,
-                  const struct by_session_options *options, struct baryon_error *err)
+static int find_tap_obstacle(const char **why, struct baryon_model *model,
+                             const struct by_session_options *options, struct baryon_error *err)
 {
     struct survey survey = {0};
     *why = NULL;
@@ -293,9 +293,9 @@ static int find_weights(void *context, struct baryon_tensor *tensor, struct bary
     return 0;
 }
 
-static int load(struct by_tap_inside *inside, struct by_tapped *tapped,
-                const struct baryon_model *model, const struct by_session_options *options,
-                struct baryon_error *err)
+static int load_tapped_model(struct by_tap_inside *inside, struct by_tapped *tapped,
+                             const struct baryon_model *model,
+                             const struct by_session_options *options, struct baryon_error *err)
 {
     const struct by_load_options later = {.no_external = true};
     if (by_model_load_bytes(&inside->model, inside->file.bytes, inside->file.size, NULL, &later,
@@ -327,10 +327,10 @@ static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct b
     /* Both descriptors are taken over. */
     failed |= by_mapped_open_fd(&inside->file, graph, name, failed ? NULL : err);
     failed |= by_mapped_open_fd(&inside->weights, weights, name, failed ? NULL : err);
-    return failed ? -1 : load(inside, tapped, model, options, err);
+    return failed ? -1 : load_tapped_model(inside, tapped, model, options, err);
 }
 
-static void tell(const struct by_session_options *options, const char *why)
+static void log_tap_reason(const struct by_session_options *options, const char *why)
 {
     if (options)
         by_log(options->log, BY_LOG_DEBUG, "taps go into the model itself: %s", why);
@@ -351,10 +351,10 @@ int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
     char text[512];
     struct baryon_error problem;
     *inside = (struct by_tap_inside){.file = {.fd = -1}, .weights = {.fd = -1}};
-    if (refuse(&why, model, options, err))
+    if (find_tap_obstacle(&why, model, options, err))
         return -1;
     if (why) {
-        tell(options, why);
+        log_tap_reason(options, why);
         return 0;
     }
     by_err_clear(&problem);
@@ -367,7 +367,7 @@ int by_tap_inside_open(struct by_tap_inside *inside, struct by_tapped *tapped,
         return -1;
     }
     baryon_error_format(&problem, text, sizeof text);
-    tell(options, text);
+    log_tap_reason(options, text);
     return 0;
 }
 

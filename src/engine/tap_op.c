@@ -1,7 +1,8 @@
 /*
- * The operators that stand in the runtime's graph. They take tensors of any type; which
- * tap they stand for is an attribute. Calls come from C++, which nothing may pass but a
- * status: errors of ours wait in by_tapped, and the status only ends the run.
+ * Implements the custom operators that show tensors to us in the runtime's graph. They take
+ * tensors of any type; which tap they stand for is an attribute. Calls come from C++, which
+ * nothing may pass but a status: errors of ours wait in by_tapped, and the status only ends the
+ * run.
  */
 #include "engine/op_shape.h"
 #include "engine/op_team.h"
@@ -145,8 +146,9 @@ static int unblock(const struct by_tap_point *tap, struct by_tap_lane *lane, str
     return tap->any_layout ? 0 : put_in_order(lane, blocks, array, what->team, err);
 }
 
-static int look(const struct by_tap_point *tap, struct by_array *values, struct by_tap_lane *lane,
-                const OrtKernelContext *context, struct baryon_error *err)
+static int look_through_tap(const struct by_tap_point *tap, struct by_array *values,
+                            struct by_tap_lane *lane, const OrtKernelContext *context,
+                            struct baryon_error *err)
 {
     const struct by_tapped *tapped = tap->tapped;
     struct by_op_team team;
@@ -176,7 +178,7 @@ static int read_and_look(const struct by_tap_point *tap, struct by_tap_lane *lan
             return -1;
     if (tap->through ? hand_several_on(tap, values, context, err) : hand_token(ort, context, err))
         return -1;
-    return look(tap, values, lane, context, err);
+    return look_through_tap(tap, values, lane, context, err);
 }
 
 /* --- what the runtime calls --- */
@@ -189,7 +191,7 @@ static void note_failure(struct by_tapped *tapped, const struct baryon_error *er
     tapped->failed = true;
 }
 
-static OrtStatus *refuse(const struct by_tapped *tapped)
+static OrtStatus *refuse_failed_tap(const struct by_tapped *tapped)
 {
     return tapped->ort->api->CreateStatus(ORT_FAIL, "a tap has failed");
 }
@@ -197,7 +199,7 @@ static OrtStatus *refuse(const struct by_tapped *tapped)
 static OrtStatus *give_up(struct by_tapped *tapped, const struct baryon_error *error)
 {
     note_failure(tapped, error);
-    return refuse(tapped);
+    return refuse_failed_tap(tapped);
 }
 
 /* The first error of a run is kept. */
@@ -206,7 +208,7 @@ static OrtStatus *end_run(struct by_tap_lane *lane, const struct baryon_error *e
     if (!lane->failed)
         lane->error = *error;
     lane->failed = true;
-    return refuse(lane->tapped);
+    return refuse_failed_tap(lane->tapped);
 }
 
 static OrtStatus *compute_tap(void *kernel, OrtKernelContext *context)
@@ -231,7 +233,7 @@ static OrtStatus *compute_done(void *kernel, OrtKernelContext *context)
     by_err_clear(&error);
     if (!hand_token(tapped->ort, context, &error))
         return NULL;
-    return by_tap_lane_here ? end_run(by_tap_lane_here, &error) : refuse(tapped);
+    return by_tap_lane_here ? end_run(by_tap_lane_here, &error) : refuse_failed_tap(tapped);
 }
 
 static struct by_tapped *owner(const OrtCustomOp *op)

@@ -1,3 +1,4 @@
+/* Finds the unknown types and shapes of a model with ONNX Runtime and one sample. */
 #include "engine/trace.h"
 
 #include "engine/session_internal.h"

@@ -1,3 +1,4 @@
+/* Runs a float model and its quantized models in one session and compares their tensors. */
 #include "engine/twin_internal.h"
 
 #include <string.h>
@@ -71,8 +72,8 @@ static int open_taps(struct by_twin *twin, struct baryon_model *joined,
     return status;
 }
 
-static int join(struct baryon_model *exact, const struct by_twin_side *sides, size_t count,
-                struct baryon_error *err)
+static int join_twin_sides(struct baryon_model *exact, const struct by_twin_side *sides,
+                           size_t count, struct baryon_error *err)
 {
     for (size_t i = 0; i < count; i++)
         if (by_twin_join(exact, &sides[i], i, err) < 0)
@@ -89,7 +90,7 @@ static int open_twin(struct by_twin *twin, struct baryon_model *exact,
     if (side_count > BY_TWIN_SIDES)
         return by_fail(err, BARYON_ERR_INTERNAL, "%zu sides of a twin, at most %d", side_count,
                        BY_TWIN_SIDES);
-    if (by_model_settle(exact, err) < 0 || join(exact, sides, side_count, err) < 0 ||
+    if (by_model_settle(exact, err) < 0 || join_twin_sides(exact, sides, side_count, err) < 0 ||
         make_sets(twin, wants, want_count, side_count, err) < 0 ||
         by_twin_cut(exact, twin->sets, twin->set_count, err) < 0)
         return -1;

@@ -1,5 +1,8 @@
-/* One sample's tensors, compared. Sums go into lanes that depend on the place alone, those of a
- * tensor are added exactly: so threads and the order of samples make no difference. */
+/*
+ * Compares the tensors of one sample in the float and quantized models. Sums go into lanes that
+ * depend on the place alone, those of a tensor are added exactly: so threads and the order of
+ * samples make no difference.
+ */
 #include "engine/twin_internal.h"
 
 #include <math.h>
@@ -14,7 +17,7 @@ struct sums {
     double signal[LANES], noise[LANES], shift[LANES], peak[LANES];
 };
 
-static double join(const double *lanes)
+static double join_lane_sums(const double *lanes)
 {
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
            ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
@@ -28,7 +31,7 @@ static double greatest(const double *lanes)
     return most;
 }
 
-static void compare(struct sums *sums, const float *want, const float *got, size_t count)
+static void compare_with_exact(struct sums *sums, const float *want, const float *got, size_t count)
 {
     for (size_t i = 0; i + LANES <= count; i += LANES)
         for (size_t k = 0; k < LANES; k++) {
@@ -46,7 +49,7 @@ static void compare(struct sums *sums, const float *want, const float *got, size
     }
 }
 
-static void measure(struct sums *sums, const float *values, size_t count)
+static void measure_signal(struct sums *sums, const float *values, size_t count)
 {
     for (size_t i = 0; i + LANES <= count; i += LANES)
         for (size_t k = 0; k < LANES; k++)
@@ -85,8 +88,8 @@ static int count_of(const struct by_array *array, size_t *count, struct baryon_e
     return by_dims_count(array->dims, array->rank, count, err);
 }
 
-static int take(const struct by_array *array, size_t begin, size_t count, float *out,
-                struct baryon_error *err)
+static int take_floats(const struct by_array *array, size_t begin, size_t count, float *out,
+                       struct baryon_error *err)
 {
     if (array->elem != BY_ELEM_FLOAT)
         return by_elem_to_floats(array->elem, array->data, begin, count, out, err);
@@ -105,11 +108,12 @@ static int compare_tensor(struct other *other, const struct by_array *want,
     float wanted[CHUNK], found[CHUNK];
     for (size_t begin = 0; begin < count; begin += CHUNK) {
         const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
-        if (take(want, begin, size, wanted, err) < 0 || take(got, begin, size, found, err) < 0)
+        if (take_floats(want, begin, size, wanted, err) < 0 ||
+            take_floats(got, begin, size, found, err) < 0)
             return -1;
         if (!is_finite(wanted, size) || !is_finite(found, size))
             other->sums.lost += clean(wanted, found, size);
-        compare(&other->lanes, wanted, found, size);
+        compare_with_exact(&other->lanes, wanted, found, size);
     }
     return 0;
 }
@@ -148,12 +152,12 @@ static int measure_tensor(struct value *value, const struct by_array *array, siz
     value->top = -1;
     for (size_t begin = 0; begin < count; begin += CHUNK) {
         const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
-        if (take(array, begin, size, values, err) < 0)
+        if (take_floats(array, begin, size, values, err) < 0)
             return -1;
         value->count += size;
         if (!is_finite(values, size))
             value->count -= clean(values, NULL, size);
-        measure(&value->lanes, values, size);
+        measure_signal(&value->lanes, values, size);
         see(value, values, begin, size);
     }
     return 0;
@@ -167,7 +171,7 @@ static void add_value(struct by_twin_set *set, const struct value *value,
 {
     if (!value->count)
         return;
-    by_exact_add(&set->signal, join(value->lanes.signal));
+    by_exact_add(&set->signal, join_lane_sums(value->lanes.signal));
     if (!set->count || value->min < set->min)
         set->min = value->min;
     if (!set->count || value->max > set->max)
@@ -185,8 +189,8 @@ static void add_value(struct by_twin_set *set, const struct value *value,
 static void add_other(struct by_twin_sums *sums, const struct other *other)
 {
     const double peak = greatest(other->lanes.peak);
-    by_exact_add(&sums->noise, join(other->lanes.noise));
-    by_exact_add(&sums->shift, join(other->lanes.shift));
+    by_exact_add(&sums->noise, join_lane_sums(other->lanes.noise));
+    by_exact_add(&sums->shift, join_lane_sums(other->lanes.shift));
     sums->peak = peak > sums->peak ? peak : sums->peak;
     sums->lost += other->sums.lost;
 }

@@ -1,3 +1,4 @@
+/* Finds the values of a graph whose size may differ from sample to sample. */
 #include "engine/vary.h"
 
 #include "ir/shape.h"
@@ -97,8 +98,8 @@ struct inputs {
     bool sizes, contents, making;
 };
 
-static void look_at(const struct walk *walk, const struct baryon_value *value, bool making,
-                    struct inputs *inputs)
+static void look_at_input_value(const struct walk *walk, const struct baryon_value *value,
+                                bool making, struct inputs *inputs)
 {
     if (!value || value->graph != walk->graph)
         return;
@@ -118,23 +119,23 @@ static void look_inside(const struct walk *walk, const struct baryon_graph *grap
         if (!node)
             continue;
         for (size_t slot = 0; slot < node->input.count; slot++)
-            look_at(walk, by_node_in(node, slot), true, inputs);
+            look_at_input_value(walk, by_node_in(node, slot), true, inputs);
         while ((nested = by_node_nested(node, &at)))
             look_inside(walk, nested, inputs);
     }
     for (size_t i = 0; i < graph->output.count; i++)
-        look_at(walk, by_graph_out(graph, i), true, inputs);
+        look_at_input_value(walk, by_graph_out(graph, i), true, inputs);
 }
 
-static void visit(const struct walk *walk, const struct baryon_node *node)
+static void visit_varying_node(const struct walk *walk, const struct baryon_node *node)
 {
     struct inputs inputs = {.contents = is_random(node)};
     struct by_nested at = {0};
     const struct baryon_graph *nested;
     const uint32_t making = is_default_domain(node) ? makes_sizes(node) : 0;
     for (size_t slot = 0; slot < node->input.count; slot++)
-        look_at(walk, by_node_in(node, slot), slot < 32 ? making >> slot & 1 : making == ALL,
-                &inputs);
+        look_at_input_value(walk, by_node_in(node, slot),
+                            slot < 32 ? making >> slot & 1 : making == ALL, &inputs);
     while ((nested = by_node_nested(node, &at)))
         look_inside(walk, nested, &inputs);
     const bool of_shape = by_node_is(node, "Shape") || by_node_is(node, "Size");
@@ -147,7 +148,7 @@ static void visit(const struct walk *walk, const struct baryon_node *node)
     }
 }
 
-static void start(const struct walk *walk)
+static void start_at_inputs(const struct walk *walk)
 {
     const struct baryon_graph *graph = walk->graph;
     for (size_t i = 0; i < graph->all_values.count; i++) {
@@ -170,10 +171,10 @@ int by_graph_varying(const struct baryon_graph *graph, bool **varying, struct ba
         by_free(walk.sizes);
         return -1;
     }
-    start(&walk);
+    start_at_inputs(&walk);
     for (size_t i = 0; i < graph->node.count; i++)
         if (graph->node.at[i])
-            visit(&walk, graph->node.at[i]);
+            visit_varying_node(&walk, graph->node.at[i]);
     by_free(walk.contents);
     *varying = walk.sizes;
     return 0;

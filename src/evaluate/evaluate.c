@@ -1,4 +1,4 @@
-/* Scores: what measures say of pairs of arrays, one after the other. */
+/* Computes the measures of pairs of outputs, one sample after the other. */
 #include "evaluate/evaluate.h"
 
 #include "base/text.h"
@@ -222,8 +222,8 @@ static void note(struct by_score *score, const char *sample, struct by_fraction 
     score->sum.under += value.under;
 }
 
-static int measure(struct by_evaluation *evaluation, size_t output, const char *sample,
-                   const struct by_compared *pair, struct baryon_error *err)
+static int measure_output(struct by_evaluation *evaluation, size_t output, const char *sample,
+                          const struct by_compared *pair, struct baryon_error *err)
 {
     struct by_score *scores = evaluation->scores + output * evaluation->metric_count;
     for (size_t i = 0; i < evaluation->metric_count; i++) {
@@ -238,9 +238,9 @@ static int measure(struct by_evaluation *evaluation, size_t output, const char *
     return 0;
 }
 
-static int compare(struct by_evaluation *evaluation, size_t output, const char *sample,
-                   const struct by_array *baseline, const struct by_array *result,
-                   const int64_t *labels, struct by_arena *arena, struct baryon_error *err)
+static int compare_output(struct by_evaluation *evaluation, size_t output, const char *sample,
+                          const struct by_array *baseline, const struct by_array *result,
+                          const int64_t *labels, struct by_arena *arena, struct baryon_error *err)
 {
     size_t count;
     if (check_shapes(baseline, result, err) < 0 ||
@@ -263,7 +263,7 @@ static int compare(struct by_evaluation *evaluation, size_t output, const char *
     if (evaluation->settings.compat && round_both(&pair, err) < 0)
         return -1;
     pair.peak = peak_of(evaluation, baseline->elem, pair.baseline, count);
-    return measure(evaluation, output, sample, &pair, err);
+    return measure_output(evaluation, output, sample, &pair, err);
 }
 
 int by_evaluation_add(struct by_evaluation *evaluation, size_t output, const char *sample,
@@ -272,7 +272,8 @@ int by_evaluation_add(struct by_evaluation *evaluation, size_t output, const cha
 {
     struct by_arena arena;
     by_arena_init(&arena, 0);
-    const int status = compare(evaluation, output, sample, baseline, result, labels, &arena, err);
+    const int status =
+        compare_output(evaluation, output, sample, baseline, result, labels, &arena, err);
     by_arena_release(&arena);
     return status;
 }
@@ -287,8 +288,8 @@ static double mean_of(const struct by_score *score)
     return metric->finish ? metric->finish(score->sum) : score->sum.over / score->sum.under;
 }
 
-static int judge(struct by_evaluation *evaluation, const struct by_goal *goal,
-                 struct baryon_error *err)
+static int judge_goal(struct by_evaluation *evaluation, const struct by_goal *goal,
+                      struct baryon_error *err)
 {
     size_t looked = 0;
     const struct by_score *score;
@@ -318,7 +319,7 @@ int by_evaluation_finish(struct by_evaluation *evaluation, struct baryon_error *
         if (evaluation->scores[i].samples)
             evaluation->scores[i].mean = mean_of(&evaluation->scores[i]);
     for (size_t i = 0; i < evaluation->goal_count; i++)
-        if (judge(evaluation, &evaluation->goals[i], err) < 0)
+        if (judge_goal(evaluation, &evaluation->goals[i], err) < 0)
             return -1;
     return 0;
 }

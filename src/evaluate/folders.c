@@ -83,8 +83,8 @@ static int take_file(const char *path, struct result *result, struct baryon_erro
     return status < 0 ? by_err_file(err, path) : 0;
 }
 
-static int join(char *path, size_t size, const char *folder, const char *name,
-                struct baryon_error *err)
+static int join_folder_path(char *path, size_t size, const char *folder, const char *name,
+                            struct baryon_error *err)
 {
     if (by_join_path(path, size, folder, name))
         return 0;
@@ -92,16 +92,16 @@ static int join(char *path, size_t size, const char *folder, const char *name,
     return by_err_file(err, folder);
 }
 
-static int compare(struct by_evaluation *evaluation, const char *baseline, const char *result,
-                   const char *name, struct baryon_error *err)
+static int compare_result_files(struct by_evaluation *evaluation, const char *baseline,
+                                const char *result, const char *name, struct baryon_error *err)
 {
     char path[PATH_MAX];
     struct result one = {0}, other = {0};
-    int status = join(path, sizeof path, baseline, name, err);
+    int status = join_folder_path(path, sizeof path, baseline, name, err);
     if (status == 0)
         status = take_file(path, &one, err);
     if (status == 0)
-        status = join(path, sizeof path, result, name, err);
+        status = join_folder_path(path, sizeof path, result, name, err);
     if (status == 0)
         status = take_file(path, &other, err);
     if (status == 0 &&
@@ -156,7 +156,7 @@ static int compare_all(struct by_evaluation *evaluation, const struct by_listing
             continue;
         if (!has_name(others, name))
             return no_counterpart(result, name, err);
-        if (compare(evaluation, baseline, result, name, err) < 0)
+        if (compare_result_files(evaluation, baseline, result, name, err) < 0)
             return -1;
         evaluation->samples++;
     }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const struct by_port *find(const struct by_port *ports, size_t count, const char *name)
+static const struct by_port *find_port(const struct by_port *ports, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(ports[i].name, name))
@@ -14,8 +14,8 @@ static const struct by_port *find(const struct by_port *ports, size_t count, con
     return NULL;
 }
 
-static int check(const struct by_port *from, const struct by_port *to, const struct by_log *log,
-                 struct baryon_error *err)
+static int check_input_port(const struct by_port *from, const struct by_port *to,
+                            const struct by_log *log, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_quote(quoted, to->name);
@@ -47,16 +47,16 @@ int by_fitted_open(struct by_fitted *fitted, const struct by_session *baseline,
     if (!fitted->from || !fitted->arrays)
         return -1;
     for (size_t i = 0; i < fitted->count; i++) {
-        const struct by_port *from = find(theirs, count, fitted->ports[i].name);
-        if (check(from, &fitted->ports[i], log, err) < 0)
+        const struct by_port *from = find_port(theirs, count, fitted->ports[i].name);
+        if (check_input_port(from, &fitted->ports[i], log, err) < 0)
             return by_err_in(err, "quantized model");
         fitted->from[i] = (size_t)(from - theirs);
     }
     return 0;
 }
 
-static int convert(const struct by_array *from, int64_t elem, struct by_array *to,
-                   struct by_arena *arena, struct baryon_error *err)
+static int convert_input_array(const struct by_array *from, int64_t elem, struct by_array *to,
+                               struct by_arena *arena, struct baryon_error *err)
 {
     size_t count, size;
     *to = *from;
@@ -81,7 +81,8 @@ int by_fitted_take(struct by_fitted *fitted, const struct by_array *arrays, stru
     char quoted[BY_QUOTE_MAX];
     for (size_t i = 0; i < fitted->count; i++) {
         const struct by_port *port = &fitted->ports[i];
-        if (convert(&arrays[fitted->from[i]], port->elem, &fitted->arrays[i], arena, err) < 0)
+        if (convert_input_array(&arrays[fitted->from[i]], port->elem, &fitted->arrays[i], arena,
+                                err) < 0)
             return by_err_in(err, "input %s of the quantized model", by_quote(quoted, port->name));
     }
     return 0;

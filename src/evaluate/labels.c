@@ -1,4 +1,4 @@
-/* The classes that are right. */
+/* Reads the file of class labels for measures that need them. */
 #include "evaluate/evaluate.h"
 
 #include "input/npy.h"

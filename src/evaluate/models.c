@@ -45,8 +45,8 @@ static int choose_outputs(struct job *job, struct baryon_error *err)
     return 0;
 }
 
-static int open_all(struct job *job, struct baryon_model *baseline, struct baryon_model *result,
-                    struct baryon_error *err)
+static int open_evaluation_job(struct job *job, struct baryon_model *baseline,
+                               struct baryon_model *result, struct baryon_error *err)
 {
     const struct by_evaluate_options *options = job->options;
     const char *labels = options->settings->labels;
@@ -112,8 +112,9 @@ static size_t rows_of(const struct by_array *array)
     return rows;
 }
 
-static int compare(struct job *job, const char *sample, const struct by_array *baseline,
-                   const struct by_array *result, struct baryon_error *err)
+static int compare_model_outputs(struct job *job, const char *sample,
+                                 const struct by_array *baseline, const struct by_array *result,
+                                 struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const int64_t *labels;
@@ -161,8 +162,8 @@ static int run_sample(struct job *job, const struct by_array *arrays, const char
     if (status == 0)
         status = run_result(job, arrays, &converted, &result, err);
     if (status == 0)
-        status = compare(job, sample, by_run_outputs(baseline, &count),
-                         by_run_outputs(result, &count), err);
+        status = compare_model_outputs(job, sample, by_run_outputs(baseline, &count),
+                                       by_run_outputs(result, &count), err);
     by_run_free(baseline);
     by_run_free(result);
     by_arena_release(&converted);
@@ -171,8 +172,8 @@ static int run_sample(struct job *job, const struct by_array *arrays, const char
 
 /* --- All samples --- */
 
-static int tell(const struct job *job, size_t done, size_t total, const char *sample,
-                struct baryon_error *err)
+static int report_evaluation_progress(const struct job *job, size_t done, size_t total,
+                                      const char *sample, struct baryon_error *err)
 {
     const struct by_calibrate_progress progress = {.stage = "evaluate",
                                                    .done = done,
@@ -188,7 +189,7 @@ static int tell(const struct job *job, size_t done, size_t total, const char *sa
 
 static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error *err)
 {
-    if (tell(job, 0, by_ahead_count(ahead), NULL, err) < 0)
+    if (report_evaluation_progress(job, 0, by_ahead_count(ahead), NULL, err) < 0)
         return -1;
     for (size_t i = 0; i < by_ahead_count(ahead); i++) {
         const struct by_array *arrays;
@@ -196,7 +197,8 @@ static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error 
         if (by_ahead_get(ahead, i, i + 1, &arrays, &sample, err) < 0 ||
             (arrays && run_sample(job, arrays, sample, err) < 0))
             return -1;
-        if (i < by_ahead_count(ahead) && tell(job, i + 1, by_ahead_count(ahead), sample, err) < 0)
+        if (i < by_ahead_count(ahead) &&
+            report_evaluation_progress(job, i + 1, by_ahead_count(ahead), sample, err) < 0)
             return -1;
     }
     job->evaluation->skipped = by_ahead_skipped(ahead);
@@ -208,7 +210,7 @@ static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error 
     return by_evaluation_finish(job->evaluation, err);
 }
 
-static int run(struct job *job, struct baryon_error *err)
+static int run_model_samples(struct job *job, struct baryon_error *err)
 {
     struct by_ahead *ahead;
     job->start = by_seconds();
@@ -225,9 +227,9 @@ int by_evaluate_models(struct by_evaluation **out, struct baryon_model *baseline
 {
     struct job job = {.options = options};
     by_arena_init(&job.arena, 0);
-    int status = open_all(&job, baseline, result, err);
+    int status = open_evaluation_job(&job, baseline, result, err);
     if (status == 0)
-        status = run(&job, err);
+        status = run_model_samples(&job, err);
     if (status < 0) {
         by_evaluation_close(job.evaluation);
         job.evaluation = NULL;

@@ -1,3 +1,4 @@
+/* Reads the next sample on a thread of its own while the caller uses the current one. */
 #include "input/ahead.h"
 
 #include "base/thread.h"
@@ -90,7 +91,7 @@ static void read_sample(struct by_ahead *ahead, struct slot *slot)
     slot->seconds = now() - start;
 }
 
-static void *work(void *argument)
+static void *work_reading_ahead(void *argument)
 {
     struct by_ahead *ahead = argument;
     pthread_mutex_lock(&ahead->lock);
@@ -119,18 +120,18 @@ static void wait_for_thread(struct by_ahead *ahead)
 }
 
 /* Without a thread (there may be no more of them) samples are read when they are asked for. */
-static bool start(struct by_ahead *ahead)
+static bool start_reading_ahead(struct by_ahead *ahead)
 {
     if (!ahead->started && !ahead->failed_to_start)
-        ahead->started =
-            by_thread_start(&ahead->thread, work, ahead, "the thread that reads ahead", NULL) == 0;
+        ahead->started = by_thread_start(&ahead->thread, work_reading_ahead, ahead,
+                                         "the thread that reads ahead", NULL) == 0;
     ahead->failed_to_start = !ahead->started;
     return ahead->started;
 }
 
-static void begin(struct by_ahead *ahead, size_t index)
+static void begin_reading_ahead(struct by_ahead *ahead, size_t index)
 {
-    if (!start(ahead))
+    if (!start_reading_ahead(ahead))
         return;
     clear(ahead->other, index);
     pthread_mutex_lock(&ahead->lock);
@@ -139,7 +140,7 @@ static void begin(struct by_ahead *ahead, size_t index)
     pthread_mutex_unlock(&ahead->lock);
 }
 
-static void tell(const struct by_ahead *ahead, struct slot *slot)
+static void log_slot_notes(const struct by_ahead *ahead, struct slot *slot)
 {
     for (size_t i = 0; i < slot->notes.count; i++)
         by_log(ahead->log, slot->notes.at[i].level, "%s", slot->notes.at[i].text);
@@ -198,7 +199,7 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
     wait_for_thread(ahead);
     by_sample_release(&ahead->held->sample);
     if (ahead->other->index != index) {
-        tell(ahead, ahead->other); /* what the input says once, it does not say again */
+        log_slot_notes(ahead, ahead->other); /* what the input says once, it does not say again */
         clear(ahead->other, index);
         read_sample(ahead, ahead->other);
     }
@@ -206,7 +207,7 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
     ahead->other = ahead->held;
     ahead->held = slot;
     clear(ahead->other, BY_AHEAD_NONE);
-    tell(ahead, slot);
+    log_slot_notes(ahead, slot);
     ahead->total = slot->total;
     ahead->skipped = slot->skipped;
     if (name)
@@ -219,7 +220,7 @@ int by_ahead_get(struct by_ahead *ahead, size_t index, size_t next, const struct
     }
     *arrays = slot->sample.arrays;
     if (next != BY_AHEAD_NONE && next < slot->total && slot->seconds >= WORTH_SECONDS)
-        begin(ahead, next);
+        begin_reading_ahead(ahead, next);
     return 0;
 }
 

@@ -41,8 +41,8 @@ static int check_array(const struct by_array *array, struct by_stored *stored,
 }
 
 /* Arrays without names are taken in the order of the inputs. */
-static int look_at(struct by_input *input, const struct by_array *arrays, size_t count,
-                   struct baryon_error *err)
+static int look_at_callback_arrays(struct by_input *input, const struct by_array *arrays,
+                                   size_t count, struct baryon_error *err)
 {
     struct calls *calls = input->state;
     if (count > calls->room) {
@@ -92,13 +92,13 @@ static void tell_others(struct by_input *input, size_t count)
     }
 }
 
-static int take(struct by_input *input, const struct by_array *arrays, size_t count,
-                struct by_sample *sample, struct baryon_error *err)
+static int take_callback_arrays(struct by_input *input, const struct by_array *arrays, size_t count,
+                                struct by_sample *sample, struct baryon_error *err)
 {
     struct calls *calls = input->state;
     char quoted[BY_QUOTE_MAX];
     bool renamed;
-    if (look_at(input, arrays, count, err) < 0 ||
+    if (look_at_callback_arrays(input, arrays, count, err) < 0 ||
         by_match_all(input->ports, input->port_count, 0, calls->stored, count, calls->matches,
                      &renamed, err) < 0)
         return -1;
@@ -138,8 +138,8 @@ static enum by_filled end(struct by_input *input, struct baryon_error *err)
     return BY_FILLED_END;
 }
 
-static enum by_filled fill(struct by_input *input, size_t index, struct by_sample *sample,
-                           struct baryon_error *err)
+static enum by_filled fill_from_callback(struct by_input *input, size_t index,
+                                         struct by_sample *sample, struct baryon_error *err)
 {
     struct calls *calls = input->state;
     const struct by_array *arrays = NULL;
@@ -162,7 +162,7 @@ static enum by_filled fill(struct by_input *input, size_t index, struct by_sampl
         snprintf(sample->name, sizeof sample->name, "%s", name);
     else
         snprintf(sample->name, sizeof sample->name, "sample-%zu", index);
-    if (take(input, arrays, count, sample, err) == 0)
+    if (take_callback_arrays(input, arrays, count, sample, err) == 0)
         return BY_FILLED;
     by_err_in(err, "sample '%s'", sample->name);
     return BY_FILLED_BAD;
@@ -184,7 +184,8 @@ static int identify(const struct by_input *input, struct by_hasher *hasher,
     return 0;
 }
 
-static const struct by_source source = {.fill = fill, .describe = describe, .identify = identify};
+static const struct by_source source = {
+    .fill = fill_from_callback, .describe = describe, .identify = identify};
 
 int by_callback_open(struct by_input *input, const struct by_input_callback *callback,
                      struct baryon_error *err)

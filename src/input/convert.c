@@ -36,7 +36,7 @@ static const struct elem_row rows[] = {
     {BY_ELEM_UINT64, FAMILY_INT, 8, 0, INT64_MAX},
 };
 
-static const struct elem_row *find_row(int64_t elem)
+static const struct elem_row *find_elem_row(int64_t elem)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].elem == elem)
@@ -46,7 +46,7 @@ static const struct elem_row *find_row(int64_t elem)
 
 bool by_can_convert(int64_t from, int64_t to)
 {
-    const struct elem_row *a = find_row(from), *b = find_row(to);
+    const struct elem_row *a = find_elem_row(from), *b = find_elem_row(to);
     return from == to || (a && b && a->family == b->family);
 }
 
@@ -234,7 +234,7 @@ static int convert_ints(const struct job *job, const uint8_t *in, size_t first, 
 int by_convert(int64_t from, const uint8_t *in, int64_t to, void *out, size_t count,
                const int64_t *dims, size_t rank, struct baryon_error *err)
 {
-    const struct job job = {find_row(from), find_row(to), dims, rank};
+    const struct job job = {find_elem_row(from), find_elem_row(to), dims, rank};
     uint8_t *to_bytes = out;
     if (!job.from || !job.to || job.from->family != job.to->family)
         return by_fail(err, BARYON_ERR_INTERNAL, "%s is not converted to %s", by_elem_name(from),
@@ -282,7 +282,7 @@ static bool any_nonfinite(size_t width, uint64_t mask, const uint8_t *values, si
 int by_check_finite(int64_t elem, const void *values, size_t count, const int64_t *dims,
                     size_t rank, struct baryon_error *err)
 {
-    const struct elem_row *row = find_row(elem);
+    const struct elem_row *row = find_elem_row(elem);
     if (!row || row->family != FAMILY_FLOAT)
         return 0;
     const uint64_t mask = elem == BY_ELEM_DOUBLE    ? 0x7ff0000000000000u

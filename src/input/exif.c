@@ -1,4 +1,4 @@
-/* The one tag of EXIF that changes how a picture looks. */
+/* Reads the orientation of a picture from its EXIF data. */
 #include "input/image.h"
 
 #include <string.h>

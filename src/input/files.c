@@ -63,8 +63,8 @@ static const char *path_of(const struct files *files, size_t item, size_t part)
     return files->items.paths[item * files->items.groups + part];
 }
 
-static int load(struct by_input *input, size_t item, bool header_only, size_t *rows,
-                struct baryon_error *err)
+static int load_item(struct by_input *input, size_t item, bool header_only, size_t *rows,
+                     struct baryon_error *err)
 {
     struct files *files = input->state;
     unload(files);
@@ -116,7 +116,7 @@ static int count_item(struct by_input *input, size_t item, size_t *rows, struct 
 {
     struct baryon_error problem = {.offset = -1};
     *rows = 1;
-    if (!may_hold_several(input, item) || load(input, item, true, rows, &problem) == 0)
+    if (!may_hold_several(input, item) || load_item(input, item, true, rows, &problem) == 0)
         return 0;
     *rows = 1;
     if (input->options.skip_bad > 0 && problem.code != BARYON_ERR_NOMEM)
@@ -265,7 +265,7 @@ static int ensure_loaded(struct by_input *input, size_t item, struct baryon_erro
     size_t rows = 0;
     if (files->loaded == item)
         return 0;
-    if (load(input, item, false, &rows, err) < 0)
+    if (load_item(input, item, false, &rows, err) < 0)
         return -1;
     if (rows == expected)
         return 0;
@@ -377,8 +377,8 @@ static void set_name(const struct files *files, size_t row, struct by_sample *sa
         by_text_add(&text, "-%zu", place);
 }
 
-static enum by_filled fill(struct by_input *input, size_t index, struct by_sample *sample,
-                           struct baryon_error *err)
+static enum by_filled fill_from_files(struct by_input *input, size_t index,
+                                      struct by_sample *sample, struct baryon_error *err)
 {
     const struct files *files = input->state;
     const size_t row = index * files->batch, item = find_item(files, row);
@@ -455,7 +455,7 @@ static void close_files(struct by_input *input)
 }
 
 static const struct by_source source = {
-    .fill = fill, .describe = describe, .identify = identify, .close = close_files};
+    .fill = fill_from_files, .describe = describe, .identify = identify, .close = close_files};
 
 int by_files_open(struct by_input *input, const char *path, struct baryon_error *err)
 {

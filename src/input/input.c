@@ -1,4 +1,4 @@
-/* Samples by number, whatever they come from; bad ones are let pass or not. */
+/* Returns samples by number from any source, and skips or refuses bad ones. */
 #include "input/input.h"
 
 #include "base/text.h"

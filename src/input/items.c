@@ -1,4 +1,4 @@
-/* Files, folders, and folders with one subfolder an input. */
+/* Lists the sample files of a folder, or of one subfolder per input. */
 #include "input/items.h"
 
 #include "base/fault.h"
@@ -63,8 +63,8 @@ struct kinds {
 };
 
 /* Files of a folder that one reader takes, others counted. Two readers are refused. */
-static int choose(const struct by_listing *listing, struct kinds *kinds, const char **names,
-                  size_t *count, struct baryon_error *err)
+static int choose_reader_files(const struct by_listing *listing, struct kinds *kinds,
+                               const char **names, size_t *count, struct baryon_error *err)
 {
     char one[BY_QUOTE_MAX], two[BY_QUOTE_MAX];
     *count = 0;
@@ -127,7 +127,7 @@ static int list_files(struct by_arena *arena, const char *folder, const struct b
         return -1;
     }
     const char **names = by_alloc(listing.count, sizeof *names, err);
-    int failed = names ? choose(&listing, &kinds, names, count, err) : -1;
+    int failed = names ? choose_reader_files(&listing, &kinds, names, count, err) : -1;
     *paths = NULL;
     if (failed == 0 && *count == 0)
         failed = refuse_empty(folder, &kinds, err);

@@ -201,7 +201,7 @@ static unsigned next_marker(struct jpeg *jpeg, size_t *at)
     return 0;
 }
 
-static int walk(struct jpeg *jpeg, struct baryon_error *err)
+static int walk_jpeg_markers(struct jpeg *jpeg, struct baryon_error *err)
 {
     size_t at = 0;
     jpeg->at = 2;
@@ -226,7 +226,7 @@ static int header(const uint8_t *bytes, size_t size, struct by_image_info *info,
                   struct baryon_error *err)
 {
     struct jpeg jpeg = {.bytes = bytes, .size = size, .info = info};
-    if (walk(&jpeg, err) < 0)
+    if (walk_jpeg_markers(&jpeg, err) < 0)
         return -1;
     /* Huffman codes have a bit at least: one a block, and one more without progression. */
     const size_t least = jpeg.blocks * (jpeg.progressive ? 1 : 2) / 8;
@@ -260,8 +260,9 @@ static int refuse_data(tjhandle handle, struct baryon_error *err)
     return by_fail(err, BARYON_ERR_INPUT, "the JPEG data is damaged: %s", by_quote(quoted, text));
 }
 
-static int run(tjhandle handle, const uint8_t *bytes, size_t size, const struct by_image_info *info,
-               int format, uint8_t *out, struct baryon_error *err)
+static int run_jpeg_decoder(tjhandle handle, const uint8_t *bytes, size_t size,
+                            const struct by_image_info *info, int format, uint8_t *out,
+                            struct baryon_error *err)
 {
     int width, height, sampling, space;
     const int flags = TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS;
@@ -299,8 +300,8 @@ static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
             rgb[c] = (uint8_t)(cmyk[3] - scale_255(255u - cmyk[c], cmyk[3]));
 }
 
-static int decode(const uint8_t *bytes, size_t size, const struct by_image_info *info, uint8_t *rgb,
-                  struct baryon_error *err)
+static int decode_jpeg(const uint8_t *bytes, size_t size, const struct by_image_info *info,
+                       uint8_t *rgb, struct baryon_error *err)
 {
     const size_t pixels = info->width * info->height;
     uint8_t *cmyk = info->was_cmyk ? by_alloc(pixels, 4, err) : NULL;
@@ -309,8 +310,8 @@ static int decode(const uint8_t *bytes, size_t size, const struct by_image_info 
     tjhandle handle = tjInitDecompress();
     int failed = handle ? 0 : by_err_nomem(err, sizeof(void *));
     if (failed == 0)
-        failed =
-            run(handle, bytes, size, info, cmyk ? TJPF_CMYK : TJPF_RGB, cmyk ? cmyk : rgb, err);
+        failed = run_jpeg_decoder(handle, bytes, size, info, cmyk ? TJPF_CMYK : TJPF_RGB,
+                                  cmyk ? cmyk : rgb, err);
     if (failed == 0 && cmyk)
         from_cmyk(cmyk, pixels, rgb);
     if (handle)
@@ -323,5 +324,5 @@ const struct by_image_format by_jpeg = {
     .name = "jpeg",
     .sniff = sniff,
     .header = header,
-    .decode = decode,
+    .decode = decode_jpeg,
 };

@@ -30,7 +30,7 @@ static void skip_blanks(struct cursor *cursor)
         cursor->at++;
 }
 
-static bool take(struct cursor *cursor, const char *word)
+static bool take_npy_word(struct cursor *cursor, const char *word)
 {
     skip_blanks(cursor);
     size_t size = strlen(word);
@@ -42,7 +42,7 @@ static bool take(struct cursor *cursor, const char *word)
 
 static int expect(struct cursor *cursor, const char *word, struct baryon_error *err)
 {
-    if (take(cursor, word))
+    if (take_npy_word(cursor, word))
         return 0;
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_INPUT, "'%s' must stand before %s", word, quote_here(cursor, quoted));
@@ -165,8 +165,8 @@ static int take_dtype(struct cursor *cursor, struct by_npy_header *header, struc
 
 static int take_order(struct cursor *cursor, struct by_npy_header *header, struct baryon_error *err)
 {
-    header->fortran = take(cursor, "True");
-    if (header->fortran || take(cursor, "False"))
+    header->fortran = take_npy_word(cursor, "True");
+    if (header->fortran || take_npy_word(cursor, "False"))
         return 0;
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_INPUT, "True or False is wanted, not %s", quote_here(cursor, quoted));
@@ -201,7 +201,7 @@ static int take_shape(struct cursor *cursor, struct by_npy_header *header, struc
     bool comma = true;
     if (expect(cursor, "(", err) < 0)
         return -1;
-    while (!take(cursor, ")")) {
+    while (!take_npy_word(cursor, ")")) {
         if (header->rank == sizeof header->dims / sizeof *header->dims) {
             by_fail(err, BARYON_ERR_INPUT, "more than 16 dimensions");
             return fail_here(cursor, err);
@@ -211,7 +211,7 @@ static int take_shape(struct cursor *cursor, struct by_npy_header *header, struc
         if (take_dim(cursor, &header->dims[header->rank], err) < 0)
             return -1;
         header->rank++;
-        comma = take(cursor, ",");
+        comma = take_npy_word(cursor, ",");
     }
     if (header->rank == 1 && !comma) {
         cursor->at--;
@@ -277,10 +277,10 @@ static int parse_dictionary(struct cursor *cursor, struct by_npy_header *header,
     unsigned seen = 0;
     if (expect(cursor, "{", err) < 0)
         return -1;
-    while (!take(cursor, "}")) {
+    while (!take_npy_word(cursor, "}")) {
         if (take_pair(cursor, &seen, header, err) < 0)
             return -1;
-        if (!take(cursor, ",")) {
+        if (!take_npy_word(cursor, ",")) {
             if (expect(cursor, "}", err) < 0)
                 return -1;
             break;

@@ -28,7 +28,7 @@ struct text {
     size_t size, used;
 };
 
-static void add(struct text *text, const char *part)
+static void add_header_text(struct text *text, const char *part)
 {
     size_t length = strlen(part);
     if (text->used + length < text->size)
@@ -41,16 +41,16 @@ static size_t add_shape(struct text *text, const int64_t *dims, size_t rank)
 {
     char number[24];
     size_t digits = 0;
-    add(text, "(");
+    add_header_text(text, "(");
     for (size_t i = 0; i < rank; i++) {
         snprintf(number, sizeof number, "%" PRId64, dims[i]);
         if (i == 0)
             digits = strlen(number);
-        add(text, number);
+        add_header_text(text, number);
         if (i + 1 < rank)
-            add(text, ", ");
+            add_header_text(text, ", ");
     }
-    add(text, rank == 1 ? ",)" : ")");
+    add_header_text(text, rank == 1 ? ",)" : ")");
     return digits;
 }
 
@@ -60,11 +60,11 @@ size_t by_npy_header_write(char *out, size_t size, int64_t elem, const int64_t *
     if (!info || rank > 16)
         return 0;
     struct text text = {out, size, PREAMBLE};
-    add(&text, "{'descr': '");
-    add(&text, info->numpy);
-    add(&text, "', 'fortran_order': False, 'shape': ");
+    add_header_text(&text, "{'descr': '");
+    add_header_text(&text, info->numpy);
+    add_header_text(&text, "', 'fortran_order': False, 'shape': ");
     size_t digits = add_shape(&text, dims, rank);
-    add(&text, ", }");
+    add_header_text(&text, ", }");
     size_t spaces = rank ? GROWTH_ROOM - digits : 0;
     spaces += ALIGN - (text.used + spaces + 1) % ALIGN;
     size_t total = text.used + spaces + 1;

@@ -30,7 +30,7 @@ static int refuse_unknown(const struct by_mapped *mapped, struct baryon_error *e
 }
 
 /* Byte order and array order are settled once a file, types sample by sample. */
-static int settle(struct by_stored *array, struct baryon_error *err)
+static int settle_stored_array(struct by_stored *array, struct baryon_error *err)
 {
     struct by_npy_header header = {.elem = array->elem,
                                    .swap = array->swap,
@@ -62,7 +62,7 @@ static int settle_all(struct by_part *part, const struct by_reading *reading,
             by_tell_once(reading, BY_TOLD_SWAPPED, "big-endian values are converted");
         if (array->fortran)
             by_tell_once(reading, BY_TOLD_FORTRAN, "Fortran order is converted to C order");
-        if (settle(array, err) < 0)
+        if (settle_stored_array(array, err) < 0)
             return -1;
     }
     return 0;

@@ -140,7 +140,7 @@ static int check_chunk(const struct walker *walker, size_t at, size_t *length,
     return -1;
 }
 
-static int walk(struct walker *walker, struct baryon_error *err)
+static int walk_png_chunks(struct walker *walker, struct baryon_error *err)
 {
     for (size_t at = SIGNATURE_SIZE; !walker->ended;) {
         size_t length = 0;
@@ -163,7 +163,7 @@ static int header(const uint8_t *bytes, size_t size, struct by_image_info *info,
                   struct baryon_error *err)
 {
     struct walker walker = {.bytes = bytes, .size = size, .info = info};
-    if (walk(&walker, err) < 0)
+    if (walk_png_chunks(&walker, err) < 0)
         return -1;
     if (info->was_palette && !walker.palette)
         return bad(err, 0, "a palette picture without a PLTE chunk");
@@ -261,8 +261,8 @@ static int read_pixels(struct reader *reader, const struct by_image_info *info, 
     return 0;
 }
 
-static int decode(const uint8_t *bytes, size_t size, const struct by_image_info *info, uint8_t *rgb,
-                  struct baryon_error *err)
+static int decode_png(const uint8_t *bytes, size_t size, const struct by_image_info *info,
+                      uint8_t *rgb, struct baryon_error *err)
 {
     struct reader reader = {.bytes = bytes, .size = size};
     char quoted[BY_QUOTE_MAX];
@@ -288,5 +288,5 @@ const struct by_image_format by_png = {
     .name = "png",
     .sniff = sniff,
     .header = header,
-    .decode = decode,
+    .decode = decode_png,
 };

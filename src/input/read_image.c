@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static int check(const struct by_port *ports, size_t port_count,
-                 const struct by_input_options *options, struct baryon_error *err)
+static int check_image_port(const struct by_port *ports, size_t port_count,
+                            const struct by_input_options *options, struct baryon_error *err)
 {
     if (port_count == 1)
         return by_prep_check(&options->prep, ports, err);
@@ -12,7 +12,7 @@ static int check(const struct by_port *ports, size_t port_count,
     return by_err_hint(err, "give a folder with one subfolder an input");
 }
 
-static void tell(const struct by_reading *reading, const struct by_image_info *info)
+static void report_image_changes(const struct by_reading *reading, const struct by_image_info *info)
 {
     const struct {
         bool is;
@@ -39,7 +39,7 @@ static int read_image(const struct by_reading *reading, struct by_stored **array
     *arrays = BY_ARENA_NEW(reading->arena, struct by_stored, err);
     if (!*arrays || by_image_decode(reading->bytes, reading->size, &image, err) < 0)
         return -1;
-    tell(reading, &image.info);
+    report_image_changes(reading, &image.info);
     int failed =
         by_prep_apply(&reading->options->prep, &image, reading->ports, reading->arena, &array, err);
     by_image_release(&image);
@@ -63,6 +63,6 @@ const struct by_reader by_read_image = {
     .untrusted_ok = true,
     .single = true,
     .sniff = by_image_sniff,
-    .check = check,
+    .check = check_image_port,
     .read = read_image,
 };

@@ -6,8 +6,8 @@
 
 #define PEEK_BYTES (BY_NPY_HEADER_MAX + 16)
 
-static bool is_wanted(const struct by_reading *reading, const struct by_npz *npz,
-                      const struct by_npz_member *member)
+static bool is_wanted_member(const struct by_reading *reading, const struct by_npz *npz,
+                             const struct by_npz_member *member)
 {
     if (npz->count == 1 && reading->port_count == 1)
         return true;
@@ -103,7 +103,7 @@ static int read_npz(const struct by_reading *reading, struct by_stored **arrays,
     for (size_t i = 0; i < npz.count; i++) {
         const struct by_npz_member *member = &npz.members[i];
         (*arrays)[i].name = member->name;
-        if (!is_wanted(reading, &npz, member)) {
+        if (!is_wanted_member(reading, &npz, member)) {
             by_tell_once(reading, BY_TOLD_EXTRA,
                          "arrays that are no inputs of the model are left out");
             continue;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static int check(const struct by_port *ports, size_t port_count,
-                 const struct by_input_options *options, struct baryon_error *err)
+static int check_raw_port(const struct by_port *ports, size_t port_count,
+                          const struct by_input_options *options, struct baryon_error *err)
 {
     char shape[BY_SHAPE_TEXT_MAX], quoted[BY_QUOTE_MAX];
     (void)options;
@@ -71,6 +71,6 @@ const struct by_reader by_read_raw = {
     .suffixes = ".raw .bin",
     .help = "bare little-endian values of the input's type and shape",
     .untrusted_ok = true,
-    .check = check,
+    .check = check_raw_port,
     .read = read_raw,
 };

@@ -1,4 +1,4 @@
-/* The list of readers. To add one: a file read_X.c and a row here. NULL ends. */
+/* Lists the readers of samples. To add one: a file read_X.c and a row here. NULL ends. */
 #include "input/input.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Stacks the rows of several files into one batch. */
 #include "input/stack.h"
 
 #include <string.h>
@@ -27,8 +28,8 @@ static int refuse_sizes(const struct by_port *port, const struct by_array *batch
 }
 
 /* The first rows settle the sizes. */
-static int begin(const struct by_stack *stack, size_t port, const struct by_array *rows,
-                 bool batched, size_t count, struct baryon_error *err)
+static int begin_batch(const struct by_stack *stack, size_t port, const struct by_array *rows,
+                       bool batched, size_t count, struct baryon_error *err)
 {
     struct by_array *batch = &stack->arrays[port];
     *batch = *rows;
@@ -41,14 +42,14 @@ static int begin(const struct by_stack *stack, size_t port, const struct by_arra
     return batch->data ? 0 : -1;
 }
 
-static int add(const struct by_stack *stack, size_t port, const struct by_array *rows, size_t count,
-               struct baryon_error *err)
+static int add_to_batch(const struct by_stack *stack, size_t port, const struct by_array *rows,
+                        size_t count, struct baryon_error *err)
 {
     const struct by_port *of = &stack->ports[port];
     const bool batched = of->rank > 0 && of->dims[0] == (int64_t)stack->batch;
     struct by_array *batch = &stack->arrays[port];
     char quoted[BY_QUOTE_MAX];
-    if (!stack->at && begin(stack, port, rows, batched, count, err) < 0)
+    if (!stack->at && begin_batch(stack, port, rows, batched, count, err) < 0)
         return -1;
     uint8_t *data = (uint8_t *)batch->data;
     if (batched && !same_dims(batch, rows, 1))
@@ -67,7 +68,7 @@ int by_stack_add(struct by_stack *stack, const struct by_array *arrays, size_t r
                  struct baryon_error *err)
 {
     for (size_t i = 0; i < stack->count; i++)
-        if (add(stack, i, &arrays[i], rows, err) < 0)
+        if (add_to_batch(stack, i, &arrays[i], rows, err) < 0)
             return -1;
     stack->at += rows;
     return 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static size_t find(const struct baryon_node *node, const char *name)
+static size_t find_attribute_slot(const struct baryon_node *node, const char *name)
 {
     for (size_t i = 0; i < node->attribute.count; i++) {
         const struct baryon_attribute *attr = node->attribute.at[i];
@@ -14,8 +14,8 @@ static size_t find(const struct baryon_node *node, const char *name)
 }
 
 /* An attribute that is not yet part of the node, with room for it there. */
-static struct baryon_attribute *prepare(struct baryon_node *node, const char *name,
-                                        enum by_attr_type type, struct baryon_error *err)
+static struct baryon_attribute *prepare_attribute(struct baryon_node *node, const char *name,
+                                                  enum by_attr_type type, struct baryon_error *err)
 {
     if (by_node_is_live(node, err))
         return NULL;
@@ -28,9 +28,9 @@ static struct baryon_attribute *prepare(struct baryon_node *node, const char *na
     return attr;
 }
 
-static int put(struct baryon_node *node, struct baryon_attribute *attr)
+static int put_attribute(struct baryon_node *node, struct baryon_attribute *attr)
 {
-    size_t slot = find(node, attr->name);
+    size_t slot = find_attribute_slot(node, attr->name);
     if (slot == node->attribute.count) {
         by_ptrs_add(&node->attribute, attr);
     } else {
@@ -43,29 +43,29 @@ static int put(struct baryon_node *node, struct baryon_attribute *attr)
 int by_node_set_int(struct baryon_node *node, const char *name, int64_t value,
                     struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_INT, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_INT, err);
     if (!attr)
         return -1;
     attr->i = value;
     attr->msg.has = BY_HAS_ATTR_I;
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 int by_node_set_float(struct baryon_node *node, const char *name, float value,
                       struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_FLOAT, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_FLOAT, err);
     if (!attr)
         return -1;
     attr->f = value;
     attr->msg.has = BY_HAS_ATTR_F;
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 int by_node_set_text(struct baryon_node *node, const char *name, const char *value,
                      struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_STRING, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_STRING, err);
     if (!attr)
         return -1;
     size_t size = strlen(value);
@@ -73,49 +73,49 @@ int by_node_set_text(struct baryon_node *node, const char *name, const char *val
     if (!copy)
         return -1;
     attr->s = (struct by_span){(const uint8_t *)copy, size};
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 int by_node_set_ints(struct baryon_node *node, const char *name, const int64_t *values,
                      size_t count, struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_INTS, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_INTS, err);
     if (!attr ||
         by_list_reserve(by_graph_arena(node->graph), &attr->ints, count, sizeof *values, err))
         return -1;
     if (count)
         memcpy(attr->ints.at, values, count * sizeof *values);
     attr->ints.count = count;
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 int by_node_set_floats(struct baryon_node *node, const char *name, const float *values,
                        size_t count, struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_FLOATS, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_FLOATS, err);
     if (!attr ||
         by_list_reserve(by_graph_arena(node->graph), &attr->floats, count, sizeof *values, err))
         return -1;
     if (count)
         memcpy(attr->floats.at, values, count * sizeof *values);
     attr->floats.count = count;
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 int by_node_set_tensor(struct baryon_node *node, const char *name, struct baryon_tensor *tensor,
                        struct baryon_error *err)
 {
-    struct baryon_attribute *attr = prepare(node, name, BY_ATTR_TENSOR, err);
+    struct baryon_attribute *attr = prepare_attribute(node, name, BY_ATTR_TENSOR, err);
     if (!attr)
         return -1;
     attr->t = tensor;
-    return put(node, attr);
+    return put_attribute(node, attr);
 }
 
 bool by_node_remove_attr(struct baryon_node *node, const char *name)
 {
     struct by_ptrs *list = &node->attribute;
-    size_t slot = find(node, name);
+    size_t slot = find_attribute_slot(node, name);
     if (slot == list->count)
         return false;
     by_attr_detach(list->at[slot]);

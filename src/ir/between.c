@@ -73,8 +73,8 @@ static void search_backwards(struct search *search)
     }
 }
 
-static int check_nodes(const struct baryon_graph *graph, struct baryon_node *const *nodes,
-                       size_t count, struct baryon_error *err)
+static int check_nodes_in_graph(const struct baryon_graph *graph, struct baryon_node *const *nodes,
+                                size_t count, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 80];
     for (size_t i = 0; i < count; i++)
@@ -89,8 +89,8 @@ int by_graph_between(struct baryon_graph *graph, struct baryon_node *const *star
                      bool *marks, struct baryon_error *err)
 {
     struct search search;
-    if (check_nodes(graph, starts, start_count, err) || check_nodes(graph, ends, end_count, err) ||
-        search_init(&search, graph, err))
+    if (check_nodes_in_graph(graph, starts, start_count, err) ||
+        check_nodes_in_graph(graph, ends, end_count, err) || search_init(&search, graph, err))
         return -1;
     reach_all(&search, starts, start_count, FROM_START);
     search_forwards(&search);

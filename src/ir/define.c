@@ -1,4 +1,4 @@
-/* The first part of linking: a value for everything that a graph defines. */
+/* Makes a value for everything that a graph defines, as the first part of linking. */
 #include "ir/links.h"
 
 #define PARTS_MAX (16u << 20)

@@ -211,7 +211,8 @@ int by_node_become(struct baryon_node *node, const char *op_type, const char *do
 #define GAP_MAX 1024u
 
 /* Room for inputs up to slot, those that are new left out. */
-static int widen(struct baryon_node *node, size_t slot, const char *none, struct baryon_error *err)
+static int widen_inputs(struct baryon_node *node, size_t slot, const char *none,
+                        struct baryon_error *err)
 {
     struct by_arena *arena = by_graph_arena(node->graph);
     struct by_list links = {node->links, node->input.count, node->links_cap};
@@ -243,7 +244,7 @@ int by_node_set_input(struct baryon_node *node, size_t slot, struct baryon_value
     if (!none ||
         (value && (by_graph_can_read(node->graph, value, err) || by_value_reserve(value, 1, err))))
         return -1;
-    if (widen(node, slot, none, err))
+    if (widen_inputs(node, slot, none, err))
         return -1;
     if (value) {
         by_use_move((struct by_use){node, node->graph, slot}, value);

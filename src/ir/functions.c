@@ -1,3 +1,4 @@
+/* Finds the functions of a model by domain, name and overload. */
 #include "ir/functions.h"
 
 #include <string.h>

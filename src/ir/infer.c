@@ -1,3 +1,4 @@
+/* Walks a graph and infers the types and shapes of all its values. */
 #include "ir/infer.h"
 
 #include "ir/infer_internal.h"
@@ -287,7 +288,7 @@ static int infer_node(struct by_infer *infer, struct baryon_node *node, struct b
 }
 
 /* Graph inputs with a default can be given another value, but for old models. */
-static bool is_constant(const struct by_infer *infer, const struct baryon_value *value)
+static bool is_fixed_initializer(const struct by_infer *infer, const struct baryon_value *value)
 {
     return value->initializer && (!value->is_input || infer->model->ir_version < 4);
 }
@@ -299,7 +300,7 @@ static int set_source(struct by_infer *infer, struct baryon_value *value, struct
     value->elem = tensor ? tensor->data_type : value->sparse->values->data_type;
     if (by_shape_from_dims(&infer->model->arena, dims->at, dims->count, &value->shape, err))
         return -1;
-    if (!is_constant(infer, value))
+    if (!is_fixed_initializer(infer, value))
         return 0;
     return by_content_of_tensor(infer, tensor, &by_fact_of(infer, value)->content, err);
 }
@@ -424,8 +425,8 @@ static int infer_model(struct by_infer *infer, const struct knowing *knowing,
     return status;
 }
 
-static int run(struct by_infer *infer, struct baryon_model *model, const struct knowing *knowing,
-               struct baryon_error *err)
+static int run_infer(struct by_infer *infer, struct baryon_model *model,
+                     const struct knowing *knowing, struct baryon_error *err)
 {
     struct by_functions functions = {0};
     infer->model = model;
@@ -444,7 +445,7 @@ int by_model_infer(struct baryon_model *model, struct by_infer_result *result,
 {
     const struct knowing nobody = {0};
     struct by_infer infer = {0};
-    const int status = run(&infer, model, &nobody, err);
+    const int status = run_infer(&infer, model, &nobody, err);
     if (!status && result)
         *result = infer.result;
     return status;
@@ -455,7 +456,7 @@ int by_model_infer_known(struct baryon_model *model, by_known_fn *visit, void *c
 {
     const struct knowing knowing = {visit, context};
     struct by_infer infer = {0};
-    return run(&infer, model, &knowing, err);
+    return run_infer(&infer, model, &knowing, err);
 }
 
 int by_model_infer_seen(struct baryon_model *model, by_seen_fn *seen, void *context,
@@ -463,5 +464,5 @@ int by_model_infer_seen(struct baryon_model *model, by_seen_fn *seen, void *cont
 {
     const struct knowing nobody = {0};
     struct by_infer infer = {.seen = seen, .seen_context = context};
-    return run(&infer, model, &nobody, err);
+    return run_infer(&infer, model, &nobody, err);
 }

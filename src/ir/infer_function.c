@@ -89,7 +89,8 @@ static const struct baryon_attribute *resolve(const struct call *call,
     return attr->ref_attr_name ? by_map_get(&call->attributes, attr->ref_attr_name) : attr;
 }
 
-static int push(struct call *call, struct by_ptrs *list, void *item, struct baryon_error *err)
+static int push_call_item(struct call *call, struct by_ptrs *list, void *item,
+                          struct baryon_error *err)
 {
     if (!item || by_list_reserve(&call->model.arena, list, 1, sizeof item, err))
         return -1;
@@ -113,9 +114,9 @@ static int copy_attr(struct call *call, struct baryon_node *node,
     if (from->g && !(copy->g = copy_graph(call, from->g, err)))
         return -1;
     for (size_t i = 0; i < from->graphs.count; i++)
-        if (push(call, &copy->graphs, copy_graph(call, from->graphs.at[i], err), err))
+        if (push_call_item(call, &copy->graphs, copy_graph(call, from->graphs.at[i], err), err))
             return -1;
-    return push(call, &node->attribute, copy, err);
+    return push_call_item(call, &node->attribute, copy, err);
 }
 
 /* An input of the function that the call leaves out is left out in the body too. */
@@ -157,7 +158,8 @@ static int copy_nodes(struct call *call, struct baryon_graph *graph, const struc
                       struct baryon_error *err)
 {
     for (size_t i = 0; i < from->count; i++)
-        if (from->at[i] && push(call, &graph->node, copy_node(call, from->at[i], err), err))
+        if (from->at[i] &&
+            push_call_item(call, &graph->node, copy_node(call, from->at[i], err), err))
             return -1;
     return 0;
 }
@@ -186,7 +188,7 @@ static int name_values(struct call *call, struct by_ptrs *list, const struct by_
         struct by_value_info *info = BY_ARENA_NEW(&call->model.arena, struct by_value_info, err);
         if (info)
             info->name = names->at[i];
-        if (push(call, list, info, err))
+        if (push_call_item(call, list, info, err))
             return -1;
     }
     return 0;

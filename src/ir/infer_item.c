@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct by_item unknown(void)
+static struct by_item unknown_item(void)
 {
     return (struct by_item){.kind = BY_ITEM_UNKNOWN};
 }
@@ -30,7 +30,7 @@ static bool same_symbol(const struct by_item *in)
     return both(in, BY_ITEM_SYMBOL) && in[0].symbol == in[1].symbol;
 }
 
-static struct by_item add(const struct by_item *in)
+static struct by_item add_items(const struct by_item *in)
 {
     int64_t sum;
     if (is_number(in[0], 0))
@@ -40,7 +40,7 @@ static struct by_item add(const struct by_item *in)
     if (both(in, BY_ITEM_REAL))
         return real(in[0].r + in[1].r);
     if (!both(in, BY_ITEM_INT) || __builtin_add_overflow(in[0].i, in[1].i, &sum))
-        return unknown();
+        return unknown_item();
     return by_item_int(sum);
 }
 
@@ -52,7 +52,7 @@ static struct by_item sub(const struct by_item *in)
     if (both(in, BY_ITEM_REAL))
         return real(in[0].r - in[1].r);
     if (!both(in, BY_ITEM_INT) || __builtin_sub_overflow(in[0].i, in[1].i, &difference))
-        return unknown();
+        return unknown_item();
     return by_item_int(difference);
 }
 
@@ -66,7 +66,7 @@ static struct by_item mul(const struct by_item *in)
     if (both(in, BY_ITEM_REAL))
         return real(in[0].r * in[1].r);
     if (!both(in, BY_ITEM_INT) || __builtin_mul_overflow(in[0].i, in[1].i, &product))
-        return unknown();
+        return unknown_item();
     return by_item_int(product);
 }
 
@@ -81,14 +81,14 @@ static struct by_item divide(const struct by_item *in)
         return in[0];
     if (both(in, BY_ITEM_REAL))
         return real(in[0].r / in[1].r);
-    return divides(in) ? by_item_int(in[0].i / in[1].i) : unknown();
+    return divides(in) ? by_item_int(in[0].i / in[1].i) : unknown_item();
 }
 
 /* With the sign of the divisor, as in Python. */
 static struct by_item mod(const struct by_item *in)
 {
     if (!divides(in))
-        return unknown();
+        return unknown_item();
     const int64_t rest = in[0].i % in[1].i;
     const bool wrong_sign = rest && (rest < 0) != (in[1].i < 0);
     return by_item_int(wrong_sign ? rest + in[1].i : rest);
@@ -97,18 +97,18 @@ static struct by_item mod(const struct by_item *in)
 /* With the sign of the dividend, as in C. */
 static struct by_item fmod_of(const struct by_item *in)
 {
-    return divides(in) ? by_item_int(in[0].i % in[1].i) : unknown();
+    return divides(in) ? by_item_int(in[0].i % in[1].i) : unknown_item();
 }
 
 static struct by_item power(const struct by_item *in)
 {
     if (is_number(in[1], 1))
         return in[0];
-    return both(in, BY_ITEM_REAL) ? real(pow(in[0].r, in[1].r)) : unknown();
+    return both(in, BY_ITEM_REAL) ? real(pow(in[0].r, in[1].r)) : unknown_item();
 }
 
 /* -1, 0, 1; false when it is not known. A symbol is at least 0. */
-static bool compare(const struct by_item *in, int *order)
+static bool compare_items(const struct by_item *in, int *order)
 {
     *order = 0;
     if (same_symbol(in))
@@ -130,7 +130,7 @@ static bool compare(const struct by_item *in, int *order)
     static struct by_item name(const struct by_item *in)                                           \
     {                                                                                              \
         int order;                                                                                 \
-        return compare(in, &order) ? by_item_int(condition) : unknown();                           \
+        return compare_items(in, &order) ? by_item_int(condition) : unknown_item();                \
     }
 COMPARISON(equal, order == 0)
 COMPARISON(less, order < 0)
@@ -138,42 +138,43 @@ COMPARISON(less_or_equal, order <= 0)
 COMPARISON(greater, order > 0)
 COMPARISON(greater_or_equal, order >= 0)
 
-static struct by_item least(const struct by_item *in)
+static struct by_item least_item(const struct by_item *in)
 {
     int order;
-    return compare(in, &order) ? in[order > 0] : unknown();
+    return compare_items(in, &order) ? in[order > 0] : unknown_item();
 }
 
 static struct by_item most(const struct by_item *in)
 {
     int order;
-    return compare(in, &order) ? in[order < 0] : unknown();
+    return compare_items(in, &order) ? in[order < 0] : unknown_item();
 }
 
 static struct by_item logical_and(const struct by_item *in)
 {
     if (is_number(in[0], 0) || is_number(in[1], 0))
         return by_item_int(0);
-    return both(in, BY_ITEM_INT) ? by_item_int(1) : unknown();
+    return both(in, BY_ITEM_INT) ? by_item_int(1) : unknown_item();
 }
 
 static struct by_item logical_or(const struct by_item *in)
 {
     if ((in[0].kind == BY_ITEM_INT && in[0].i) || (in[1].kind == BY_ITEM_INT && in[1].i))
         return by_item_int(1);
-    return both(in, BY_ITEM_INT) ? by_item_int(0) : unknown();
+    return both(in, BY_ITEM_INT) ? by_item_int(0) : unknown_item();
 }
 
 static struct by_item logical_not(const struct by_item *in)
 {
-    return in[0].kind == BY_ITEM_INT ? by_item_int(!in[0].i) : unknown();
+    return in[0].kind == BY_ITEM_INT ? by_item_int(!in[0].i) : unknown_item();
 }
 
 static struct by_item negate(const struct by_item *in)
 {
     if (in[0].kind == BY_ITEM_REAL)
         return real(-in[0].r);
-    return in[0].kind == BY_ITEM_INT && in[0].i != INT64_MIN ? by_item_int(-in[0].i) : unknown();
+    return in[0].kind == BY_ITEM_INT && in[0].i != INT64_MIN ? by_item_int(-in[0].i)
+                                                             : unknown_item();
 }
 
 static struct by_item absolute(const struct by_item *in)
@@ -194,22 +195,22 @@ ROUNDING(round_of, nearbyint)
 
 static struct by_item square_root(const struct by_item *in)
 {
-    return in[0].kind == BY_ITEM_REAL && in[0].r >= 0 ? real(sqrt(in[0].r)) : unknown();
+    return in[0].kind == BY_ITEM_REAL && in[0].r >= 0 ? real(sqrt(in[0].r)) : unknown_item();
 }
 
 static struct by_item reciprocal(const struct by_item *in)
 {
-    return in[0].kind == BY_ITEM_REAL ? real(1 / in[0].r) : unknown();
+    return in[0].kind == BY_ITEM_REAL ? real(1 / in[0].r) : unknown_item();
 }
 
 static struct by_item where(const struct by_item *in)
 {
-    return in[0].kind == BY_ITEM_INT ? in[in[0].i ? 1 : 2] : unknown();
+    return in[0].kind == BY_ITEM_INT ? in[in[0].i ? 1 : 2] : unknown_item();
 }
 
 static const struct by_item_function functions[] = {
     {"Abs", absolute, false},
-    {"Add", add, false},
+    {"Add", add_items, false},
     {"And", logical_and, false},
     {"Ceil", ceil_of, false},
     {"Div", divide, false},
@@ -220,7 +221,7 @@ static const struct by_item_function functions[] = {
     {"Less", less, false},
     {"LessOrEqual", less_or_equal, false},
     {"Max", most, true},
-    {"Min", least, true},
+    {"Min", least_item, true},
     {"Mod", mod, false},
     {"Mul", mul, false},
     {"Neg", negate, false},
@@ -231,7 +232,7 @@ static const struct by_item_function functions[] = {
     {"Round", round_of, false},
     {"Sqrt", square_root, false},
     {"Sub", sub, false},
-    {"Sum", add, true},
+    {"Sum", add_items, true},
     {"Where", where, false},
 };
 
@@ -256,20 +257,20 @@ struct by_item by_item_settle(struct by_item item, int64_t elem)
     const int64_t half = (int64_t)1 << (info->bits - 1);
     const bool is_unsigned = info->name[0] == 'u';
     const int64_t low = is_unsigned ? 0 : -half, high = is_unsigned ? 2 * half : half;
-    return item.i >= low && item.i < high ? item : unknown();
+    return item.i >= low && item.i < high ? item : unknown_item();
 }
 
 struct by_item by_item_cast(struct by_item item, int64_t elem)
 {
     if (elem == BY_ELEM_BOOL) {
         const bool known = item.kind == BY_ITEM_INT || item.kind == BY_ITEM_REAL;
-        return known ? by_item_int(!is_number(item, 0)) : unknown();
+        return known ? by_item_int(!is_number(item, 0)) : unknown_item();
     }
     if (by_elem_is_real(elem) && item.kind == BY_ITEM_INT)
         item = real((double)item.i);
     if (!by_elem_is_real(elem) && item.kind == BY_ITEM_REAL) {
         const bool fits = item.r > -9e18 && item.r < 9e18;
-        item = fits ? by_item_int((int64_t)item.r) : unknown();
+        item = fits ? by_item_int((int64_t)item.r) : unknown_item();
     }
     return by_item_settle(item, elem);
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* Adds one input's dimensions to the joined ones. */
-static int join(const struct baryon_node *node, struct by_shape *out, const struct by_shape *in,
-                size_t axis, struct baryon_error *err)
+static int join_dims(const struct baryon_node *node, struct by_shape *out,
+                     const struct by_shape *in, size_t axis, struct baryon_error *err)
 {
     if (in->rank != out->rank)
         return by_infer_fail(node, err, "inputs have ranks %zu and %zu, must be the same",
@@ -60,7 +60,7 @@ static int out_concat(struct by_infer *infer, struct baryon_node *node, size_t f
             out = by_new_copy(infer, in, err);
             if (!out)
                 return -1;
-        } else if (join(node, out, in, axis, err)) {
+        } else if (join_dims(node, out, in, axis, err)) {
             return -1;
         }
     }

@@ -130,8 +130,9 @@ int by_infer_constant(struct by_infer *infer, struct baryon_node *node, struct b
     return 0;
 }
 
-static int fill(struct by_infer *infer, struct baryon_node *node, const struct by_shape *shape,
-                const struct baryon_tensor *value, struct baryon_error *err)
+static int fill_known_content(struct by_infer *infer, struct baryon_node *node,
+                              const struct by_shape *shape, const struct baryon_tensor *value,
+                              struct baryon_error *err)
 {
     const struct by_content *one = NULL;
     int64_t count;
@@ -163,7 +164,7 @@ int by_infer_constant_of_shape(struct by_infer *infer, struct baryon_node *node,
     if (by_spelled_shape(infer, node, 0, &shape, err))
         return -1;
     by_out_shape(node, 0, shape);
-    return shape ? fill(infer, node, shape, value, err) : 0;
+    return shape ? fill_known_content(infer, node, shape, value, err) : 0;
 }
 
 /* Elements of a range, -1 when they are not known. */

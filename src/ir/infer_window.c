@@ -1,3 +1,4 @@
+/* Computes the output sizes of convolutions and poolings. */
 #include "ir/infer_window.h"
 
 #include "base/divide.h"

@@ -1,3 +1,4 @@
+/* Reads attributes, operator types and opsets of a model, and walks its graphs. */
 #include "ir/model.h"
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Lists the operators that compute in 16-bit floats, and the opset from which they do. */
 #include "ir/opfloat.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static int compare(const void *key, const void *row)
+static int compare_opfloat_row(const void *key, const void *row)
 {
     return strcmp(key, ((const struct row *)row)->op_type);
 }
@@ -67,6 +68,6 @@ static int compare(const void *key, const void *row)
 int64_t by_op_float_opset(const char *op_type, int64_t elem)
 {
     const struct row *row =
-        bsearch(op_type, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
+        bsearch(op_type, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_opfloat_row);
     return !row ? 0 : elem == BY_ELEM_FLOAT16 ? row->float16 : row->bfloat16;
 }

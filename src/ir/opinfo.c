@@ -1,3 +1,4 @@
+/* Looks up operators in the tables and checks their attributes and versions. */
 #include "ir/opinfo.h"
 
 #include "ir/infer_internal.h"
@@ -59,7 +60,7 @@ struct key {
     const char *op_type, *domain;
 };
 
-static int compare(const void *key, const void *row)
+static int compare_opinfo_row(const void *key, const void *row)
 {
     const struct key *wanted = key;
     const struct by_opinfo *info = row;
@@ -72,7 +73,7 @@ const struct by_opinfo *by_opinfo(const char *op_type, const char *domain)
     if (!op_type)
         return NULL;
     const struct key key = {op_type, by_domain(domain)};
-    return bsearch(&key, rows, ROWS, sizeof *rows, compare);
+    return bsearch(&key, rows, ROWS, sizeof *rows, compare_opinfo_row);
 }
 
 const struct by_opinfo *by_node_opinfo(const struct baryon_node *node)

@@ -1,4 +1,4 @@
-/* Settling: the order that was found takes effect, and the holes of edits are closed. */
+/* Puts the nodes of a graph in order and closes the holes that edits left. */
 #include "ir/links.h"
 
 /* Closes holes; returns what is left. */

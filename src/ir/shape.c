@@ -1,3 +1,4 @@
+/* Makes, compares and prints shapes with symbolic dimensions. */
 #include "ir/shape.h"
 
 #include <inttypes.h>
@@ -106,7 +107,7 @@ bool by_shape_count(const struct by_shape *shape, int64_t *count)
 }
 
 /* Appends at *used, which stays below size. */
-static void put(char *buf, size_t size, size_t *used, const char *text)
+static void put_shape_text(char *buf, size_t size, size_t *used, const char *text)
 {
     const size_t length = strlen(text), room = size - *used - 1;
     const size_t taken = length < room ? length : room;
@@ -121,14 +122,17 @@ const char *by_shape_text(const struct by_shape *shape, char *buf, size_t size)
     if (!size)
         return buf;
     buf[0] = '\0';
-    put(buf, size, &used, shape ? "[" : "[...]");
+    put_shape_text(buf, size, &used, shape ? "[" : "[...]");
     for (size_t i = 0; shape && i < shape->rank; i++) {
         char number[24];
         const struct by_extent dim = shape->dims[i];
         snprintf(number, sizeof number, "%" PRId64, dim.size);
-        put(buf, size, &used, i ? "," : "");
-        put(buf, size, &used, by_extent_is_number(dim) ? number : dim.symbol ? dim.symbol : "?");
+        put_shape_text(buf, size, &used, i ? "," : "");
+        put_shape_text(buf, size, &used,
+                       by_extent_is_number(dim) ? number
+                       : dim.symbol             ? dim.symbol
+                                                : "?");
     }
-    put(buf, size, &used, shape ? "]" : "");
+    put_shape_text(buf, size, &used, shape ? "]" : "");
     return buf;
 }

@@ -1,3 +1,4 @@
+/* Checks, reads and creates the payloads of tensors. */
 #include "ir/tensor.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Uses: the edges of the graph, and what stands at their ends. */
+/* Adds and removes the edges of a graph. */
 #include "ir/links.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@ struct products {
     double both, baseline, result; /* sums of products */
 };
 
-static struct products multiply(const struct by_compared *pair)
+static struct products multiply_pair(const struct by_compared *pair)
 {
     struct products sum = {0};
     for (size_t i = 0; i < pair->count; i++) {
@@ -32,7 +32,7 @@ int by_metric_cosine(const struct by_compared *pair, struct by_fraction *value,
                      struct baryon_error *err)
 {
     (void)err;
-    const struct products sum = multiply(pair);
+    const struct products sum = multiply_pair(pair);
     const double norms = sqrt(sum.baseline) * sqrt(sum.result);
     if (norms > 0)
         value->over = fmin(sum.both / norms, 1);
@@ -46,7 +46,7 @@ int by_metric_cosine_compat(const struct by_compared *pair, struct by_fraction *
                             struct baryon_error *err)
 {
     (void)err;
-    const struct products sum = multiply(pair);
+    const struct products sum = multiply_pair(pair);
     value->over = sum.both / (sqrt(sum.baseline) * sqrt(sum.result));
     return 0;
 }
@@ -72,7 +72,7 @@ int by_metric_sqnr(const struct by_compared *pair, struct by_fraction *value,
                    struct baryon_error *err)
 {
     (void)err;
-    *value = (struct by_fraction){multiply(pair).baseline, squared_error(pair, pair->result)};
+    *value = (struct by_fraction){multiply_pair(pair).baseline, squared_error(pair, pair->result)};
     return 0;
 }
 

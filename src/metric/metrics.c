@@ -1,4 +1,4 @@
-/* The list of measures. */
+/* Lists the measures of `baryon evaluate`. */
 #include "metric/metric.h"
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Runs all rules of the checker on a model and reports the findings. */
 #include "onnx/check_rule.h"
 
 #include <stdio.h>
@@ -76,7 +77,8 @@ static void add_place(const struct by_check *check, const struct by_msg *msg,
         by_err_at_msg(err, check->model, msg);
 }
 
-static int give(struct by_check *check, enum by_severity severity, struct baryon_error *err)
+static int report_finding(struct by_check *check, enum by_severity severity,
+                          struct baryon_error *err)
 {
     const struct by_finding finding = {abouts[check->rule].name, severity, *err};
     if (severity == BY_FINDING_ERROR && check->first->code == BARYON_OK)
@@ -92,7 +94,7 @@ int by_report(struct by_check *check, enum by_severity severity, const struct by
     add_place(check, msg, err);
     if (check->model->path)
         by_err_file(err, check->model->path);
-    return give(check, severity, err);
+    return report_finding(check, severity, err);
 }
 
 void by_mark(const struct by_check *check, struct by_mark *mark, const struct by_msg *msg,
@@ -116,7 +118,7 @@ int by_report_mark(struct by_check *check, enum by_severity severity, const stru
     err->offset = mark->offset;
     if (check->model->path)
         by_err_file(err, check->model->path);
-    return give(check, severity, err);
+    return report_finding(check, severity, err);
 }
 
 /* --- links: the one rule that is not ours to judge --- */
@@ -134,7 +136,7 @@ static int link_model(struct by_check *check, struct baryon_error *err)
         return -1;
     for (check->rule = 0; rules[check->rule] != &by_rule_links; check->rule++)
         ;
-    give(check, BY_FINDING_ERROR, err);
+    report_finding(check, BY_FINDING_ERROR, err);
     return -1;
 }
 
@@ -156,7 +158,7 @@ static void release_states(void *const *states)
 }
 
 /* A stop is no failure: the caller or the first error wanted it. */
-static int run(struct by_check *check, struct baryon_error *err)
+static int run_check_rules(struct by_check *check, struct baryon_error *err)
 {
     void *states[RULES] = {NULL};
     int result = make_states(check, states, err) || by_check_walk(check, false, err) ||
@@ -178,7 +180,7 @@ int by_model_check(struct baryon_model *model, const struct by_check_options *op
     by_err_clear(&first);
     by_err_clear(&now);
     by_arena_init(&check.arena, 0);
-    int result = run(&check, &now);
+    int result = run_check_rules(&check, &now);
     by_arena_release(&check.arena);
     if (result && now.code == BARYON_ERR_NOMEM)
         first = now;

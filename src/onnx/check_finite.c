@@ -68,8 +68,8 @@ struct specials_found {
     bool first_is_nan;
 };
 
-static void look_at(const uint8_t *bytes, size_t from, size_t to, size_t width,
-                    const struct special *special, struct specials_found *found)
+static void look_for_special(const uint8_t *bytes, size_t from, size_t to, size_t width,
+                             const struct special *special, struct specials_found *found)
 {
     for (size_t i = from; i < to; i++) {
         uint64_t bits = 0;
@@ -95,8 +95,8 @@ static struct specials_found find_specials(struct by_span bytes, size_t width,
     size_t i = 0;
     for (; count - i >= step; i += step)
         if (BIG_ENDIAN_HOST || block_has_some(bytes.data + i * width, width, special))
-            look_at(bytes.data, i, i + step, width, special, &found);
-    look_at(bytes.data, i, count, width, special, &found);
+            look_for_special(bytes.data, i, i + step, width, special, &found);
+    look_for_special(bytes.data, i, count, width, special, &found);
     return found;
 }
 

@@ -127,7 +127,8 @@ static const struct by_function *function_at(const struct call_walk *walk, size_
     return walk->check->model->functions.at[index];
 }
 
-static int prepare(struct call_walk *walk, const struct calls *calls, struct baryon_error *err)
+static int prepare_call_walk(struct call_walk *walk, const struct calls *calls,
+                             struct baryon_error *err)
 {
     struct by_arena *arena = &walk->check->arena;
     size_t count = walk->check->model->functions.count;
@@ -173,7 +174,7 @@ static int report_depth(const struct call_walk *walk, size_t index, struct baryo
     return by_report(walk->check, BY_FINDING_ERROR, &function->msg, err);
 }
 
-static int leave(struct call_walk *walk, size_t index, struct baryon_error *err)
+static int leave_function(struct call_walk *walk, size_t index, struct baryon_error *err)
 {
     unsigned deepest = 0;
     for (size_t i = walk->first[index]; i < walk->first[index + 1]; i++)
@@ -197,7 +198,7 @@ static int walk_calls(struct call_walk *walk, size_t root, struct baryon_error *
     while (walk->depth) {
         size_t index = walk->stack[walk->depth - 1];
         if (walk->next[index] == walk->first[index + 1]) {
-            if (leave(walk, index, err))
+            if (leave_function(walk, index, err))
                 return -1;
             continue;
         }
@@ -216,7 +217,7 @@ static int check_calls(struct by_check *check, struct baryon_error *err)
     struct call_walk walk = {.check = check};
     if (!calls->count)
         return 0;
-    if (prepare(&walk, calls, err))
+    if (prepare_call_walk(&walk, calls, err))
         return -1;
     for (size_t i = 0; i < check->model->functions.count; i++)
         if (walk.state[i] == UNSEEN && walk_calls(&walk, i, err))

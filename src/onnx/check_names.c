@@ -89,7 +89,8 @@ static int check_nested(struct names *names, const struct baryon_node *node,
     return 0;
 }
 
-static int check_nodes(struct names *names, const struct by_ptrs *list, struct baryon_error *err)
+static int check_node_names(struct names *names, const struct by_ptrs *list,
+                            struct baryon_error *err)
 {
     struct by_check *check = names->check;
     for (size_t i = 0; i < list->count; i++) {
@@ -167,7 +168,7 @@ static int check_graph(struct names *names, const struct baryon_graph *graph, co
     if (!graph)
         return 0;
     check->spot = &spot;
-    if (define_inputs(names, graph, err) || check_nodes(names, &graph->node, err) ||
+    if (define_inputs(names, graph, err) || check_node_names(names, &graph->node, err) ||
         check_outputs(names, graph, err))
         return -1;
     check->spot = spot.outer;
@@ -183,7 +184,7 @@ static int check_body(struct names *names, const struct by_function *function,
     for (size_t i = 0; i < function->input.count; i++)
         if (add_once(names, function->input.at[i], err))
             return -1;
-    if (check_nodes(names, &function->node, err))
+    if (check_node_names(names, &function->node, err))
         return -1;
     for (size_t i = 0; i < function->output.count; i++) {
         const char *name = function->output.at[i] ? function->output.at[i] : "";

@@ -1,4 +1,4 @@
-/* What is summed up over all nodes: their names, and those that are quantized. */
+/* Checks the names of nodes and reports those that are quantized already. */
 #include "onnx/check_rule.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Resolves the external data of tensors and checks their files and ranges. */
 #include "onnx/external.h"
 
 #include "base/sha1.h"

@@ -1,3 +1,4 @@
+/* Copies a model without copying its weights. */
 #include "onnx/frame.h"
 
 #include "onnx/external.h"
@@ -51,7 +52,8 @@ static int put_back(void *context, struct baryon_tensor *tensor, struct baryon_e
     return 0;
 }
 
-static int encode(struct by_frame *frame, struct baryon_model *model, struct baryon_error *err)
+static int encode_frame(struct by_frame *frame, struct baryon_model *model,
+                        struct baryon_error *err)
 {
     const uint64_t size = by_wire_measure(&by_schema_model, model);
     if (size > BY_WIRE_BYTES_MAX)
@@ -75,7 +77,7 @@ int by_frame_take(struct by_frame *frame, struct baryon_model *model, struct bar
         return -1;
     int status = by_model_each_tensor(model, take_payload, &taking, err);
     if (status == 0)
-        status = encode(frame, model, err);
+        status = encode_frame(frame, model, err);
     taking.place = 0;
     (void)by_model_each_tensor(model, put_back, &taking, NULL);
     return status;

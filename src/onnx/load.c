@@ -1,3 +1,4 @@
+/* Loads a model from a file or from memory, and frees it. */
 #include "onnx/load.h"
 
 #include "ir/graph.h"
@@ -54,8 +55,8 @@ static int check_size(size_t size, struct baryon_error *err)
     return 0;
 }
 
-static int decode(struct baryon_model *model, const uint8_t *bytes, size_t size,
-                  struct baryon_error *err)
+static int decode_model_bytes(struct baryon_model *model, const uint8_t *bytes, size_t size,
+                              struct baryon_error *err)
 {
     struct by_wire_reader reader = {.arena = &model->arena, .names = &model->names, .base = bytes};
     if (check_size(size, err) || by_sniff_model(bytes, size, err))
@@ -109,7 +110,7 @@ static int load_file(struct baryon_model *model, const char *path,
     if (set_paths(model, path, err))
         return -1;
     struct baryon_error changed;
-    int failed = decode(model, model->file.bytes, model->file.size, err) ||
+    int failed = decode_model_bytes(model, model->file.bytes, model->file.size, err) ||
                  by_model_resolve_external(model, options, err);
     /* A file that was written to meanwhile explains whatever else was found. */
     if (by_mapped_check(&model->file, &changed) || check_in_place(model, &changed)) {
@@ -155,7 +156,8 @@ int by_model_load_bytes(struct baryon_model **out, const void *bytes, size_t siz
     struct baryon_model *model = new_model(arena_limit(size), err);
     if (!model)
         return -1;
-    if ((folder && !(model->folder = by_strdup(folder, err))) || decode(model, bytes, size, err) ||
+    if ((folder && !(model->folder = by_strdup(folder, err))) ||
+        decode_model_bytes(model, bytes, size, err) ||
         by_model_resolve_external(model, options ? options : &defaults, err)) {
         by_model_free(model);
         return -1;

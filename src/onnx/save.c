@@ -1,3 +1,4 @@
+/* Writes a model and its data files, and renames them together. */
 #include "onnx/save.h"
 
 #include "ir/graph.h"

@@ -1,6 +1,8 @@
+/* Moves payloads into data files or back into the model while it is saved. */
 #include "onnx/save_data.h"
 
 #include "onnx/schema.h"
+#include "onnx/shape_constants.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +19,7 @@ struct mover {
     const char *location;
     size_t min;
     struct by_map placed; /* struct placed, by its payload */
+    struct by_shape_constants shapes;
 };
 
 /* A payload in the data file. Tensors that shared one go on sharing it. */
@@ -97,8 +100,8 @@ static void drop_payload(struct baryon_tensor *tensor)
 }
 
 /* Where the payload stands in the data file, after writing it there if it does not yet. */
-static int place(struct mover *mover, struct by_span payload, uint64_t *offset,
-                 struct baryon_error *err)
+static int place_payload(struct mover *mover, struct by_span payload, uint64_t *offset,
+                         struct baryon_error *err)
 {
     const struct placed *before = by_map_get_bytes(&mover->placed, &payload, sizeof payload);
     if (before) {
@@ -129,17 +132,6 @@ static int move_in(void *context, struct baryon_tensor *tensor, struct baryon_er
     return 0;
 }
 
-/*
- * Shapes, axes and the like, which ONNX Runtime's inference of shapes reads and refuses in data
- * files: vectors and scalars of integers, and short ones of floats, as Resize and Range have them.
- */
-static bool may_be_shape(const struct baryon_tensor *tensor, size_t count)
-{
-    const struct by_elem_info *info = by_elem_info(tensor->data_type);
-    const bool integers = info && info->class == BY_CLASS_INT;
-    return tensor->dims.count <= 1 && count <= (integers ? 1024 : 8);
-}
-
 /* The format keeps external data for initializers; runtimes read no others. */
 static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct baryon_error *err)
 {
@@ -152,10 +144,10 @@ static int move_out(struct mover *mover, struct baryon_tensor *tensor, struct ba
         return -1;
     if (size < mover->min && !by_tensor_is_external(tensor))
         return 0;
-    if (may_be_shape(tensor, count))
+    if (by_is_shape_constant(&mover->shapes, tensor))
         return move_in(mover->plan, tensor, err);
     if (by_tensor_bytes(tensor, &mover->plan->scratch, &bytes, err) ||
-        remember(mover->plan, tensor, err) || place(mover, bytes, &offset, err))
+        remember(mover->plan, tensor, err) || place_payload(mover, bytes, &offset, err))
         return -1;
     drop_payload(tensor);
     tensor->external = (struct by_span){0};
@@ -266,8 +258,10 @@ static int make_external(struct by_save_data *plan, const char *path,
                           .writer = writer,
                           .location = kept,
                           .min = options->external_min ? options->external_min : EXTERNAL_MIN};
-    int failed = by_model_each_graph(plan->model, move_out_graph, &mover, err);
+    int failed = by_shape_constants_find(&mover.shapes, plan->model, err) ||
+                 by_model_each_graph(plan->model, move_out_graph, &mover, err);
     by_map_release(&mover.placed);
+    by_shape_constants_release(&mover.shapes);
     return failed ? -1 : by_model_each_tensor(plan->model, move_in_rest, plan, err);
 }
 

@@ -1,3 +1,4 @@
+/* Describes the messages of ONNX as tables for the decoder and encoder. */
 #include "onnx/schema.h"
 
 /*

@@ -297,7 +297,7 @@ static bool is_kind(const struct kind *kind, struct by_span file)
     return !kind->matches || kind->matches(file);
 }
 
-static int refuse(struct baryon_error *err, const char *what, const char *hint)
+static int refuse_file_kind(struct baryon_error *err, const char *what, const char *hint)
 {
     by_fail(err, BARYON_ERR_INPUT, "%s, an ONNX model is needed", what);
     return by_err_hint(err, "%s", hint);
@@ -332,12 +332,12 @@ int by_sniff_model(const uint8_t *bytes, size_t size, struct baryon_error *err)
 {
     const struct by_span file = {bytes, size};
     if (!size)
-        return refuse(err, "an empty file (0 bytes)",
-                      "the download or the export was cut off: get it again");
+        return refuse_file_kind(err, "an empty file (0 bytes)",
+                                "the download or the export was cut off: get it again");
     if (text_begins_with(file, "version https://git-lfs"))
         return refuse_lfs_pointer(file, err);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (is_kind(&kinds[i], file))
-            return refuse(err, kinds[i].what, kinds[i].hint);
+            return refuse_file_kind(err, kinds[i].what, kinds[i].hint);
     return is_text(file) ? refuse_text(file, err) : 0;
 }

@@ -1,3 +1,4 @@
+/* Reads and writes the varints and tags of the protobuf wire format. */
 #include "onnx/wire.h"
 
 size_t by_varint_read(const uint8_t *bytes, size_t size, uint64_t *value)

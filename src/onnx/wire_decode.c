@@ -1,3 +1,4 @@
+/* Decodes protobuf bytes into structs by the tables of the schema. */
 #include "base/str.h"
 #include "onnx/wire_hash.h"
 

@@ -1,3 +1,4 @@
+/* Encodes structs as protobuf and copies the bytes of unchanged messages. */
 #include "onnx/wire_hash.h"
 
 #include "base/str.h"
@@ -180,8 +181,8 @@ uint64_t by_wire_measure(const struct by_schema *schema, void *msg)
     return head->encoded;
 }
 
-static int put(const struct encoder *encoder, const void *bytes, size_t size,
-               struct baryon_error *err)
+static int put_encoded_bytes(const struct encoder *encoder, const void *bytes, size_t size,
+                             struct baryon_error *err)
 {
     return size ? encoder->sink(encoder->context, bytes, size, err) : 0;
 }
@@ -193,7 +194,7 @@ static int put_head(const struct encoder *encoder, const struct by_field *row,
     uint8_t bytes[20];
     size_t size = by_varint_write(bytes, tag_of(row, type));
     size += by_varint_write(bytes + size, value);
-    return put(encoder, bytes, size, err);
+    return put_encoded_bytes(encoder, bytes, size, err);
 }
 
 static int put_delimited(const struct encoder *encoder, const struct by_field *row,
@@ -201,7 +202,7 @@ static int put_delimited(const struct encoder *encoder, const struct by_field *r
 {
     if (put_head(encoder, row, BY_WIRE_BYTES, size, err))
         return -1;
-    return put(encoder, bytes, size, err);
+    return put_encoded_bytes(encoder, bytes, size, err);
 }
 
 static int put_ints(const struct encoder *encoder, const struct by_field *row,
@@ -214,7 +215,7 @@ static int put_ints(const struct encoder *encoder, const struct by_field *row,
         uint8_t bytes[20];
         size_t size = row->packed ? 0 : by_varint_write(bytes, tag_of(row, BY_WIRE_VARINT));
         size += by_varint_write(bytes + size, (uint64_t)list->at[i]);
-        if (put(encoder, bytes, size, err))
+        if (put_encoded_bytes(encoder, bytes, size, err))
             return -1;
     }
     return 0;
@@ -229,7 +230,7 @@ static int put_floats(const struct encoder *encoder, const struct by_field *row,
         uint8_t bytes[14];
         size_t size = by_varint_write(bytes, tag_of(row, BY_WIRE_32));
         memcpy(bytes + size, &list->at[i], 4);
-        if (put(encoder, bytes, size + 4, err))
+        if (put_encoded_bytes(encoder, bytes, size + 4, err))
             return -1;
     }
     return 0;
@@ -325,7 +326,7 @@ static int replay(const struct encoder *encoder, const struct by_schema *schema,
             return -1;
         const struct by_field *row = by_schema_field(schema, field.number);
         if (!row) {
-            if (put(encoder, field.start, (size_t)(field.end - field.start), err))
+            if (put_encoded_bytes(encoder, field.start, (size_t)(field.end - field.start), err))
                 return -1;
             continue;
         }
@@ -344,7 +345,7 @@ int by_wire_encode(const struct by_schema *schema, const void *msg, by_wire_sink
     const struct by_msg *head = msg;
     uint32_t done = 0;
     if (by_wire_unchanged(head))
-        return put(&encoder, head->src, head->src_size, err);
+        return put_encoded_bytes(&encoder, head->src, head->src_size, err);
     if (replay(&encoder, schema, msg, &done, err))
         return -1;
     for (size_t i = 0; i < schema->count; i++)

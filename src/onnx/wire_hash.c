@@ -1,3 +1,4 @@
+/* Hashes the content of a message to find out whether it has changed. */
 #include "onnx/wire_hash.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Attributes of nodes: absent ones keep their default, those of another type are errors. */
+/* Reads the attributes of a node; absent ones keep their default, other types are errors. */
 #include "ops/op.h"
 
 #include <math.h>

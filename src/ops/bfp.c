@@ -54,8 +54,8 @@ static int choose_micro(struct by_op_blocks *blocks, const struct asked *asked,
     return 0;
 }
 
-static int prepare(void *kernel, const struct by_ort *ort, const OrtKernelInfo *info,
-                   struct baryon_error *err)
+static int prepare_bfp(void *kernel, const struct by_ort *ort, const OrtKernelInfo *info,
+                       struct baryon_error *err)
 {
     struct by_op_blocks *blocks = kernel;
     struct asked asked = {.method = "to_bfp", .bits = 16, .sub = 2, .shifts = 1};
@@ -80,6 +80,6 @@ const struct by_op_row by_op_bfp = {
     .keeps_shape = true,
     .in_place = true,
     .kernel_size = sizeof(struct by_op_blocks),
-    .prepare = prepare,
+    .prepare = prepare_bfp,
     .compute = by_op_blocks_compute,
 };

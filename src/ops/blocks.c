@@ -1,3 +1,4 @@
+/* Reads the attributes of block operators and rounds their inputs. */
 #include "ops/blocks.h"
 
 #include "base/half.h"
@@ -39,7 +40,8 @@ struct halves {
     float *floats;
 };
 
-static int widen(void *context, size_t begin, size_t end, unsigned worker, struct baryon_error *err)
+static int widen_halves(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
 {
     const struct halves *work = context;
     (void)worker, (void)err;
@@ -63,7 +65,7 @@ static int round_halves(const struct by_op_blocks *blocks, const struct by_op_te
     if (!floats)
         return -1;
     struct halves before = {in->data, floats}, after = {to, floats};
-    const int failed = by_team_for(call->team, in->count, GRAIN, widen, &before, err) ||
+    const int failed = by_team_for(call->team, in->count, GRAIN, widen_halves, &before, err) ||
                        round_floats(blocks, in, call, floats, floats, err) ||
                        by_team_for(call->team, in->count, GRAIN, narrow, &after, err);
     by_free(floats);

@@ -1,3 +1,4 @@
+/* Sums products of 16-bit integers, with AVX2, SSE2 or plain C. */
 #include "ops/dot.h"
 
 #include <string.h>

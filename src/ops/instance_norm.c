@@ -28,8 +28,8 @@ struct plane {
     float mean, inverse, scale, bias;
 };
 
-static int prepare(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
-                   struct baryon_error *err)
+static int prepare_instance_norm(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
+                                 struct baryon_error *err)
 {
     struct kernel *kernel = data;
     kernel->epsilon = 1e-5f;
@@ -120,7 +120,7 @@ static int check_channels(const struct by_op_tensor *tensor, const char *what, s
                    what, tensor->count, channels);
 }
 
-static int lay_out(struct work *work, struct baryon_error *err)
+static int lay_out_instance_norm(struct work *work, struct baryon_error *err)
 {
     if (work->in.rank < 2)
         return by_fail(err, BARYON_ERR_INPUT,
@@ -139,7 +139,7 @@ static int compute(const void *kernel, const struct by_op_call *call, struct bar
 {
     struct work work = {.kernel = kernel};
     if (by_op_input(call, 0, &work.in, err) || by_op_input(call, 1, &work.scale, err) ||
-        by_op_input(call, 2, &work.bias, err) || lay_out(&work, err))
+        by_op_input(call, 2, &work.bias, err) || lay_out_instance_norm(&work, err))
         return -1;
     work.out = work.in;
     if (by_op_output(call, &work.out, err))
@@ -160,6 +160,6 @@ const struct by_op_row by_op_instance_norm = {
     .output_type = FLOAT,
     .keeps_shape = true,
     .kernel_size = sizeof(struct kernel),
-    .prepare = prepare,
+    .prepare = prepare_instance_norm,
     .compute = compute,
 };

@@ -35,8 +35,8 @@ struct work {
     double *zeros;
 };
 
-static int prepare(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
-                   struct baryon_error *err)
+static int prepare_linear(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
+                          struct baryon_error *err)
 {
     struct kernel *kernel = data;
     return by_op_int(ort, info, "axis", -BY_RANK_MAX, BY_RANK_MAX - 1, &kernel->axis, err);
@@ -75,7 +75,7 @@ static int check_size(const struct by_op_tensor *tensor, const char *what, int64
 }
 
 /* Scales and zero points are one or as many as channels. */
-static int lay_out(struct work *work, int64_t axis, struct baryon_error *err)
+static int lay_out_linear(struct work *work, int64_t axis, struct baryon_error *err)
 {
     const struct by_op_tensor *in = &work->in;
     const int64_t rank = (int64_t)in->rank;
@@ -141,7 +141,7 @@ static int open_work(struct work *work, const struct kernel *kernel, const struc
     work->zeros = NULL;
     if (by_op_input(call, 0, &work->in, err) || by_op_input(call, 1, &work->scale, err) ||
         by_op_input(call, 2, &work->zero, err) || find_type(work, err) ||
-        lay_out(work, kernel->axis, err))
+        lay_out_linear(work, kernel->axis, err))
         return -1;
     work->out = work->in;
     return by_op_output(call, &work->out, err) || read_zeros(work, err) ? -1 : 0;
@@ -224,8 +224,8 @@ static int from_halves(void *context, size_t begin, size_t end, unsigned worker,
 
 /* --- The operators --- */
 
-static int run(const void *kernel, const struct by_op_call *call, by_piece_fn *piece,
-               by_piece_fn *halves, struct baryon_error *err)
+static int run_linear(const void *kernel, const struct by_op_call *call, by_piece_fn *piece,
+                      by_piece_fn *halves, struct baryon_error *err)
 {
     struct work work;
     const int failed = open_work(&work, kernel, call, err) ||
@@ -235,14 +235,15 @@ static int run(const void *kernel, const struct by_op_call *call, by_piece_fn *p
     return failed ? -1 : 0;
 }
 
-static int quantize(const void *kernel, const struct by_op_call *call, struct baryon_error *err)
+static int quantize_linear_op(const void *kernel, const struct by_op_call *call,
+                              struct baryon_error *err)
 {
-    return run(kernel, call, quantize_piece, to_halves, err);
+    return run_linear(kernel, call, quantize_piece, to_halves, err);
 }
 
 static int dequantize(const void *kernel, const struct by_op_call *call, struct baryon_error *err)
 {
-    return run(kernel, call, dequantize_piece, from_halves, err);
+    return run_linear(kernel, call, dequantize_piece, from_halves, err);
 }
 
 #define FLOAT ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
@@ -256,8 +257,8 @@ const struct by_op_row by_op_quantize = {
     .output_type = ANY,
     .keeps_shape = true,
     .kernel_size = sizeof(struct kernel),
-    .prepare = prepare,
-    .compute = quantize,
+    .prepare = prepare_linear,
+    .compute = quantize_linear_op,
 };
 
 const struct by_op_row by_op_dequantize = {
@@ -268,6 +269,6 @@ const struct by_op_row by_op_dequantize = {
     .output_type = FLOAT,
     .keeps_shape = true,
     .kernel_size = sizeof(struct kernel),
-    .prepare = prepare,
+    .prepare = prepare_linear,
     .compute = dequantize,
 };

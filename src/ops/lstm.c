@@ -58,8 +58,8 @@ static int read_form(const struct by_ort *ort, const OrtKernelInfo *info, struct
     return kernel->hidden ? 0 : by_fail(err, BARYON_ERR_INPUT, "attribute hidden_size is missing");
 }
 
-static int prepare(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
-                   struct baryon_error *err)
+static int prepare_lstm(void *data, const struct by_ort *ort, const OrtKernelInfo *info,
+                        struct baryon_error *err)
 {
     struct kernel *kernel = data;
     struct by_lstm_scales *scales = &kernel->scales;
@@ -89,7 +89,7 @@ static int check_dims(const struct by_op_tensor *tensor, const char *what, int64
                    (long long)rows, (long long)columns);
 }
 
-static int lay_out(struct work *work, struct baryon_error *err)
+static int lay_out_lstm(struct work *work, struct baryon_error *err)
 {
     const struct by_op_tensor *x = &work->in[0];
     const int64_t hidden = work->kernel->hidden;
@@ -160,8 +160,8 @@ static int do_directions(void *context, size_t begin, size_t end, unsigned worke
     return 0;
 }
 
-static int run(struct work *work, const struct by_op_call *call, struct by_arena *arena,
-               struct baryon_error *err)
+static int run_lstm(struct work *work, const struct by_op_call *call, struct by_arena *arena,
+                    struct baryon_error *err)
 {
     const struct by_lstm_scales *scales = &work->kernel->scales;
     const struct by_lstm_scale *own[INPUTS] = {&scales->x, &scales->w, &scales->r, &scales->b};
@@ -187,7 +187,7 @@ static int compute(const void *kernel, const struct by_op_call *call, struct bar
     for (size_t i = 0; i < INPUTS; i++)
         if (by_op_input(call, i, &work.in[i], err))
             return -1;
-    if (lay_out(&work, err) ||
+    if (lay_out_lstm(&work, err) ||
         by_lstm_factors(&work.kernel->scales, &work.sizes, &work.factors, err))
         return -1;
     work.out = (struct by_op_tensor){
@@ -195,7 +195,7 @@ static int compute(const void *kernel, const struct by_op_call *call, struct bar
     if (by_op_output(call, &work.out, err))
         return -1;
     by_arena_init(&arena, 0);
-    const int failed = run(&work, call, &arena, err);
+    const int failed = run_lstm(&work, call, &arena, err);
     by_arena_release(&arena);
     return failed;
 }
@@ -209,6 +209,6 @@ const struct by_op_row by_op_lstm = {
     .input_types = {FLOAT, FLOAT, FLOAT, FLOAT},
     .output_type = FLOAT,
     .kernel_size = sizeof(struct kernel),
-    .prepare = prepare,
+    .prepare = prepare_lstm,
     .compute = compute,
 };

@@ -1,3 +1,4 @@
+/* Computes the integer factors and shifts that replace the scales of a quantized LSTM. */
 #include "ops/lstm.h"
 
 #include <math.h>

@@ -13,8 +13,8 @@ static const struct element_row {
     {"fp6_e2m3", &by_dtype_mxfp6_e2m3}, {"fp4_e2m1", &by_dtype_mxfp4_e2m1},
 };
 
-static int prepare(void *kernel, const struct by_ort *ort, const OrtKernelInfo *info,
-                   struct baryon_error *err)
+static int prepare_mx(void *kernel, const struct by_ort *ort, const OrtKernelInfo *info,
+                      struct baryon_error *err)
 {
     struct by_op_blocks *blocks = kernel;
     char name[32] = "int8", quoted[BY_QUOTE_MAX];
@@ -42,6 +42,6 @@ const struct by_op_row by_op_mx = {
     .keeps_shape = true,
     .in_place = true,
     .kernel_size = sizeof(struct by_op_blocks),
-    .prepare = prepare,
+    .prepare = prepare_mx,
     .compute = by_op_blocks_compute,
 };

@@ -1,4 +1,4 @@
-/* Rows as the runtime takes them, and errors as it takes them. */
+/* Registers a custom operator with ONNX Runtime and translates its errors. */
 #include "ops/op.h"
 
 #include "engine/op_shape.h"

@@ -1,4 +1,4 @@
-/* What ONNX Runtime calls when it loads the library. */
+/* Registers all custom operators when ONNX Runtime loads the library. */
 #include "ops/op.h"
 
 #include <pthread.h>

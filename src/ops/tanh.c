@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool always(void)
+static bool tanh_plain_supported(void)
 {
     return true;
 }
@@ -19,7 +19,7 @@ static void one_by_one(float *values, size_t count)
 
 const struct by_tanh_path *const *by_tanh_paths(size_t *count)
 {
-    static const struct by_tanh_path plain = {"plain", always, one_by_one};
+    static const struct by_tanh_path plain = {"plain", tanh_plain_supported, one_by_one};
     static const struct by_tanh_path *const paths[] = {
 #if defined(__x86_64__)
         &by_tanh_avx512,

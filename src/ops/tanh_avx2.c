@@ -1,3 +1,4 @@
+/* Computes tanh with AVX2. */
 #include "ops/tanh_path.h"
 
 #if defined(__x86_64__)
@@ -6,11 +7,11 @@
 #define TARGET __attribute__((target("avx2")))
 #include "ops/tanh_kernel.h"
 
-static bool supported(void)
+static bool tanh_avx2_supported(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_tanh_path by_tanh_avx2 = {"avx2", supported, tanh_all};
+const struct by_tanh_path by_tanh_avx2 = {"avx2", tanh_avx2_supported, tanh_all};
 
 #endif

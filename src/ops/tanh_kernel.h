@@ -32,7 +32,7 @@ typedef int32_t words __attribute__((vector_size(LANES * 4)));
 #define ENOUGH 10.0f
 
 /* Lanes of mask are all ones or all zeros. */
-TARGET static inline floats choose(words mask, floats yes, floats no)
+TARGET static inline floats choose_floats(words mask, floats yes, floats no)
 {
     return (floats)(((words)yes & mask) | ((words)no & ~mask));
 }
@@ -72,20 +72,21 @@ TARGET static inline floats expm1_of(floats a)
     const floats below = (1.0f - (e - r)) * power - 1.0f;
     const floats above = ((1.0f - inverse) - (e - r)) * power;
     const floats far = ((r - (e + inverse)) + 1.0f) * power;
-    const floats negative = choose(k == 0, at_zero, choose(k == -1, at_one_less, below));
-    return choose(k <= 0, negative, choose(k < 23, above, far));
+    const floats negative =
+        choose_floats(k == 0, at_zero, choose_floats(k == -1, at_one_less, below));
+    return choose_floats(k <= 0, negative, choose_floats(k < 23, above, far));
 }
 
 TARGET static inline floats tanh_of(floats x)
 {
     const words sign = (words)x & SIGN, bits = (words)x & ~SIGN;
     const floats size = (floats)bits;
-    const floats within = choose(size < ENOUGH, size, ENOUGH + (floats){0});
+    const floats within = choose_floats(size < ENOUGH, size, ENOUGH + (floats){0});
     const words small = within < 1.0f;
-    const floats t = expm1_of(choose(small, -2.0f * within, 2.0f * within));
-    const floats share = choose(small, -t, 2.0f + (floats){0}) / (t + 2.0f);
-    const words result = (words)choose(small, share, 1.0f - share) | sign;
-    return choose(bits > INFINITE, (floats)((words)x | QUIET), (floats)result);
+    const floats t = expm1_of(choose_floats(small, -2.0f * within, 2.0f * within));
+    const floats share = choose_floats(small, -t, 2.0f + (floats){0}) / (t + 2.0f);
+    const words result = (words)choose_floats(small, share, 1.0f - share) | sign;
+    return choose_floats(bits > INFINITE, (floats)((words)x | QUIET), (floats)result);
 }
 
 TARGET static void tanh_all(float *values, size_t count)

@@ -1,13 +1,13 @@
-/* With the compiler's own vectors of 16 bytes: NEON, SSE2 and whatever else it knows. */
+/* Computes tanh with the compiler's vectors (NEON, SSE2 and others). */
 #include "ops/tanh_path.h"
 
 #define LANES 4
 #define TARGET
 #include "ops/tanh_kernel.h"
 
-static bool always(void)
+static bool tanh_vector_supported(void)
 {
     return true;
 }
 
-const struct by_tanh_path by_tanh_vector = {"vector", always, tanh_all};
+const struct by_tanh_path by_tanh_vector = {"vector", tanh_vector_supported, tanh_all};

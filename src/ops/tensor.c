@@ -1,4 +1,4 @@
-/* Tensors of a node. */
+/* Reads the input and output tensors of a custom operator's node. */
 #include "ops/op.h"
 
 #define READ "read an input"

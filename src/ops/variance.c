@@ -1,3 +1,4 @@
+/* Computes c - a * b as hardware does that multiplies in bf16 and adds in 24 bits. */
 #include "ops/variance.h"
 
 #include "ops/bf16.h"

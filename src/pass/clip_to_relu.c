@@ -50,7 +50,7 @@ const struct by_pass by_pass_open_clip_to_relu = {
     .run = run_open,
 };
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_clip(struct by_matcher *match, struct baryon_node *node)
 {
     double low, high;
     if (!is_clip(node) || !find_bounds(match, node, &low, &high) ||
@@ -59,9 +59,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return become_relu(match, node);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_clip_to_relu(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_main(context, visit, err);
+    return by_match_main(context, visit_clip, err);
 }
 
 const struct by_pass by_pass_clip_to_relu = {
@@ -71,5 +71,5 @@ const struct by_pass by_pass_clip_to_relu = {
     .fallback = BY_PASS_OFF,
     .simulates = true,
     .shapes = true,
-    .run = run,
+    .run = run_clip_to_relu,
 };

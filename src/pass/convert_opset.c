@@ -56,8 +56,8 @@ static int check_range(const struct conversion *c, struct baryon_error *err)
     return 0;
 }
 
-static int convert(struct by_pass_context *context, const struct conversion *c,
-                   struct baryon_error *err)
+static int convert_nodes(struct by_pass_context *context, const struct conversion *c,
+                         struct baryon_error *err)
 {
     struct baryon_node **nodes;
     size_t count;
@@ -70,12 +70,12 @@ static int convert(struct by_pass_context *context, const struct conversion *c,
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_convert_opset(struct by_pass_context *context, struct baryon_error *err)
 {
     const struct conversion c = {context, by_model_opset(context->model, ""), context->opset};
     if (!c.to || c.to == c.from || !c.from)
         return 0;
-    if (check_range(&c, err) || convert(context, &c, err))
+    if (check_range(&c, err) || convert_nodes(context, &c, err))
         return -1;
     context->changes++;
     return by_model_set_opset(context->model, "", c.to, err);
@@ -87,5 +87,5 @@ const struct by_pass by_pass_convert_opset = {
     .help = "The model is brought to the version of ONNX's operators that is asked for, if any",
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_convert_opset,
 };

@@ -1,3 +1,4 @@
+/* Recognizes and inserts the factors that simulate the arithmetic of DPUs. */
 #include "pass/dpu.h"
 
 #include "pass/make.h"

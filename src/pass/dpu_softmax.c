@@ -30,9 +30,9 @@ static struct baryon_value *constant(const struct chain *chain, const char *suff
                                NULL, 0, &number, chain->match->err);
 }
 
-static struct baryon_value *apply(const struct chain *chain, const char *op_type,
-                                  const char *suffix, struct baryon_value *one,
-                                  struct baryon_value *other)
+static struct baryon_value *make_binary_step(const struct chain *chain, const char *op_type,
+                                             const char *suffix, struct baryon_value *one,
+                                             struct baryon_value *other)
 {
     char stem[BY_STEM_MAX];
     struct baryon_value *inputs[2] = {one, other};
@@ -48,13 +48,13 @@ static struct baryon_value *binary(const struct chain *chain, const char *op_typ
                                    const char *suffix, struct baryon_value *one,
                                    struct baryon_value *other)
 {
-    return one && other ? apply(chain, op_type, suffix, one, other) : NULL;
+    return one && other ? make_binary_step(chain, op_type, suffix, one, other) : NULL;
 }
 
 static struct baryon_value *cast(const struct chain *chain, const char *suffix,
                                  struct baryon_value *value, int64_t elem)
 {
-    struct baryon_value *made = apply(chain, "Cast", suffix, value, NULL);
+    struct baryon_value *made = make_binary_step(chain, "Cast", suffix, value, NULL);
     if (!made || by_node_set_int(made->producer, "to", elem, chain->match->err))
         return NULL;
     return made;
@@ -80,7 +80,7 @@ static struct baryon_value *exponential(const struct chain *chain, struct baryon
     struct baryon_value *x = rounded(chain, input);
     struct baryon_value *scaled = rounded(
         chain, binary(chain, "Mul", "/dpu/scaled", x, constant(chain, "/dpu/log2e", LOG2_E)));
-    struct baryon_value *k = apply(chain, "Floor", "/dpu/floor", scaled, NULL);
+    struct baryon_value *k = make_binary_step(chain, "Floor", "/dpu/floor", scaled, NULL);
     struct baryon_value *whole =
         rounded(chain, binary(chain, "Mul", "/dpu/whole", k, constant(chain, "/dpu/ln2", LN_2)));
     struct baryon_value *r = rounded(chain, binary(chain, "Sub", "/dpu/rest", x, whole));
@@ -102,7 +102,7 @@ static struct baryon_value *sum_over(const struct chain *chain, struct baryon_va
     return rounded(chain, binary(chain, "ReduceSum", "/dpu/total", value, axes));
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_softmax(struct by_matcher *match, struct baryon_node *node)
 {
     struct baryon_value *input = by_node_in(node, 0), *output = by_node_out(node, 0);
     if (!by_match_plain(node, "Softmax") || !by_match_is_float(input) || by_value_is_kept(output))
@@ -117,11 +117,11 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return by_pass_replace(node, share->producer, match->err);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_dpu_softmax(struct by_pass_context *context, struct baryon_error *err)
 {
     if (by_model_opset(context->model, "") < OPSET)
         return 0;
-    return by_match_main(context, visit, err);
+    return by_match_main(context, visit_softmax, err);
 }
 
 const struct by_pass by_pass_softmax_dpu = {
@@ -130,5 +130,5 @@ const struct by_pass by_pass_softmax_dpu = {
     .help = "Softmax is taken apart into the bfloat16 arithmetic of hardware, from opset 13 on",
     .fallback = BY_PASS_OFF,
     .shapes = true,
-    .run = run,
+    .run = run_dpu_softmax,
 };

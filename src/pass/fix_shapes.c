@@ -195,8 +195,8 @@ static int check_kept(const struct wish *wish, struct baryon_error *err)
     return 0;
 }
 
-static int apply(struct by_pass_context *context, const struct wish *wishes, size_t count,
-                 struct baryon_error *err)
+static int apply_wishes(struct by_pass_context *context, const struct wish *wishes, size_t count,
+                        struct baryon_error *err)
 {
     struct by_map symbols;
     int failed = 0;
@@ -217,7 +217,7 @@ static int apply(struct by_pass_context *context, const struct wish *wishes, siz
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fix_shapes(struct by_pass_context *context, struct baryon_error *err)
 {
     if (!context->fix_shapes || !*context->fix_shapes)
         return 0;
@@ -232,7 +232,7 @@ static int run(struct by_pass_context *context, struct baryon_error *err)
         if (item[strspn(item, " ")])
             failed = read_wish(context, item + strspn(item, " "), &wishes[count++], err);
     if (!failed)
-        failed = apply(context, wishes, count, err);
+        failed = apply_wishes(context, wishes, count, err);
     by_free(wishes);
     by_free(copy);
     return failed;
@@ -244,5 +244,5 @@ const struct by_pass by_pass_fix_shapes = {
     .help = "Inputs and outputs get the sizes that are given",
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_fix_shapes,
 };

@@ -155,7 +155,8 @@ static int fold_forth(struct by_pass_context *context, struct baryon_node *node,
     return by_graph_remove_node(node, err);
 }
 
-static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int fold_batch_norm(struct by_pass_context *context, struct baryon_node *node,
+                           struct baryon_error *err)
 {
     struct by_arena scratch;
     bool done = false;
@@ -170,9 +171,9 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_batch_norm(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, fold, err);
+    return by_pass_each_node(context, fold_batch_norm, err);
 }
 
 const struct by_pass by_pass_fold_batch_norm = {
@@ -183,5 +184,5 @@ const struct by_pass by_pass_fold_batch_norm = {
     .exact = true,
     .again = true,
     .shapes = true,
-    .run = run,
+    .run = run_fold_batch_norm,
 };

@@ -15,10 +15,10 @@ static bool joins_channels(const struct baryon_node *concat)
 }
 
 /* All of them, or *fits is false. */
-static int prepare(const struct by_pass_context *context, const struct baryon_node *concat,
-                   const double *scale, const double *shift, size_t channels,
-                   struct by_arena *scratch, struct part *parts, bool *fits,
-                   struct baryon_error *err)
+static int prepare_concat_parts(const struct by_pass_context *context,
+                                const struct baryon_node *concat, const double *scale,
+                                const double *shift, size_t channels, struct by_arena *scratch,
+                                struct part *parts, bool *fits, struct baryon_error *err)
 {
     size_t at = 0;
     *fits = false;
@@ -48,7 +48,8 @@ static int fold_with(struct by_pass_context *context, struct baryon_node *node,
     struct part *parts = by_arena_alloc(scratch, concat->input.count, sizeof *parts, err);
     if (!parts || by_batch_norm(node, BY_BN_EPSILON, scratch, &scale, &shift, &channels, &is, err))
         return -1;
-    if (is && prepare(context, concat, scale, shift, channels, scratch, parts, &fits, err))
+    if (is &&
+        prepare_concat_parts(context, concat, scale, shift, channels, scratch, parts, &fits, err))
         return -1;
     if (!fits)
         return 0;
@@ -59,7 +60,8 @@ static int fold_with(struct by_pass_context *context, struct baryon_node *node,
     return by_pass_take_over(concat, node, err);
 }
 
-static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int fold_batch_norm_of_concat(struct by_pass_context *context, struct baryon_node *node,
+                                     struct baryon_error *err)
 {
     struct by_arena scratch;
     struct baryon_node *concat = by_pass_only_producer(node, 0);
@@ -73,9 +75,9 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_batch_norm_concat(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, fold, err);
+    return by_pass_each_node(context, fold_batch_norm_of_concat, err);
 }
 
 const struct by_pass by_pass_fold_batch_norm_concat = {
@@ -85,5 +87,5 @@ const struct by_pass by_pass_fold_batch_norm_concat = {
     .exact = true,
     .again = true,
     .shapes = true,
-    .run = run,
+    .run = run_fold_batch_norm_concat,
 };

@@ -91,7 +91,7 @@ static bool reads_constants(const struct folding *f, const struct baryon_node *n
 /* Sums of what is shared count twice, but must not run away. */
 #define SOURCE_MAX (1ull << 50)
 
-static void judge(struct folding *f, const struct baryon_node *node)
+static void judge_foldable(struct folding *f, const struct baryon_node *node)
 {
     uint64_t source, bytes, total = 0;
     if (is_left_alone(f->context, node) || !reads_constants(f, node, &source))
@@ -122,20 +122,20 @@ static bool is_read_elsewhere(const struct folding *f, const struct baryon_value
     return false;
 }
 
-static bool is_wanted(const struct folding *f, const struct baryon_value *value)
+static bool is_wanted_outside(const struct folding *f, const struct baryon_value *value)
 {
     return value && is_read_elsewhere(f, value) && !value->output_count && !by_value_is_kept(value);
 }
 
-static int choose(struct folding *f, struct baryon_error *err)
+static int choose_folded_values(struct folding *f, struct baryon_error *err)
 {
     struct baryon_graph *graph = f->graph;
     for (size_t i = 0; i < graph->node.count; i++)
-        judge(f, graph->node.at[i]);
+        judge_foldable(f, graph->node.at[i]);
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
         for (size_t k = 0; f->foldable[i] && k < node->output.count; k++) {
-            if (!is_wanted(f, node->outs[k]))
+            if (!is_wanted_outside(f, node->outs[k]))
                 continue;
             if (by_list_reserve(&f->arena, &f->list, 1, sizeof *f->list.at, err))
                 return -1;
@@ -147,8 +147,8 @@ static int choose(struct folding *f, struct baryon_error *err)
 
 /* --- what becomes of them --- */
 
-static int put(struct by_pass_context *context, const struct by_folded *folded,
-               struct baryon_error *err)
+static int put_folded_constant(struct by_pass_context *context, const struct by_folded *folded,
+                               struct baryon_error *err)
 {
     if (!folded->tensor)
         return 0;
@@ -162,7 +162,7 @@ static int put_all(struct by_pass_context *context, const struct by_folded *valu
                    struct baryon_error *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (put(context, &values[i], err))
+        if (put_folded_constant(context, &values[i], err))
             return -1;
     return 0;
 }
@@ -196,14 +196,14 @@ static int fold_graph(void *context, struct baryon_graph *graph, unsigned depth,
     by_arena_init(&f.arena, 0);
     f.foldable = by_alloc_zero(graph->node.count, sizeof *f.foldable, err);
     f.source = by_alloc_zero(graph->node.count, sizeof *f.source, err);
-    int failed = !f.foldable || !f.source || choose(&f, err) || evaluate(&f, err);
+    int failed = !f.foldable || !f.source || choose_folded_values(&f, err) || evaluate(&f, err);
     by_free(f.foldable);
     by_free(f.source);
     by_arena_release(&f.arena);
     return failed ? -1 : 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_constants(struct by_pass_context *context, struct baryon_error *err)
 {
     return by_model_each_graph(context->model, fold_graph, context, err);
 }
@@ -215,5 +215,5 @@ const struct by_pass by_pass_fold_constants = {
     .exact = true,
     .again = true,
     .shapes = true,
-    .run = run,
+    .run = run_fold_constants,
 };

@@ -9,7 +9,7 @@
 
 #define STEPS_MAX 16
 
-static bool hands_on(const struct by_pass_context *context, const struct baryon_node *node)
+static bool hands_on_factor(const struct by_pass_context *context, const struct baryon_node *node)
 {
     return by_pass_is(context, node, "Reshape") || by_pass_is(context, node, "Transpose") ||
            by_pass_is(context, node, "Squeeze") || by_pass_is(context, node, "Unsqueeze");
@@ -29,7 +29,7 @@ static bool find_layer(const struct by_pass_context *context, const struct baryo
         if (by_pass_is(context, node, "MatMul") && product)
             return find_layer(context, node, 0, false, layer) ||
                    find_layer(context, node, 1, false, layer);
-        if (!hands_on(context, node))
+        if (!hands_on_factor(context, node))
             return false;
         reader = node;
         slot = 0;
@@ -75,7 +75,8 @@ static int scale_layer(struct by_pass_layer *layer, double factor, bool *fits,
     return failed ? -1 : 0;
 }
 
-static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int fold_div_matmul(struct by_pass_context *context, struct baryon_node *node,
+                           struct baryon_error *err)
 {
     struct baryon_node *product;
     struct by_pass_layer layer;
@@ -99,9 +100,9 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
     return by_pass_take_over(product, node, err);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_div_matmul(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, fold, err);
+    return by_pass_each_node(context, fold_div_matmul, err);
 }
 
 const struct by_pass by_pass_fold_div_matmul = {
@@ -111,5 +112,5 @@ const struct by_pass by_pass_fold_div_matmul = {
     .fallback = BY_PASS_OFF,
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_fold_div_matmul,
 };

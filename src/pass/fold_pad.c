@@ -145,7 +145,8 @@ static int fold_into(struct baryon_node *pad, struct baryon_node *reader,
     return by_graph_remove_node(pad, err);
 }
 
-static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int fold_pad(struct by_pass_context *context, struct baryon_node *node,
+                    struct baryon_error *err)
 {
     struct baryon_value *out = by_pass_sole_output(node);
     struct baryon_node *reader = out ? by_pass_only_reader(out) : NULL;
@@ -164,9 +165,9 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_pad(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, fold, err);
+    return by_pass_each_node(context, fold_pad, err);
 }
 
 const struct by_pass by_pass_fold_pad = {
@@ -174,5 +175,5 @@ const struct by_pass by_pass_fold_pad = {
     .help = "A Pad becomes padding of the Conv or pool behind it",
     .exact = true,
     .again = true,
-    .run = run,
+    .run = run_fold_pad,
 };

@@ -107,7 +107,7 @@ static bool find_sizes(struct by_matcher *match, const struct baryon_node *conca
     return sizes->folds && open <= 1;
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_reshape(struct by_matcher *match, struct baryon_node *node)
 {
     char stem[BY_STEM_MAX];
     struct sizes sizes = {.data = by_node_in(node, 0)};
@@ -125,9 +125,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return by_make_drop(match, old);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_reshape(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_reshape, err);
 }
 
 const struct by_pass by_pass_fold_reshape = {
@@ -136,5 +136,5 @@ const struct by_pass by_pass_fold_reshape = {
     .exact = true,
     .shapes = true,
     .again = true,
-    .run = run,
+    .run = run_fold_reshape,
 };

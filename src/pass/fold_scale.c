@@ -89,7 +89,8 @@ static bool is_elementwise(const struct by_pass_context *context, const struct b
             by_pass_is(context, node, "Mul") || by_pass_is(context, node, "Div"));
 }
 
-static int fold(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int fold_scale(struct by_pass_context *context, struct baryon_node *node,
+                      struct baryon_error *err)
 {
     if (!is_elementwise(context, node))
         return 0;
@@ -109,9 +110,9 @@ static int fold(struct by_pass_context *context, struct baryon_node *node, struc
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_scale(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, fold, err);
+    return by_pass_each_node(context, fold_scale, err);
 }
 
 const struct by_pass by_pass_fold_scale = {
@@ -120,5 +121,5 @@ const struct by_pass by_pass_fold_scale = {
             "ConvTranspose or Gemm before",
     .exact = true,
     .again = true,
-    .run = run,
+    .run = run_fold_scale,
 };

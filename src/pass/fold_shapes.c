@@ -41,7 +41,8 @@ static struct baryon_tensor *tensor_of(struct baryon_model *model, const struct 
     return by_tensor_new(model, "", BY_ELEM_BOOL, dims, rank, flags, count, err);
 }
 
-static bool is_wanted(const struct by_pass_context *context, const struct baryon_value *value)
+static bool is_wanted_integer(const struct by_pass_context *context,
+                              const struct baryon_value *value)
 {
     return (value->elem == BY_ELEM_INT64 || value->elem == BY_ELEM_INT32 ||
             value->elem == BY_ELEM_BOOL) &&
@@ -50,11 +51,11 @@ static bool is_wanted(const struct by_pass_context *context, const struct baryon
            !by_pass_is_excluded(context, value->producer);
 }
 
-static int find(void *context, struct baryon_value *value, const int64_t *items, size_t count,
-                struct baryon_error *err)
+static int find_known_shape(void *context, struct baryon_value *value, const int64_t *items,
+                            size_t count, struct baryon_error *err)
 {
     struct finding *finding = context;
-    if (count > 64 || !is_wanted(finding->context, value))
+    if (count > 64 || !is_wanted_integer(finding->context, value))
         return 0;
     if (by_list_reserve(&finding->arena, &finding->list, 1, sizeof *finding->list.at, err))
         return -1;
@@ -65,8 +66,8 @@ static int find(void *context, struct baryon_value *value, const int64_t *items,
     return 0;
 }
 
-static int fold(struct by_pass_context *context, const struct known *known,
-                struct baryon_error *err)
+static int fold_known_value(struct by_pass_context *context, const struct known *known,
+                            struct baryon_error *err)
 {
     if (by_pass_become_constant(known->value, known->tensor, err))
         return -1;
@@ -74,13 +75,13 @@ static int fold(struct by_pass_context *context, const struct known *known,
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fold_shapes(struct by_pass_context *context, struct baryon_error *err)
 {
     struct finding finding = {.context = context};
     by_arena_init(&finding.arena, 0);
-    int failed = by_model_infer_known(context->model, find, &finding, err);
+    int failed = by_model_infer_known(context->model, find_known_shape, &finding, err);
     for (size_t i = 0; i < finding.list.count && !failed; i++)
-        failed = fold(context, &finding.list.at[i], err);
+        failed = fold_known_value(context, &finding.list.at[i], err);
     by_arena_release(&finding.arena);
     return failed ? -1 : 0;
 }
@@ -91,5 +92,5 @@ const struct by_pass by_pass_fold_shapes = {
             "them",
     .exact = true,
     .again = true,
-    .run = run,
+    .run = run_fold_shapes,
 };

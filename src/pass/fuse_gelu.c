@@ -209,7 +209,7 @@ static bool keeps_rank(const struct gelu *gelu)
     return rank >= 0 && rank == by_pass_rank(by_node_out(gelu->end, 0));
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_erf_or_tanh(struct by_matcher *match, struct baryon_node *node)
 {
     struct gelu gelu = {0};
     const bool tanh = by_node_is(node, "Tanh");
@@ -228,11 +228,11 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return tanh ? by_node_set_text(gelu.end, "approximate", "tanh", match->err) : 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fuse_gelu(struct by_pass_context *context, struct baryon_error *err)
 {
     if (by_model_opset(context->model, "") < OPSET)
         return 0;
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_erf_or_tanh, err);
 }
 
 const struct by_pass by_pass_fuse_gelu = {
@@ -241,5 +241,5 @@ const struct by_pass by_pass_fuse_gelu = {
     .help = "x times the normal distribution, by erf or tanh, becomes Gelu, from opset 20 on",
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_fuse_gelu,
 };

@@ -39,7 +39,7 @@ static int fuse(struct by_matcher *match, const struct by_norm *norm)
     return by_node_set_float(norm->end, "epsilon", (float)norm->epsilon, match->err);
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_instance_norm(struct by_matcher *match, struct baryon_node *node)
 {
     struct by_norm norm;
     if (!by_node_is(node, "Sqrt") || !by_norm_begin(match, node, &norm) || !is_over_places(&norm))
@@ -50,9 +50,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return fuse(match, &norm);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fuse_instance_norm(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_instance_norm, err);
 }
 
 const struct by_pass by_pass_fuse_instance_norm = {
@@ -61,5 +61,5 @@ const struct by_pass by_pass_fuse_instance_norm = {
     .help = "Instance normalization written out becomes InstanceNormalization",
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_fuse_instance_norm,
 };

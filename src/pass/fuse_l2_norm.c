@@ -140,7 +140,7 @@ static bool is_near_enough(const struct by_matcher *match, const struct length *
     return match->context->compat || (length->least > 0 && length->least <= LEAST_MAX);
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_l2_norm(struct by_matcher *match, struct baryon_node *node)
 {
     struct length length = {0};
     by_set_add(&length.set, node);
@@ -154,9 +154,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return by_node_set_int(node, "p", 2, match->err);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fuse_l2_norm(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_l2_norm, err);
 }
 
 const struct by_pass by_pass_fuse_l2_norm = {
@@ -165,5 +165,5 @@ const struct by_pass by_pass_fuse_l2_norm = {
     .help = "A vector over its length becomes LpNormalization; vectors shorter than what the "
             "model divides by at least get length 1",
     .shapes = true,
-    .run = run,
+    .run = run_fuse_l2_norm,
 };

@@ -30,7 +30,7 @@ static int fuse(struct by_matcher *match, const struct by_norm *norm)
     return by_node_set_float(norm->end, "epsilon", (float)norm->epsilon, match->err);
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_layer_norm(struct by_matcher *match, struct baryon_node *node)
 {
     struct by_norm norm;
     if (!by_node_is(node, "Sqrt") || !by_norm_begin(match, node, &norm) ||
@@ -43,11 +43,11 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return fuse(match, &norm);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_fuse_layer_norm(struct by_pass_context *context, struct baryon_error *err)
 {
     if (by_model_opset(context->model, "") < OPSET)
         return 0;
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_layer_norm, err);
 }
 
 const struct by_pass by_pass_fuse_layer_norm = {
@@ -56,5 +56,5 @@ const struct by_pass by_pass_fuse_layer_norm = {
     .help = "Layer normalization written out becomes LayerNormalization, from opset 17 on",
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_fuse_layer_norm,
 };

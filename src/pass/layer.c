@@ -130,7 +130,7 @@ static struct places places_of(const struct by_pass_layer *layer)
     return p;
 }
 
-static struct place place_of(const struct places *p, size_t first, size_t second)
+static struct place place_of_channel(const struct places *p, size_t first, size_t second)
 {
     const size_t group = first / (p->first / p->layer->groups);
     if (p->transposed)
@@ -190,7 +190,8 @@ static bool settle_bias(const struct by_pass_layer *layer, struct by_layer_chang
     return !change->bias || layer->bias_node;
 }
 
-static bool settle(const struct by_pass_layer *layer, struct by_layer_change *change, size_t count)
+static bool settle_layer_change(const struct by_pass_layer *layer, struct by_layer_change *change,
+                                size_t count)
 {
     double limit = limit_of(layer->weight->data_type);
     return all_finite(change->weight, count, limit) &&
@@ -208,13 +209,13 @@ int by_layer_scale(const struct by_pass_layer *layer, const double *scale, const
     double *weight = change->weight;
     for (size_t i = 0; i < p.first; i++)
         for (size_t k = 0; k < p.second; k++) {
-            const double factor = scale[place_of(&p, i, k).out];
+            const double factor = scale[place_of_channel(&p, i, k).out];
             for (size_t n = 0; n < p.inner; n++)
                 *weight++ *= factor;
         }
     for (size_t i = 0; i < layer->channels; i++)
         change->bias[i] = change->bias[i] * scale[i] + shift[i];
-    *fits = settle(layer, change, count);
+    *fits = settle_layer_change(layer, change, count);
     return 0;
 }
 
@@ -234,13 +235,13 @@ int by_layer_scale_input(const struct by_pass_layer *layer, const double *scale,
     double *weight = change->weight;
     for (size_t i = 0; i < p.first; i++)
         for (size_t k = 0; k < p.second; k++) {
-            const struct place place = place_of(&p, i, k);
+            const struct place place = place_of_channel(&p, i, k);
             for (size_t n = 0; n < p.inner; n++, weight++) {
                 change->bias[place.out] += alpha * *weight * shift[place.in];
                 *weight *= scale[place.in];
             }
         }
-    *fits = settle(layer, change, count);
+    *fits = settle_layer_change(layer, change, count);
     return 0;
 }
 

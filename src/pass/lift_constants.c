@@ -61,7 +61,7 @@ static int lift(struct by_pass_context *context, struct baryon_node *node, struc
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_lift_constants(struct by_pass_context *context, struct baryon_error *err)
 {
     return by_pass_each_node(context, lift, err);
 }
@@ -70,5 +70,5 @@ const struct by_pass by_pass_lift_constants = {
     .name = "lift-constants",
     .help = "Constant nodes become initializers",
     .exact = true,
-    .run = run,
+    .run = run_lift_constants,
 };

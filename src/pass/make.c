@@ -1,3 +1,4 @@
+/* Replaces a pattern by one node and removes the nodes that nothing reads any more. */
 #include "pass/make.h"
 
 #include <stdio.h>
@@ -15,7 +16,8 @@ struct values {
     size_t count, cap;
 };
 
-static int push(struct by_matcher *match, struct values *list, struct baryon_value *value)
+static int push_made_value(struct by_matcher *match, struct values *list,
+                           struct baryon_value *value)
 {
     if (!value)
         return 0;
@@ -29,7 +31,7 @@ static int push_inputs(struct by_matcher *match, struct values *list,
                        const struct baryon_node *node)
 {
     for (size_t i = 0; i < node->input.count; i++)
-        if (push(match, list, by_node_in(node, i)))
+        if (push_made_value(match, list, by_node_in(node, i)))
             return -1;
     return 0;
 }
@@ -73,7 +75,7 @@ static int drop_all(struct by_matcher *match, struct values *list)
 int by_make_drop(struct by_matcher *match, struct baryon_value *value)
 {
     struct values list = {0};
-    return push(match, &list, value) ? -1 : drop_all(match, &list);
+    return push_made_value(match, &list, value) ? -1 : drop_all(match, &list);
 }
 
 int by_make_become(struct by_matcher *match, struct baryon_node *node, const char *op_type,

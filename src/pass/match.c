@@ -1,3 +1,4 @@
+/* Walks the nodes of a graph and matches patterns of constants, neighbours and shapes. */
 #include "pass/match.h"
 
 #include "pass/edit.h"

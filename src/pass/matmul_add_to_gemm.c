@@ -2,8 +2,8 @@
 #include "pass/layer.h"
 #include "pass/passes.h"
 
-static int convert(struct by_pass_context *context, struct baryon_node *add,
-                   struct baryon_error *err)
+static int convert_to_gemm(struct by_pass_context *context, struct baryon_node *add,
+                           struct baryon_error *err)
 {
     struct by_pass_layer layer;
     if (!by_pass_is(context, add, "Add") || !by_layer_of(context, add, &layer) || layer.rank != 2 ||
@@ -20,9 +20,9 @@ static int convert(struct by_pass_context *context, struct baryon_node *add,
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_matmul_add_to_gemm(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, convert, err);
+    return by_pass_each_node(context, convert_to_gemm, err);
 }
 
 const struct by_pass by_pass_matmul_add_to_gemm = {
@@ -31,5 +31,5 @@ const struct by_pass by_pass_matmul_add_to_gemm = {
     .exact = true,
     .again = true,
     .shapes = true,
-    .run = run,
+    .run = run_matmul_add_to_gemm,
 };

@@ -21,7 +21,7 @@ static bool is_over_places(struct by_matcher *match, const struct baryon_node *n
     return true;
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_mean(struct by_matcher *match, struct baryon_node *node)
 {
     struct baryon_value *input = by_node_in(node, 0);
     if (!by_match_plain(node, "ReduceMean") || !by_match_is_float(input) ||
@@ -31,9 +31,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return by_make_become(match, node, "GlobalAveragePool", &input, 1);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_mean_to_pool(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_mean, err);
 }
 
 const struct by_pass by_pass_mean_to_pool = {
@@ -43,5 +43,5 @@ const struct by_pass by_pass_mean_to_pool = {
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_mean_to_pool,
 };

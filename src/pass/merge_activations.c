@@ -85,7 +85,7 @@ static int merge(struct by_pass_context *context, struct baryon_node *node,
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_merge_activations(struct by_pass_context *context, struct baryon_error *err)
 {
     return by_pass_each_node(context, merge, err);
 }
@@ -95,5 +95,5 @@ const struct by_pass by_pass_merge_activations = {
     .help = "Of a Relu or Clip behind another, the one that changes nothing is removed",
     .exact = true,
     .again = true,
-    .run = run,
+    .run = run_merge_activations,
 };

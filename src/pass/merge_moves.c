@@ -73,7 +73,7 @@ static int merge(struct by_pass_context *context, struct baryon_node *node,
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_merge_moves(struct by_pass_context *context, struct baryon_error *err)
 {
     return by_pass_each_node(context, merge, err);
 }
@@ -83,5 +83,5 @@ const struct by_pass by_pass_merge_moves = {
     .help = "A Transpose behind a Transpose and a Reshape behind a Reshape become one",
     .exact = true,
     .again = true,
-    .run = run,
+    .run = run_merge_moves,
 };

@@ -64,7 +64,7 @@ static int turn_named(struct by_pass_context *context, const char *name, struct 
     return by_fail(err, BARYON_ERR_USAGE, "nchw-to-nhwc: the model has no input %s", quoted);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_nhwc(struct by_pass_context *context, struct baryon_error *err)
 {
     const struct by_names *names = &context->nhwc;
     const struct baryon_graph *graph = context->model->graph;
@@ -86,5 +86,5 @@ const struct by_pass by_pass_nchw_to_nhwc = {
     .help = "Inputs of pictures take them with their channels last",
     .fallback = BY_PASS_OFF,
     .shapes = true,
-    .run = run,
+    .run = run_nhwc,
 };

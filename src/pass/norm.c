@@ -1,3 +1,4 @@
+/* Recognizes a normalization that is written out as single operators. */
 #include "pass/norm.h"
 
 #include "pass/make.h"
@@ -116,8 +117,9 @@ static bool fits(const struct by_norm *norm, const struct baryon_value *value)
 }
 
 /* The only reader, when it is that operator with a constant that fits. */
-static struct baryon_node *step(const struct by_norm *norm, const struct baryon_node *node,
-                                const char *op_type, struct baryon_value **constant)
+static struct baryon_node *step_with_constant(const struct by_norm *norm,
+                                              const struct baryon_node *node, const char *op_type,
+                                              struct baryon_value **constant)
 {
     struct baryon_node *next = by_match_reader(node);
     if (!next || !by_node_is(next, op_type))
@@ -132,11 +134,12 @@ static struct baryon_node *step(const struct by_norm *norm, const struct baryon_
 /* What may stand behind the normalized value. */
 static bool end_behind(struct by_norm *norm, struct baryon_node *node)
 {
-    struct baryon_node *next = norm->scale ? NULL : step(norm, node, "Mul", &norm->scale);
+    struct baryon_node *next =
+        norm->scale ? NULL : step_with_constant(norm, node, "Mul", &norm->scale);
     by_set_add(&norm->set, node);
     if (next)
         by_set_add(&norm->set, node = next);
-    next = step(norm, node, "Add", &norm->shift);
+    next = step_with_constant(norm, node, "Add", &norm->shift);
     if (next)
         by_set_add(&norm->set, node = next);
     norm->end = node;
@@ -201,7 +204,7 @@ static bool finish_inverse(struct by_matcher *match, struct by_norm *norm,
                            struct baryon_node *reciprocal)
 {
     by_set_add(&norm->set, reciprocal);
-    struct baryon_node *scaled = step(norm, reciprocal, "Mul", &norm->scale);
+    struct baryon_node *scaled = step_with_constant(norm, reciprocal, "Mul", &norm->scale);
     by_set_add(&norm->set, scaled);
     return finish_product(match, norm, by_node_out(scaled ? scaled : reciprocal, 0));
 }

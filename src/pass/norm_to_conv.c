@@ -41,7 +41,7 @@ static bool can_be_conv(const struct by_matcher *match, const struct baryon_node
 }
 
 /* Whether all weights and biases are finite as floats. */
-static bool fold(const struct norm *norm, double *weights, double *biases)
+static bool fold_norm(const struct norm *norm, double *weights, double *biases)
 {
     for (size_t i = 0; i < norm->channels; i++) {
         weights[i] = norm->scale[i] / sqrt(norm->variance[i] + norm->epsilon);
@@ -71,7 +71,7 @@ static int become_conv(struct by_matcher *match, struct baryon_node *node, size_
     return by_node_set_int(node, "group", (int64_t)channels, match->err);
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_norm(struct by_matcher *match, struct baryon_node *node)
 {
     struct norm norm;
     if (!can_be_conv(match, node) || !find_norm(match, node, &norm))
@@ -79,15 +79,15 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     double *weights = by_arena_alloc(&match->arena, norm.channels * 2, sizeof *weights, match->err);
     if (!weights)
         return -1;
-    if (!fold(&norm, weights, weights + norm.channels))
+    if (!fold_norm(&norm, weights, weights + norm.channels))
         return 0;
     match->context->changes++;
     return become_conv(match, node, norm.channels, weights, weights + norm.channels);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_norm_to_conv(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_norm, err);
 }
 
 const struct by_pass by_pass_batch_norm_to_conv = {
@@ -97,5 +97,5 @@ const struct by_pass by_pass_batch_norm_to_conv = {
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_norm_to_conv,
 };

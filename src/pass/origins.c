@@ -8,8 +8,8 @@ struct gathering {
     size_t count;
 };
 
-static int gather(void *context, struct baryon_graph *graph, unsigned depth,
-                  struct baryon_error *err)
+static int gather_origin_nodes(void *context, struct baryon_graph *graph, unsigned depth,
+                               struct baryon_error *err)
 {
     (void)depth, (void)err;
     struct gathering *gathering = context;
@@ -28,13 +28,13 @@ int by_all_nodes(struct baryon_model *model, struct baryon_node ***nodes, size_t
 {
     struct gathering gathering = {0};
     *nodes = NULL;
-    if (by_model_each_graph(model, gather, &gathering, err))
+    if (by_model_each_graph(model, gather_origin_nodes, &gathering, err))
         return -1;
     *count = gathering.count;
     gathering = (struct gathering){by_alloc(*count, sizeof **nodes, err), 0};
     if (!gathering.nodes)
         return -1;
-    by_model_each_graph(model, gather, &gathering, err);
+    by_model_each_graph(model, gather_origin_nodes, &gathering, err);
     *nodes = gathering.nodes;
     return 0;
 }

@@ -168,7 +168,7 @@ static void mark_gone(const struct comparison *c)
     }
 }
 
-static void take(struct comparison *c, const struct baryon_node *node)
+static void take_origins(struct comparison *c, const struct baryon_node *node)
 {
     const struct by_origin_set *set = by_origin_set(c->origins, node);
     for (size_t i = 0; set && i < set->count; i++) {
@@ -199,7 +199,7 @@ static void take_vanished(struct comparison *c, size_t queued)
             if (producer->seen == moment->walks || !is_credited_here(c, producer))
                 continue;
             producer->seen = moment->walks;
-            take(c, producer->node);
+            take_origins(c, producer->node);
             c->queue[queued++] = index;
         }
     }
@@ -216,7 +216,7 @@ static void take_old(struct comparison *c, struct old_node *old, size_t *queued)
     if (old->seen == c->moment->walks)
         return;
     old->seen = c->moment->walks;
-    take(c, old->node);
+    take_origins(c, old->node);
     if (*queued < BY_ORIGINS_MAX)
         c->queue[(*queued)++] = (size_t)(old - c->moment->old);
 }
@@ -250,12 +250,12 @@ static int credit_by_readers(struct comparison *c, const struct baryon_node *nod
         const struct baryon_value *value = node->outs[o];
         for (size_t u = 0; value && u < value->use_count; u++)
             if (value->uses[u].node)
-                take(c, value->uses[u].node);
+                take_origins(c, value->uses[u].node);
     }
     return by_origins_set(c->origins, node, c->users, c->user_count, err);
 }
 
-static int compare(struct comparison *c, struct baryon_error *err)
+static int compare_with_moment(struct comparison *c, struct baryon_error *err)
 {
     mark_gone(c);
     for (size_t i = 0; i < c->count; i++)
@@ -278,7 +278,7 @@ int by_origins_after(struct by_origins *origins, struct baryon_error *err)
     c.users = by_alloc(users, sizeof *c.users, err);
     c.taken = by_alloc_zero(users, sizeof *c.taken, err);
     c.queue = by_alloc(BY_ORIGINS_MAX, sizeof *c.queue, err);
-    int failed = c.users && c.taken && c.queue ? compare(&c, err) : -1;
+    int failed = c.users && c.taken && c.queue ? compare_with_moment(&c, err) : -1;
     by_free(c.now);
     by_free(c.users);
     by_free(c.taken);

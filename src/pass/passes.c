@@ -1,4 +1,4 @@
-/* The list of passes; rows run from the top. */
+/* Lists the passes in the order in which they run. */
 #include "pass/passes.h"
 #include "base/str.h"
 
@@ -74,7 +74,7 @@ const struct by_pass *by_pass_find(const char *name)
     return NULL;
 }
 
-static int unknown(const char *name, struct baryon_error *err)
+static int unknown_pass(const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     const char *names[COUNT];
@@ -91,7 +91,7 @@ int by_pass_switch(bool *on, const char *name, bool to, struct baryon_error *err
     for (size_t i = 0; i < COUNT; i++)
         if (passes[i] == wanted)
             on[i] = to;
-    return wanted ? 0 : unknown(name, err);
+    return wanted ? 0 : unknown_pass(name, err);
 }
 
 void by_passes_defaults(bool *on, bool npu, bool dpu)

@@ -1,7 +1,7 @@
 /* Nodes and initializers that nothing reads. */
 #include "pass/passes.h"
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_remove_dead(struct by_pass_context *context, struct baryon_error *err)
 {
     return by_graph_prune(context->model->graph, &context->changes, err);
 }
@@ -10,5 +10,5 @@ const struct by_pass by_pass_remove_dead = {
     .name = "remove-dead",
     .help = "Nodes and initializers that nothing reads are removed",
     .exact = true,
-    .run = run,
+    .run = run_remove_dead,
 };

@@ -9,7 +9,7 @@ static bool is_default(const struct baryon_value *value)
     return value && value->is_input && value->init_slot != BY_NO_SLOT && !by_value_is_kept(value);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_remove_input_init(struct by_pass_context *context, struct baryon_error *err)
 {
     struct baryon_graph *graph = context->model->graph;
     for (size_t i = 0; i < graph->all_values.count; i++) {
@@ -28,5 +28,5 @@ const struct by_pass by_pass_remove_input_init = {
     .alias = "RemoveInputInit",
     .help = "Initializers are inputs of the model no longer: their values are fixed",
     .exact = true,
-    .run = run,
+    .run = run_remove_input_init,
 };

@@ -173,7 +173,7 @@ static int of_one(const struct baryon_node *node, struct by_arena *scratch,
     return 0;
 }
 
-static bool is_float(const struct baryon_value *value)
+static bool is_float_value(const struct baryon_value *value)
 {
     return value && by_elem_is_float(value->elem);
 }
@@ -186,7 +186,8 @@ static int neutral(const struct baryon_node *node, double element, bool either,
         struct baryon_value *other = by_node_in(node, 1 - slot);
         double found;
         bool is;
-        if (!is_float(other) || by_pass_tensor(other) || !keeps_shape(other, by_node_out(node, 0)))
+        if (!is_float_value(other) || by_pass_tensor(other) ||
+            !keeps_shape(other, by_node_out(node, 0)))
             continue;
         if (by_pass_uniform(by_node_in(node, slot), &is, &found, err))
             return -1;
@@ -196,8 +197,8 @@ static int neutral(const struct baryon_node *node, double element, bool either,
     return 0;
 }
 
-static int add(const struct baryon_node *node, struct by_arena *scratch, struct baryon_value **same,
-               struct baryon_error *err)
+static int is_neutral_add(const struct baryon_node *node, struct by_arena *scratch,
+                          struct baryon_value **same, struct baryon_error *err)
 {
     (void)scratch;
     return neutral(node, 0, true, same, err);
@@ -228,16 +229,30 @@ static const struct noop {
     const char *op_type;
     noop_fn *same;
 } noops[] = {
-    {"Add", add},         {"Cast", cast},         {"Concat", of_one},
-    {"Div", divide},      {"Dropout", dropout},   {"Expand", expand},
-    {"Flatten", reshape}, {"Identity", identity}, {"Max", of_one},
-    {"Mean", of_one},     {"Min", of_one},        {"Mul", mul},
-    {"Pad", pad},         {"Pow", divide},        {"Reshape", reshape},
-    {"Slice", slice},     {"Squeeze", reshape},   {"Sub", sub},
-    {"Sum", of_one},      {"Tile", tile},         {"Transpose", transpose},
+    {"Add", is_neutral_add},
+    {"Cast", cast},
+    {"Concat", of_one},
+    {"Div", divide},
+    {"Dropout", dropout},
+    {"Expand", expand},
+    {"Flatten", reshape},
+    {"Identity", identity},
+    {"Max", of_one},
+    {"Mean", of_one},
+    {"Min", of_one},
+    {"Mul", mul},
+    {"Pad", pad},
+    {"Pow", divide},
+    {"Reshape", reshape},
+    {"Slice", slice},
+    {"Squeeze", reshape},
+    {"Sub", sub},
+    {"Sum", of_one},
+    {"Tile", tile},
+    {"Transpose", transpose},
 };
 
-static const struct noop *find_row(const struct baryon_node *node)
+static const struct noop *find_noop_row(const struct baryon_node *node)
 {
     for (size_t i = 0; i < sizeof noops / sizeof *noops; i++)
         if (by_node_is(node, noops[i].op_type))
@@ -245,9 +260,10 @@ static const struct noop *find_row(const struct baryon_node *node)
     return NULL;
 }
 
-static int look(struct by_pass_context *context, struct baryon_node *node, struct baryon_error *err)
+static int look_for_noop(struct by_pass_context *context, struct baryon_node *node,
+                         struct baryon_error *err)
 {
-    const struct noop *row = find_row(node);
+    const struct noop *row = find_noop_row(node);
     struct baryon_value *same = NULL;
     struct by_arena scratch;
     bool done = false;
@@ -262,9 +278,9 @@ static int look(struct by_pass_context *context, struct baryon_node *node, struc
     return failed;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_remove_noops(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_pass_each_node(context, look, err);
+    return by_pass_each_node(context, look_for_noop, err);
 }
 
 const struct by_pass by_pass_remove_noops = {
@@ -274,5 +290,5 @@ const struct by_pass by_pass_remove_noops = {
     .exact = true,
     .again = true,
     .shapes = true,
-    .run = run,
+    .run = run_remove_noops,
 };

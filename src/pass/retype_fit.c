@@ -66,7 +66,7 @@ bool by_retype_touches(const struct by_retype *r, const struct baryon_node *node
 
 /* --- Whole numbers in float --- */
 
-static bool is_constant(const struct baryon_value *value)
+static bool is_constant_value(const struct baryon_value *value)
 {
     return value->initializer || value->sparse ||
            (value->producer && by_node_is(value->producer, "Constant"));
@@ -79,7 +79,7 @@ static bool counts(const struct by_retype *r, const struct baryon_value *value)
 }
 
 /* Operators that whole numbers go through on their way to sizes, places and masks. */
-static bool hands_on(const struct baryon_node *node)
+static bool hands_on_integers(const struct baryon_node *node)
 {
     static const char *const moves[] = {
         "Concat",    "Expand",    "Flatten",    "Gather",    "Identity", "Range",
@@ -105,11 +105,11 @@ static bool node_counts(const struct by_retype *r, const struct baryon_node *nod
     size_t seen = 0;
     if (comes_from_integers(node))
         return true;
-    if (!hands_on(node))
+    if (!hands_on_integers(node))
         return false;
     for (size_t i = 0; i < node->input.count; i++) {
         const struct baryon_value *value = by_node_in(node, i);
-        if (!value || !by_retype_is_from(r, value->elem) || is_constant(value))
+        if (!value || !by_retype_is_from(r, value->elem) || is_constant_value(value))
             continue;
         if (!counts(r, value))
             return false;

@@ -113,8 +113,8 @@ static int find_names(struct by_retype *r, const char *const *names, size_t coun
 }
 
 /* Without names all nodes of the graph. */
-static int fill(struct by_retype *r, const struct by_retype_part *part, struct ends *ends,
-                struct baryon_error *err)
+static int fill_ends(struct by_retype *r, const struct by_retype_part *part, struct ends *ends,
+                     struct baryon_error *err)
 {
     for (size_t i = 0; i < part->node_count; i++)
         if (part->graph->node.at[i] && add_end(r, ends, part->graph->node.at[i], err))
@@ -143,8 +143,8 @@ static int mark_region(struct by_retype *r, const struct by_pass_region *region,
     if (!part)
         return by_fail(err, BARYON_ERR_USAGE, "a region has neither a start nor an end");
     bool *marks = by_arena_alloc(&r->arena, part->node_count + 1, sizeof *marks, err), any = false;
-    if (!marks || (!region->start_count && fill(r, part, &starts, err)) ||
-        (!region->end_count && fill(r, part, &ends, err)) ||
+    if (!marks || (!region->start_count && fill_ends(r, part, &starts, err)) ||
+        (!region->end_count && fill_ends(r, part, &ends, err)) ||
         by_graph_between(part->graph, starts.at, starts.count, ends.at, ends.count, marks, err))
         return -1;
     for (size_t i = 0; i < part->node_count; i++) {

@@ -39,7 +39,7 @@ static int set_shape(struct by_matcher *match, struct baryon_value *value,
     return 0;
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_global_pool(struct by_matcher *match, struct baryon_node *node)
 {
     char stem[BY_STEM_MAX];
     int64_t kernel[2];
@@ -59,9 +59,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return 0;
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_split_pool(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_global_pool, err);
 }
 
 const struct by_pass by_pass_split_large_pool = {
@@ -71,5 +71,5 @@ const struct by_pass by_pass_split_large_pool = {
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_split_pool,
 };

@@ -134,7 +134,7 @@ static bool are_whole(const struct baryon_node *node, const struct parts *parts)
     return whole < 0 || sum == whole;
 }
 
-static int visit(struct by_matcher *match, struct baryon_node *node)
+static int visit_split(struct by_matcher *match, struct baryon_node *node)
 {
     struct parts parts;
     if (!by_node_is(node, "Split") || !by_node_in(node, 0) || !find_parts(match, node, &parts) ||
@@ -147,9 +147,9 @@ static int visit(struct by_matcher *match, struct baryon_node *node)
     return replace(match, node, &parts);
 }
 
-static int run(struct by_pass_context *context, struct baryon_error *err)
+static int run_split_to_slice(struct by_pass_context *context, struct baryon_error *err)
 {
-    return by_match_each(context, visit, err);
+    return by_match_each(context, visit_split, err);
 }
 
 const struct by_pass by_pass_split_to_slice = {
@@ -159,5 +159,5 @@ const struct by_pass by_pass_split_to_slice = {
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,
-    .run = run,
+    .run = run_split_to_slice,
 };

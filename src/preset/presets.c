@@ -1,4 +1,4 @@
-/* The list of presets. To add one: a file with its literal, the row here. */
+/* Lists the presets. To add one: a file with its literal, the row here. */
 #include "preset/presets.h"
 
 #include "base/str.h"

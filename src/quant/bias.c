@@ -1,3 +1,4 @@
+/* Computes the scales of biases and keeps rounded integers when scales change. */
 #include "quant/bias.h"
 
 #include "ir/tensor.h"
@@ -46,8 +47,8 @@ int by_bias_scales(struct by_quant_plan *plan, struct baryon_error *err)
 
 /* --- Integers that stay --- */
 
-static int widen(const struct by_quant_row *row, const uint8_t *bytes, size_t count,
-                 struct baryon_error *err)
+static int widen_rounded_bias(const struct by_quant_row *row, const uint8_t *bytes, size_t count,
+                              struct baryon_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t value;
@@ -71,7 +72,7 @@ static int freeze_values(struct by_quant_plan *plan, struct by_quant_row *row, c
     if (status == 0)
         status = by_weight_quantize(&view, &row->spec, &row->params, NULL, bytes, size, err);
     if (status == 0)
-        status = widen(row, bytes, count, err);
+        status = widen_rounded_bias(row, bytes, count, err);
     by_free(bytes);
     return status;
 }

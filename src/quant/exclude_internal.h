@@ -1,3 +1,4 @@
+/* Declares what the files that resolve excluded nodes share. */
 #ifndef BY_EXCLUDE_INTERNAL_H
 #define BY_EXCLUDE_INTERNAL_H
 

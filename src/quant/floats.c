@@ -1,3 +1,4 @@
+/* Reads and writes the elements of a constant as floats. */
 #include "quant/floats.h"
 
 #include <string.h>

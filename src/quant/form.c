@@ -1,3 +1,4 @@
+/* Recognizes the operators of quantized models and names their form. */
 #include "quant/form.h"
 
 #include <string.h>

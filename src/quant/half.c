@@ -1,3 +1,4 @@
+/* Rounds the scales of float16 tensors to float16. */
 #include "quant/half.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Checks a quantized model against the rules of a target. */
 #include "quant/hardware.h"
 
 #include "base/err.h"
@@ -87,7 +88,7 @@ static void check_rows(const struct by_quant_plan *plan, const struct by_hardwar
 
 /* --- Layers that are not quantized at all --- */
 
-static void check_nodes(const struct by_quant_plan *plan, struct by_str *broken)
+static void check_layers_quantized(const struct by_quant_plan *plan, struct by_str *broken)
 {
     static const char *const layers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", NULL};
     char label[BY_QUOTE_MAX + 64];
@@ -109,7 +110,7 @@ int by_hardware_check(struct baryon_model *model, const struct by_hardware_targe
     if (status == 0) {
         check_rows(plan, target, broken);
         if (!target->float_nodes)
-            check_nodes(plan, broken);
+            check_layers_quantized(plan, broken);
         status = by_refine_check(plan, broken, count, err);
     }
     by_quant_plan_close(plan);

@@ -1,3 +1,4 @@
+/* Emits the quantized graph in the form that the config selects. */
 #include "quant/lower.h"
 
 int by_lower(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)

@@ -1,3 +1,4 @@
+/* Stores constants in blocks as codes with one power-of-two scale per block. */
 #include "quant/lower_block.h"
 
 #include "quant/rounded.h"

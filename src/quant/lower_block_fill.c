@@ -113,7 +113,7 @@ static int read_back(const struct filling *filling, struct baryon_error *err)
     return failed ? -1 : 0;
 }
 
-static int encode(struct filling *filling, const float *values, struct baryon_error *err)
+static int encode_blocks(struct filling *filling, const float *values, struct baryon_error *err)
 {
     if (by_block_round(filling->format, values, &filling->cast, filling->pool, filling->rounded,
                        err) ||
@@ -341,7 +341,7 @@ int by_lower_block_fill(const struct by_quant_row *row, const float *values, str
     struct filling filling;
     const bool powers = scales->data_type == BY_ELEM_FLOAT8E8M0;
     const int failed = open_filling(&filling, row, powers, pool, err) ||
-                       encode(&filling, values, err) || store_codes(&filling, err) ||
+                       encode_blocks(&filling, values, err) || store_codes(&filling, err) ||
                        store_all_small(&filling, err) || put_scales(&filling, scales, err);
     if (!failed)
         by_dtype_pack(filling.stored, filling.codes, filling.extent.values, codes);

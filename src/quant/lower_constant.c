@@ -12,12 +12,12 @@
 
 #define BIG_ELEMENTS ((size_t)1 << 20)
 
-static bool is_wanted(const struct by_quant_row *row)
+static bool is_quantized_constant(const struct by_quant_row *row)
 {
     return row->role != BY_ROLE_ACTIVATION && !row->keep_float;
 }
 
-static size_t elements(const struct by_quant_row *row)
+static size_t elements_of_row(const struct by_quant_row *row)
 {
     size_t count = 0;
     by_tensor_count(row->value->initializer, &count, NULL);
@@ -26,7 +26,7 @@ static size_t elements(const struct by_quant_row *row)
 
 /* --- Room for them, which is made in order --- */
 
-static int make_room(struct by_lowering *lowering, size_t index, struct baryon_error *err)
+static int make_constant_room(struct by_lowering *lowering, size_t index, struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct baryon_tensor *tensor = row->value->initializer;
@@ -35,7 +35,7 @@ static int make_room(struct by_lowering *lowering, size_t index, struct baryon_e
     const char *name = by_lower_name(lowering, row->value->name,
                                      rounded ? row->spec.format->name : "quantized", 0, err);
     size_t size;
-    if (!name || by_elem_bytes(elem, elements(row), &size, err))
+    if (!name || by_elem_bytes(elem, elements_of_row(row), &size, err))
         return -1;
     struct baryon_tensor *made = by_tensor_new(lowering->model, name, elem, tensor->dims.at,
                                                tensor->dims.count, NULL, size, err);
@@ -90,12 +90,12 @@ static int fill_values(struct by_lowering *lowering, size_t index, const struct 
                : fill_nearest(lowering, index, values, pool, out, room->size, err);
 }
 
-static int fill(struct by_lowering *lowering, size_t index, struct by_pool *pool,
-                struct baryon_error *err)
+static int fill_constant(struct by_lowering *lowering, size_t index, struct by_pool *pool,
+                         struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const struct baryon_tensor *made = lowering->at[index].integers->initializer;
-    const size_t count = elements(row);
+    const size_t count = elements_of_row(row);
     if (row->rounded)
         return fill_rounded(row, count, (uint8_t *)(uintptr_t)made->raw_data.data, err);
     struct by_floats_view floats;
@@ -121,7 +121,7 @@ static int fill_small(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     const struct work *work = context;
     for (size_t i = begin; i < end; i++)
-        if (fill(work->lowering, work->rows[i], NULL, err))
+        if (fill_constant(work->lowering, work->rows[i], NULL, err))
             return -1;
     return 0;
 }
@@ -140,12 +140,12 @@ int by_lower_constants(struct by_lowering *lowering, struct baryon_error *err)
     for (size_t i = 0; !failed && i < plan->rows.count; i++)
         if (is_kept_float(&plan->rows.at[i])) {
             failed = by_lower_fit(lowering, i, err);
-        } else if (is_wanted(&plan->rows.at[i])) {
-            failed = make_room(lowering, i, err);
-            if (!failed && elements(&plan->rows.at[i]) < BIG_ELEMENTS)
+        } else if (is_quantized_constant(&plan->rows.at[i])) {
+            failed = make_constant_room(lowering, i, err);
+            if (!failed && elements_of_row(&plan->rows.at[i]) < BIG_ELEMENTS)
                 rows[small++] = i;
             else if (!failed)
-                failed = fill(lowering, i, lowering->pool, err);
+                failed = fill_constant(lowering, i, lowering->pool, err);
         }
     struct work work = {lowering, rows};
     if (!failed)

@@ -1,3 +1,4 @@
+/* Emits layers with dynamic quantization, whose activations are quantized while the model runs. */
 #include "quant/lower_dynamic.h"
 
 #include "quant/lower.h"

@@ -49,9 +49,10 @@ static int quantize_input(struct by_dynamic *dynamic, struct baryon_value *value
 
 /* --- Sums of integers: Cast, times both scales, plus bias --- */
 
-static int finish(struct by_dynamic *dynamic, struct baryon_node *node, struct baryon_value *sums,
-                  const struct by_dynamic_input *input, const struct by_dynamic_weight *weight,
-                  struct baryon_value *bias, struct baryon_error *err)
+static int finish_dynamic_layer(struct by_dynamic *dynamic, struct baryon_node *node,
+                                struct baryon_value *sums, const struct by_dynamic_input *input,
+                                const struct by_dynamic_weight *weight, struct baryon_value *bias,
+                                struct baryon_error *err)
 {
     const char *stem = stem_of(node);
     struct baryon_value *scales[] = {input->scale, weight->scale};
@@ -90,7 +91,7 @@ int by_dynamic_matmul(struct by_dynamic *dynamic, struct baryon_node *node, size
     struct baryon_value *sums =
         by_lower_step(dynamic->graph, "MatMulInteger", stem_of(node), "integers", inputs, 4, err);
     struct baryon_value *bias = gemm ? by_node_in(node, 2) : NULL;
-    return sums ? finish(dynamic, node, sums, input, weight, bias, err) : -1;
+    return sums ? finish_dynamic_layer(dynamic, node, sums, input, weight, bias, err) : -1;
 }
 
 /* --- Convolutions --- */
@@ -141,7 +142,7 @@ int by_dynamic_conv(struct by_dynamic *dynamic, struct baryon_node *node, size_t
         return -1;
     if (bias && !(bias = spread_bias(dynamic, bias, stem_of(node), dims->count, err)))
         return -1;
-    return finish(dynamic, node, sums, input, weight, bias, err);
+    return finish_dynamic_layer(dynamic, node, sums, input, weight, bias, err);
 }
 
 /* --- Operators that do all of it --- */

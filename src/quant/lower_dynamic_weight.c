@@ -1,3 +1,4 @@
+/* Quantizes and transposes the weights of layers with dynamic quantization. */
 #include "onnx/load.h"
 #include "quant/floats.h"
 #include "quant/lower_dynamic.h"

@@ -1,3 +1,4 @@
+/* Removes activations such as Relu that the range of their output makes unnecessary. */
 #include "quant/lower_internal.h"
 
 /* What read the activation reads what it read, which takes its name. */

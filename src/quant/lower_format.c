@@ -1,3 +1,4 @@
+/* Chooses the operators and attributes that quantize a value to its number format. */
 #include "quant/lower_format.h"
 
 #include "quant/floats.h"

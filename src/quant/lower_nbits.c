@@ -91,8 +91,8 @@ static int add_constants(struct lowering *lowering, struct matrix *matrix, const
     return matrix->scales ? add_zeros(lowering, matrix, stem, as_table, err) : -1;
 }
 
-static int quantize(struct lowering *lowering, struct by_quant_row *row, struct matrix *matrix,
-                    struct baryon_error *err)
+static int quantize_matrix(struct lowering *lowering, struct by_quant_row *row,
+                           struct matrix *matrix, struct baryon_error *err)
 {
     const struct baryon_tensor *tensor = row->value->initializer;
     struct by_floats_view floats;
@@ -195,7 +195,7 @@ static int lower_row(struct lowering *lowering, size_t index, bool tables, struc
         if (!node || by_node_is(node, "Gather") != tables)
             continue;
         if (!ready)
-            failed = quantize(lowering, row, &matrix, err) ||
+            failed = quantize_matrix(lowering, row, &matrix, err) ||
                      add_constants(lowering, &matrix, row->value->name, tables, err);
         ready = true;
         failed = failed || replace(lowering, &matrix, node, err);

@@ -1,3 +1,4 @@
+/* Creates, replaces and removes the nodes of the graph that is emitted. */
 #include "quant/lower_node.h"
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Emits the quantized graph with Q/DQ pairs. */
 #include "quant/lower_block.h"
 #include "quant/lower_format.h"
 
@@ -62,7 +63,7 @@ static int declare(struct by_lowering *lowering, struct baryon_error *err)
     return 0;
 }
 
-static int lower(struct by_lowering *lowering, struct baryon_error *err)
+static int lower_to_qdq(struct by_lowering *lowering, struct baryon_error *err)
 {
     if (by_quant_domain(lowering->plan, &lowering->domain, err) || by_lower_folded(lowering, err) ||
         by_lower_constants(lowering, err))
@@ -78,7 +79,7 @@ int by_lower_qdq(struct by_quant_plan *plan, struct by_pool *pool, struct baryon
     struct by_lowering lowering;
     if (by_lower_open(&lowering, plan, pool, err))
         return -1;
-    const int failed = lower(&lowering, err);
+    const int failed = lower_to_qdq(&lowering, err);
     by_lower_close(&lowering);
     return failed;
 }

@@ -94,7 +94,7 @@ static int carry_out(struct by_qop *qop, const struct rewrite *rewrite,
     return rewrite->domain ? by_lower_import_microsoft(qop->model, qop->err) : 0;
 }
 
-static int visit(struct by_qop *qop, struct baryon_node *node)
+static int visit_qoperator_node(struct by_qop *qop, struct baryon_node *node)
 {
     for (size_t i = 0; i < sizeof rewrites / sizeof *rewrites; i++) {
         const struct rewrite *rewrite = &rewrites[i];
@@ -118,7 +118,7 @@ static int rewrite(struct by_qop *qop)
         if (!node)
             continue;
         by_arena_init(&qop->arena, 0);
-        const int failed = visit(qop, node);
+        const int failed = visit_qoperator_node(qop, node);
         by_arena_release(&qop->arena);
         if (failed)
             return -1;

@@ -1,4 +1,4 @@
-/* What stands around a node in a graph of pairs. */
+/* Finds the Q/DQ pairs and parameters around a node, for lowering to integer operators. */
 #include "quant/lower_qoperator.h"
 
 #include "pass/edit.h"

@@ -1,4 +1,4 @@
-/* From a draft to nodes. */
+/* Makes nodes of integer operators from their drafts. */
 #include "quant/lower_qoperator.h"
 
 #include "ir/tensor.h"
@@ -130,7 +130,8 @@ static struct baryon_value *clip(struct by_qop *qop, const struct by_qop_output 
 }
 
 /* The levels take the place of what QuantizeLinear gave, whose name they get. */
-static int give(struct by_qop *qop, const struct by_qop_output *output, struct baryon_value *made)
+static int replace_output(struct by_qop *qop, const struct by_qop_output *output,
+                          struct baryon_value *made)
 {
     struct baryon_value *was = by_node_out(output->quantize, 0), *now;
     const char *name = was->name;
@@ -165,7 +166,8 @@ struct baryon_node *by_qop_carry_out(struct by_qop *qop, const struct by_qop_dra
     if (!made || by_lower_copy_attributes(node, made, qop->err))
         return NULL;
     for (size_t i = 0; i < draft->output_count; i++)
-        if (draft->outputs[i].quantize && give(qop, &draft->outputs[i], by_node_out(made, i)))
+        if (draft->outputs[i].quantize &&
+            replace_output(qop, &draft->outputs[i], by_node_out(made, i)))
             return NULL;
     return remove_node(qop, node) ? NULL : made;
 }

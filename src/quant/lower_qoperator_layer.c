@@ -38,8 +38,8 @@ struct layer {
     bool has_bias;
 };
 
-static bool find(struct by_qop *qop, const struct baryon_node *node, int axis, double factor,
-                 struct layer *layer)
+static bool find_layer_inputs(struct by_qop *qop, const struct baryon_node *node, int axis,
+                              double factor, struct layer *layer)
 {
     const struct baryon_value *bias = by_node_in(node, 2);
     const struct by_qop_params *weight = &layer->weight.params;
@@ -76,7 +76,7 @@ static void add_bias(struct by_qop_draft *draft, const struct layer *layer)
 bool by_qop_conv(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
     struct layer layer;
-    if (!find(qop, node, 0, 1, &layer) || !draft_layer(qop, node, &layer, draft))
+    if (!find_layer_inputs(qop, node, 0, 1, &layer) || !draft_layer(qop, node, &layer, draft))
         return false;
     by_qop_add_params(draft, &draft->outputs[0].params);
     add_bias(draft, &layer);
@@ -91,7 +91,7 @@ static bool has_two_axes(const struct baryon_value *value)
 bool by_qop_matmul(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
     struct layer layer;
-    if (!find(qop, node, 1, 1, &layer) ||
+    if (!find_layer_inputs(qop, node, 1, 1, &layer) ||
         (layer.weight.params.count > 1 && !has_two_axes(layer.weight.levels)) ||
         !draft_layer(qop, node, &layer, draft))
         return false;
@@ -106,7 +106,7 @@ bool by_qop_gemm(struct by_qop *qop, struct baryon_node *node, struct by_qop_dra
     const double alpha = (double)by_node_float(node, "alpha", 1);
     const double beta = (double)by_node_float(node, "beta", 1);
     const int axis = by_node_int(node, "transB", 0) ? 0 : 1;
-    if (!(alpha > 0) || !(beta > 0) || !find(qop, node, axis, alpha / beta, &layer) ||
+    if (!(alpha > 0) || !(beta > 0) || !find_layer_inputs(qop, node, axis, alpha / beta, &layer) ||
         !draft_layer(qop, node, &layer, draft))
         return false;
     by_qop_add(draft, layer.has_bias ? layer.bias.levels : NULL);

@@ -1,8 +1,8 @@
 /* Operators of com.microsoft that take and give scales. Inputs and output have one type. */
 #include "quant/lower_qoperator.h"
 
-static bool begin(struct by_qop *qop, struct baryon_node *node, size_t inputs,
-                  struct by_qop_draft *draft)
+static bool begin_math_draft(struct by_qop *qop, struct baryon_node *node, size_t inputs,
+                             struct by_qop_draft *draft)
 {
     return by_qop_draft(qop, node, inputs, 1, draft) &&
            by_qop_output(qop, by_node_out(node, 0), &draft->outputs[0]);
@@ -21,8 +21,8 @@ static bool agree(struct by_qop *qop, const struct baryon_node *node, size_t fir
 }
 
 /* Adds levels, scale and zero point of each of them. */
-static bool add(struct by_qop *qop, const struct baryon_node *node, size_t first,
-                struct by_qop_draft *draft)
+static bool add_level_inputs(struct by_qop *qop, const struct baryon_node *node, size_t first,
+                             struct by_qop_draft *draft)
 {
     const int64_t elem = draft->outputs[0].params.elem;
     struct by_qop_input input;
@@ -36,7 +36,7 @@ static bool add(struct by_qop *qop, const struct baryon_node *node, size_t first
     return !qop->failed;
 }
 
-static bool finish(struct by_qop_draft *draft)
+static bool finish_draft(struct by_qop_draft *draft)
 {
     by_qop_add_params(draft, &draft->outputs[0].params);
     return true;
@@ -49,8 +49,8 @@ bool by_qop_unary(struct by_qop *qop, struct baryon_node *node, struct by_qop_dr
 
 bool by_qop_binary(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
-    return begin(qop, node, 8, draft) && agree(qop, node, 0, draft) && add(qop, node, 0, draft) &&
-           finish(draft);
+    return begin_math_draft(qop, node, 8, draft) && agree(qop, node, 0, draft) &&
+           add_level_inputs(qop, node, 0, draft) && finish_draft(draft);
 }
 
 /* Holes in the window came to AveragePool with opset 19, not to its integer form. */
@@ -61,16 +61,17 @@ bool by_qop_average(struct by_qop *qop, struct baryon_node *node, struct by_qop_
 
 bool by_qop_where(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
-    if (!begin(qop, node, 9, draft) || !agree(qop, node, 1, draft))
+    if (!begin_math_draft(qop, node, 9, draft) || !agree(qop, node, 1, draft))
         return false;
     by_qop_add(draft, by_node_in(node, 0));
-    return add(qop, node, 1, draft) && finish(draft);
+    return add_level_inputs(qop, node, 1, draft) && finish_draft(draft);
 }
 
 bool by_qop_concat(struct by_qop *qop, struct baryon_node *node, struct by_qop_draft *draft)
 {
-    if (!begin(qop, node, 2 + 3 * node->input.count, draft) || !agree(qop, node, 0, draft))
+    if (!begin_math_draft(qop, node, 2 + 3 * node->input.count, draft) ||
+        !agree(qop, node, 0, draft))
         return false;
     by_qop_add_params(draft, &draft->outputs[0].params);
-    return add(qop, node, 0, draft);
+    return add_level_inputs(qop, node, 0, draft);
 }

@@ -12,8 +12,8 @@ static bool is_unread(const struct baryon_value *value)
     return !value || (!value->use_count && !by_value_is_kept(value));
 }
 
-static bool begin(struct by_qop *qop, struct baryon_node *node, size_t inputs,
-                  const struct by_qop_params *params, struct by_qop_draft *draft)
+static bool begin_move_draft(struct by_qop *qop, struct baryon_node *node, size_t inputs,
+                             const struct by_qop_params *params, struct by_qop_draft *draft)
 {
     bool any = false;
     if (!by_qop_draft(qop, node, inputs, node->output.count, draft))
@@ -35,7 +35,7 @@ bool by_qop_move(struct by_qop *qop, struct baryon_node *node, struct by_qop_dra
 {
     struct by_qop_input input;
     if (!by_qop_tensor(qop, by_node_in(node, 0), &input) ||
-        !begin(qop, node, node->input.count, &input.params, draft))
+        !begin_move_draft(qop, node, node->input.count, &input.params, draft))
         return false;
     by_qop_add(draft, input.levels);
     for (size_t i = 1; i < node->input.count; i++)
@@ -48,7 +48,7 @@ bool by_qop_join(struct by_qop *qop, struct baryon_node *node, struct by_qop_dra
 {
     struct by_qop_input input;
     if (!by_qop_tensor(qop, by_node_in(node, 0), &input) ||
-        !begin(qop, node, node->input.count, &input.params, draft))
+        !begin_move_draft(qop, node, node->input.count, &input.params, draft))
         return false;
     for (size_t i = 0; i < node->input.count; i++) {
         if (!by_qop_tensor(qop, by_node_in(node, i), &input) ||
@@ -119,7 +119,7 @@ bool by_qop_pad(struct by_qop *qop, struct baryon_node *node, struct by_qop_draf
     double number = 0;
     if (!by_qop_tensor(qop, by_node_in(node, 0), &input) ||
         (!repeats && !padding(qop, by_node_in(node, 2), &number)) ||
-        !begin(qop, node, 4, &input.params, draft))
+        !begin_move_draft(qop, node, 4, &input.params, draft))
         return false;
     by_qop_add(draft, input.levels);
     by_qop_add(draft, by_node_in(node, 1));
@@ -139,7 +139,7 @@ bool by_qop_clip(struct by_qop *qop, struct baryon_node *node, struct by_qop_dra
     int64_t low, high;
     if (!by_qop_tensor(qop, by_node_in(node, 0), &input) ||
         !by_qop_bounds(qop, node, &input.params, &low, &high) ||
-        !begin(qop, node, 3, &input.params, draft))
+        !begin_move_draft(qop, node, 3, &input.params, draft))
         return false;
     by_qop_add(draft, input.levels);
     by_qop_add(draft, level(qop, node, "least", &input.params, low));

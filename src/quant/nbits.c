@@ -1,3 +1,4 @@
+/* Quantizes and packs the weights of MatMulNBits, channel by channel. */
 #include "quant/nbits.h"
 
 #include "quant/nbits_internal.h"

@@ -1,3 +1,4 @@
+/* Finds the scale and zero point of one block of MatMulNBits by RTN or HQQ. */
 #include "base/half.h"
 #include "quant/nbits_internal.h"
 

@@ -1,3 +1,4 @@
+/* Finds the scales and zero points of a plan from statistics and constants. */
 #include "quant/params.h"
 
 #include "calib/votes.h"

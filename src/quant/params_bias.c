@@ -37,8 +37,8 @@ static float grown(const struct by_quant_row *weight, double least)
                                  : scale;
 }
 
-static int widen(struct by_quant_plan *plan, const struct by_quant_row *bias, size_t *widened,
-                 struct baryon_error *err)
+static int widen_weight_scales(struct by_quant_plan *plan, const struct by_quant_row *bias,
+                               size_t *widened, struct baryon_error *err)
 {
     struct by_quant_row *weight = &plan->rows.at[by_quant_owner(plan, bias->weight_row)];
     const double unit = (double)by_quant_params(plan, bias->input_row)->scales[0] * bias->beta *
@@ -64,7 +64,7 @@ static int adjust(struct by_quant_plan *plan, size_t index, struct baryon_error 
 {
     const struct by_quant_row *row = &plan->rows.at[index];
     size_t widened;
-    if (widen(plan, row, &widened, err))
+    if (widen_weight_scales(plan, row, &widened, err))
         return -1;
     return widened ? by_quant_remark(plan, by_quant_owner(plan, row->weight_row), "bias-room", err,
                                      "%zu scales are greater than the weight needs, so that the "

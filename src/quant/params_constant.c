@@ -22,13 +22,13 @@ struct work {
     struct found *found;
 };
 
-static bool is_wanted(const struct by_quant_row *row)
+static bool needs_constant_params(const struct by_quant_row *row)
 {
     return row->role != BY_ROLE_ACTIVATION && row->input_row == BY_NO_ROW &&
            row->shares == BY_NO_ROW && !row->has_params && !row->has_range;
 }
 
-static size_t elements(const struct by_quant_row *row)
+static size_t elements_of_row(const struct by_quant_row *row)
 {
     size_t count = 0;
     by_tensor_count(row->value->initializer, &count, NULL);
@@ -88,8 +88,8 @@ static void *copy(struct by_arena *arena, const void *from, size_t count, size_t
     return to;
 }
 
-static int keep(struct by_quant_plan *plan, struct by_quant_row *row, struct found *found,
-                struct baryon_error *err)
+static int keep_found_params(struct by_quant_plan *plan, struct by_quant_row *row,
+                             struct found *found, struct baryon_error *err)
 {
     const struct by_params *from = &found->params;
     row->params = *from;
@@ -115,15 +115,15 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
         if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
             by_params_of_range(plan, row, err))
             return -1;
-        if (!is_wanted(row) || lowering_finds_them(plan->recipe))
+        if (!needs_constant_params(row) || lowering_finds_them(plan->recipe))
             continue;
-        if (elements(row) < BIG_ELEMENTS) {
+        if (elements_of_row(row) < BIG_ELEMENTS) {
             rows[small++] = i;
             continue;
         }
         struct found found;
-        const int failed =
-            search(plan->recipe, row, pool, &found, err) || keep(plan, row, &found, err);
+        const int failed = search(plan->recipe, row, pool, &found, err) ||
+                           keep_found_params(plan, row, &found, err);
         by_tensor_done(plan->model, row->value->initializer);
         by_arena_release(&found.arena);
         if (failed)
@@ -132,7 +132,7 @@ static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
     int failed = by_par_for(pool, small, 1, search_small, work, err);
     for (size_t i = 0; i < small; i++) {
         if (!failed)
-            failed = keep(plan, &plan->rows.at[rows[i]], &work->found[i], err);
+            failed = keep_found_params(plan, &plan->rows.at[rows[i]], &work->found[i], err);
         by_arena_release(&work->found[i].arena);
     }
     return failed ? -1 : 0;
@@ -142,10 +142,10 @@ int by_quant_find_constant(struct by_quant_plan *plan, size_t row, struct by_poo
                            struct baryon_error *err)
 {
     struct found found;
-    if (!is_wanted(&plan->rows.at[row]))
+    if (!needs_constant_params(&plan->rows.at[row]))
         return 0;
     const int failed = search(plan->recipe, &plan->rows.at[row], pool, &found, err) ||
-                       keep(plan, &plan->rows.at[row], &found, err);
+                       keep_found_params(plan, &plan->rows.at[row], &found, err);
     by_arena_release(&found.arena);
     return failed ? -1 : 0;
 }

@@ -1,3 +1,4 @@
+/* Decides which tensors of a model are quantized and lists its nodes with reasons. */
 #include "quant/place_internal.h"
 
 #include "quant/half.h"
@@ -121,7 +122,7 @@ static int nothing_to_quantize(const struct by_quant_plan *plan, struct baryon_e
     return by_err_hint(err, "it has no float tensors that an operator could take as integers");
 }
 
-static int place(struct by_placing *placing, struct baryon_error *err)
+static int place_all(struct by_placing *placing, struct baryon_error *err)
 {
     if (by_place_select(placing, err) || by_place_mark(placing, err))
         return -1;
@@ -138,7 +139,7 @@ int by_place(struct by_quant_plan *plan, const struct by_origins *origins, struc
     struct by_placing placing = {0};
     const char *domain;
     int failed = by_model_link(plan->model, err) || by_model_settle(plan->model, err) ||
-                 open_placing(&placing, plan, origins, err) || place(&placing, err);
+                 open_placing(&placing, plan, origins, err) || place_all(&placing, err);
     if (!failed && !plan->rows.count)
         failed = nothing_to_quantize(plan, err);
     if (!failed && (plan->recipe->approach == BY_APPROACH_STATIC ||

@@ -62,7 +62,7 @@ static void ask_node(const struct by_placing *placing, const struct baryon_node 
     }
 }
 
-static int check(const struct by_quant_row *row, struct baryon_error *err)
+static int check_block_axis(const struct by_quant_row *row, struct baryon_error *err)
 {
     char quote[BY_QUOTE_MAX];
     const int rank = rank_of(row->value);
@@ -84,7 +84,7 @@ int by_place_blocks(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         ask_node(placing, placing->graph->node.at[i]);
     for (size_t i = 0; i < plan->rows.count; i++)
-        if (check(&plan->rows.at[i], err))
+        if (check_block_axis(&plan->rows.at[i], err))
             return -1;
     return 0;
 }

@@ -67,7 +67,7 @@ static size_t add_constant(struct by_placing *placing, struct baryon_node *node,
     return row;
 }
 
-static size_t elements(const struct baryon_value *value)
+static size_t elements_of_constant(const struct baryon_value *value)
 {
     size_t count;
     return by_tensor_count(value->initializer, &count, NULL) ? 0 : count;
@@ -92,7 +92,7 @@ static bool can_store_blocks(const struct by_recipe *recipe, const struct by_ten
                              const struct baryon_value *value)
 {
     return by_spec_is_block(spec) && !recipe->keep_float_blocks && value->elem == BY_ELEM_FLOAT &&
-           elements(value) > 1;
+           elements_of_constant(value) > 1;
 }
 
 static int constant_spec(struct by_placing *placing, const struct baryon_node *node, size_t slot,
@@ -207,7 +207,7 @@ static bool has_units(const struct by_placing *placing, const struct baryon_node
     const struct baryon_value *bias = by_node_in(node, slot);
     return bias->elem == BY_ELEM_FLOAT && !row->spec.format && !plan->rows.at[input].spec.format &&
            row->spec.granularity != BY_PER_GROUP && plan->rows.at[input].params.axis < 0 &&
-           (row->params.axis < 0 || elements(bias) == channels_of(row));
+           (row->params.axis < 0 || elements_of_constant(bias) == channels_of(row));
 }
 
 static int bias_of_product(struct by_placing *placing, struct baryon_node *node, size_t slot,

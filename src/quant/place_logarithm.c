@@ -9,7 +9,7 @@
 
 static const char in_logarithm[] = "a logarithm reads what it gives: small values count there";
 
-static bool hands_on(const struct baryon_node *node)
+static bool hands_on_logarithm(const struct baryon_node *node)
 {
     static const char *const names[] = {
         "Abs",        "Add",       "Clip",      "Concat",   "Div",
@@ -23,15 +23,16 @@ static bool hands_on(const struct baryon_node *node)
     return by_node_is_one_of(node, names);
 }
 
-static void keep(struct by_placing *placing, const struct baryon_value *value, unsigned depth)
+static void keep_logarithm_float(struct by_placing *placing, const struct baryon_value *value,
+                                 unsigned depth)
 {
     const struct baryon_node *node = value ? value->producer : NULL;
-    if (!node || node->graph != placing->graph || !depth || !hands_on(node) ||
+    if (!node || node->graph != placing->graph || !depth || !hands_on_logarithm(node) ||
         placing->stays[node->index] == in_logarithm)
         return;
     by_place_keep(placing, node, in_logarithm);
     for (size_t i = 0; i < node->input.count; i++)
-        keep(placing, by_node_in(node, i), depth - 1);
+        keep_logarithm_float(placing, by_node_in(node, i), depth - 1);
 }
 
 void by_place_logarithms(struct by_placing *placing)
@@ -43,6 +44,6 @@ void by_place_logarithms(struct by_placing *placing)
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
         if (node && by_node_is(node, "Log"))
-            keep(placing, by_node_in(node, 0), DEPTH);
+            keep_logarithm_float(placing, by_node_in(node, 0), DEPTH);
     }
 }

@@ -9,7 +9,7 @@ static double size_at(const struct by_shape *shape, size_t axis)
     return size < 0 ? 1 : (double)size;
 }
 
-static double elements(const struct baryon_value *value)
+static double elements_of_shape(const struct baryon_value *value)
 {
     double count = 1;
     for (size_t i = 0; value && value->shape && i < value->shape->rank; i++)
@@ -28,7 +28,7 @@ static double of_conv(const struct baryon_node *node, const struct baryon_value 
     const struct baryon_value *weight = by_node_in(node, 1);
     if (!known(data) || !known(weight) || weight->shape->rank < 2)
         return 0;
-    return elements(data) * elements(weight) / size_at(weight->shape, 0);
+    return elements_of_shape(data) * elements_of_shape(weight) / size_at(weight->shape, 0);
 }
 
 static double of_matrix(const struct baryon_node *node)
@@ -37,7 +37,7 @@ static double of_matrix(const struct baryon_node *node)
     if (!known(left) || !known(out) || !left->shape->rank)
         return 0;
     const bool turned = by_node_is(node, "Gemm") && by_node_int(node, "transA", 0);
-    return elements(out) * size_at(left->shape, turned ? 0 : left->shape->rank - 1);
+    return elements_of_shape(out) * size_at(left->shape, turned ? 0 : left->shape->rank - 1);
 }
 
 /* Weights are met once a step of each sequence. */
@@ -47,8 +47,8 @@ static double of_recurrent(const struct baryon_node *node)
     if (!known(data) || data->shape->rank != 3)
         return 0;
     return size_at(data->shape, 0) * size_at(data->shape, 1) *
-           ((known(by_node_in(node, 1)) ? elements(by_node_in(node, 1)) : 0) +
-            (known(by_node_in(node, 2)) ? elements(by_node_in(node, 2)) : 0));
+           ((known(by_node_in(node, 1)) ? elements_of_shape(by_node_in(node, 1)) : 0) +
+            (known(by_node_in(node, 2)) ? elements_of_shape(by_node_in(node, 2)) : 0));
 }
 
 double by_place_macs(const struct baryon_node *node)

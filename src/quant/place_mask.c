@@ -49,7 +49,7 @@ static bool makes_masks(const struct baryon_node *node)
     return by_node_is_one_of(node, names);
 }
 
-static int judge(struct masking *masking, const struct baryon_value *value);
+static int judge_mask_value(struct masking *masking, const struct baryon_value *value);
 
 static int judge_node(struct masking *masking, const struct baryon_node *node)
 {
@@ -61,7 +61,7 @@ static int judge_node(struct masking *masking, const struct baryon_node *node)
         found = MASK;
     for (size_t i = 0; i < node->input.count && found != NO_MASK; i++) {
         const struct baryon_value *in = by_node_in(node, i);
-        const int part = in && by_place_is_float(in) ? judge(masking, in) : PART;
+        const int part = in && by_place_is_float(in) ? judge_mask_value(masking, in) : PART;
         found = part == MASK || part == NO_MASK ? part : found;
     }
     return found;
@@ -69,7 +69,7 @@ static int judge_node(struct masking *masking, const struct baryon_node *node)
 
 /* MASK: made of constants, of the model's inputs and of what is no float, without any layer, and
  * something of it blocks; an input of the model is taken to do so. */
-static int judge(struct masking *masking, const struct baryon_value *value)
+static int judge_mask_value(struct masking *masking, const struct baryon_value *value)
 {
     if (!by_place_in(masking->placing, value))
         return NO_MASK;
@@ -108,7 +108,8 @@ static bool masks(struct masking *masking, const struct baryon_node *node, size_
     for (size_t i = 0; i < 2; i++) {
         const struct baryon_value *mask = by_node_in(node, slots[i]);
         const struct baryon_value *other = by_node_in(node, slots[1 - i]);
-        if (!mask || !other || judge(masking, mask) != MASK || judge(masking, other) != NO_MASK)
+        if (!mask || !other || judge_mask_value(masking, mask) != MASK ||
+            judge_mask_value(masking, other) != NO_MASK)
             continue;
         keep_mask(masking->placing, mask);
         *scores = slots[1 - i];
@@ -117,7 +118,7 @@ static bool masks(struct masking *masking, const struct baryon_node *node, size_
     return false;
 }
 
-static bool hands_on(const struct baryon_node *node)
+static bool hands_on_mask(const struct baryon_node *node)
 {
     static const char *const names[] = {"Add",     "Mul",       "Div",       "Reshape",
                                         "Squeeze", "Unsqueeze", "Transpose", "Identity",
@@ -126,7 +127,7 @@ static bool hands_on(const struct baryon_node *node)
 }
 
 /* True when a mask is found; all nodes from it to here stay float. */
-static bool walk(struct masking *masking, const struct baryon_value *value, unsigned depth)
+static bool walk_to_mask(struct masking *masking, const struct baryon_value *value, unsigned depth)
 {
     const struct baryon_node *node = value ? value->producer : NULL;
     size_t scores;
@@ -134,11 +135,11 @@ static bool walk(struct masking *masking, const struct baryon_value *value, unsi
         return false;
     bool found = masks(masking, node, &scores);
     if (found)
-        (void)walk(masking, by_node_in(node, scores), depth - 1);
-    else if (hands_on(node))
+        (void)walk_to_mask(masking, by_node_in(node, scores), depth - 1);
+    else if (hands_on_mask(node))
         for (size_t i = 0; i < node->input.count; i++)
             found |= by_place_is_float(by_node_in(node, i)) &&
-                     walk(masking, by_node_in(node, i), depth - 1);
+                     walk_to_mask(masking, by_node_in(node, i), depth - 1);
     if (found)
         by_place_keep(masking->placing, node, by_place_masked);
     return found;
@@ -154,7 +155,8 @@ int by_place_masks(struct by_placing *placing, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < placing->node_count && !masking.failed; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
-        if (node && by_node_is(node, "Softmax") && walk(&masking, by_node_in(node, 0), DEPTH))
+        if (node && by_node_is(node, "Softmax") &&
+            walk_to_mask(&masking, by_node_in(node, 0), DEPTH))
             by_place_keep(placing, node, by_place_masked);
     }
     return masking.failed ? -1 : 0;

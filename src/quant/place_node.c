@@ -117,8 +117,8 @@ static int has_infinity(const struct baryon_tensor *tensor, bool *found, struct 
     return failed ? -1 : 0;
 }
 
-static int look(struct by_placing *placing, const struct baryon_value *value, bool *infinite,
-                struct baryon_error *err)
+static int look_for_infinity(struct by_placing *placing, const struct baryon_value *value,
+                             bool *infinite, struct baryon_error *err)
 {
     unsigned char *known = &placing->looked[value->index];
     if (*known == BY_LOOK_NOT_YET) {
@@ -142,7 +142,7 @@ static int find_infinite(struct by_placing *placing, const struct baryon_node *n
         if (!by_place_in(placing, value) || !by_place_is_constant(value) ||
             by_place_slot(placing, node, i) == BY_SLOT_FLOAT)
             continue;
-        if (look(placing, value, &found, err))
+        if (look_for_infinity(placing, value, &found, err))
             return -1;
         if (found)
             *infinite = value;

@@ -1,3 +1,4 @@
+/* Lists how each operator is quantized, one row per operator. */
 #include "quant/place_ops.h"
 
 #include "base/mem.h"
@@ -89,7 +90,7 @@ static const struct by_place_op rows[] = {
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-static int compare(const void *key, const void *row)
+static int compare_place_op(const void *key, const void *row)
 {
     return strcmp(key, ((const struct by_place_op *)row)->op_type);
 }
@@ -98,7 +99,7 @@ const struct by_place_op *by_place_op(const struct baryon_node *node)
 {
     static const struct by_place_op other = {"", "", 0, PLAIN, 0, 0};
     const struct by_place_op *row =
-        node->op_type ? bsearch(node->op_type, rows, ROWS, sizeof *rows, compare) : NULL;
+        node->op_type ? bsearch(node->op_type, rows, ROWS, sizeof *rows, compare_place_op) : NULL;
     return row && strcmp(row->domain, by_domain(node->domain)) == 0 ? row : &other;
 }
 

@@ -144,7 +144,8 @@ static int visit_input(struct by_placing *placing, struct baryon_node *node, siz
     }
 }
 
-static int visit(struct by_placing *placing, struct baryon_node *node, struct baryon_error *err)
+static int visit_placed_node(struct by_placing *placing, struct baryon_node *node,
+                             struct baryon_error *err)
 {
     for (size_t i = 0; i < node->input.count; i++)
         if (visit_input(placing, node, i, err))
@@ -159,7 +160,7 @@ static int visit(struct by_placing *placing, struct baryon_node *node, struct ba
 int by_place_rows(struct by_placing *placing, struct baryon_error *err)
 {
     for (size_t i = 0; i < placing->node_count; i++)
-        if (placing->quantized[i] && visit(placing, placing->graph->node.at[i], err))
+        if (placing->quantized[i] && visit_placed_node(placing, placing->graph->node.at[i], err))
             return -1;
     return 0;
 }

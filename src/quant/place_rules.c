@@ -148,9 +148,9 @@ static const struct by_change *change_of(const struct by_rule *rule, enum by_slo
 }
 
 /* All changes of one kind of rules about one side of a node, one after the other. */
-static void apply(const struct by_placing *placing, enum by_rule_kind kind,
-                  const struct baryon_node *node, enum by_slot_role role, bool output,
-                  struct by_tensor_spec *spec, bool *changed)
+static void apply_rules(const struct by_placing *placing, enum by_rule_kind kind,
+                        const struct baryon_node *node, enum by_slot_role role, bool output,
+                        struct by_tensor_spec *spec, bool *changed)
 {
     for (size_t i = 0; i < placing->recipe->rules.count; i++) {
         const struct by_rule *rule = &placing->recipe->rules.at[i];
@@ -210,7 +210,7 @@ static void ask_reader(const struct by_placing *placing, const struct baryon_nod
 {
     struct by_tensor_spec spec = *base;
     bool changed = false;
-    apply(placing, BY_RULE_NODE, node, BY_SLOT_DATA, false, &spec, &changed);
+    apply_rules(placing, BY_RULE_NODE, node, BY_SLOT_DATA, false, &spec, &changed);
     if (!changed)
         return;
     if (!asked->by || node->index < asked->by->index) {
@@ -256,12 +256,12 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
     spec->granularity = BY_PER_TENSOR;
     if (!placing->recipe->rules.count)
         return 0;
-    apply(placing, BY_RULE_OP_TYPE, value->producer, BY_SLOT_DATA, true, spec, &changed);
+    apply_rules(placing, BY_RULE_OP_TYPE, value->producer, BY_SLOT_DATA, true, spec, &changed);
     for (size_t i = 0; i < value->use_count; i++)
         if (wants_data(placing, &value->uses[i]))
-            apply(placing, BY_RULE_OP_TYPE, value->uses[i].node, BY_SLOT_DATA, false, spec,
-                  &changed);
-    apply(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
+            apply_rules(placing, BY_RULE_OP_TYPE, value->uses[i].node, BY_SLOT_DATA, false, spec,
+                        &changed);
+    apply_rules(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
     for (size_t i = 0; i < value->use_count; i++)
         if (wants_data(placing, &value->uses[i]))
             ask_reader(placing, value->uses[i].node, spec, &asked);
@@ -307,8 +307,8 @@ int by_place_constant_spec(struct by_placing *placing, const struct baryon_node 
         spec->method = recipe->weight.method;
         spec->calib = recipe->weight.calib;
     }
-    apply(placing, BY_RULE_OP_TYPE, node, role, false, spec, &changed);
-    apply(placing, BY_RULE_NODE, node, role, false, spec, &changed);
+    apply_rules(placing, BY_RULE_OP_TYPE, node, role, false, spec, &changed);
+    apply_rules(placing, BY_RULE_NODE, node, role, false, spec, &changed);
     return apply_tensor(placing, by_node_in(node, slot), spec, &changed, err);
 }
 
@@ -317,7 +317,7 @@ int by_place_bias_asked(const struct by_placing *placing, const struct baryon_no
 {
     struct by_tensor_spec spec = placing->recipe->bias;
     *asked = false;
-    apply(placing, BY_RULE_OP_TYPE, node, BY_SLOT_BIAS, false, &spec, asked);
-    apply(placing, BY_RULE_NODE, node, BY_SLOT_BIAS, false, &spec, asked);
+    apply_rules(placing, BY_RULE_OP_TYPE, node, BY_SLOT_BIAS, false, &spec, asked);
+    apply_rules(placing, BY_RULE_NODE, node, BY_SLOT_BIAS, false, &spec, asked);
     return apply_tensor(placing, by_node_in(node, slot), &spec, asked, err);
 }

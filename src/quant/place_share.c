@@ -64,7 +64,7 @@ static int set_given(struct by_placing *placing, const struct by_rule *rule,
     return 0;
 }
 
-static int give(struct by_placing *placing, size_t index, struct baryon_error *err)
+static int apply_tensor_rule(struct by_placing *placing, size_t index, struct baryon_error *err)
 {
     struct by_quant_row *row = &placing->plan->rows.at[index];
     const struct by_rule *rule;
@@ -183,7 +183,7 @@ static int set_passed_range(struct by_placing *placing, const struct baryon_node
 int by_place_share(struct by_placing *placing, struct baryon_error *err)
 {
     for (size_t i = 0; i < placing->plan->rows.count; i++)
-        if (give(placing, i, err))
+        if (apply_tensor_rule(placing, i, err))
             return -1;
     int (*const steps[])(struct by_placing *, const struct baryon_node *, struct baryon_error *) = {
         share_outputs, set_unit_range, set_activation_range, set_passed_range};

@@ -1,3 +1,4 @@
+/* Answers common questions about values while Q/DQ pairs are inserted. */
 #include "quant/place_internal.h"
 
 #include "base/str.h"

@@ -20,7 +20,7 @@ static bool is_mean(const struct baryon_node *node)
     return by_node_is_one_of(node, names);
 }
 
-static bool hands_on(const struct baryon_node *node)
+static bool hands_on_variance(const struct baryon_node *node)
 {
     static const char *const names[] = {"Add",     "Sub",  "Mul",       "Div",      "Max",
                                         "Clip",    "Relu", "Reshape",   "Squeeze",  "Unsqueeze",
@@ -67,7 +67,7 @@ static void mark_mean(const struct way *way, const struct baryon_node *mean)
 }
 
 /* True when there is a mean so many operators before `value`. */
-static bool walk(const struct way *way, const struct baryon_value *value, unsigned depth)
+static bool walk_to_mean(const struct way *way, const struct baryon_value *value, unsigned depth)
 {
     const struct baryon_node *node = value ? value->producer : NULL;
     bool found = false;
@@ -78,8 +78,8 @@ static bool walk(const struct way *way, const struct baryon_value *value, unsign
         mark_mean(way, node);
         return true;
     }
-    for (size_t i = 0; (hands_on(node) || is_square(node)) && i < node->input.count; i++)
-        found |= walk(way, by_node_in(node, i), depth - 1);
+    for (size_t i = 0; (hands_on_variance(node) || is_square(node)) && i < node->input.count; i++)
+        found |= walk_to_mean(way, by_node_in(node, i), depth - 1);
     if (found)
         mark(way, node);
     return found;
@@ -90,10 +90,11 @@ static bool cancels(struct by_placing *placing, const struct baryon_value *value
 {
     const struct way way = {.placing = placing};
     const struct baryon_node *node = value ? value->producer : NULL;
-    if (!node || node->graph != placing->graph || !depth || is_mean(node) || !hands_on(node))
+    if (!node || node->graph != placing->graph || !depth || is_mean(node) ||
+        !hands_on_variance(node))
         return false;
-    if (by_node_is(node, "Sub") && walk(&way, by_node_in(node, 0), depth - 1) &&
-        walk(&way, by_node_in(node, 1), depth - 1))
+    if (by_node_is(node, "Sub") && walk_to_mean(&way, by_node_in(node, 0), depth - 1) &&
+        walk_to_mean(&way, by_node_in(node, 1), depth - 1))
         return true;
     for (size_t i = 0; i < node->input.count; i++)
         if (cancels(placing, by_node_in(node, i), depth - 1))
@@ -209,7 +210,7 @@ void by_place_variances(struct by_placing *placing)
         const struct baryon_value *out =
             node && by_node_is(node, "Sqrt") ? by_node_out(node, 0) : NULL;
         const struct way way = {placing, out, true};
-        if (out && !holds(placing, node) && walk(&way, by_node_in(node, 0), DEPTH))
+        if (out && !holds(placing, node) && walk_to_mean(&way, by_node_in(node, 0), DEPTH))
             keep_norm(placing, node);
     }
 }

@@ -1,3 +1,4 @@
+/* Opens a plan and adds, finds and links its rows. */
 #include "quant/plan.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Copies a plan for a copy of its model, with all or some of its rows. */
 #include "quant/plan_copy.h"
 
 #include "quant/lower_block.h"

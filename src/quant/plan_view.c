@@ -1,3 +1,4 @@
+/* Gathers the nodes, tensors, reasons and sizes of a plan for reports. */
 #include "quant/plan_view.h"
 
 #include "base/map.h"
@@ -12,7 +13,8 @@
 
 /* --- Texts that outlive the plan --- */
 
-static const char *keep(struct by_plan_view *view, const char *text, struct baryon_error *err)
+static const char *keep_view_text(struct by_plan_view *view, const char *text,
+                                  struct baryon_error *err)
 {
     return by_arena_text(&view->arena, text ? text : "", text ? strlen(text) : 0, err);
 }
@@ -29,9 +31,9 @@ static int take_node(struct by_plan_view *view, const struct by_quant_node *from
                      struct by_view_node *node, struct baryon_error *err)
 {
     *node = (struct by_view_node){.state = from->state, .macs = from->macs};
-    node->name = keep(view, node_name(from->node), err);
-    node->op_type = keep(view, from->node->op_type, err);
-    node->why = keep(view, from->why, err);
+    node->name = keep_view_text(view, node_name(from->node), err);
+    node->op_type = keep_view_text(view, from->node->op_type, err);
+    node->why = keep_view_text(view, from->why, err);
     return node->name && node->op_type && node->why ? 0 : -1;
 }
 
@@ -44,7 +46,7 @@ static const char *remarks_of(struct by_plan_view *view, const struct by_quant_r
     by_str_init(&text);
     for (size_t i = 0; i < row->remarks.count; i++)
         by_str_printf(&text, "%s%s", i ? "; " : "", row->remarks.at[i].text);
-    const char *kept = keep(view, by_str_text(&text), err);
+    const char *kept = keep_view_text(view, by_str_text(&text), err);
     by_str_release(&text);
     return kept;
 }
@@ -87,13 +89,13 @@ static int take_row(struct by_plan_view *view, const struct by_quant_plan *plan,
     const struct by_quant_row *from = &plan->rows.at[index];
     const size_t owner = by_quant_owner(plan, index);
     *row = (struct by_view_row){.role = from->role, .readers = from->readers.count};
-    row->tensor = keep(view, from->value->name, err);
-    row->type = keep(view, by_spec_stored_text(&from->spec, type, sizeof type), err);
-    row->brief = keep(view, short_type(&from->spec, type, sizeof type), err);
-    row->why = keep(view, from->why, err);
+    row->tensor = keep_view_text(view, from->value->name, err);
+    row->type = keep_view_text(view, by_spec_stored_text(&from->spec, type, sizeof type), err);
+    row->brief = keep_view_text(view, short_type(&from->spec, type, sizeof type), err);
+    row->why = keep_view_text(view, from->why, err);
     row->remarks = remarks_of(view, from, err);
     if (owner != index)
-        row->shares = keep(view, plan->rows.at[owner].value->name, err);
+        row->shares = keep_view_text(view, plan->rows.at[owner].value->name, err);
     take_params(plan, index, row);
     return row->tensor && row->type && row->brief && row->why && row->remarks &&
                    (owner == index || row->shares)
@@ -113,7 +115,7 @@ static struct by_view_op *op_of(struct by_plan_view *view, struct by_map *map, c
         return NULL;
     struct by_view_op *op = &view->ops.at[view->ops.count];
     *op = (struct by_view_op){
-        .op_type = keep(view, op_type, err), .activation = "", .weight = "", .bias = ""};
+        .op_type = keep_view_text(view, op_type, err), .activation = "", .weight = "", .bias = ""};
     if (!op->op_type ||
         by_map_put(map, op->op_type, (void *)(uintptr_t)(view->ops.count + 1), err) < 0)
         return NULL;
@@ -140,7 +142,7 @@ static int note_type(struct by_plan_view *view, const char **types,
     struct by_text joined;
     by_text_init(&joined, text, sizeof text);
     by_text_add(&joined, "%s%s%s", *types, **types ? "/" : "", name);
-    *types = keep(view, text, err);
+    *types = keep_view_text(view, text, err);
     return *types ? 0 : -1;
 }
 
@@ -318,8 +320,8 @@ static void predict_size(struct by_plan_view *view, const struct by_quant_plan *
     view->bytes_after = bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-static int fill(struct by_plan_view *view, const struct by_quant_plan *plan,
-                struct baryon_error *err)
+static int fill_plan_view(struct by_plan_view *view, const struct by_quant_plan *plan,
+                          struct baryon_error *err)
 {
     view->node_count = plan->node_count;
     view->row_count = plan->rows.count;
@@ -348,7 +350,7 @@ int by_plan_view_make(struct by_plan_view *view, const struct by_quant_plan *pla
 {
     *view = (struct by_plan_view){.node_count = 0};
     by_arena_init(&view->arena, 0);
-    if (fill(view, plan, err) < 0) {
+    if (fill_plan_view(view, plan, err) < 0) {
         by_plan_view_release(view);
         return -1;
     }

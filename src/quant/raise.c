@@ -1,3 +1,4 @@
+/* Reads the Q/DQ pairs of a quantized model back into a plan. */
 #include "quant/raise.h"
 
 #include "ir/tensor.h"
@@ -107,8 +108,8 @@ static int add_readers(struct by_quant_plan *plan, size_t row, const struct bary
     return 0;
 }
 
-static int add_row(struct by_quant_plan *plan, const struct baryon_node *dequantize,
-                   struct baryon_error *err)
+static int add_dequantized_row(struct by_quant_plan *plan, const struct baryon_node *dequantize,
+                               struct baryon_error *err)
 {
     struct baryon_value *out = by_node_out(dequantize, 0), *in = by_node_in(dequantize, 0);
     struct by_tensor_spec spec = {.elem = type_of(dequantize)};
@@ -166,7 +167,7 @@ int by_raise(struct by_quant_plan *plan, struct baryon_error *err)
     const struct by_ptrs *list = &plan->model->graph->node;
     for (size_t i = 0; i < list->count; i++) {
         const struct baryon_node *node = list->at[i];
-        if (node && is_dequantize(node) && add_row(plan, node, err) < 0)
+        if (node && is_dequantize(node) && add_dequantized_row(plan, node, err) < 0)
             return -1;
     }
     return add_nodes(plan, err);

@@ -1,3 +1,4 @@
+/* Applies the hardware rules to a plan until no rule changes it. */
 #include "quant/refine.h"
 
 #include "quant/bias.h"

@@ -1,3 +1,4 @@
+/* Finds and changes the rows around a node, for hardware rules. */
 #include "quant/refine_around.h"
 
 #include "base/format.h"

@@ -1,3 +1,4 @@
+/* Lists the hardware rules in the order in which they apply. */
 #include "quant/refine_rules.h"
 
 #include <string.h>

@@ -25,7 +25,7 @@ static bool find_operands(const struct by_refining *at, struct operands *operand
     return true;
 }
 
-static int least(const struct operands *operands)
+static int least_position(const struct operands *operands)
 {
     return operands->position[0] < operands->position[1] ? operands->position[0]
                                                          : operands->position[1];
@@ -38,7 +38,8 @@ static int shift_read(struct by_refining *at, struct baryon_error *err)
         return 0;
     const size_t greater = operands.position[1] > operands.position[0];
     return by_row_clamp(at, operands.row[greater], operands.position[greater], INT32_MIN,
-                        least(&operands) + READ_MOST, err, "inputs are at most 7 positions apart");
+                        least_position(&operands) + READ_MOST, err,
+                        "inputs are at most 7 positions apart");
 }
 
 static int shift_write(struct by_refining *at, struct baryon_error *err)
@@ -48,7 +49,7 @@ static int shift_write(struct by_refining *at, struct baryon_error *err)
     int position;
     if (!find_operands(at, &operands) || !by_row_position(at->plan, out, &position))
         return 0;
-    const int low = least(&operands);
+    const int low = least_position(&operands);
     return by_row_clamp(at, out, position, low - WRITE_HIGH, low - WRITE_LOW, err,
                         "-7 <= least input - output <= 25");
 }

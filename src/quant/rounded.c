@@ -1,3 +1,4 @@
+/* Rounds the values of a constant to what its row of the plan stores. */
 #include "quant/rounded.h"
 
 #include "ir/tensor.h"

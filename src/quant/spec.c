@@ -1,4 +1,4 @@
-/* Types of levels: facts that every stage shares. */
+/* Describes the types of levels for all stages. */
 #include "ir/tensor.h"
 #include "quant/recipe.h"
 

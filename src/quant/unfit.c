@@ -1,3 +1,4 @@
+/* Finds nodes that cannot be converted to MatMulNBits, MatMulInteger and the like. */
 #include "quant/unfit.h"
 
 #include "ir/shape.h"
@@ -10,7 +11,7 @@ static const struct by_ints *dims_of(const struct baryon_value *value)
     return value && value->initializer ? &value->initializer->dims : NULL;
 }
 
-static bool is_constant(const struct baryon_value *value)
+static bool is_fixed_constant(const struct baryon_value *value)
 {
     return value && value->initializer && !value->is_input;
 }
@@ -42,7 +43,7 @@ static const char *unfit_gemm(const struct baryon_node *node)
 static const char *unfit_matrix(const struct baryon_node *node)
 {
     const struct by_ints *dims = dims_of(by_node_in(node, 1));
-    if (!is_constant(by_node_in(node, 1)))
+    if (!is_fixed_constant(by_node_in(node, 1)))
         return "its second matrix is not constant";
     if (dims->count != 2)
         return "its second matrix has not two axes";
@@ -56,7 +57,8 @@ static const char *unfit_nbits(const struct baryon_node *node, const struct by_r
         return unfit_matrix(node);
     if (!by_node_is(node, "Gather"))
         return "there is no such operator with blocks of few bits";
-    if (!is_constant(by_node_in(node, 0)) || table->count != 2 || by_node_int(node, "axis", 0) != 0)
+    if (!is_fixed_constant(by_node_in(node, 0)) || table->count != 2 ||
+        by_node_int(node, "axis", 0) != 0)
         return "it does not take rows of a constant table";
     if (table->at[1] % recipe->nbits.group)
         return "rows of its table are no whole blocks";
@@ -65,7 +67,7 @@ static const char *unfit_nbits(const struct baryon_node *node, const struct by_r
 
 static const char *unfit_lstm(const struct baryon_node *node)
 {
-    if (!is_constant(by_node_in(node, 1)) || !is_constant(by_node_in(node, 2)))
+    if (!is_fixed_constant(by_node_in(node, 1)) || !is_fixed_constant(by_node_in(node, 2)))
         return "its weights are not constant";
     return by_node_int(node, "layout", 0) ? "the batch is its first axis" : NULL;
 }
@@ -78,11 +80,11 @@ static const char *unfit_dynamic(const struct baryon_node *node)
     if (by_node_is(node, "MatMul") || by_node_is(node, "Gemm"))
         return unfit_matrix(node);
     if (by_node_is(node, "Conv") || is_microsoft(node, "Attention"))
-        return is_constant(by_node_in(node, 1)) ? NULL : "its weights are not constant";
+        return is_fixed_constant(by_node_in(node, 1)) ? NULL : "its weights are not constant";
     if (by_node_is(node, "LSTM"))
         return unfit_lstm(node);
     if (by_node_is(node, "Gather"))
-        return is_constant(first) && by_node_int(node, "axis", 0) == 0
+        return is_fixed_constant(first) && by_node_int(node, "axis", 0) == 0
                    ? NULL
                    : "it does not take rows of a constant table";
     return "there is no such operator that quantizes while it runs";

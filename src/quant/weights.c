@@ -1,4 +1,4 @@
-/* Parameters for constants: channels in pieces over the threads, groups within them. */
+/* Finds the scales and zero points of constants, channel by channel on all threads. */
 #include "quant/weights.h"
 
 #include "quant/weights_layout.h"

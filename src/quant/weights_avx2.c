@@ -1,3 +1,4 @@
+/* Finds extremes and rounding errors of weights with AVX2. */
 #include "quant/weights_path.h"
 
 #if defined(__x86_64__)
@@ -12,12 +13,12 @@
 #define HIGH(x)   _mm256_extractf128_ps(x, 1)
 #include "quant/weights_kernel.h"
 
-static bool supported(void)
+static bool weights_avx2_supported(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_weight_path by_weight_avx2 = {"avx2", supported, extremes,
-                                              error,  round_all, round_each};
+const struct by_weight_path by_weight_avx2 = {
+    "avx2", weights_avx2_supported, extremes, error, round_all, round_each};
 
 #endif

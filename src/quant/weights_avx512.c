@@ -1,3 +1,4 @@
+/* Finds extremes and rounding errors of weights with AVX-512. */
 #include "quant/weights_path.h"
 
 #if defined(__x86_64__)
@@ -12,12 +13,12 @@
 #define HIGH(x)   _mm512_extractf32x8_ps(x, 1)
 #include "quant/weights_kernel.h"
 
-static bool supported(void)
+static bool weights_avx512_supported(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 }
 
-const struct by_weight_path by_weight_avx512 = {"avx512", supported, extremes,
-                                                error,    round_all, round_each};
+const struct by_weight_path by_weight_avx512 = {
+    "avx512", weights_avx512_supported, extremes, error, round_all, round_each};
 
 #endif

@@ -1,3 +1,4 @@
+/* Rearranges a weight so that channels and groups have fixed places. */
 #include "quant/weights_layout.h"
 
 #include "base/str.h"
@@ -36,8 +37,8 @@ static size_t split(const struct by_weight_view *view, int axis, size_t begin,
     return at + 1;
 }
 
-static void lay_out(const struct by_weight_view *view, int channel, int group,
-                    struct by_weight_layout *layout)
+static void lay_out_weight(const struct by_weight_view *view, int channel, int group,
+                           struct by_weight_layout *layout)
 {
     const struct by_weight_axis one = {1, 0};
     layout->before = layout->between = layout->channel = layout->group = one;
@@ -68,7 +69,7 @@ int by_weight_layout(const struct by_weight_view *view, const struct by_tensor_s
                        "groups of %lld along axis %d, channels along axis %d: a group has at least "
                        "one element, the axes differ",
                        (long long)spec->group, group, channel);
-    lay_out(view, channel, group, layout);
+    lay_out_weight(view, channel, group, layout);
     layout->group_size = grouped ? (size_t)spec->group : layout->group.count;
     if (layout->group_size < 1)
         layout->group_size = 1;
@@ -80,7 +81,8 @@ int by_weight_layout(const struct by_weight_view *view, const struct by_tensor_s
 }
 
 /* One place of every channel: `inner` values in a row, or one of each of neighbouring channels. */
-static void take(const struct by_weight_layout *layout, const float *from, size_t count, float *out)
+static void take_channel_values(const struct by_weight_layout *layout, const float *from,
+                                size_t count, float *out)
 {
     const size_t step = layout->channel_count;
     if (layout->inner.count == 1)
@@ -99,10 +101,10 @@ void by_weight_gather(const struct by_weight_layout *layout, const float *values
     for (size_t g = 0; g < layout->group.count; g++)
         for (size_t a = 0; a < layout->before.count; a++)
             for (size_t b = 0; b < layout->between.count; b++) {
-                take(layout,
-                     values + g * layout->group.stride + a * layout->before.stride +
-                         b * layout->between.stride,
-                     count, out);
+                take_channel_values(layout,
+                                    values + g * layout->group.stride + a * layout->before.stride +
+                                        b * layout->between.stride,
+                                    count, out);
                 out += layout->inner.count;
             }
 }

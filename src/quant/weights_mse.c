@@ -27,7 +27,7 @@ struct batch {
     struct baryon_error *err;
 };
 
-static int judge(struct batch *batch)
+static int judge_batch(struct batch *batch)
 {
     int status =
         by_weight_errors(batch->search, batch->unit, batch->choices, batch->count, batch->err);
@@ -49,7 +49,7 @@ static int try_range(struct batch *batch, double low, double high)
     batch->ends[batch->count] = (struct ends){low, high};
     by_weight_scale(batch->search, low, high, &batch->choices[batch->count]);
     batch->count++;
-    return batch->count == BATCH ? judge(batch) : 0;
+    return batch->count == BATCH ? judge_batch(batch) : 0;
 }
 
 /* 99.9 %, 99.99 %, ... of the values, cut at both ends alike. */
@@ -81,7 +81,7 @@ static int shrink(struct batch *batch)
         if (!batch->count && batch->last > GIVE_UP * batch->best.error)
             break;
     }
-    return judge(batch);
+    return judge_batch(batch);
 }
 
 /* Moves of a size around the best, as long as they make it better. */
@@ -98,7 +98,7 @@ static int move_ends(struct batch *batch, double step, bool apart)
             if (try_range(batch, from.low * (1 + way * step), from.high) < 0 ||
                 try_range(batch, from.low, from.high * (1 + way * step)) < 0)
                 return -1;
-        if (judge(batch) < 0)
+        if (judge_batch(batch) < 0)
             return -1;
         if (!(batch->best.error < before))
             break;
@@ -125,7 +125,7 @@ int by_weight_minmse(const struct by_weight_search *search, const struct by_weig
     struct batch batch = {
         .search = search, .unit = unit, .best = {.scale = 1, .error = INFINITY}, .err = err};
     if (try_range(&batch, (double)unit->min, (double)unit->max) < 0 ||
-        try_percentiles(&batch) < 0 || judge(&batch) < 0)
+        try_percentiles(&batch) < 0 || judge_batch(&batch) < 0)
         return -1;
     if (batch.best.error > 0 && (shrink(&batch) < 0 || look_around(&batch) < 0))
         return -1;

@@ -1,4 +1,4 @@
-/* Which way to look at values, and the plain one. */
+/* Chooses the vector path for weights and implements the plain one. */
 #include "quant/weights_path.h"
 
 #include <math.h>
@@ -62,13 +62,13 @@ static void round_each(const float *values, size_t count, const float *scales, c
             (int32_t)(nearest(values[i], scales[i], qmin - zeros[i], qmax - zeros[i]) + zeros[i]);
 }
 
-static bool always(void)
+static bool weights_plain_supported(void)
 {
     return true;
 }
 
-static const struct by_weight_path plain = {"plain", always,    extremes,
-                                            error,   round_all, round_each};
+static const struct by_weight_path plain = {
+    "plain", weights_plain_supported, extremes, error, round_all, round_each};
 
 const struct by_weight_path *const *by_weight_paths(size_t *count)
 {

@@ -40,7 +40,7 @@ static double value_of(uint32_t key, bool magnitude)
 
 /* --- Few values --- */
 
-static int compare(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -74,13 +74,13 @@ static void part(uint32_t *keys, size_t begin, size_t end, size_t *less, size_t 
 }
 
 /* Puts what belongs to the ranks [first, last) into its places. */
-static void settle(uint32_t *keys, size_t begin, size_t end, const struct ranks *ranks,
-                   size_t first, size_t last, int depth)
+static void settle_ranks(uint32_t *keys, size_t begin, size_t end, const struct ranks *ranks,
+                         size_t first, size_t last, int depth)
 {
     if (first == last)
         return;
     if (end - begin <= SMALL || depth == DEPTH_MAX) {
-        qsort(keys + begin, end - begin, sizeof *keys, compare);
+        qsort(keys + begin, end - begin, sizeof *keys, compare_keys);
         return;
     }
     size_t less, equal, below = first, above;
@@ -89,8 +89,8 @@ static void settle(uint32_t *keys, size_t begin, size_t end, const struct ranks 
         below++;
     for (above = below; above < last && ranks->at[above] < equal;)
         above++;
-    settle(keys, begin, less, ranks, first, below, depth + 1);
-    settle(keys, equal, end, ranks, above, last, depth + 1);
+    settle_ranks(keys, begin, less, ranks, first, below, depth + 1);
+    settle_ranks(keys, equal, end, ranks, above, last, depth + 1);
 }
 
 static int find_in_copy(const struct by_weight_unit *unit, bool magnitudes, struct ranks *ranks,
@@ -101,7 +101,7 @@ static int find_in_copy(const struct by_weight_unit *unit, bool magnitudes, stru
         return -1;
     for (size_t i = 0; i < unit->count; i++)
         keys[i] = key_of(unit->values[i], magnitudes);
-    settle(keys, 0, unit->count, ranks, 0, ranks->count, 0);
+    settle_ranks(keys, 0, unit->count, ranks, 0, ranks->count, 0);
     for (size_t i = 0; i < ranks->count; i++)
         ranks->key[i] = keys[ranks->at[i]];
     by_free(keys);

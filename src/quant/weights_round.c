@@ -35,7 +35,7 @@ static size_t along(const struct by_weight_axis *axis, size_t at)
     return axis->stride ? at / axis->stride % axis->count : 0;
 }
 
-static struct place place_of(const struct by_weight_layout *layout, size_t at)
+static struct place place_of_element(const struct by_weight_layout *layout, size_t at)
 {
     const size_t inner = layout->inner.count, y = along(&layout->group, at);
     const bool group_last = layout->group.stride == inner && layout->group.count > 1;
@@ -150,7 +150,7 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     if (!job->path->extremes(job->view->values + begin, end - begin, &min, &max))
         return by_weight_refuse(job->view, err);
     for (size_t at = begin; at < end;) {
-        struct place place = place_of(&job->layout, at);
+        struct place place = place_of_element(&job->layout, at);
         if (job->each)
             place.run = job->layout.channel.count - place.channel;
         const size_t run = place.run < end - at ? place.run : end - at;
@@ -264,7 +264,7 @@ int by_weight_dequantize(const uint8_t *integers, const struct by_weight_view *v
         open_job(&job, view, spec, params, size, err))
         return -1;
     for (size_t at = 0; at < job.layout.count;) {
-        struct place place = place_of(&job.layout, at);
+        struct place place = place_of_element(&job.layout, at);
         size_t count = job.each ? job.layout.channel.count - place.channel : place.run;
         count = count < LEVELS ? count : LEVELS;
         count = count < job.layout.count - at ? count : job.layout.count - at;

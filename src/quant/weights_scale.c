@@ -1,4 +1,4 @@
-/* Scales: of float32, float16, powers of two, and fractions of 16-bit integers. */
+/* Rounds scales to float32, float16, powers of two, or fractions of 16-bit integers. */
 #include "base/half.h"
 #include "quant/weights_search.h"
 

@@ -1,4 +1,4 @@
-/* One run of values: its extremes, the errors of scales, and the methods but for minmse. */
+/* Finds the scale of one run of values by all methods but minmse. */
 #include "quant/weights_search.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Handles models that compute in float16 or bfloat16: converts or refuses them. */
 #include "quantize/half.h"
 
 #include "ir/opinfo.h"

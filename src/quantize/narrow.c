@@ -1,3 +1,4 @@
+/* Reports levels and block codes that are stored in wider types than they need. */
 #include "quantize/narrow.h"
 
 #include "base/text.h"

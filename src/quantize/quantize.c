@@ -1,3 +1,4 @@
+/* Runs the stages of a quantization in order. */
 #include "quantize/quantize.h"
 
 #include "base/file.h"
@@ -59,7 +60,7 @@ static void tell_pending(const struct by_quantize_options *options)
 }
 
 /* What a file of passes makes of the model; all that follows speaks of that. */
-static int convert(struct by_quantization *q, struct baryon_error *err)
+static int apply_file_of_passes(struct by_quantization *q, struct baryon_error *err)
 {
     struct by_arena arena;
     struct by_convert steps = {.arena = &arena};
@@ -75,10 +76,10 @@ static int convert(struct by_quantization *q, struct baryon_error *err)
     return status;
 }
 
-static int refuse(struct by_quantization *q, struct baryon_error *err)
+static int refuse_unfit_model(struct by_quantization *q, struct baryon_error *err)
 {
     tell_pending(q->options);
-    if (convert(q, err) < 0 || by_quantize_refuse(q->model, q->options, err) < 0 ||
+    if (apply_file_of_passes(q, err) < 0 || by_quantize_refuse(q->model, q->options, err) < 0 ||
         settle_half(q, err) < 0)
         return -1;
     return q->options->stats ? by_model_content_hash(q->model, &q->original, err) : 0;
@@ -119,8 +120,8 @@ static int keep_exact(void *context, struct baryon_error *err)
 }
 
 /* What is float16 or bfloat16 becomes float32, but for what is excluded. */
-static int widen(const struct by_quantization *q, struct by_pass_context *context, bool *on,
-                 struct baryon_error *err)
+static int widen_half_floats(const struct by_quantization *q, struct by_pass_context *context,
+                             bool *on, struct baryon_error *err)
 {
     static const struct by_retype_options around = {.keep_io = true, .keep_excluded = true};
     if (q->options->recipe->half_floats != BY_HALF_TO_FLOAT32)
@@ -150,7 +151,7 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
     bool *on = by_alloc_zero(count, sizeof *on, err);
     int status = on ? by_quantize_choose_passes(q->options->recipe, on, err) : -1;
     if (status == 0)
-        status = widen(q, &context, on, err);
+        status = widen_half_floats(q, &context, on, err);
     if (status == 0)
         status = by_passes_run(&context, on, q->options->dump_passes, err);
     by_free(on);
@@ -159,7 +160,7 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
 
 /* --- Placement --- */
 
-static int place(struct by_quantization *q, struct baryon_error *err)
+static int place_pairs(struct by_quantization *q, struct baryon_error *err)
 {
     if (by_model_settle(q->model, err) < 0 || by_model_infer(q->model, NULL, err) < 0 ||
         by_quant_plan_open(&q->plan, q->model, q->options->recipe, err) < 0 ||
@@ -177,7 +178,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
         by_frame_release(&q->exact); /* it has other weights now */
         by_quant_plan_close(q->plan);
         q->plan = NULL;
-        if (place(q, err) < 0)
+        if (place_pairs(q, err) < 0)
             return -1;
     }
     by_quantize_tell_narrow(q);
@@ -236,7 +237,7 @@ static int correct(struct by_quantization *q, struct baryon_error *err)
     return by_biases_correct(q->plan, q->stats, q->pool, q->options->log, err);
 }
 
-static int lower(struct by_quantization *q, struct baryon_error *err)
+static int lower_quantized(struct by_quantization *q, struct baryon_error *err)
 {
     by_quantize_tell_twice(q);
     return by_lower(q->plan, q->pool, err);
@@ -253,8 +254,9 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         .corrects = by_biases_corrected(options->recipe),
     };
     if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
-        run_stage(q, "check", refuse, err) < 0 || run_stage(q, "exclude", exclude, err) < 0 ||
-        run_stage(q, "passes", run_passes, err) < 0 || run_stage(q, "place", place, err) < 0 ||
+        run_stage(q, "check", refuse_unfit_model, err) < 0 ||
+        run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
+        run_stage(q, "place", place_pairs, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
@@ -275,7 +277,7 @@ void by_quantization_spill(struct by_quantization *q, const char *out, uint64_t 
 
 int by_quantization_lower(struct by_quantization *q, struct baryon_error *err)
 {
-    return run_stage(q, "lower", lower, err);
+    return run_stage(q, "lower", lower_quantized, err);
 }
 
 void by_quantization_close(struct by_quantization *q)

@@ -1,3 +1,4 @@
+/* Refuses models, passes and plans that cannot be quantized as asked for. */
 #include "quantize/refuse.h"
 
 #include "ir/tensor.h"

@@ -1,3 +1,4 @@
+/* Counts the multiply-adds of a model whose dimensions depend on the samples. */
 #include "quantize/sizes.h"
 
 #include "ir/infer.h"

@@ -1,3 +1,4 @@
+/* Reports weights that the quantized model stores both as integers and as floats. */
 #include "quantize/twice.h"
 
 #include "ir/tensor.h"

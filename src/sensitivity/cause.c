@@ -1,4 +1,4 @@
-/* What it comes to, in words: only what plan, statistics and the twin know. */
+/* Explains in words where a quantized model loses most, from plan, statistics and twin. */
 #include "base/str.h"
 #include "quant/floats.h"
 #include "quant/refine.h"

@@ -1,3 +1,4 @@
+/* Measures the model with quantized weights, quantized activations and both. */
 #include "sensitivity/sensitivity_internal.h"
 
 #include "quantize/refuse.h"
@@ -98,7 +99,7 @@ static int judge_model(struct by_sensing *sensing, enum by_state state, struct b
 
 /* --- The whole --- */
 
-static int measure(struct by_sensing *sensing, struct baryon_error *err)
+static int measure_states(struct by_sensing *sensing, struct baryon_error *err)
 {
     if (by_sensing_open_models(sensing, err) < 0)
         return -1;
@@ -116,7 +117,7 @@ int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q
                                    .seen = !by_judge_before(judge) &&
                                            by_recipe_needs_data(q->options->recipe)};
     by_arena_init(&out->arena, 0);
-    const int status = measure(&sensing, err);
+    const int status = measure_states(&sensing, err);
     by_sensing_close_models(&sensing);
     return status;
 }

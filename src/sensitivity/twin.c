@@ -231,7 +231,8 @@ static void read_all(const struct by_sensing *sensing, const struct by_twin *twi
 
 /* --- Running --- */
 
-static int run(const struct by_sensing *sensing, struct by_twin *twin, struct baryon_error *err)
+static int run_twin(const struct by_sensing *sensing, struct by_twin *twin,
+                    struct baryon_error *err)
 {
     const size_t samples = sensing->out->samples;
     const struct by_array **inputs = by_alloc(samples, sizeof *inputs, err);
@@ -264,7 +265,7 @@ static int open_and_run(const struct wanting *wanting, struct baryon_error *err)
     if (by_twin_open(&twin, sensing->models[BY_STATE_FLOAT].model, sides, SIDES, wanting->wants,
                      wanting->count, &options, err) < 0)
         return -1;
-    const int status = run(sensing, twin, err);
+    const int status = run_twin(sensing, twin, err);
     if (status == 0)
         read_all(sensing, twin);
     by_twin_close(twin);

@@ -1,3 +1,4 @@
+/* Defines the options of a calibration and turns them into its struct. */
 #include "settings/calibrate.h"
 
 #include "base/str.h"

@@ -66,7 +66,8 @@ int by_evaluate_take(struct by_config *config, const struct by_running_settings 
                            &options->run.input, err);
 }
 
-static int refuse(const struct by_config *config, const char *name, struct baryon_error *err)
+static int refuse_for_folders(const struct by_config *config, const char *name,
+                              struct baryon_error *err)
 {
     if (!by_config_given(config, name))
         return 0;
@@ -81,8 +82,10 @@ int by_evaluate_take_folders(struct by_config *config, const struct by_evaluate_
         &by_data_group, &by_prep_group, &by_engine_group, &by_model_group, &by_runtime_group};
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         for (size_t k = 0; k < groups[i]->count; k++)
-            if (refuse(config, groups[i]->rows[k].name, err) < 0)
+            if (refuse_for_folders(config, groups[i]->rows[k].name, err) < 0)
                 return -1;
     *options = (struct by_evaluate_options){.settings = settings, .run = {.log = log}};
-    return refuse(config, "labels", err) < 0 ? -1 : refuse(config, "output", err);
+    return refuse_for_folders(config, "labels", err) < 0
+               ? -1
+               : refuse_for_folders(config, "output", err);
 }

@@ -1,4 +1,4 @@
-/* Rows: types. */
+/* Defines the options of quantization that choose types and scales. */
 #include "settings/quantize.h"
 
 #include "ir/tensor.h"

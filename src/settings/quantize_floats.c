@@ -1,4 +1,4 @@
-/* Rows: types that have no scales. */
+/* Defines the options of quantization for float and block formats. */
 #include "settings/quantize.h"
 
 #define AT(member) .offset = offsetof(struct by_recipe_settings, member)

@@ -1,4 +1,4 @@
-/* Rows: nodes, pairs, graph, hardware, MatMulNBits. */
+/* Defines the options of quantization for nodes, Q/DQ pairs, hardware and MatMulNBits. */
 #include "settings/quantize.h"
 
 #define AT(member) .offset = offsetof(struct by_recipe_settings, member)

@@ -1,3 +1,4 @@
+/* Defines the option groups that several commands share. */
 #include "settings/settings.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Sums the values of each channel, so that the result does not depend on threads. */
 #include "stats/channel_means.h"
 
 #include "stats/sketch_part.h"
@@ -57,7 +58,7 @@ static void add_values(const float *values, size_t count, double sums[LANES])
         add_run(values + begin, count - begin < LANES * RUN ? count - begin : LANES * RUN, sums);
 }
 
-static double join(double sums[LANES])
+static double join_channel_sums(double sums[LANES])
 {
     for (size_t half = LANES / 2; half; half /= 2)
         for (size_t i = 0; i < half; i++)
@@ -83,7 +84,7 @@ static double sum_channel(const struct by_channel_values *values, size_t channel
                     sums[i % LANES] += (double)floats[i];
         }
     }
-    return join(sums);
+    return join_channel_sums(sums);
 }
 
 static int sum_channels(void *context, size_t begin, size_t end, unsigned worker,

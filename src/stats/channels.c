@@ -28,7 +28,7 @@ void by_channels_release(struct by_channels *channels)
 }
 
 /* Adding a positive zero makes a negative one positive, so that order does not matter. */
-static void add(struct by_channels *channels, size_t channel, float min, float max)
+static void add_channel_range(struct by_channels *channels, size_t channel, float min, float max)
 {
     if (!channels->seen[channel] || min < channels->min[channel])
         channels->min[channel] = min + 0.0f;
@@ -58,7 +58,7 @@ static void look_channel(const struct look *look, size_t channel, float *buffer)
         }
     }
     if (min <= max)
-        add(look->channels, channel, min, max);
+        add_channel_range(look->channels, channel, min, max);
 }
 
 static int look_channels(void *context, size_t begin, size_t end, unsigned worker,
@@ -91,7 +91,7 @@ static int look_columns(void *context, size_t begin, size_t end, unsigned worker
     }
     for (size_t i = 0; i < end - begin; i++)
         if (min[i] <= max[i])
-            add(look->channels, begin + i, min[i], max[i]);
+            add_channel_range(look->channels, begin + i, min[i], max[i]);
     return 0;
 }
 
@@ -121,5 +121,5 @@ void by_channels_merge(struct by_channels *channels, const struct by_channels *o
     }
     for (size_t i = 0; i < other->count; i++)
         if (other->seen[i])
-            add(channels, i, other->min[i], other->max[i]);
+            add_channel_range(channels, i, other->min[i], other->max[i]);
 }

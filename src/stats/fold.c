@@ -1,3 +1,4 @@
+/* Adds arrays of floats so that the sum does not depend on their order. */
 #include "stats/fold.h"
 
 #include <math.h>

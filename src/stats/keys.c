@@ -1,4 +1,4 @@
-/* Keys of statistics: what they are of. */
+/* Checks whether statistics belong to a given model, data and settings. */
 #include "ir/graph.h"
 #include "onnx/external.h"
 #include "onnx/schema.h"

@@ -1,3 +1,4 @@
+/* Divides the Gram matrix of a layer into tiles, and merges and reads them. */
 #include "stats/moments_internal.h"
 
 /* --- Tiles --- */

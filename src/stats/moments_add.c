@@ -1,3 +1,4 @@
+/* Multiplies the input columns of a sample and adds the products to the tiles. */
 #include "stats/moments_internal.h"
 
 #include <string.h>
@@ -201,8 +202,8 @@ static void pack_triangle(float *values, size_t size)
     }
 }
 
-static void multiply(const struct wave *wave, const struct by_moments_tile *tile, size_t chunk,
-                     float *out)
+static void multiply_tile(const struct wave *wave, const struct by_moments_tile *tile, size_t chunk,
+                          float *out)
 {
     const struct by_blas *blas = wave->scratch->blas;
     const struct operand a = operand_of(wave, tile->group, chunk, tile->row);
@@ -228,7 +229,7 @@ static void add_product(const struct wave *wave, size_t index, size_t chunk, flo
     if (!fold->count)
         return;
     by_moments_tile_at(wave->columns->layer, index, &tile);
-    multiply(wave, &tile, chunk, out);
+    multiply_tile(wave, &tile, chunk, out);
     pthread_mutex_lock(lock_of(wave, 1 + index));
     by_fold_add(fold, out);
     pthread_mutex_unlock(lock_of(wave, 1 + index));
@@ -314,7 +315,7 @@ static bool can_be_direct(const struct by_columns *columns, const struct by_mome
     return columns->images == 1 && columns->plane <= INT32_MAX;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t least_count(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -330,8 +331,8 @@ static void size_wave(const struct wave *wave, size_t *groups, size_t *chunks)
         *chunks = all_chunks;
         return;
     }
-    *chunks = least(all_chunks, fit ? fit : 1);
-    *groups = least(all_groups, fit / *chunks ? fit / *chunks : 1);
+    *chunks = least_count(all_chunks, fit ? fit : 1);
+    *groups = least_count(all_groups, fit / *chunks ? fit / *chunks : 1);
 }
 
 static int run_waves(struct wave *wave, const struct by_team *team, struct baryon_error *err)
@@ -348,9 +349,9 @@ static int run_waves(struct wave *wave, const struct by_team *team, struct baryo
     for (size_t g = 0; g < all_groups; g += groups)
         for (size_t c = 0; c < all_chunks; c += chunks) {
             wave->group_begin = g;
-            wave->group_end = least(g + groups, all_groups);
+            wave->group_end = least_count(g + groups, all_groups);
             wave->chunk_begin = c;
-            wave->chunk_end = least(c + chunks, all_chunks);
+            wave->chunk_end = least_count(c + chunks, all_chunks);
             if (run_wave(wave, team, err))
                 return -1;
         }

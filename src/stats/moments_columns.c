@@ -1,3 +1,4 @@
+/* Copies the input columns of a convolution out of the input tensor. */
 #include "stats/moments_internal.h"
 
 #include "base/divide.h"
@@ -11,7 +12,7 @@ struct stretches {
     size_t to_step, from_step;
 };
 
-static void push(struct stretches *list, size_t to, size_t from, size_t count, bool zeros)
+static void push_stretch(struct stretches *list, size_t to, size_t from, size_t count, bool zeros)
 {
     struct by_stretch *last = list->count ? &list->at[list->count - 1] : NULL;
     if (!count)
@@ -66,18 +67,18 @@ static void add_line(const struct by_columns *columns, struct stretches *list, s
     struct reach reach = reach_of(columns, at[axis], begin, end);
     place[axis] = reach.first;
     if (reach.count <= 0 || !by_columns_source(columns, place, at, &element)) {
-        push(list, to, 0, count, true);
+        push_stretch(list, to, 0, count, true);
         return;
     }
     const size_t from = image * columns->channels * columns->plane + element;
     const size_t first = (size_t)(reach.first - begin), reached = (size_t)reach.count;
     if (list->to_step != 1) { /* zeros are there already */
-        push(list, to + first, from, reached, false);
+        push_stretch(list, to + first, from, reached, false);
         return;
     }
-    push(list, to, 0, first, true);
-    push(list, to + first, from, reached, false);
-    push(list, to + first + reached, 0, count - first - reached, true);
+    push_stretch(list, to, 0, first, true);
+    push_stretch(list, to + first, from, reached, false);
+    push_stretch(list, to + first + reached, 0, count - first - reached, true);
 }
 
 /* All rows in order, line by line. */
@@ -88,7 +89,7 @@ static void add_lines(const struct by_columns *columns, struct stretches *list, 
     list->to_step = columns->spread ? (size_t)columns->stride[axis] : 1;
     list->from_step = columns->spread ? 1 : (size_t)columns->stride[axis];
     if (list->to_step != 1)
-        push(list, 0, 0, length, true);
+        push_stretch(list, 0, 0, length, true);
     for (size_t done = 0; done < length;) {
         const size_t row = begin + done, left = line - row % line;
         const size_t count = left < length - done ? left : length - done;

@@ -1,3 +1,4 @@
+/* Multiplies a few columns with vector loops instead of a BLAS. */
 #include "stats/moments_internal.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Finds the layers with constant weights and describes how they read their input. */
 #include "ir/infer_window.h"
 #include "stats/moments.h"
 
@@ -29,7 +30,7 @@ static const struct baryon_tensor *constant_of(const struct baryon_value *value)
     return NULL;
 }
 
-static bool is_float(int64_t elem)
+static bool is_float_elem(int64_t elem)
 {
     return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
            elem == BY_ELEM_DOUBLE;
@@ -43,14 +44,14 @@ static const struct baryon_tensor *weight_in(const struct baryon_node *node, siz
     size_t count;
     if (!tensor || by_tensor_count(tensor, &count, NULL) || !count)
         return NULL;
-    return is_float(value->elem ? value->elem : tensor->data_type) ? tensor : NULL;
+    return is_float_elem(value->elem ? value->elem : tensor->data_type) ? tensor : NULL;
 }
 
 /* Data: not constant, of floats as far as is known. */
 static bool is_data(const struct baryon_node *node, size_t slot)
 {
     const struct baryon_value *value = by_node_in(node, slot);
-    return value && !constant_of(value) && (!value->elem || is_float(value->elem));
+    return value && !constant_of(value) && (!value->elem || is_float_elem(value->elem));
 }
 
 static bool name_it(const struct baryon_node *node, size_t input, size_t weight,

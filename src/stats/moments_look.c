@@ -1,3 +1,4 @@
+/* Adds one sample's input of a layer to its Gram matrix, or counts table rows. */
 #include "stats/moments_internal.h"
 
 /* Index i of a row of the table; negative ones count from its end. */

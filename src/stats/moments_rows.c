@@ -1,3 +1,4 @@
+/* Chooses which input rows of a sample are used, and skips rows that are not finite. */
 #include "base/rng.h"
 #include "stats/moments_internal.h"
 

@@ -1,3 +1,4 @@
+/* Allocates the working memory for adding samples to Gram matrices. */
 #include "stats/moments_internal.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
+/* Finds where the windows of a layer lie in an input of a given shape. */
 #include "stats/moments_internal.h"
 
 #include "base/text.h"
 
 #define SIZE_MOST ((int64_t)1 << 31) /* of an axis that a window slides over */
 
-static int refuse(const struct by_moments_layer *layer, const struct by_array *input,
-                  const char *wanted, int64_t number, struct baryon_error *err)
+static int refuse_input_shape(const struct by_moments_layer *layer, const struct by_array *input,
+                              const char *wanted, int64_t number, struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX], shape[160];
     struct by_text text;
@@ -78,9 +79,10 @@ static int init_windows(struct by_columns *columns, const struct by_array *input
 {
     const struct by_moments_layer *layer = columns->layer;
     if (input->rank != layer->spatial + 2)
-        return refuse(layer, input, "the rank must be", (int64_t)layer->spatial + 2, err);
+        return refuse_input_shape(layer, input, "the rank must be", (int64_t)layer->spatial + 2,
+                                  err);
     if (input->dims[1] != layer->channels)
-        return refuse(layer, input, "the channels must be", layer->channels, err);
+        return refuse_input_shape(layer, input, "the channels must be", layer->channels, err);
     columns->spatial = layer->spatial;
     columns->spread = layer->kind == BY_LAYER_CONV_TRANSPOSE;
     columns->images = (size_t)input->dims[0];
@@ -89,7 +91,8 @@ static int init_windows(struct by_columns *columns, const struct by_array *input
     for (size_t i = 0; i < layer->spatial; i++) {
         const int64_t in = input->dims[i + 2];
         if (in > SIZE_MOST)
-            return refuse(layer, input, "an axis must not be longer than", SIZE_MOST, err);
+            return refuse_input_shape(layer, input, "an axis must not be longer than", SIZE_MOST,
+                                      err);
         columns->in[i] = in;
         columns->kernel[i] = layer->kernel[i];
         columns->stride[i] = layer->stride[i];
@@ -101,7 +104,8 @@ static int init_windows(struct by_columns *columns, const struct by_array *input
         columns->plane *= (size_t)in;
         columns->kernel_size *= (size_t)layer->kernel[i];
         if (by_mul_overflow(columns->places, (size_t)columns->out[i], &columns->places))
-            return refuse(layer, input, "too big for a window of", layer->kernel[i], err);
+            return refuse_input_shape(layer, input, "too big for a window of", layer->kernel[i],
+                                      err);
     }
     return set_rows(columns, err);
 }
@@ -125,13 +129,13 @@ static int init_matrix(struct by_columns *columns, const struct by_array *input,
     const struct by_moments_layer *layer = columns->layer;
     const bool transposed = layer->transposed && input->rank > 1;
     if (input->rank < 1)
-        return refuse(layer, input, "the rank must be at least", 1, err);
+        return refuse_input_shape(layer, input, "the rank must be at least", 1, err);
     const size_t axis = input->rank - (transposed ? 2 : 1);
     size_t outer = 1;
     if (input->dims[axis] != layer->columns)
-        return refuse(layer, input,
-                      transposed ? "the last size but one must be" : "the last size must be",
-                      layer->columns, err);
+        return refuse_input_shape(
+            layer, input, transposed ? "the last size but one must be" : "the last size must be",
+            layer->columns, err);
     for (size_t i = 0; i < axis; i++)
         outer *= (size_t)input->dims[i];
     if (transposed)

@@ -1,4 +1,4 @@
-/* The sketch as such: rows, how they grow coarser, how sketches add. */
+/* Allocates, coarsens and adds histograms. */
 #include "stats/sketch.h"
 
 #include "stats/sketch_part.h"
@@ -39,7 +39,7 @@ size_t by_sketch_bytes(const struct by_sketch *sketch)
 /* --- Rows --- */
 
 /* Adds counts of 1 << bits bins to a row of 1 << (bits - fewer). */
-static void add_row(uint64_t *row, const uint64_t *from, unsigned bits, unsigned fewer)
+static void add_bin_row(uint64_t *row, const uint64_t *from, unsigned bits, unsigned fewer)
 {
     for (size_t i = 0; i < (size_t)1 << bits; i++)
         row[i >> fewer] += from[i];
@@ -51,7 +51,7 @@ static void replace_row(struct by_sketch *sketch, int sign, int e, uint64_t *fre
     uint64_t *old = sketch->rows[sign][e];
     if (old) {
         unsigned bits = by_sketch_bits(sketch->top - e);
-        add_row(fresh, old, bits, bits - by_sketch_bits(top - e));
+        add_bin_row(fresh, old, bits, bits - by_sketch_bits(top - e));
         by_free(old);
     }
     sketch->rows[sign][e] = fresh;
@@ -143,7 +143,7 @@ static void merge_rows(struct by_sketch *sketch, const struct by_sketch *other)
                 continue;
             unsigned bits = by_sketch_bits(other->top - e);
             unsigned fewer = bits - by_sketch_bits(sketch->top - e);
-            add_row(sketch->rows[sign][e], from, bits, fewer);
+            add_bin_row(sketch->rows[sign][e], from, bits, fewer);
         }
 }
 

@@ -1,3 +1,4 @@
+/* Counts values into a histogram with AVX2. */
 #include "stats/sketch_path.h"
 
 #if defined(__x86_64__)
@@ -10,7 +11,7 @@
 
 #include "stats/sketch_count.h"
 
-static bool supported(void)
+static bool sketch_avx2_supported(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
@@ -223,7 +224,7 @@ INLINE void add_four(uint64_t *row, __m128i counts)
     _mm256_storeu_si256((void *)row, _mm256_add_epi64(_mm256_loadu_si256((void *)row), wide));
 }
 
-TARGET static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+TARGET static void flush_pair_avx2(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
 {
     const __m256i none = _mm256_setzero_si256();
     for (size_t i = 0; i < count; i += 8) {
@@ -281,10 +282,10 @@ TARGET static void ranges(const float *values, size_t count, float *min, float *
 }
 
 const struct by_sketch_path by_sketch_avx2 = {.name = "avx2",
-                                              .supported = supported,
+                                              .supported = sketch_avx2_supported,
                                               .survey = survey,
                                               .tally = tally,
-                                              .flush = flush,
+                                              .flush = flush_pair_avx2,
                                               .range = range,
                                               .ranges = ranges};
 

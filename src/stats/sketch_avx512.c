@@ -1,3 +1,4 @@
+/* Counts values into a histogram with AVX-512. */
 #include "stats/sketch_path.h"
 
 #if defined(__x86_64__)
@@ -9,7 +10,7 @@
 
 #include "stats/sketch_count.h"
 
-static bool supported(void)
+static bool sketch_avx512_supported(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -127,7 +128,7 @@ INLINE void add_eight(uint64_t *row, __m256i counts)
     _mm512_storeu_si512(row, _mm512_add_epi64(_mm512_loadu_si512(row), wide));
 }
 
-TARGET static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+TARGET static void flush_pair_avx512(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
 {
     for (size_t i = 0; i < count; i += 16) {
         const __m512i a = _mm512_loadu_si512(even + i), b = _mm512_loadu_si512(odd + i);
@@ -174,10 +175,10 @@ TARGET static void ranges(const float *values, size_t count, float *min, float *
 }
 
 const struct by_sketch_path by_sketch_avx512 = {.name = "avx512",
-                                                .supported = supported,
+                                                .supported = sketch_avx512_supported,
                                                 .survey = survey,
                                                 .tally = tally,
-                                                .flush = flush,
+                                                .flush = flush_pair_avx512,
                                                 .range = range,
                                                 .ranges = ranges};
 

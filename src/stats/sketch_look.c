@@ -1,4 +1,4 @@
-/* A look: pieces on a team, then everything into the sketch at once. */
+/* Adds one tensor to a histogram, on all threads of a team. */
 #include "ir/tensor.h"
 #include "stats/sketch_scratch.h"
 
@@ -84,8 +84,8 @@ static void unlock(const struct by_sketch_values *values)
 }
 
 /* What the workers counted goes to the rows; sums and the like to part. */
-static int flush(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
-                 struct by_sketch_part *part, struct baryon_error *err)
+static int flush_workers(struct by_sketch_scratch *scratch, struct by_sketch *sketch,
+                         struct by_sketch_part *part, struct baryon_error *err)
 {
     by_sketch_touched touched = {0};
     for (unsigned w = 0; w < scratch->worker_count; w++)
@@ -115,7 +115,7 @@ static int look_all(struct by_sketch *sketch, struct look *look, uint64_t sample
         size_t round = left < look->scratch->round ? left : look->scratch->round;
         int failed = by_team_for(team, round, BY_SKETCH_SPAN, look_span, look, err);
         lock(look->values);
-        failed |= flush(look->scratch, sketch, &part, failed ? NULL : err);
+        failed |= flush_workers(look->scratch, sketch, &part, failed ? NULL : err);
         look->begin += round;
         if (!failed && look->begin == count)
             by_sketch_take(sketch, &part, count, sample);

@@ -1,4 +1,4 @@
-/* What a look is: the plain definition, value by value. */
+/* Adds one tensor to a histogram value by value, as reference for the vector paths. */
 #include "stats/sketch_path.h"
 
 #include "base/half.h"
@@ -14,7 +14,7 @@ static uint32_t to_bits(float value)
     return bits;
 }
 
-static uint32_t magnitude(float value)
+static uint32_t magnitude_bits(float value)
 {
     return to_bits(value) & 0x7fffffff;
 }
@@ -76,7 +76,7 @@ void by_sketch_sums_ref(const float *values, size_t count, int top, struct by_sk
     struct by_sketch_lanes lanes = {0};
     const bool singles = by_sketch_in_singles(top);
     for (size_t i = 0; i < count; i++) {
-        const float value = magnitude(values[i]) < BY_SKETCH_INF ? values[i] : 0;
+        const float value = magnitude_bits(values[i]) < BY_SKETCH_INF ? values[i] : 0;
         if (singles)
             by_sketch_lanes_add(&lanes, i, value);
         else
@@ -92,7 +92,7 @@ void by_sketch_part_init(struct by_sketch_part *part)
     *part = (struct by_sketch_part){.range = {INFINITY, -INFINITY}};
 }
 
-static void widen(struct by_sketch_range *range, const struct by_sketch_range *other)
+static void widen_range(struct by_sketch_range *range, const struct by_sketch_range *other)
 {
     range->min = other->min < range->min ? other->min : range->min;
     range->max = other->max > range->max ? other->max : range->max;
@@ -101,7 +101,7 @@ static void widen(struct by_sketch_range *range, const struct by_sketch_range *o
 void by_sketch_part_add(struct by_sketch_part *part, const struct by_sketch_range *range,
                         const struct by_sketch_sums *sums)
 {
-    widen(&part->range, range);
+    widen_range(&part->range, range);
     by_exact_add(&part->sum, sums->sum);
     by_exact_add(&part->squares, sums->squares);
 }
@@ -111,7 +111,7 @@ void by_sketch_part_merge(struct by_sketch_part *part, const struct by_sketch_pa
     part->zeros += other->zeros;
     part->nans += other->nans;
     part->infinities += other->infinities;
-    widen(&part->range, &other->range);
+    widen_range(&part->range, &other->range);
     by_exact_merge(&part->sum, &other->sum);
     by_exact_merge(&part->squares, &other->squares);
 }
@@ -183,7 +183,8 @@ struct walk {
     struct by_sketch *sketch;
 };
 
-static void walk(struct walk *walk, void visit(struct walk *walk, const float *at, size_t count))
+static void walk_pieces(struct walk *walk,
+                        void visit(struct walk *walk, const float *at, size_t count))
 {
     for (size_t at = 0, step; at < walk->count; at += step) {
         step = walk->count - at < BY_SKETCH_PIECE ? walk->count - at : BY_SKETCH_PIECE;
@@ -196,9 +197,9 @@ static void visit_measure(struct walk *walk, const float *at, size_t count)
     struct by_sketch_range range = {INFINITY, -INFINITY};
     struct by_sketch_sums sums;
     for (size_t i = 0; i < count; i++) {
-        walk->part.zeros += !magnitude(at[i]);
-        walk->part.nans += magnitude(at[i]) > BY_SKETCH_INF;
-        walk->part.infinities += magnitude(at[i]) == BY_SKETCH_INF;
+        walk->part.zeros += !magnitude_bits(at[i]);
+        walk->part.nans += magnitude_bits(at[i]) > BY_SKETCH_INF;
+        walk->part.infinities += magnitude_bits(at[i]) == BY_SKETCH_INF;
     }
     by_sketch_range_plain(at, count, &range.min, &range.max);
     by_sketch_sums_ref(at, count, by_sketch_range_top(&range), &sums);
@@ -208,7 +209,7 @@ static void visit_measure(struct walk *walk, const float *at, size_t count)
 static void visit_touch(struct walk *walk, const float *at, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t size = magnitude(at[i]);
+        uint32_t size = magnitude_bits(at[i]);
         if (size && size < BY_SKETCH_INF)
             walk->touched[to_bits(at[i]) >> 31][size >> 23] = true;
     }
@@ -217,7 +218,7 @@ static void visit_touch(struct walk *walk, const float *at, size_t count)
 static void visit_count(struct walk *walk, const float *at, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t size = magnitude(at[i]);
+        uint32_t size = magnitude_bits(at[i]);
         if (!size || size >= BY_SKETCH_INF)
             continue;
         int exponent = (int)(size >> 23);
@@ -233,11 +234,11 @@ int by_sketch_look_plain(struct by_sketch *sketch, float *buffer, const void *va
     struct walk all = {
         .values = values, .elem = elem, .count = count, .buffer = buffer, .sketch = sketch};
     by_sketch_part_init(&all.part);
-    walk(&all, visit_measure);
-    walk(&all, visit_touch);
+    walk_pieces(&all, visit_measure);
+    walk_pieces(&all, visit_touch);
     if (by_sketch_prepare(sketch, by_sketch_range_top(&all.part.range), all.touched, err))
         return -1;
-    walk(&all, visit_count);
+    walk_pieces(&all, visit_count);
     by_sketch_take(sketch, &all.part, count, sample);
     return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static uint32_t magnitude(float value)
+static uint32_t magnitude_bits(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -96,7 +96,7 @@ bool by_sketch_survey_plain(const float *values, size_t count, struct by_sketch_
     bool finite = true;
     *range = (struct by_sketch_range){INFINITY, -INFINITY};
     for (size_t i = 0; i < count; i++)
-        finite &= magnitude(values[i]) < BY_SKETCH_INF;
+        finite &= magnitude_bits(values[i]) < BY_SKETCH_INF;
     by_sketch_range_plain(values, count, &range->min, &range->max);
     return finite;
 }
@@ -105,7 +105,7 @@ void by_sketch_count_plain(const struct by_sketch_plan *plan, const float *value
                            struct by_sketch_tables *tables)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint32_t size = magnitude(values[i]), exponent = size >> 23;
+        const uint32_t size = magnitude_bits(values[i]), exponent = size >> 23;
         uint32_t bin = BY_SKETCH_BINS;
         if (size)
             bin = plan->base[exponent] + ((size & 0x7fffff) >> plan->shift[exponent]);
@@ -139,20 +139,20 @@ void by_sketch_range_plain(const float *values, size_t count, float *min, float 
 void by_sketch_ranges_plain(const float *values, size_t count, float *min, float *max)
 {
     for (size_t i = 0; i < count; i++) {
-        if (magnitude(values[i]) >= BY_SKETCH_INF)
+        if (magnitude_bits(values[i]) >= BY_SKETCH_INF)
             continue;
         min[i] = values[i] < min[i] ? values[i] : min[i];
         max[i] = values[i] > max[i] ? values[i] : max[i];
     }
 }
 
-static bool always(void)
+static bool sketch_plain_supported(void)
 {
     return true;
 }
 
 static const struct by_sketch_path plain = {.name = "plain",
-                                            .supported = always,
+                                            .supported = sketch_plain_supported,
                                             .survey = by_sketch_survey_plain,
                                             .tally = tally_plain,
                                             .flush = flush_plain,

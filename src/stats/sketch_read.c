@@ -50,7 +50,7 @@ struct writing {
     size_t count;
 };
 
-static void put(struct writing *out, double low, double high, uint64_t count)
+static void put_bin(struct writing *out, double low, double high, uint64_t count)
 {
     if (count)
         out->at[out->count++] = (struct by_sketch_bin){low, high, count};
@@ -62,8 +62,8 @@ static void put_negative(struct writing *out, const struct by_sketch *sketch)
         const struct edges edges = edges_of(sketch, e);
         const uint64_t *row = sketch->rows[1][e];
         for (size_t bin = row ? edges.count : 0; bin-- > 0;)
-            put(out, -(edges.first + (double)(bin + 1) * edges.width),
-                -(edges.first + (double)bin * edges.width), row[bin]);
+            put_bin(out, -(edges.first + (double)(bin + 1) * edges.width),
+                    -(edges.first + (double)bin * edges.width), row[bin]);
     }
 }
 
@@ -74,9 +74,9 @@ static void put_positive(struct writing *out, const struct by_sketch *sketch, bo
         const struct edges edges = edges_of(sketch, e);
         const uint64_t *row = sketch->rows[0][e], *other = both ? sketch->rows[1][e] : NULL;
         for (size_t bin = 0; (row || other) && bin < edges.count; bin++)
-            put(out, edges.first + (double)bin * edges.width,
-                edges.first + (double)(bin + 1) * edges.width,
-                (row ? row[bin] : 0) + (other ? other[bin] : 0));
+            put_bin(out, edges.first + (double)bin * edges.width,
+                    edges.first + (double)(bin + 1) * edges.width,
+                    (row ? row[bin] : 0) + (other ? other[bin] : 0));
     }
 }
 
@@ -94,7 +94,7 @@ int by_sketch_bins(const struct by_sketch *sketch, struct by_sketch_bin **bins, 
     if (open_bins(&out, sketch, err))
         return -1;
     put_negative(&out, sketch);
-    put(&out, 0, 0, sketch->zeros);
+    put_bin(&out, 0, 0, sketch->zeros);
     put_positive(&out, sketch, false);
     *bins = out.at;
     *count = out.count;
@@ -107,7 +107,7 @@ int by_sketch_magnitudes(const struct by_sketch *sketch, struct by_sketch_bin **
     struct writing out;
     if (open_bins(&out, sketch, err))
         return -1;
-    put(&out, 0, 0, sketch->zeros);
+    put_bin(&out, 0, 0, sketch->zeros);
     put_positive(&out, sketch, true);
     *bins = out.at;
     *count = out.count;

@@ -1,4 +1,4 @@
-/* With the compiler's own vectors of 16 bytes: NEON, SSE2 and whatever else it knows. */
+/* Counts values into a histogram with the compiler's vectors (NEON, SSE2 and others). */
 #include "stats/sketch_path.h"
 
 #include <math.h>
@@ -10,72 +10,72 @@
 typedef float floats __attribute__((vector_size(16)));
 typedef int32_t ints __attribute__((vector_size(16)));
 
-static bool always(void)
+static bool sketch_vector_supported(void)
 {
     return true;
 }
 
-static inline floats load(const float *at)
+static inline floats load_four(const float *at)
 {
     floats x;
     memcpy(&x, at, sizeof x);
     return x;
 }
 
-static inline ints fill(int32_t value)
+static inline ints fill_four(int32_t value)
 {
     return (ints){value, value, value, value};
 }
 
 /* Lanes of mask are all ones or all zeros. */
-static inline ints choose(ints mask, ints yes, ints no)
+static inline ints choose_four(ints mask, ints yes, ints no)
 {
     return (yes & mask) | (no & ~mask);
 }
 
-static inline floats lower(floats a, floats b)
+static inline floats lower_four(floats a, floats b)
 {
-    return (floats)choose(a < b, (ints)a, (ints)b);
+    return (floats)choose_four(a < b, (ints)a, (ints)b);
 }
 
 static inline floats higher(floats a, floats b)
 {
-    return (floats)choose(a > b, (ints)a, (ints)b);
+    return (floats)choose_four(a > b, (ints)a, (ints)b);
 }
 
 static inline ints least_of(ints a, ints b)
 {
-    return choose(a < b, a, b);
+    return choose_four(a < b, a, b);
 }
 
 static inline ints greatest_of(ints a, ints b)
 {
-    return choose(a > b, a, b);
+    return choose_four(a > b, a, b);
 }
 
-static inline ints magnitude(floats x)
+static inline ints magnitude_four(floats x)
 {
-    return (ints)x & fill(0x7fffffff);
+    return (ints)x & fill_four(0x7fffffff);
 }
 
 static inline floats or_else(ints mask, floats x, float other)
 {
     floats others = {other, other, other, other};
-    return (floats)choose(mask, (ints)x, (ints)others);
+    return (floats)choose_four(mask, (ints)x, (ints)others);
 }
 
 /* --- Surveying --- */
 
 static bool survey(const float *values, size_t count, struct by_sketch_range *range)
 {
-    floats min = load(values), max = min;
-    ints greatest = magnitude(min);
+    floats min = load_four(values), max = min;
+    ints greatest = magnitude_four(min);
     bool finite = true;
     for (size_t i = LANES; i < count; i += LANES) {
-        const floats x = load(values + i);
-        min = lower(x, min);
+        const floats x = load_four(values + i);
+        min = lower_four(x, min);
         max = higher(x, max);
-        greatest = greatest_of(magnitude(x), greatest);
+        greatest = greatest_of(magnitude_four(x), greatest);
     }
     *range = (struct by_sketch_range){min[0], max[0]};
     for (size_t i = 0; i < LANES; i++) {
@@ -90,14 +90,15 @@ static bool survey(const float *values, size_t count, struct by_sketch_range *ra
 
 static inline ints bins_of(const struct by_sketch_steps *steps, floats x, ints strays, ints *lowest)
 {
-    const ints size = magnitude(x), least_even = fill((int32_t)steps->least_even);
+    const ints size = magnitude_four(x), least_even = fill_four((int32_t)steps->least_even);
     const ints log = least_of(size >> 16, least_even >> 16);
-    const ints far = greatest_of(log + fill(steps->log_offset), log >> 3);
+    const ints far = greatest_of(log + fill_four(steps->log_offset), log >> 3);
     const floats even = (floats)greatest_of(size, least_even);
-    const ints near = __builtin_convertvector(even * steps->scale, ints) - fill(steps->even_offset);
-    const ints bin = choose(size == fill(0), strays, far + near);
+    const ints near =
+        __builtin_convertvector(even * steps->scale, ints) - fill_four(steps->even_offset);
+    const ints bin = choose_four(size == fill_four(0), strays, far + near);
     *lowest = least_of(bin, *lowest);
-    return bin + (((ints)x >> 31) & fill((int32_t)BY_SKETCH_SIDE));
+    return bin + (((ints)x >> 31) & fill_four((int32_t)BY_SKETCH_SIDE));
 }
 
 /* --- Counting and summing --- */
@@ -109,10 +110,10 @@ struct run {
 static inline void tally_sixteen(const struct by_sketch_steps *steps, const float *values,
                                  struct by_sketch_tables *tables, struct run *run, ints *lowest)
 {
-    const ints strays = (ints){0, 1, 2, 3} + fill((int32_t)BY_SKETCH_BINS);
+    const ints strays = (ints){0, 1, 2, 3} + fill_four((int32_t)BY_SKETCH_BINS);
     for (size_t set = 0; set < SETS; set++) {
-        const floats x = load(values + LANES * set), square = x * x;
-        const ints bin = bins_of(steps, x, strays + fill((int32_t)(LANES * set)), lowest);
+        const floats x = load_four(values + LANES * set), square = x * x;
+        const ints bin = bins_of(steps, x, strays + fill_four((int32_t)(LANES * set)), lowest);
         run->sum[set] += x;
         run->squares[set] += square;
         for (size_t lane = 0; lane < LANES; lane++)
@@ -134,7 +135,7 @@ static void tally_run(const struct by_sketch_steps *steps, const float *values, 
 static void tally(const struct by_sketch_plan *plan, const float *values, size_t count,
                   struct by_sketch_tables *tables, struct by_sketch_lanes *lanes)
 {
-    ints lowest = fill((int32_t)tables->lowest);
+    ints lowest = fill_four((int32_t)tables->lowest);
     size_t i = 0;
     for (; i + BY_SKETCH_RUN <= count; i += BY_SKETCH_RUN) {
         tally_run(&plan->steps, values + i, BY_SKETCH_RUN, tables, &lowest, lanes);
@@ -149,7 +150,7 @@ static void tally(const struct by_sketch_plan *plan, const float *values, size_t
 
 /* --- Adding to rows --- */
 
-static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
+static void flush_pair_vector(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
 {
     for (size_t i = 0; i < count; i++)
         row[i] += (uint64_t)even[i] + odd[i];
@@ -159,10 +160,10 @@ static void flush(uint32_t *even, uint32_t *odd, size_t count, uint64_t *row)
 
 /* --- Ranges --- */
 
-static inline void widen(floats *min, floats *max, floats x)
+static inline void widen_four(floats *min, floats *max, floats x)
 {
-    ints finite = magnitude(x) < fill((int32_t)BY_SKETCH_INF);
-    *min = lower(or_else(finite, x, INFINITY), *min);
+    ints finite = magnitude_four(x) < fill_four((int32_t)BY_SKETCH_INF);
+    *min = lower_four(or_else(finite, x, INFINITY), *min);
     *max = higher(or_else(finite, x, -INFINITY), *max);
 }
 
@@ -171,7 +172,7 @@ static void range(const float *values, size_t count, float *min, float *max)
     floats low = {*min, *min, *min, *min}, high = {*max, *max, *max, *max};
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
-        widen(&low, &high, load(values + i));
+        widen_four(&low, &high, load_four(values + i));
     for (size_t lane = 0; lane < LANES; lane++) {
         *min = low[lane] < *min ? low[lane] : *min;
         *max = high[lane] > *max ? high[lane] : *max;
@@ -183,8 +184,8 @@ static void ranges(const float *values, size_t count, float *min, float *max)
 {
     size_t i = 0;
     for (; i + LANES <= count; i += LANES) {
-        floats low = load(min + i), high = load(max + i);
-        widen(&low, &high, load(values + i));
+        floats low = load_four(min + i), high = load_four(max + i);
+        widen_four(&low, &high, load_four(values + i));
         memcpy(min + i, &low, sizeof low);
         memcpy(max + i, &high, sizeof high);
     }
@@ -197,9 +198,9 @@ const struct by_sketch_path by_sketch_vector = {
 #else
     .name = "vector",
 #endif
-    .supported = always,
+    .supported = sketch_vector_supported,
     .survey = survey,
     .tally = tally,
-    .flush = flush,
+    .flush = flush_pair_vector,
     .range = range,
     .ranges = ranges};

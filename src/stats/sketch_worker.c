@@ -103,7 +103,7 @@ static void raise_top(struct by_sketch_worker *worker, int top)
 
 /* --- Counting --- */
 
-static uint32_t magnitude(float value)
+static uint32_t magnitude_bits(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -115,7 +115,7 @@ static const float *clean(struct by_sketch_worker *worker, const float *values, 
 {
     uint32_t strange = 0, infinities = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t size = magnitude(values[i]);
+        const uint32_t size = magnitude_bits(values[i]);
         const bool finite = size < BY_SKETCH_INF;
         worker->clean[i] = finite ? values[i] : 0;
         strange += !finite;
@@ -130,7 +130,7 @@ static const float *clean(struct by_sketch_worker *worker, const float *values, 
 static void count_equal(struct by_sketch_worker *worker, float value, size_t count)
 {
     const struct by_sketch_plan *plan = &worker->plan;
-    const uint32_t size = magnitude(value), e = size >> 23;
+    const uint32_t size = magnitude_bits(value), e = size >> 23;
     const unsigned bin = plan->base[e] + ((size & 0x7fffff) >> plan->shift[e]);
     worker->tables.lowest = bin < worker->tables.lowest ? bin : worker->tables.lowest;
     worker->tables.at[0][bin + (value < 0 ? BY_SKETCH_SIDE : 0)] += (uint32_t)count;

@@ -1,4 +1,4 @@
-/* Statistics as such: what is in them, which samples they cover. */
+/* Holds the tensors and layers of statistics and the samples that they cover. */
 #include "stats/stats.h"
 
 #include "stats/store.h"

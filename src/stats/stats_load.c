@@ -116,7 +116,7 @@ static int enter(struct records *records, enum by_store_kind kind)
     return in->failed ? -1 : 0;
 }
 
-static int leave(struct records *records)
+static int leave_record(struct records *records)
 {
     struct by_store_in *in = &records->in;
     if (by_store_left(in))
@@ -178,7 +178,7 @@ static int take_head(struct records *records, struct by_stats *stats, size_t *te
     size_t left = records->end - records->next;
     *tensors = (size_t)by_store_take_varint(in, left / TENSOR_LEAST, "the number of tensors");
     *layers = (size_t)by_store_take_varint(in, left / LAYER_LEAST, "the number of layers");
-    return leave(records);
+    return leave_record(records);
 }
 
 static int take_tensors(struct records *records, struct by_stats *stats, size_t count)
@@ -191,7 +191,7 @@ static int take_tensors(struct records *records, struct by_stats *stats, size_t 
         stats->tensor_count++;
         if (enter(records, BY_STORE_TENSOR) == 0)
             by_store_take_tensor(in, &stats->tensors[i]);
-        if (leave(records))
+        if (leave_record(records))
             return by_err_in(in->err, "tensor[%zu]", i);
     }
     return 0;
@@ -223,7 +223,7 @@ static int take_layer(struct records *records, struct by_stats *stats, struct by
     if (enter(records, BY_STORE_LAYER))
         return -1;
     by_store_take_layer_stats(&records->in, layer, &tiles);
-    if (leave(records) || (tiles && by_layer_stats_storable(stats, layer, records->in.err)))
+    if (leave_record(records) || (tiles && by_layer_stats_storable(stats, layer, records->in.err)))
         return -1;
     for (size_t i = 0; i < tiles; i++)
         if (take_tile(records, stats, layer, &least))
@@ -281,13 +281,14 @@ static int take_all(struct by_stats *stats, const struct by_stats_source *source
         return -1;
     records.in.at = records.next;
     records.in.end = records.end;
-    if (leave(&records) || check_names(&records.in, stats))
+    if (leave_record(&records) || check_names(&records.in, stats))
         return -1;
     stats->arena.limit = 0; /* what is merged into it comes from other files */
     return 0;
 }
 
-static int load(struct by_stats **stats, struct by_stats_source *source, struct baryon_error *err)
+static int load_stats_source(struct by_stats **stats, struct by_stats_source *source,
+                             struct baryon_error *err)
 {
     struct by_stats *fresh;
     if (check_start(source, err) || check_end(source, err) || check_sum(source, err) ||
@@ -325,7 +326,7 @@ int by_stats_load(struct by_stats **stats, const char *path, struct baryon_error
     if (status == 0) {
         source->bytes = source->mapped.bytes;
         source->size = source->mapped.size;
-        status = load(stats, source, err);
+        status = load_stats_source(stats, source, err);
     }
     if (status)
         by_err_file(err, path);
@@ -341,7 +342,7 @@ int by_stats_load_bytes(struct by_stats **stats, const void *bytes, size_t size,
         return -1;
     source->bytes = bytes;
     source->size = size;
-    int status = load(stats, source, err);
+    int status = load_stats_source(stats, source, err);
     if (status)
         by_err_file(err, name);
     by_stats_source_drop(source);

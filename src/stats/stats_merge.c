@@ -1,4 +1,4 @@
-/* Several statistics made one: of other samples (merge), or of another pass (join). */
+/* Merges statistics of other samples and joins those of another pass. */
 #include "stats/store.h"
 
 #include <inttypes.h>

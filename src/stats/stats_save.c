@@ -10,7 +10,8 @@ struct output {
     struct by_str record, start;
 };
 
-static int put(const struct output *out, const void *bytes, size_t size, struct baryon_error *err)
+static int put_stats_bytes(const struct output *out, const void *bytes, size_t size,
+                           struct baryon_error *err)
 {
     if (out->writer)
         return by_writer_add(out->writer, bytes, size, err);
@@ -18,10 +19,11 @@ static int put(const struct output *out, const void *bytes, size_t size, struct 
     return by_str_error(out->bytes, err);
 }
 
-static int add(struct output *out, const void *bytes, size_t size, struct baryon_error *err)
+static int add_hashed_bytes(struct output *out, const void *bytes, size_t size,
+                            struct baryon_error *err)
 {
     by_hasher_add(out->hasher, bytes, size);
-    return put(out, bytes, size, err);
+    return put_stats_bytes(out, bytes, size, err);
 }
 
 /* Kind and length, then the record's first bytes; `more` bytes follow it. */
@@ -32,8 +34,8 @@ static int add_record(struct output *out, enum by_store_kind kind, size_t more,
     by_store_put_byte(&out->start, kind);
     by_store_put_varint(&out->start, out->record.size + more);
     if (by_str_error(&out->record, err) || by_str_error(&out->start, err) ||
-        add(out, out->start.text, out->start.size, err) ||
-        add(out, by_str_text(&out->record), out->record.size, err))
+        add_hashed_bytes(out, out->start.text, out->start.size, err) ||
+        add_hashed_bytes(out, by_str_text(&out->record), out->record.size, err))
         return -1;
     by_str_clear(&out->record);
     return 0;
@@ -43,7 +45,9 @@ static int add_start(struct output *out, struct baryon_error *err)
 {
     by_str_add(&out->start, BY_STORE_MAGIC, BY_STORE_MAGIC_SIZE);
     by_store_put_u32(&out->start, BY_STATS_VERSION);
-    return by_str_error(&out->start, err) ? -1 : add(out, out->start.text, out->start.size, err);
+    return by_str_error(&out->start, err)
+               ? -1
+               : add_hashed_bytes(out, out->start.text, out->start.size, err);
 }
 
 static int add_head(struct output *out, const struct by_stats *stats, struct baryon_error *err)
@@ -82,7 +86,7 @@ static int add_packed(struct output *out, const struct by_stored_tile *stored,
                       struct baryon_error *err)
 {
     if (add_record(out, BY_STORE_TILE, stored->size, err) ||
-        add(out, stored->source->bytes + stored->at, stored->size, err))
+        add_hashed_bytes(out, stored->source->bytes + stored->at, stored->size, err))
         return -1;
     by_stats_source_done(stored->source, stored->at, stored->size);
     return 0;
@@ -136,11 +140,11 @@ static int add_end(struct output *out, struct baryon_error *err)
     by_store_put_byte(record, BY_STORE_END);
     uint64_t size = out->writer ? by_writer_size(out->writer) : out->bytes->size;
     by_store_put_u64(record, size + BY_STORE_END_SIZE);
-    if (by_str_error(record, err) || add(out, record->text, record->size, err))
+    if (by_str_error(record, err) || add_hashed_bytes(out, record->text, record->size, err))
         return -1;
     by_str_clear(record);
     by_store_put_hash(record, by_hasher_value(out->hasher));
-    return by_str_error(record, err) ? -1 : put(out, record->text, record->size, err);
+    return by_str_error(record, err) ? -1 : put_stats_bytes(out, record->text, record->size, err);
 }
 
 static int add_records(struct output *out, const struct by_stats *stats, struct baryon_error *err)

@@ -82,8 +82,8 @@ int by_layer_stats_store(struct by_stats *stats, struct by_layer_stats *layer, s
     return 0;
 }
 
-static int decode(const struct by_stored_tile *stored, struct by_fold *fold,
-                  struct baryon_error *err)
+static int decode_tile(const struct by_stored_tile *stored, struct by_fold *fold,
+                       struct baryon_error *err)
 {
     struct by_store_in in = {.file = stored->source->bytes,
                              .at = stored->at,
@@ -102,7 +102,7 @@ static int add_stored(const struct by_stored_tile *stored, struct by_fold *fold,
     struct by_fold part;
     if (by_fold_init(&part, fold->count, err))
         return -1;
-    int status = decode(stored, &part, err);
+    int status = decode_tile(stored, &part, err);
     if (status == 0)
         by_fold_merge(fold, &part);
     by_fold_release(&part);
@@ -121,7 +121,7 @@ int by_stored_tile_add(const struct by_layer_stats *layer, size_t tile, struct b
     if (fresh && by_fold_init(fold, by_layer_tile_entries(&layer->layer, tile), err))
         return -1;
     if (fresh) {
-        status = decode(stored, fold, err);
+        status = decode_tile(stored, fold, err);
         stored = stored->next;
     }
     for (; stored && status == 0; stored = stored->next)

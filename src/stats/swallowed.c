@@ -1,3 +1,4 @@
+/* Finds values that fusions remove, which therefore need no range. */
 #include "stats/swallowed.h"
 
 /* Nodes of one pattern, its last node behind the others. */
@@ -14,7 +15,7 @@ struct search {
     bool *swallowed;
 };
 
-static bool is_constant(const struct search *search, const struct baryon_value *value)
+static bool is_search_constant(const struct search *search, const struct baryon_value *value)
 {
     return value && search->constant[value->index];
 }
@@ -68,7 +69,7 @@ static bool has_operator(const struct pattern *pattern, const char *op_type)
     return false;
 }
 
-static void add(struct pattern *pattern, const struct baryon_node *node)
+static void add_to_pattern(struct pattern *pattern, const struct baryon_node *node)
 {
     if (!node || has(pattern, node))
         return;
@@ -110,7 +111,8 @@ static bool bends(const struct search *search, const struct baryon_node *node)
 {
     if (by_node_is(node, "Clip")) {
         const struct baryon_value *low = by_node_in(node, 1), *high = by_node_in(node, 2);
-        return (!low || is_constant(search, low)) && (!high || is_constant(search, high));
+        return (!low || is_search_constant(search, low)) &&
+               (!high || is_search_constant(search, high));
     }
     return by_node_is(node, "Relu") || by_node_is(node, "LeakyRelu");
 }
@@ -136,7 +138,7 @@ static const struct baryon_value *squared(struct pattern *pattern, const struct 
     if (!square && (square = producer(mean, 0, "Mul")) &&
         by_node_in(square, 0) != by_node_in(square, 1))
         return NULL;
-    add(pattern, square);
+    add_to_pattern(pattern, square);
     return square ? by_node_in(square, 0) : NULL;
 }
 
@@ -150,20 +152,21 @@ static const struct baryon_value *centred(struct pattern *pattern,
     const struct baryon_node *mean = producer(sub, 1, "ReduceMean");
     if (!mean || by_node_in(mean, 0) != by_node_in(sub, 0))
         return NULL;
-    add(pattern, mean);
-    add(pattern, sub);
+    add_to_pattern(pattern, mean);
+    add_to_pattern(pattern, sub);
     return by_node_in(sub, 0);
 }
 
 /* The node behind `node` when it is that operator with a constant; it joins the pattern. */
-static const struct baryon_node *step(const struct search *search, struct pattern *pattern,
-                                      const struct baryon_node *node, const char *op_type)
+static const struct baryon_node *step_to_reader(const struct search *search,
+                                                struct pattern *pattern,
+                                                const struct baryon_node *node, const char *op_type)
 {
     const struct baryon_node *next = node ? reader_of(node) : NULL;
     if (!next || !by_node_is(next, op_type) ||
-        !is_constant(search, other_input(next, by_node_out(node, 0))))
+        !is_search_constant(search, other_input(next, by_node_out(node, 0))))
         return NULL;
-    add(pattern, next);
+    add_to_pattern(pattern, next);
     return next;
 }
 
@@ -173,7 +176,7 @@ static void look_at_root(struct search *search, const struct baryon_node *root)
     const struct baryon_node *sum = producer(root, 0, "Add");
     const struct baryon_node *mean = NULL;
     for (size_t slot = 0; sum && slot < 2 && !mean; slot++)
-        if (is_constant(search, by_node_in(sum, 1 - slot)))
+        if (is_search_constant(search, by_node_in(sum, 1 - slot)))
             mean = producer(sum, slot, "ReduceMean");
     const struct baryon_value *base = mean ? squared(&pattern, mean) : NULL;
     const struct baryon_node *divide = reader_of(root);
@@ -185,11 +188,11 @@ static void look_at_root(struct search *search, const struct baryon_node *root)
     const struct baryon_value *x = centred(&pattern, base);
     if (base != top && (!top || !x || centred(&pattern, top) != x))
         return;
-    add(&pattern, mean);
-    add(&pattern, sum);
-    add(&pattern, root);
-    add(&pattern, divide);
-    step(search, &pattern, step(search, &pattern, divide, "Mul"), "Add");
+    add_to_pattern(&pattern, mean);
+    add_to_pattern(&pattern, sum);
+    add_to_pattern(&pattern, root);
+    add_to_pattern(&pattern, divide);
+    step_to_reader(search, &pattern, step_to_reader(search, &pattern, divide, "Mul"), "Add");
     swallow(search, &pattern);
 }
 
@@ -205,7 +208,7 @@ static bool comes_from(const struct search *search, struct pattern *pattern,
     bool found = false;
     for (size_t i = 0; i < node->input.count; i++) {
         const struct baryon_value *value = by_node_in(node, i);
-        if (value == x || is_constant(search, value)) {
+        if (value == x || is_search_constant(search, value)) {
             found |= value == x;
             continue;
         }
@@ -213,7 +216,7 @@ static bool comes_from(const struct search *search, struct pattern *pattern,
             !by_node_is_one_of(value->producer, arithmetic) ||
             !comes_from(search, pattern, value->producer, x, depth - 1))
             return false;
-        add(pattern, value->producer);
+        add_to_pattern(pattern, value->producer);
         found = true;
     }
     return found;
@@ -224,34 +227,34 @@ static const struct baryon_node *gelu_end(const struct search *search, struct pa
                                           const struct baryon_node *plus,
                                           const struct baryon_value **x)
 {
-    const struct baryon_node *half = step(search, pattern, plus, "Mul");
+    const struct baryon_node *half = step_to_reader(search, pattern, plus, "Mul");
     const struct baryon_node *before = half ? half : plus, *product = reader_of(before);
     if (!product || !by_node_is(product, "Mul"))
         return NULL;
     const struct baryon_value *other = other_input(product, by_node_out(before, 0));
-    add(pattern, product);
+    add_to_pattern(pattern, product);
     *x = other;
     if (half || !other)
         return other ? product : NULL;
     const struct baryon_node *halved = other->producer;
     if (halved && by_node_is(halved, "Mul") && only_reader(other) == product)
         for (size_t slot = 0; slot < 2; slot++)
-            if (is_constant(search, by_node_in(halved, slot))) {
-                add(pattern, halved);
+            if (is_search_constant(search, by_node_in(halved, slot))) {
+                add_to_pattern(pattern, halved);
                 *x = by_node_in(halved, 1 - slot);
                 return product;
             }
-    return step(search, pattern, product, "Mul");
+    return step_to_reader(search, pattern, product, "Mul");
 }
 
 static void look_at_curve(struct search *search, const struct baryon_node *curve)
 {
     struct pattern pattern = {0};
     const struct baryon_value *x = NULL;
-    add(&pattern, curve);
-    const struct baryon_node *plus = step(search, &pattern, curve, "Add");
+    add_to_pattern(&pattern, curve);
+    const struct baryon_node *plus = step_to_reader(search, &pattern, curve, "Add");
     const struct baryon_node *end = plus ? gelu_end(search, &pattern, plus, &x) : NULL;
-    if (!end || !x || is_constant(search, x) ||
+    if (!end || !x || is_search_constant(search, x) ||
         !comes_from(search, &pattern, curve, x, CURVE_DEPTH))
         return;
     /* Without x^3 it is a sigmoid written as tanh; x * x * x is fused by nobody. */

@@ -1,3 +1,4 @@
+/* Finds the values of a model whose statistics are needed. */
 #include "stats/targets.h"
 
 #include "ir/opinfo.h"
@@ -158,24 +159,24 @@ static void find_axes(struct survey *survey)
 
 /* --- Which --- */
 
-static bool is_float(int64_t elem)
+static bool is_float_elem(int64_t elem)
 {
     return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
            elem == BY_ELEM_DOUBLE;
 }
 
-static bool is_wanted(const struct survey *survey, const struct baryon_value *value,
-                      enum by_target_choice choice)
+static bool is_wanted_target(const struct survey *survey, const struct baryon_value *value,
+                             enum by_target_choice choice)
 {
-    if (!value || !is_float(value->elem) || survey->constant[value->index])
+    if (!value || !is_float_elem(value->elem) || survey->constant[value->index])
         return false;
     return choice == BY_TARGETS_ALL || (value->use_count > 0 && !survey->swallowed[value->index]);
 }
 
-static void take(const struct survey *survey, const struct baryon_value *value,
-                 enum by_target_choice choice, struct by_target *targets, size_t *count)
+static void take_target(const struct survey *survey, const struct baryon_value *value,
+                        enum by_target_choice choice, struct by_target *targets, size_t *count)
 {
-    if (is_wanted(survey, value, choice))
+    if (is_wanted_target(survey, value, choice))
         targets[(*count)++] = (struct by_target){.name = value->name,
                                                  .elem = value->elem,
                                                  .channel_axis = survey->axis[value->index],
@@ -191,12 +192,12 @@ static void take_all(const struct survey *survey, enum by_target_choice choice,
     for (size_t i = 0; i < graph->input.count; i++) {
         const struct by_value_info *input = graph->input.at[i];
         if (input)
-            take(survey, by_graph_value(graph, input->name), choice, targets, count);
+            take_target(survey, by_graph_value(graph, input->name), choice, targets, count);
     }
     for (size_t i = 0; i < graph->node.count; i++) {
         const struct baryon_node *node = graph->node.at[i];
         for (size_t slot = 0; node && slot < node->output.count; slot++)
-            take(survey, by_node_out(node, slot), choice, targets, count);
+            take_target(survey, by_node_out(node, slot), choice, targets, count);
     }
 }
 

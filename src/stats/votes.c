@@ -1,3 +1,4 @@
+/* Stores and adds the samples' votes for scales that are powers of two. */
 #include "stats/votes.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Corrects biases with the channel means of statistics, and collects what that needs. */
 #include "trial/biases.h"
 
 #include "quant/params.h"

@@ -1,3 +1,4 @@
+/* Equalizes, quantizes and opens copies of the model that are candidates. */
 #include "calibrate/size.h"
 #include "quant/lower.h"
 #include "quant/params.h"
@@ -32,7 +33,8 @@ static int equalize(struct candidate *candidate, struct baryon_error *err)
                                  err);
 }
 
-static int quantize(struct candidate *candidate, struct by_pool *pool, struct baryon_error *err)
+static int quantize_candidate(struct candidate *candidate, struct by_pool *pool,
+                              struct baryon_error *err)
 {
     if (candidate->entry->way.mode != BY_CLE_OFF && equalize(candidate, err) < 0)
         return -1;
@@ -46,7 +48,7 @@ static int quantize(struct candidate *candidate, struct by_pool *pool, struct ba
 }
 
 /* The session is all that is left of it. */
-static int prepare(struct candidate *candidate, struct baryon_error *err)
+static int prepare_candidate(struct candidate *candidate, struct baryon_error *err)
 {
     struct by_trial *trial = candidate->trial;
     int status = by_trial_go_on(trial, 0, err);
@@ -54,7 +56,7 @@ static int prepare(struct candidate *candidate, struct baryon_error *err)
         status = by_trial_copy_open(&candidate->copy, trial->q, &trial->frame,
                                     trial->q->options->recipe, err);
     if (status == 0)
-        status = quantize(candidate, trial->q->pool, err);
+        status = quantize_candidate(candidate, trial->q->pool, err);
     if (status == 0)
         status =
             by_judge_session(trial->judge, candidate->copy.model, &candidate->entry->session, err);
@@ -77,7 +79,7 @@ static int prepare_each(void *context, size_t begin, size_t end, unsigned worker
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         struct candidate candidate = {.trial = batch->trial, .entry = batch->entries[i]};
-        if (prepare(&candidate, err) < 0)
+        if (prepare_candidate(&candidate, err) < 0)
             return -1;
     }
     return 0;

@@ -1,4 +1,4 @@
-/* Ways beside each other on the samples that judge. */
+/* Compares candidates of equalization on the samples that judge them. */
 #include "trial/trial_internal.h"
 
 #define WAYS 4 /* at most, in a contest */
@@ -43,7 +43,7 @@ static bool takes_part(const struct contest *contest, const struct by_trial_entr
     return false;
 }
 
-static void leave(struct by_trial_entry *entry)
+static void leave_contest(struct by_trial_entry *entry)
 {
     by_session_close(entry->session);
     entry->session = NULL;
@@ -59,7 +59,7 @@ static bool must_wait(const struct contest *contest, size_t place)
     return false;
 }
 
-static int prepare(struct contest *contest, struct baryon_error *err)
+static int prepare_contest(struct contest *contest, struct baryon_error *err)
 {
     struct by_trial_entry *fresh[WAYS];
     size_t count = 0, waiting = 0;
@@ -74,7 +74,7 @@ static int prepare(struct contest *contest, struct baryon_error *err)
     }
     if (count && by_candidates_prepare(contest->trial, fresh, count, err) < 0)
         return -1;
-    return waiting ? prepare(contest, err) : 0;
+    return waiting ? prepare_contest(contest, err) : 0;
 }
 
 /* Those that are in no contest any more make room; those that are new are prepared. */
@@ -83,8 +83,8 @@ static int enter(struct contest *contest, struct baryon_error *err)
     struct by_trial *trial = contest->trial;
     for (size_t i = 0; i < trial->entry_count; i++)
         if (!takes_part(contest, &trial->entries[i]))
-            leave(&trial->entries[i]);
-    return prepare(contest, err);
+            leave_contest(&trial->entries[i]);
+    return prepare_contest(contest, err);
 }
 
 /* --- Judging --- */
@@ -116,10 +116,10 @@ static void add_up(struct by_trial_entry *entry, size_t judged, size_t samples)
     entry->judged = judged;
     entry->sqnr = by_judge_sqnr(entry->judgements, judged);
     if (judged == samples)
-        leave(entry);
+        leave_contest(entry);
 }
 
-static void tell(const struct by_trial *trial, const struct by_trial_entry *entry)
+static void log_contest_score(const struct by_trial *trial, const struct by_trial_entry *entry)
 {
     by_log(trial->q->options->log, BY_LOG_INFO, "equalization %s%s: %.2f dB on %zu samples",
            by_cle_mode_name(entry->way.mode), entry->way.corrects ? ", biases corrected" : "",
@@ -156,7 +156,7 @@ static size_t drop_losers(struct contest *contest)
             by_judge_gain(best->judgements, entry->judgements, contest->end);
         if (behind.decibels > CLEAR && behind.decibels > CERTAINTY * behind.error) {
             entry->lost = true;
-            leave(entry);
+            leave_contest(entry);
         }
         left += !entry->lost;
     }
@@ -189,7 +189,7 @@ int by_trial_contest(struct by_trial *trial, const struct by_trial_way *ways, si
     for (size_t i = 0; i < count; i++) {
         const struct by_trial_entry *entry = contest.entries[i];
         if (entry->judged > contest.known[i])
-            tell(trial, entry);
+            log_contest_score(trial, entry);
         scores[i] = (struct by_trial_score){entry->judgements, entry->judged, entry->lost};
     }
     return 0;

@@ -1,3 +1,4 @@
+/* Copies the model that is quantized, with a plan of its own. */
 #include "trial/copy.h"
 
 #include "ir/infer.h"

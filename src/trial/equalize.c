@@ -1,3 +1,4 @@
+/* Decides whether and how a model is equalized and its biases corrected. */
 #include "trial/equalize.h"
 
 #include "solve/bias_correct.h"
@@ -92,9 +93,9 @@ static bool prefers_off(const struct by_quantization *q, const struct by_trial_s
     return has_exponents(q) ? !is_better(exact, off, CERTAIN) : is_better(off, exact, 0.5);
 }
 
-static int choose(const struct by_quantization *q, struct by_trial *trial,
-                  const struct by_cle_report *survey, struct by_trial_way *best,
-                  struct baryon_error *err)
+static int choose_equalization(const struct by_quantization *q, struct by_trial *trial,
+                               const struct by_cle_report *survey, struct by_trial_way *best,
+                               struct baryon_error *err)
 {
     const size_t more = later_count(survey);
     const struct by_trial_way ways[] = {{BY_CLE_EXACT, best->corrects},
@@ -159,13 +160,13 @@ static int try_all(const struct by_quantization *q, struct by_trial *trial,
                    const struct by_cle_report *survey, bool biases, struct by_trial_way *way,
                    struct baryon_error *err)
 {
-    if (way->mode == BY_CLE_AUTO && choose(q, trial, survey, way, err) < 0)
+    if (way->mode == BY_CLE_AUTO && choose_equalization(q, trial, survey, way, err) < 0)
         return -1;
     return biases ? choose_biases(q, trial, way, err) : 0;
 }
 
-static void tell(const struct by_quantization *q, const struct by_trial_way *way, size_t pairs,
-                 bool biases)
+static void log_equalization(const struct by_quantization *q, const struct by_trial_way *way,
+                             size_t pairs, bool biases)
 {
     by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
            by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
@@ -194,13 +195,13 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     if (!solved)
         q->corrects = way.corrects;
     if (status == 0)
-        tell(q, &way, survey->pairs, biases);
+        log_equalization(q, &way, survey->pairs, biases);
     return status;
 }
 
 /* Nothing is to be equalized, but whether biases of floats and blocks gain is judged as well. */
-static int leave(struct by_quantization *q, const struct by_cle_report *survey, bool *changed,
-                 struct baryon_error *err)
+static int leave_unequalized(struct by_quantization *q, const struct by_cle_report *survey,
+                             bool *changed, struct baryon_error *err)
 {
     const struct by_quantize_options *options = q->options;
     const struct by_input_callback *samples = options->calibrate.samples;
@@ -238,11 +239,11 @@ int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *e
     struct by_cle_report survey = {0};
     *changed = false;
     if (mode == BY_CLE_OFF)
-        return leave(q, &survey, changed, err);
+        return leave_unequalized(q, &survey, changed, err);
     if (by_cle_survey(q->plan, &survey, err) < 0)
         return -1;
     if ((!survey.pairs && !survey.stems) || !is_worth(q, &survey))
-        return leave(q, &survey, changed, err);
+        return leave_unequalized(q, &survey, changed, err);
     if (q->options->stats)
         return refuse_stats(q, err);
     if (q->options->recipe->approach != BY_APPROACH_STATIC ||

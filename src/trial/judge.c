@@ -1,3 +1,4 @@
+/* Computes the SQNR of a model's outputs on held-out samples. */
 #include "trial/judge.h"
 
 #include <math.h>
@@ -46,8 +47,8 @@ static int park(struct by_judge *judge, struct by_parked *parked, struct by_aren
 }
 
 /* What comes to an end half way is released with the judge. */
-static int take(struct by_judge *judge, struct kept *kept, const struct by_sample *sample,
-                struct baryon_error *err)
+static int take_sample(struct by_judge *judge, struct kept *kept, const struct by_sample *sample,
+                       struct baryon_error *err)
 {
     const size_t ports = judge->port_count;
     struct by_arena *arena = &judge->arena;
@@ -66,13 +67,13 @@ static int take(struct by_judge *judge, struct kept *kept, const struct by_sampl
     return 0;
 }
 
-static int keep(struct by_judge *judge, struct baryon_error *err)
+static int keep_next_sample(struct by_judge *judge, struct baryon_error *err)
 {
     struct by_sample sample;
     by_sample_init(&sample);
     int status = by_input_get_into(judge->input, judge->next++, &sample, err);
     if (status == 0 && sample.arrays)
-        status = take(judge, &judge->kept[judge->count], &sample, err);
+        status = take_sample(judge, &judge->kept[judge->count], &sample, err);
     by_sample_release(&sample);
     if (judge->count == judge->next)
         judge->firsts = judge->count;
@@ -82,7 +83,7 @@ static int keep(struct by_judge *judge, struct baryon_error *err)
 static int keep_until(struct by_judge *judge, size_t count, struct baryon_error *err)
 {
     while (judge->count < count && judge->next < by_input_count(judge->input))
-        if (keep(judge, err) < 0)
+        if (keep_next_sample(judge, err) < 0)
             return -1;
     return 0;
 }
@@ -141,8 +142,8 @@ uint64_t by_judge_sample_bytes(const struct by_judge *judge)
 }
 
 /* From the file, where the sample is there. */
-static int show(const struct by_judge *judge, const struct kept *kept,
-                const struct by_array **arrays, struct baryon_error *err)
+static int unpark_inputs(const struct by_judge *judge, const struct kept *kept,
+                         const struct by_array **arrays, struct baryon_error *err)
 {
     *arrays = kept->inputs;
     if (judge->own)
@@ -165,7 +166,7 @@ static int next_look(void *context, const struct by_array **arrays, size_t *coun
     const struct kept *kept = &judge->kept[reader->next++];
     *count = judge->port_count;
     *name = kept->name;
-    return show(judge, kept, arrays, err);
+    return unpark_inputs(judge, kept, arrays, err);
 }
 
 static int look_again(void *context, struct baryon_error *err)
@@ -262,7 +263,7 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     return 0;
 }
 
-static void release(struct by_judge *judge, struct kept *kept)
+static void release_kept_sample(struct by_judge *judge, struct kept *kept)
 {
     for (size_t i = 0; kept->parked && i < judge->port_count; i++)
         by_park_drop(judge->depot, &kept->parked[i]);
@@ -276,7 +277,7 @@ void by_judge_close(struct by_judge *judge)
     if (!judge)
         return;
     for (size_t i = 0; i < judge->count; i++)
-        release(judge, &judge->kept[i]);
+        release_kept_sample(judge, &judge->kept[i]);
     for (size_t i = 0; judge->rooms && i < judge->port_count; i++)
         by_unpark_room_release(&judge->rooms[i]);
     by_free(judge->kept);
@@ -288,7 +289,7 @@ void by_judge_close(struct by_judge *judge)
 
 /* --- What the reference gives --- */
 
-static bool is_float(int64_t elem)
+static bool is_float_elem(int64_t elem)
 {
     return elem == BY_ELEM_FLOAT || elem == BY_ELEM_FLOAT16 || elem == BY_ELEM_BFLOAT16 ||
            elem == BY_ELEM_DOUBLE;
@@ -299,7 +300,7 @@ static int keep_output(struct by_judge *judge, struct kept *kept, const struct b
                        struct baryon_error *err)
 {
     struct by_array shown = *from;
-    if (!is_float(from->elem)) {
+    if (!is_float_elem(from->elem)) {
         shown.elem = 0;
         shown.size = 0;
     }
@@ -416,15 +417,15 @@ static int compare_output(const struct by_judge *judge, const struct by_parked *
 }
 
 /* One sample's outputs; float ones only, in their order. */
-static int compare(const struct by_judge *judge, const struct kept *kept,
-                   struct by_judgement *judgement, const struct by_array *got, size_t got_count,
-                   struct baryon_error *err)
+static int compare_outputs(const struct by_judge *judge, const struct kept *kept,
+                           struct by_judgement *judgement, const struct by_array *got,
+                           size_t got_count, struct baryon_error *err)
 {
     const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
     struct by_unpark_room room = {0};
     int status = 0;
     for (size_t i = 0; status == 0 && i < kept->wanted_count && judgement->count < most; i++)
-        if (is_float(kept->wanted[i].array.elem))
+        if (is_float_elem(kept->wanted[i].array.elem))
             status = compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL, &room,
                                     &judgement->outputs[judgement->count++], err);
     by_unpark_room_release(&room);
@@ -445,7 +446,8 @@ int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct b
                      size_t count, struct by_judgement *judgement, struct baryon_error *err)
 {
     *judgement = (struct by_judgement){0};
-    return compare(judge, &judge->kept[judge->first + sample], judgement, outputs, count, err);
+    return compare_outputs(judge, &judge->kept[judge->first + sample], judgement, outputs, count,
+                           err);
 }
 
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
@@ -511,7 +513,7 @@ int by_judge_model(const struct by_judge *judge, struct baryon_model *model, str
 }
 
 /* Begins with all zero. */
-static void add(struct by_judgement *sum, const struct by_judgement *sample)
+static void add_judgement(struct by_judgement *sum, const struct by_judgement *sample)
 {
     sum->count = sample->count;
     sum->sqnr = 0;
@@ -530,7 +532,7 @@ static double sqnr_without(const struct by_judgement *judgements, size_t samples
     struct by_judgement sum = {0};
     for (size_t i = 0; i < samples; i++)
         if (i != left_out)
-            add(&sum, &judgements[i]);
+            add_judgement(&sum, &judgements[i]);
     return sum.sqnr;
 }
 

@@ -1,4 +1,4 @@
-/* What stages ask about the quantization that they are part of. */
+/* Counts the samples of a quantization in progress, for its stages. */
 #include "trial/quantization.h"
 
 uint64_t by_quantization_samples(const struct by_quantization *q)

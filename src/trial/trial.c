@@ -1,3 +1,4 @@
+/* Runs the float model on samples and prepares the candidates of equalization. */
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
@@ -26,7 +27,7 @@ const char *by_cle_mode_name(enum by_cle_mode mode)
 /* --- Progress --- */
 
 /* Comes from several threads, and is told to one at a time. */
-static bool step(struct by_trial *trial, uint64_t count, const char *sample)
+static bool step_progress(struct by_trial *trial, uint64_t count, const char *sample)
 {
     const struct by_calibrate_options *options = &trial->q->options->calibrate;
     struct by_calibrate_progress *progress = &trial->progress;
@@ -46,7 +47,7 @@ static bool step(struct by_trial *trial, uint64_t count, const char *sample)
 
 int by_trial_go_on(struct by_trial *trial, uint64_t count, struct baryon_error *err)
 {
-    return step(trial, count, NULL)
+    return step_progress(trial, count, NULL)
                ? by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped", trial->progress.stage)
                : 0;
 }
@@ -61,7 +62,7 @@ static bool step_look(void *context, const struct by_calibrate_progress *now)
     struct look *look = context;
     const uint64_t more = now->done - look->done;
     look->done = now->done;
-    return step(look->trial, more, now->sample);
+    return step_progress(look->trial, more, now->sample);
 }
 
 /* --- Looking at a few samples --- */
@@ -201,7 +202,7 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     return samples ? samples->rewind(samples->context, err) : 0;
 }
 
-static int open_all(struct by_trial *trial, size_t ways, struct baryon_error *err)
+static int open_trial_parts(struct by_trial *trial, size_t ways, struct baryon_error *err)
 {
     trial->progress = (struct by_calibrate_progress){
         .stage = "equalize", .total = LOOK + ways * (LOOK + ASIDE_LEAST), .seconds = by_seconds()};
@@ -223,7 +224,7 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
         return -1;
     trial->q = q;
     pthread_mutex_init(&trial->lock, NULL);
-    if (open_all(trial, ways, err) < 0) {
+    if (open_trial_parts(trial, ways, err) < 0) {
         by_trial_close(trial);
         return -1;
     }

@@ -1,3 +1,4 @@
+/* Replaces ONNX Runtime in tests and makes chosen calls fail. */
 #include "tests/stub/ort.h"
 
 #include <dlfcn.h>

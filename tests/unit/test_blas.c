@@ -1,4 +1,4 @@
-/* The search itself, begun anew for each test. */
+/* Tests the search for a BLAS, begun anew for each test. */
 #include "src/base/blas.c" /* takes the place of the library's own */
 
 #include "base/par.h"

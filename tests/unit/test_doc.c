@@ -1,3 +1,4 @@
+/* Tests that YAML and JSON texts become the same trees and bad ones are refused. */
 #include "base/doc.h"
 
 #include "base/str.h"

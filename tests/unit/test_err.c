@@ -1,3 +1,4 @@
+/* Tests how errors are filled, cut, quoted and formatted. */
 #include "base/err.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Compares exact sums of doubles with known sums and with 128-bit integers. */
 #include "base/exact.h"
 #include "base/rng.h"
 

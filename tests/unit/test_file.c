@@ -1,3 +1,4 @@
+/* Tests reading and mapping files, and paths that must stay inside a folder. */
 #include "base/file.h"
 
 #include "base/file_kind.h"

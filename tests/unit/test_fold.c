@@ -1,3 +1,4 @@
+/* Tests that sums of arrays do not depend on order and are near the exact ones. */
 #include "stats/fold.h"
 
 #include "base/rng.h"

@@ -1,3 +1,4 @@
+/* Compares every conversion of 16-bit floats with its definition. */
 #include "base/half.h"
 #include "base/half_path.h"
 

@@ -1,3 +1,4 @@
+/* Tests type and shape inference on whole graphs. */
 #include "infer_case.h"
 
 #include "ir/infer_internal.h"

@@ -1,3 +1,4 @@
+/* Tests the shape rules of single operators. */
 #include "infer_case.h"
 
 static void elementwise(void **state)

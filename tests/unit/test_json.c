@@ -1,3 +1,4 @@
+/* Tests that written JSON is valid for all values and bytes. */
 #include "base/json.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tests maps and interned names against a plain array. */
 #include "base/map.h"
 
 #include <setjmp.h>

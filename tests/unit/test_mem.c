@@ -1,3 +1,4 @@
+/* Tests checked sizes, arenas and growing lists. */
 #include "base/mem.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* Tests Gram matrices on small layers computed by hand, and with any number of threads. */
 #include "stats/moments_internal.h"
 
 #include "graph_build.h"

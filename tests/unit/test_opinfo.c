@@ -1,3 +1,4 @@
+/* Tests that the rows of the operator tables are sorted, complete and sensible. */
 #include "graph_build.h"
 
 #include "ir/opinfo.h"

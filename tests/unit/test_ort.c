@@ -1,3 +1,4 @@
+/* Tests opening ONNX Runtime and makes each of its calls fail once. */
 #include "engine_build.h"
 
 #include "engine/ort.h"

@@ -1,4 +1,4 @@
-/* The search itself, with folders of our own as those set at build time. */
+/* Tests the search for ONNX Runtime, with folders of our own as those set at build time. */
 static const char *set_folders = "";
 #define BY_ORT_FOLDERS set_folders
 #include "src/engine/ort_find.c" /* takes the place of the library's own */

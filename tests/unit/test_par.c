@@ -1,3 +1,4 @@
+/* Tests loops on a pool of threads, their failures and the number of processors. */
 #include "base/par.h"
 
 #include "base/cpu.h"

@@ -1,3 +1,4 @@
+/* Tests that random numbers never change and are distributed as they should be. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tests saving models with internal and external data. */
 #include "onnx/save.h"
 
 #include "ir/graph.h"

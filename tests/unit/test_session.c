@@ -1,3 +1,4 @@
+/* Tests opening models as sessions, their options, threads and cancellation. */
 #include "engine_build.h"
 
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* Compares SHA-1 with the examples of its standard. */
 #include "base/sha1.h"
 
 #include <setjmp.h>

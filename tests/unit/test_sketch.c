@@ -1,3 +1,4 @@
+/* Tests histograms and compares every vector path with the plain one. */
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "stats/sketch.h"

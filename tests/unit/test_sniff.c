@@ -1,3 +1,4 @@
+/* Tests the messages for files that are no ONNX models. */
 #include "onnx/check.h"
 
 #include <setjmp.h>

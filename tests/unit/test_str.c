@@ -1,3 +1,4 @@
+/* Tests growing texts, number parsing, name suggestions and UTF-8. */
 #include "base/str.h"
 
 #include "base/format.h"

@@ -1,3 +1,4 @@
+/* Tests that taps see the right tensors of models of all kinds. */
 #include "tap_watch.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Tests loops on threads that somebody else provides. */
 #include "graph_build.h"
 
 #include "base/team.h"

@@ -1,3 +1,4 @@
+/* Tests element types and every form of tensor payload. */
 #include "ir/tensor.h"
 
 #include "onnx/load.h"

@@ -1,3 +1,4 @@
+/* Tests types and shapes that come from ONNX Runtime and a traced run. */
 #include "engine_build.h"
 
 #include "base/str.h"

@@ -1,3 +1,4 @@
+/* Tests decoding, encoding and hashing of protobuf messages. */
 #include "onnx/schema.h"
 #include "onnx/wire_hash.h"
 

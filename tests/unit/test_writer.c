@@ -1,3 +1,4 @@
+/* Tests that outputs appear whole or not at all, also after kills and failures. */
 #include "base/file.h"
 
 #include <dirent.h>

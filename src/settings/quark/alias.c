@@ -166,8 +166,8 @@ static int take_fixed(const struct by_aliasing *at, const struct by_alias *alias
     return by_node_fail(at->value, err, "only %s is available", alias->on);
 }
 
-static int take(const struct by_aliasing *at, const struct by_alias *alias,
-                struct baryon_error *err)
+static int take_alias(const struct by_aliasing *at, const struct by_alias *alias,
+                      struct baryon_error *err)
 {
     switch (alias->kind) {
     case BY_ALIAS_FLAG:
@@ -212,7 +212,7 @@ static int name_place(const struct by_aliasing *at, struct baryon_error *err)
     return by_err_in(err, "%zu:%zu: %s", at->value->line, at->value->column, at->name);
 }
 
-static int unknown(const char *name, struct baryon_error *err)
+static int unknown_alias(const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_USAGE, "unknown option %s", by_quote(quoted, name));
@@ -223,7 +223,7 @@ static int unknown(const char *name, struct baryon_error *err)
 static int take_named(const struct by_aliasing *at, struct baryon_error *err)
 {
     const struct by_alias *alias = find_alias(at->name);
-    const int status = alias ? take(at, alias, err) : unknown(at->name, err);
+    const int status = alias ? take_alias(at, alias, err) : unknown_alias(at->name, err);
     return status < 0 ? name_place(at, err) : 0;
 }
 

@@ -86,8 +86,8 @@ static const struct key *find_key(const struct keys *keys, const char *text)
     return NULL;
 }
 
-static int unknown(const struct keys *keys, const struct by_doc_pair *pair,
-                   struct baryon_error *err)
+static int unknown_solve_key(const struct keys *keys, const struct by_doc_pair *pair,
+                             struct baryon_error *err)
 {
     const char *names[64] = {0};
     for (size_t i = 0; i < keys->count; i++)
@@ -174,7 +174,7 @@ static int take_keys(const struct by_aliasing *at, const struct keys *keys,
     for (size_t i = 0; i < map->count; i++) {
         const struct key *key = find_key(keys, map->pairs[i].key);
         if (!key)
-            return unknown(keys, &map->pairs[i], err);
+            return unknown_solve_key(keys, &map->pairs[i], err);
         if (!is_none(map->pairs[i].value) && take_key(at, key, map->pairs[i].value, err) < 0)
             return -1;
     }

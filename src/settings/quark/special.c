@@ -32,8 +32,9 @@ static struct by_doc_node *number_node(struct by_arena *arena, const struct by_d
 }
 
 /* The values that a key has in all maps of a list; empty when none has it. */
-static int gather(struct by_arena *arena, const struct by_doc_node *list, const char *key,
-                  struct by_doc_node **gathered, struct baryon_error *err)
+static int gather_key_values(struct by_arena *arena, const struct by_doc_node *list,
+                             const char *key, struct by_doc_node **gathered,
+                             struct baryon_error *err)
 {
     *gathered = number_node(arena, list, err);
     if (!*gathered)
@@ -107,8 +108,8 @@ static int as_rule(struct by_arena *arena, const struct by_doc_node *list,
         return -1;
     *map = (struct by_doc_node){.kind = BY_DOC_MAP, .line = list->line, .column = list->column};
     map->pairs = by_arena_alloc(arena, 8, sizeof *map->pairs, err);
-    if (!map->pairs || gather(arena, list, "scale", &scales, err) < 0 ||
-        gather(arena, list, "zero_point", &zeros, err) < 0)
+    if (!map->pairs || gather_key_values(arena, list, "scale", &scales, err) < 0 ||
+        gather_key_values(arena, list, "zero_point", &zeros, err) < 0)
         return -1;
     const struct by_doc_node *first = list->items[0];
     if ((value = by_doc_get(first, "quant_type")) != NULL)

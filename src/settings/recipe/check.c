@@ -1,3 +1,4 @@
+/* Refuses combinations of quantization options that contradict each other. */
 #include "settings/recipe/check.h"
 
 #include "ir/tensor.h"
@@ -88,20 +89,20 @@ static bool has_rules(const struct by_recipe_settings *s)
            s->tensor_rules.count;
 }
 
-static bool is_float(int type)
+static bool is_float_type(int type)
 {
     return !is_integer(type) && !is_block(type);
 }
 
 static bool has_floats(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) &&
-           ((is_static(s) && is_float(s->activation)) || is_float(s->weight) || has_rules(s));
+    return is_not_nbits(s) && ((is_static(s) && is_float_type(s->activation)) ||
+                               is_float_type(s->weight) || has_rules(s));
 }
 
 static bool has_float_activations(const struct by_recipe_settings *s)
 {
-    return is_static(s) && (is_float(s->activation) || has_rules(s));
+    return is_static(s) && (is_float_type(s->activation) || has_rules(s));
 }
 
 static bool has_block_activations(const struct by_recipe_settings *s)
@@ -338,7 +339,7 @@ struct check {
     struct baryon_error *err;
 };
 
-static int refuse(const struct check *check, const char *message, const char *hint)
+static int refuse_settings(const struct check *check, const char *message, const char *hint)
 {
     by_fail(check->err, BARYON_ERR_USAGE, "%s", message);
     return hint ? by_err_hint(check->err, "%s", hint) : -1;
@@ -356,23 +357,26 @@ static int check_xint8(const struct check *check)
     if (recipe->hardware != BY_HARDWARE_XINT8 || recipe->approach != BY_APPROACH_STATIC)
         return 0;
     if (!is_8_bit(recipe->activation.elem))
-        return refuse(check, "--hardware xint8 and --activation of other than 8 bits", NULL);
+        return refuse_settings(check, "--hardware xint8 and --activation of other than 8 bits",
+                               NULL);
     if (recipe->weight.elem != BY_ELEM_INT8)
-        return refuse(check, "--hardware xint8 and --weight other than int8", NULL);
+        return refuse_settings(check, "--hardware xint8 and --weight other than int8", NULL);
     if (recipe->activation.scale != BY_SCALE_POW2)
-        return refuse(check, "--hardware xint8 and --activation-scale other than pow2", NULL);
+        return refuse_settings(check, "--hardware xint8 and --activation-scale other than pow2",
+                               NULL);
     if (recipe->weight.scale != BY_SCALE_POW2)
-        return refuse(check, "--hardware xint8 and --weight-scale other than pow2", NULL);
+        return refuse_settings(check, "--hardware xint8 and --weight-scale other than pow2", NULL);
     if (!recipe->activation.symmetric)
-        return refuse(check, "--hardware xint8 and --activation-symmetric=false", NULL);
+        return refuse_settings(check, "--hardware xint8 and --activation-symmetric=false", NULL);
     if (!recipe->weight.symmetric)
-        return refuse(check, "--hardware xint8 and --weight-symmetric=false", NULL);
+        return refuse_settings(check, "--hardware xint8 and --weight-symmetric=false", NULL);
     if (recipe->weight.granularity != BY_PER_TENSOR)
-        return refuse(check, "--hardware xint8 and --weight-granularity other than tensor", NULL);
+        return refuse_settings(check, "--hardware xint8 and --weight-granularity other than tensor",
+                               NULL);
     if (recipe->activation.reduce_range)
-        return refuse(check, "--hardware xint8 and --activation-reduce-range", NULL);
+        return refuse_settings(check, "--hardware xint8 and --activation-reduce-range", NULL);
     if (recipe->weight.reduce_range)
-        return refuse(check, "--hardware xint8 and --weight-reduce-range", NULL);
+        return refuse_settings(check, "--hardware xint8 and --weight-reduce-range", NULL);
     return 0;
 }
 
@@ -381,8 +385,9 @@ static int check_symmetry(const struct check *check)
     const struct by_tensor_spec *weight = &check->recipe->weight;
     if (check->recipe->approach != BY_APPROACH_NBITS && by_spec_is_unsigned(weight) &&
         weight->symmetric)
-        return refuse(check, "--weight-symmetric and --weight of an unsigned type",
-                      "its levels are not symmetric around a zero point; take a signed type");
+        return refuse_settings(
+            check, "--weight-symmetric and --weight of an unsigned type",
+            "its levels are not symmetric around a zero point; take a signed type");
     return 0;
 }
 
@@ -398,11 +403,11 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     if (target.power_of_two) { /* so it is votes around one zero point */
         snprintf(message, sizeof message, "%s %s and --activation-symmetric=false", option,
                  spec->method->name);
-        return refuse(check, message, "minmse-pow2 takes zero points anywhere");
+        return refuse_settings(check, message, "minmse-pow2 takes zero points anywhere");
     }
     snprintf(message, sizeof message, "%s %s and %s other than pow2", option, spec->method->name,
              scale);
-    return refuse(check, message, NULL);
+    return refuse_settings(check, message, NULL);
 }
 
 static int check_methods(const struct check *check)
@@ -424,11 +429,12 @@ static int check_dynamic(const struct check *check)
     if (recipe->approach != BY_APPROACH_DYNAMIC)
         return 0;
     if (!is_8_bit(recipe->weight.elem))
-        return refuse(check, "--approach dynamic and --weight of other than 8 bits", NULL);
+        return refuse_settings(check, "--approach dynamic and --weight of other than 8 bits", NULL);
     if (recipe->weight.scale != BY_SCALE_FLOAT32)
-        return refuse(check, "--approach dynamic and --weight-scale other than float32", NULL);
+        return refuse_settings(check, "--approach dynamic and --weight-scale other than float32",
+                               NULL);
     if (recipe->weight.granularity == BY_PER_GROUP)
-        return refuse(check, "--approach dynamic and --weight-granularity group", NULL);
+        return refuse_settings(check, "--approach dynamic and --weight-granularity group", NULL);
     return 0;
 }
 
@@ -438,13 +444,14 @@ static int check_qoperator(const struct check *check)
     if (recipe->format != BY_FORMAT_QOPERATOR)
         return 0;
     if (!is_8_bit(recipe->activation.elem))
-        return refuse(check, "--format qoperator and --activation of other than 8 bits", NULL);
+        return refuse_settings(check, "--format qoperator and --activation of other than 8 bits",
+                               NULL);
     if (!is_8_bit(recipe->weight.elem))
-        return refuse(check, "--format qoperator and --weight of other than 8 bits", NULL);
+        return refuse_settings(check, "--format qoperator and --weight of other than 8 bits", NULL);
     if (recipe->weight.granularity == BY_PER_GROUP)
-        return refuse(check, "--format qoperator and --weight-granularity group", NULL);
+        return refuse_settings(check, "--format qoperator and --weight-granularity group", NULL);
     if (recipe->bias_kind != BY_BIAS_PRODUCT)
-        return refuse(check, "--format qoperator and --bias other than int32", NULL);
+        return refuse_settings(check, "--format qoperator and --bias other than int32", NULL);
     return 0;
 }
 
@@ -463,20 +470,22 @@ static int check_opset(const struct check *check)
     if (!recipe->opset || recipe->approach == BY_APPROACH_NBITS)
         return 0;
     if (recipe->opset < 13 && recipe->weight.granularity == BY_PER_CHANNEL && ours)
-        return refuse(check, "--weight-granularity channel and --opset below 13", NULL);
+        return refuse_settings(check, "--weight-granularity channel and --opset below 13", NULL);
     if (recipe->opset < 21 && recipe->weight.granularity == BY_PER_GROUP)
-        return refuse(check, "--weight-granularity group and --opset below 21", NULL);
+        return refuse_settings(check, "--weight-granularity group and --opset below 21", NULL);
     if (recipe->opset < 21 && by_spec_is_block(&recipe->weight) && !recipe->keep_float_blocks)
-        return refuse(check, "--keep-float-weights=false, --weight of blocks and --opset below 21",
-                      "DequantizeLinear has blocks from 21 on");
+        return refuse_settings(
+            check, "--keep-float-weights=false, --weight of blocks and --opset below 21",
+            "DequantizeLinear has blocks from 21 on");
     if (recipe->opset < 24 && recipe->block_form == BY_BLOCKS_ONNX)
-        return refuse(check, "--block-form onnx and --opset below 24",
-                      "DequantizeLinear has scales of float8e8m0 from 24 on");
+        return refuse_settings(check, "--block-form onnx and --opset below 24",
+                               "DequantizeLinear has scales of float8e8m0 from 24 on");
     if (recipe->opset < 21 && recipe->bias_int16)
-        return refuse(check, "--bias-int16 and --opset below 21", NULL);
+        return refuse_settings(check, "--bias-int16 and --opset below 21", NULL);
     if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&
         !(is_8_bit_or_none(&recipe->activation) && is_8_bit_or_none(&recipe->weight)))
-        return refuse(check, "--domain onnx, types of 4 or 16 bits and --opset below 21", NULL);
+        return refuse_settings(check, "--domain onnx, types of 4 or 16 bits and --opset below 21",
+                               NULL);
     return 0;
 }
 
@@ -487,13 +496,13 @@ static int check_nbits(const struct check *check)
     if (recipe->approach != BY_APPROACH_NBITS)
         return 0;
     if (group & (group - 1))
-        return refuse(check, "--nbits-group is not a power of two", NULL);
+        return refuse_settings(check, "--nbits-group is not a power of two", NULL);
     if (bits != 2 && bits != 4 && bits != 8)
-        return refuse(check, "--nbits is not 2, 4 or 8, the bits that MatMulNBits has",
-                      "other weights of few bits: --approach weights --weight int3");
+        return refuse_settings(check, "--nbits is not 2, 4 or 8, the bits that MatMulNBits has",
+                               "other weights of few bits: --approach weights --weight int3");
     if (recipe->nbits.method == BY_NBITS_HQQ && recipe->nbits.symmetric)
-        return refuse(check, "--nbits-method hqq and --nbits-symmetric",
-                      "zero points are what it optimizes");
+        return refuse_settings(check, "--nbits-method hqq and --nbits-symmetric",
+                               "zero points are what it optimizes");
     return 0;
 }
 
@@ -501,8 +510,8 @@ static int check_nbits(const struct check *check)
 static int check_kept_floats(const struct check *check)
 {
     if (check->recipe->keep_float_weights && check->recipe->weight.bits)
-        return refuse(check, "--keep-float-weights and --weight of 2 or 3 bits",
-                      "without it they are stored as integers");
+        return refuse_settings(check, "--keep-float-weights and --weight of 2 or 3 bits",
+                               "without it they are stored as integers");
     return 0;
 }
 
@@ -521,12 +530,12 @@ static int check_blocks(const struct check *check)
     for (size_t i = 0; i < 2; i++) {
         const struct by_tensor_spec *spec = specs[i];
         if (is_microscaled(spec) && spec->block.from_bf16)
-            return refuse(check, "--block-from-bf16 and types of MX",
-                          "Quark's operator for them has no such thing");
+            return refuse_settings(check, "--block-from-bf16 and types of MX",
+                                   "Quark's operator for them has no such thing");
         if (by_spec_is_block(spec) && spec->format->block.sub &&
             spec->block.size % (int64_t)spec->format->block.sub)
-            return refuse(check, "--block-size of an odd number and mx4, mx6 or mx9",
-                          "each two of their elements share a bit");
+            return refuse_settings(check, "--block-size of an odd number and mx4, mx6 or mx9",
+                                   "each two of their elements share a bit");
     }
     return 0;
 }
@@ -538,28 +547,31 @@ static int check_floats(const struct check *check)
     if (!floats || recipe->approach == BY_APPROACH_NBITS)
         return 0;
     if (recipe->bias_kind == BY_BIAS_PRODUCT)
-        return refuse(check, "--bias int32 and types of floats or blocks",
-                      "its scale would be the product of two that there are not; --bias as-weight");
+        return refuse_settings(
+            check, "--bias int32 and types of floats or blocks",
+            "its scale would be the product of two that there are not; --bias as-weight");
     return check_blocks(check);
 }
 
-static int check_nodes(const struct check *check)
+static int check_node_settings(const struct check *check)
 {
     const struct by_recipe_settings *settings = check->settings;
     if (settings->op_types.count && settings->all_op_types)
-        return refuse(check, "--op-types and --all-op-types", "one of them is enough");
+        return refuse_settings(check, "--op-types and --all-op-types", "one of them is enough");
     if (settings->op_types.count && settings->extra_op_types.count)
-        return refuse(check, "--op-types and --extra-op-types", "--op-types replaces the list");
+        return refuse_settings(check, "--op-types and --extra-op-types",
+                               "--op-types replaces the list");
     if (settings->dedicated_pairs && settings->dedicated_dq)
-        return refuse(check, "--dedicated-pairs and --dedicated-dq", "one of them is enough");
+        return refuse_settings(check, "--dedicated-pairs and --dedicated-dq",
+                               "one of them is enough");
     return 0;
 }
 
 static int check_cle(const struct check *check)
 {
     if (check->recipe->approach != BY_APPROACH_STATIC && check->recipe->cle == BY_CLE_AUTO)
-        return refuse(check, "--cle auto and --approach other than static",
-                      "it judges by samples; --cle exact needs none");
+        return refuse_settings(check, "--cle auto and --approach other than static",
+                               "it judges by samples; --cle exact needs none");
     return 0;
 }
 
@@ -581,17 +593,18 @@ static int check_rounding(const struct check *check)
         return -1;
     if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights &&
         by_spec_is_integer(&check->recipe->weight))
-        return refuse(check, "--rounding other than nearest and --keep-float-weights",
-                      "the model itself would round its weights, to the nearest");
+        return refuse_settings(check, "--rounding other than nearest and --keep-float-weights",
+                               "the model itself would round its weights, to the nearest");
     if (check->recipe->rounding == BY_ROUNDING_GPTQ && check->recipe->weight.format)
-        return refuse(check, "--rounding gptq and --weight of floats or blocks",
-                      "its values could be far from the weights, where steps are others; "
-                      "--rounding descent");
+        return refuse_settings(check, "--rounding gptq and --weight of floats or blocks",
+                               "its values could be far from the weights, where steps are others; "
+                               "--rounding descent");
     if (check->recipe->rounding != BY_ROUNDING_NEAREST &&
         check->recipe->approach == BY_APPROACH_NBITS && check->recipe->nbits.method == BY_NBITS_HQQ)
-        return refuse(check, "--rounding other than nearest and --nbits-method hqq",
-                      "its zero points lie between levels; --nbits-method minmse finds scales of "
-                      "little error");
+        return refuse_settings(
+            check, "--rounding other than nearest and --nbits-method hqq",
+            "its zero points lie between levels; --nbits-method minmse finds scales of "
+            "little error");
     return 0;
 }
 
@@ -599,10 +612,10 @@ static int check_group(const struct check *check)
 {
     if (check->recipe->weight.granularity == BY_PER_GROUP &&
         check->recipe->weight.scale == BY_SCALE_INT16)
-        return refuse(check, "--weight-granularity group and --weight-scale int16", NULL);
+        return refuse_settings(check, "--weight-granularity group and --weight-scale int16", NULL);
     if (check->recipe->keep_float_weights && check->recipe->weight.granularity == BY_PER_GROUP &&
         check->recipe->opset && check->recipe->opset < 21)
-        return refuse(check, "--keep-float-weights and groups need --opset 21", NULL);
+        return refuse_settings(check, "--keep-float-weights and groups need --opset 21", NULL);
     return 0;
 }
 
@@ -656,9 +669,9 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
                     const struct by_recipe *recipe, struct baryon_error *err)
 {
     static int (*const checks[])(const struct check *) = {
-        check_xint8, check_symmetry, check_dynamic, check_qoperator,   check_methods,
-        check_opset, check_nbits,    check_nodes,   check_cle,         check_rounding,
-        check_group, check_passes,   check_refine,  check_kept_floats, check_floats,
+        check_xint8, check_symmetry, check_dynamic,       check_qoperator,   check_methods,
+        check_opset, check_nbits,    check_node_settings, check_cle,         check_rounding,
+        check_group, check_passes,   check_refine,        check_kept_floats, check_floats,
     };
     const struct check check = {config, settings, recipe, err};
     if (check_meanings(config, settings, err) < 0)

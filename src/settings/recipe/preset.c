@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
-static int add(struct by_preset_view *view, struct by_preset_rows *rows, const char *name,
-               const struct by_str *value, struct baryon_error *err)
+static int add_preset_row(struct by_preset_view *view, struct by_preset_rows *rows,
+                          const char *name, const struct by_str *value, struct baryon_error *err)
 {
     struct by_arena *arena = &view->config.arena;
     const char *text = by_str_text(value);
@@ -34,7 +34,7 @@ static int add_option(struct by_preset_view *view, const struct by_option *optio
     by_config_show(&view->config, option->name, &value);
     int status = by_str_error(&value, err);
     if (status == 0 && value.size)
-        status = add(view, &view->ours, option->name, &value, err);
+        status = add_preset_row(view, &view->ours, option->name, &value, err);
     by_str_release(&value);
     return status;
 }
@@ -105,8 +105,8 @@ static int look_at_term(const struct by_preset_view *view, const char *term, siz
     return status;
 }
 
-static int look_at(const struct by_preset_view *view, const char *what, struct held *held,
-                   struct baryon_error *err)
+static int look_at_held(const struct by_preset_view *view, const char *what, struct held *held,
+                        struct baryon_error *err)
 {
     *held = (struct held){.asked = 0};
     while (what && *what) {
@@ -123,7 +123,7 @@ static bool is_field(const struct by_alias *alias)
     return islower((unsigned char)*alias->name);
 }
 
-static bool is_wanted(const struct by_alias *alias, const struct held *held)
+static bool is_wanted_alias(const struct by_alias *alias, const struct held *held)
 {
     return !held->idle && held->asked && (held->by_preset || is_field(alias));
 }
@@ -133,10 +133,11 @@ static int show_flag(const struct by_preset_view *view, const struct by_alias *a
                      struct by_str *out, struct baryon_error *err)
 {
     struct held on, off;
-    if (look_at(view, alias->on, &on, err) < 0 || look_at(view, alias->off, &off, err) < 0)
+    if (look_at_held(view, alias->on, &on, err) < 0 ||
+        look_at_held(view, alias->off, &off, err) < 0)
         return -1;
     const struct held *said = on.asked ? &on : &off;
-    if (!is_wanted(alias, said) || (on.unsaid && (!off.asked || off.unsaid)))
+    if (!is_wanted_alias(alias, said) || (on.unsaid && (!off.asked || off.unsaid)))
         return 0;
     const bool flag = (said->holds == said->asked) == (said == &on);
     /* "Not int32" has words of its own: an option says neither where there is a third. */
@@ -156,10 +157,10 @@ static int show_word(const struct by_preset_view *view, const struct by_alias *a
     bool wanted = false;
     for (const struct by_alias_word *word = alias->words; word->word; word++) {
         struct held held;
-        if (look_at(view, word->set, &held, err) < 0)
+        if (look_at_held(view, word->set, &held, err) < 0)
             return -1;
-        wanted |= is_wanted(alias, &held);
-        if (is_wanted(alias, &held) && held.holds == held.asked && held.asked > most) {
+        wanted |= is_wanted_alias(alias, &held);
+        if (is_wanted_alias(alias, &held) && held.holds == held.asked && held.asked > most) {
             most = held.asked;
             best = word->word;
         }
@@ -182,8 +183,8 @@ static void show_value(const struct by_preset_view *view, const struct by_alias 
         by_config_show(&view->config, alias->on, out);
 }
 
-static int show(const struct by_preset_view *view, const struct by_alias *alias, struct by_str *out,
-                struct baryon_error *err)
+static int write_alias_value(const struct by_preset_view *view, const struct by_alias *alias,
+                             struct by_str *out, struct baryon_error *err)
 {
     if (alias->kind == BY_ALIAS_FLAG)
         return show_flag(view, alias, out, err);
@@ -221,11 +222,11 @@ static int add_theirs(struct by_preset_view *view, struct baryon_error *err)
         if (is_told(rows, i))
             continue;
         by_str_init(&value);
-        int status = show(view, &rows[i], &value, err);
+        int status = write_alias_value(view, &rows[i], &value, err);
         if (status == 0)
             status = by_str_error(&value, err);
         if (status == 0 && value.size)
-            status = add(view, &view->theirs, rows[i].name, &value, err);
+            status = add_preset_row(view, &view->theirs, rows[i].name, &value, err);
         by_str_release(&value);
         if (status < 0)
             return -1;

@@ -117,7 +117,8 @@ static void settle_scales(struct by_recipe_settings *settings)
         settings->rounding_scales = false;
 }
 
-static void settle(const struct by_config *config, struct by_recipe_settings *settings)
+static void settle_recipe_defaults(const struct by_config *config,
+                                   struct by_recipe_settings *settings)
 {
     struct by_tensor_spec weight = {0};
     by_spec_set_type(&weight, settings->weight);
@@ -449,7 +450,7 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
         by_alias_settle_blocks(settings, err) < 0)
         return -1;
-    settle(config, settings);
+    settle_recipe_defaults(config, settings);
     struct by_recipe *recipe = BY_ARENA_NEW(&config->arena, struct by_recipe, err);
     if (!recipe)
         return -1;

@@ -1,3 +1,4 @@
+/* Turns the options of a quantization into its structs and checks the samples. */
 #include "settings/recipe/take.h"
 
 #include "base/file.h"

@@ -1,3 +1,5 @@
+"""Makes a model with a node name that reaches beyond the end of its node."""
+
 from lib.proto import model, node, save, sized, tag, varint
 
 # The node's name reaches beyond the node, but not beyond the file.

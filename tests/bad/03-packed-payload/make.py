@@ -1,3 +1,5 @@
+"""Makes a model whose int64 payload has a packed number of more than 64 bits."""
+
 from lib.proto import INT64, relu, save, sized, tensor
 
 late = b"\xff" * 9 + b"\x02"

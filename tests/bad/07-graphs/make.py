@@ -1,3 +1,5 @@
+"""Makes a model with graphs nested 60 deep."""
+
 from lib.proto import A_GRAPH, attr, graph, model, node, save
 
 inner = graph([])

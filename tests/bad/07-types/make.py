@@ -1,3 +1,5 @@
+"""Makes a model with sequence types nested 200 deep."""
+
 from lib.proto import relu, save, sized
 
 kind = b""

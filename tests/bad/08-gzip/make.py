@@ -1,3 +1,5 @@
+"""Writes a gzip file in place of an ONNX model."""
+
 import gzip
 
 from lib.proto import model

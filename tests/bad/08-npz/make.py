@@ -1,3 +1,5 @@
+"""Writes an .npz archive in place of an ONNX model."""
+
 import zipfile
 
 from lib.proto import model

@@ -1,3 +1,5 @@
+"""Writes an OpenVINO model in place of an ONNX model."""
+
 from lib.proto import model
 
 with open("model.onnx", "w", encoding="ascii") as file:

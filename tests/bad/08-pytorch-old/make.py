@@ -1,3 +1,5 @@
+"""Writes a pickle, as old PyTorch files are, in place of an ONNX model."""
+
 import pickle
 
 from lib.proto import model

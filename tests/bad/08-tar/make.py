@@ -1,3 +1,5 @@
+"""Writes a tar archive in place of an ONNX model."""
+
 import tarfile
 
 from lib.proto import add, model

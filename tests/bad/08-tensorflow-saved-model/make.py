@@ -1,3 +1,5 @@
+"""Writes a TensorFlow SavedModel in place of an ONNX model."""
+
 from lib.proto import num, save, sized
 
 meta = sized(1, sized(4, "serve")) + sized(2, b"")

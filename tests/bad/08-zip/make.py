@@ -1,3 +1,5 @@
+"""Writes a zip archive in place of an ONNX model."""
+
 import zipfile
 
 from lib.proto import model

@@ -1,3 +1,5 @@
+"""Makes a big model that the command truncates while it is read."""
+
 from lib.proto import node, relu, save, tensor
 
 # Nodes enough that reading takes a while, weights behind them.

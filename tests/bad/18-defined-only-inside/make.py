@@ -1,3 +1,5 @@
+"""Makes a model with a node that takes a value of a nested graph from outside."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["x"], ["n"], "neg")], outputs=[value("n")])

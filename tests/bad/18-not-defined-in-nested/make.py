@@ -1,3 +1,5 @@
+"""Makes a model with a nested graph that takes an undefined value."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["gone"], ["n"], "neg")], outputs=[value("n")])

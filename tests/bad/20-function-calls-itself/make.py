@@ -1,3 +1,5 @@
+"""Makes a model with a function that calls itself."""
+
 from lib.proto import function, node, opset, relu, save, sized
 
 

@@ -1,3 +1,5 @@
+"""Makes a model with a function that takes an undefined value."""
+
 from lib.proto import add, function, node, opset, relu, save, sized
 
 

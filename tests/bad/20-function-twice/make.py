@@ -1,3 +1,5 @@
+"""Makes a model with two functions of the same name."""
+
 from lib.proto import function, node, opset, relu, save, sized
 
 

@@ -1,3 +1,5 @@
+"""Makes a model with functions that call each other in a circle."""
+
 from lib.proto import function, node, opset, relu, save, sized
 
 

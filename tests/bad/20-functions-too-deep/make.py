@@ -1,3 +1,5 @@
+"""Makes a model with function calls nested too deep."""
+
 from lib.proto import function, node, opset, relu, save, sized
 
 

@@ -1,3 +1,5 @@
+"""Makes a model with graphs nested deeper than the checker allows."""
+
 from lib.proto import A_GRAPH, attr, graph, model, node, save, sized, tensor, value
 
 inner = graph([node("Neg", ["x"], ["n0"], "neg")], outputs=[value("n0")])

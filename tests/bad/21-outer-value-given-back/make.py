@@ -1,3 +1,5 @@
+"""Makes a model with a nested graph whose output is a value of the outer graph."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([], outputs=[value("y")])

@@ -1,3 +1,5 @@
+"""Makes a model with a nested graph that redefines a name of the outer graph."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["x"], ["y"], "neg")], outputs=[value("y")])

@@ -1,3 +1,5 @@
+"""Makes a tensor with both external data and raw_data."""
+
 from lib.proto import add, external, floats, save, sized
 
 save(bytes(8), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a Conv with a weight of strings."""
+
 from lib.proto import STRING, conv, save, sized, tensor
 
 strings = b"".join(sized(6, "") for _ in range(108))

@@ -1,3 +1,5 @@
+"""Makes a Concat with two axis attributes."""
+
 from lib.proto import A_INT, attr, node, relu, save
 
 axis = attr("axis", A_INT, 0)

@@ -1,3 +1,5 @@
+"""Makes a Gemm with an empty weight."""
+
 from lib.proto import graph, model, node, save, tensor, value
 
 gemm = node("Gemm", ["x", "w"], ["y"], "gemm")

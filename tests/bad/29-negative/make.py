@@ -1,3 +1,5 @@
+"""Makes a BatchNormalization with a negative variance."""
+
 from lib.proto import floats, graph, model, node, save, tensor, value
 
 names = ["scale", "shift", "mean", "var"]

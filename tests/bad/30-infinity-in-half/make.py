@@ -1,3 +1,5 @@
+"""Makes a float16 weight with an infinity."""
+
 from lib.proto import FLOAT16, add, graph, model, node, save, tensor, value
 
 weight = tensor("w", FLOAT16, (3,), b"\0\x3c\0\xfc\0\x3c")

@@ -1,3 +1,5 @@
+"""Makes a Constant node with a NaN."""
+
 from lib.proto import A_TENSOR, attr, floats, node, relu, save, tensor, value
 
 constant = tensor("", dims=(5000,), raw=floats(*[1] * 4998, float("nan"), 1))

@@ -1,3 +1,5 @@
+"""Makes a weight with a NaN and infinities."""
+
 from lib.proto import add, floats, graph, model, node, save, tensor, value
 
 nan, inf = float("nan"), float("inf")

@@ -1,3 +1,5 @@
+"""Makes a model that is quantized with integer operators."""
+
 from lib.proto import INT8, node, relu, save, value
 
 nodes = [node("MatMulInteger", ["q", "q"], ["m"], "m")]

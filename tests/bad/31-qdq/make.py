@@ -1,3 +1,5 @@
+"""Makes a model that is quantized with Q/DQ pairs."""
+
 from lib.proto import INT8, floats, node, relu, save, tensor
 
 nodes = [node("QuantizeLinear", ["x", "s", "zp"], ["q"], "q"),

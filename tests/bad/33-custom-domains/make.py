@@ -1,3 +1,5 @@
+"""Makes a model with operators of unknown domains."""
+
 from lib.proto import node, opset, relu, save
 
 nodes = [node("Frob", ["x"], ["a"], "frob", "com.acme"),

@@ -1,3 +1,5 @@
+"""Makes a model with a function of its own domain, which is allowed."""
+
 from lib.proto import function, node, opset, relu, save, sized
 
 

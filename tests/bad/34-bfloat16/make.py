@@ -1,3 +1,5 @@
+"""Makes a model that computes in bfloat16."""
+
 from lib.proto import add, graph, model, node, save, tensor, value
 
 half = tensor("w", 16, (2,), bytes(4))

@@ -1,3 +1,5 @@
+"""Makes a model that computes in float16."""
+
 from lib.proto import FLOAT16, add, graph, model, node, save, tensor, value
 
 half = tensor("w", FLOAT16, (2,), bytes(4))

@@ -1,3 +1,5 @@
+"""Makes a sparse tensor with more values than its dense form has."""
+
 from lib.proto import INT64, longs, num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(5,)))

@@ -1,3 +1,5 @@
+"""Makes a sparse tensor without indices."""
+
 from lib.proto import num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(3,)))

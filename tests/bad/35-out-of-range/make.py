@@ -1,3 +1,5 @@
+"""Makes a sparse tensor with an index out of range."""
+
 from lib.proto import INT64, longs, num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(3,)))

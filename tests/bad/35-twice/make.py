@@ -1,3 +1,5 @@
+"""Makes a sparse tensor with a repeated index."""
+
 from lib.proto import INT64, longs, num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(3,)))

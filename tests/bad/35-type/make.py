@@ -1,3 +1,5 @@
+"""Makes a sparse tensor with indices of type int32."""
+
 from lib.proto import num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(3,)))

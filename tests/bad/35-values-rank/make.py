@@ -1,3 +1,5 @@
+"""Makes a sparse tensor whose values have rank 2."""
+
 from lib.proto import INT64, longs, num, relu, save, sized, tensor
 
 sparse = sized(1, tensor("s", dims=(3, 1)))

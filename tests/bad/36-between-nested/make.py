@@ -1,3 +1,5 @@
+"""Makes a model with a nested node for `inspect --between`, which takes none."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["x"], ["n"], "inner-neg")], outputs=[value("n")])

@@ -1,3 +1,5 @@
+"""Makes a model for `inspect --between` with a misspelled name."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["x"], ["n"], "inner-neg")], outputs=[value("n")])

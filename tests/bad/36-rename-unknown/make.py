@@ -1,3 +1,5 @@
+"""Makes a model for `copy --rename` with an unknown name."""
+
 from lib.proto import A_GRAPH, attr, graph, node, relu, save, tensor, value
 
 inner = graph([node("Neg", ["x"], ["n"], "inner-neg")], outputs=[value("n")])

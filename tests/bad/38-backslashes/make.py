@@ -1,3 +1,5 @@
+"""Makes a tensor whose external data has a path with a backslash."""
+
 from lib.proto import add, external, save
 
 save(bytes(8), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a tensor whose external data has a path that leaves the folder half way."""
+
 from lib.proto import add, external, save
 
 save(bytes(8), "w.bin")

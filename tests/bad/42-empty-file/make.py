@@ -1,3 +1,5 @@
+"""Makes a tensor whose data file is empty."""
+
 from lib.proto import add, external, save
 
 save(b"", "w.bin")

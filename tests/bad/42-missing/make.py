@@ -1,3 +1,5 @@
+"""Makes a tensor whose data file is missing."""
+
 from lib.proto import add, external, save
 
 save(add(external("w", location="w.bin")))

@@ -1,3 +1,5 @@
+"""Makes a tensor whose offset is after the end of its data file."""
+
 from lib.proto import add, external, save
 
 save(bytes(8), "w.bin")

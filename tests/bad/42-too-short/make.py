@@ -1,3 +1,5 @@
+"""Makes a tensor whose data file is too short."""
+
 from lib.proto import add, external, save
 
 save(bytes(10), "w.bin")

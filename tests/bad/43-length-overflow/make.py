@@ -1,3 +1,5 @@
+"""Makes a tensor with a length of external data over 64 bits."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a tensor whose offset of external data starts with a blank."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

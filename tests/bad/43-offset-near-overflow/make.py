@@ -1,3 +1,5 @@
+"""Makes a tensor whose offset plus length of external data overflows."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a tensor with an offset of external data over 63 bits."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

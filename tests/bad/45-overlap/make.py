@@ -1,3 +1,5 @@
+"""Makes two tensors whose external data overlap in part."""
+
 from lib.proto import external, relu, save
 
 save(bytes(16), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes two tensors that share the same external data, which is allowed."""
+
 from lib.proto import external, relu, save
 
 save(bytes(8), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes so many tensors with the same external data that reading them is refused."""
+
 from lib.proto import external, relu, save
 
 save(bytes(4 << 20), "w.bin")

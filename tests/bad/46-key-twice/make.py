@@ -1,3 +1,5 @@
+"""Makes a tensor whose external data gives a key twice."""
+
 from lib.proto import add, external, pair, save, sized
 
 save(bytes(8), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a tensor whose external data has a checksum that is no SHA-1 sum."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a tensor whose external data has a wrong checksum."""
+
 from lib.proto import add, external, save
 
 save(bytes(16), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a model whose data file an output must not replace."""
+
 from lib.proto import add, external, floats, save
 
 save(floats(1, 2), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a model whose data file must not replace another model."""
+
 from lib.proto import add, external, floats, save
 
 save(floats(1, 2), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a model whose data file a copied model must not replace."""
+
 from lib.proto import add, external, floats, save
 
 save(floats(1, 2), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes a model that must not replace itself."""
+
 from lib.proto import add, external, floats, save
 
 save(floats(1, 2), "w.bin")

@@ -1,3 +1,5 @@
+"""Makes an .npy file with wrong first bytes."""
+
 from bad_samples import identity, write
 
 identity(("x", "float32", [1, 3]))

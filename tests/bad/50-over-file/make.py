@@ -1,3 +1,5 @@
+"""Makes an .npy file whose header is longer than the file."""
+
 from bad_samples import identity, write
 
 identity(("x", "float32", [1, 3]))

@@ -1,3 +1,5 @@
+"""Makes an .npy file whose header is longer than the limit."""
+
 from bad_samples import identity, npy_text, write
 
 identity(("x", "float32", [1, 3]))

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with an array of Python objects."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

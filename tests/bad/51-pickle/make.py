@@ -1,3 +1,5 @@
+"""Makes an .npy file whose unpickling would run code."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

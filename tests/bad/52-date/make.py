@@ -1,3 +1,5 @@
+"""Makes an .npy file of dates."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npy file of texts."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npy file of raw bytes."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

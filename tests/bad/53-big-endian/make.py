@@ -1,3 +1,5 @@
+"""Makes a big-endian .npy file, which is converted."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npy file in Fortran order, which is converted."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

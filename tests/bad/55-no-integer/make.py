@@ -1,3 +1,5 @@
+"""Makes an .npy file with a dimension that is no integer."""
+
 from bad_samples import identity, npy_text, write
 
 identity(("x", "float32", [1, 3]))

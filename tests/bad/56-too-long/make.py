@@ -1,3 +1,5 @@
+"""Makes an .npy file with more bytes than its shape needs."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with a member that claims an impossible compression."""
+
 import zlib
 
 from bad_samples import identity, npz, write

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with a wrong checksum."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npz archive that is cut off."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with an encrypted member."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with an unknown compression method."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

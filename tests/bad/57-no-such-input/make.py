@@ -1,3 +1,5 @@
+"""Makes an .npz archive that lacks an input of the model."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with a member of another size than it claims."""
+
 import zlib
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes an .npz archive with two members of the same name."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

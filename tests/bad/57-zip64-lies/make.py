@@ -1,3 +1,5 @@
+"""Makes an .npz archive whose zip64 size is wrong."""
+
 import struct
 
 import numpy as np

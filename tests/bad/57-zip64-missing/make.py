@@ -1,3 +1,5 @@
+"""Makes an .npz archive whose zip64 sizes are missing."""
+
 import numpy as np
 from bad_samples import identity, npy, npz, write
 

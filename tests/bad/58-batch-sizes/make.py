@@ -1,3 +1,5 @@
+"""Makes samples of different shapes that cannot form one batch."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes fewer samples than the model's batch needs."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

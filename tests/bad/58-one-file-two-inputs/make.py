@@ -1,3 +1,5 @@
+"""Makes an .npy file for a model with two inputs."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an int64 sample with a value that does not fit the input's int32."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

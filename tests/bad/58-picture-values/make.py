@@ -1,3 +1,5 @@
+"""Makes a uint8 sample for a float input."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

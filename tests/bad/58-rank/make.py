@@ -1,3 +1,5 @@
+"""Makes a sample with the wrong number of dimensions."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

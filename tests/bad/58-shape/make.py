@@ -1,3 +1,5 @@
+"""Makes a sample of the wrong shape."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an int64 sample for a float input."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes a sample with NaN and infinity for --allow-nonfinite."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes samples of which a later one has an infinity."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

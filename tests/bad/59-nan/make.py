@@ -1,3 +1,5 @@
+"""Makes a sample with a NaN."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

@@ -1,3 +1,5 @@
+"""Makes an empty sample file."""
+
 from bad_samples import identity, write
 
 identity(("x", "float32", [1, 3]))

@@ -1,3 +1,5 @@
+"""Makes an empty folder of samples."""
+
 import pathlib
 
 from bad_samples import identity

@@ -1,3 +1,5 @@
+"""Makes a list of samples that names no file."""
+
 from bad_samples import identity, write
 
 identity(("x", "float32", [1, 3]))

@@ -1,3 +1,5 @@
+"""Makes fewer samples than --limit asks for."""
+
 import numpy as np
 from bad_samples import identity, npy, write
 

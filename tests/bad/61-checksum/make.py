@@ -1,3 +1,5 @@
+"""Makes a PNG picture with a wrong checksum."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a small PNG file that claims a huge picture."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a JPEG picture with too many scans."""
+
 from bad_samples import identity, jpeg, picture, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a PNG picture with an alpha channel, which is dropped."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 1, 2]))

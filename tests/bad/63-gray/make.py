@@ -1,3 +1,5 @@
+"""Makes a gray PNG picture, which becomes RGB."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 1, 2]))

@@ -1,3 +1,5 @@
+"""Makes a PNG picture with a palette, which becomes RGB."""
+
 from bad_samples import chunk, identity, png, write
 
 identity(("x", "uint8", [1, 3, 1, 2]))

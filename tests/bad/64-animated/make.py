@@ -1,3 +1,5 @@
+"""Makes an animated PNG picture, of which the default picture is read."""
+
 from bad_samples import chunk, identity, png, write
 
 identity(("x", "uint8", [1, 3, 1, 2]))

@@ -1,3 +1,5 @@
+"""Makes pictures with an EXIF orientation, which is applied."""
+
 import struct
 
 from bad_samples import chunk, identity, png, write

@@ -1,3 +1,5 @@
+"""Makes pictures with a color profile, which is ignored."""
+
 from bad_samples import chunk, identity, png, write
 
 identity(("x", "uint8", [1, 3, 1, 2]))

@@ -1,3 +1,5 @@
+"""Makes a folder with pictures and arrays."""
+
 import numpy as np
 from bad_samples import identity, npy, png, write
 

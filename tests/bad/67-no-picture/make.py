@@ -1,3 +1,5 @@
+"""Makes a folder with pictures of unknown formats."""
+
 from bad_samples import identity, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a folder with one damaged picture for --skip-bad."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

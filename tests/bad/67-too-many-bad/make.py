@@ -1,3 +1,5 @@
+"""Makes a folder with more damaged pictures than --skip-bad allows."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "uint8", [1, 3, 8, 8]))

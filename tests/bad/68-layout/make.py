@@ -1,3 +1,5 @@
+"""Makes a model whose input shape leaves the channel axis open."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, 8, 3]))

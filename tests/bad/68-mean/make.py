@@ -1,3 +1,5 @@
+"""Makes a model for --mean with the wrong number of values."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a model for --short-side below the input's size."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, 8, 8]))

@@ -1,3 +1,5 @@
+"""Makes a model with an open width, which --size has to set."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, "height", "width"]))

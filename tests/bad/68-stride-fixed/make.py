@@ -1,3 +1,5 @@
+"""Makes a model of fixed size, which --stride does not fit."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, 8, 8]))

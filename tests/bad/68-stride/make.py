@@ -1,3 +1,5 @@
+"""Makes a model for --stride that does not divide the size."""
+
 from bad_samples import identity, png, write
 
 identity(("x", "float32", [1, 3, 8, 8]))

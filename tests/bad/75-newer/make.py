@@ -1,3 +1,5 @@
+"""Makes a statistics file of a newer version."""
+
 from stats_samples import copy, damaged
 
 copy(whole="part-0-30")

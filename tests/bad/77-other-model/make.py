@@ -1,3 +1,5 @@
+"""Makes a model to which the statistics do not belong."""
+
 from stats_samples import copy
 
 import cli_models

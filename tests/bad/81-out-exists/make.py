@@ -1,3 +1,5 @@
+"""Makes a model for `quantize` to a file that exists."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes a model that `quantize` must not replace."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes a model for `quantize` to a folder that does not exist."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes a model for samples with --approach dynamic, which needs none."""
+
 import cli_models
 
 cli_models.net()

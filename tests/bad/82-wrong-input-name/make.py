@@ -1,3 +1,5 @@
+"""Makes samples that name an input wrongly."""
+
 import numpy as np
 
 import cli_models

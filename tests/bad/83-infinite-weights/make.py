@@ -1,3 +1,5 @@
+"""Makes a model whose weights have infinities and NaN."""
+
 import numpy as np
 from onnx import helper
 

@@ -1,3 +1,5 @@
+"""Makes a model without a node of the chosen operators."""
+
 import cli_models
 
 cli_models.net()

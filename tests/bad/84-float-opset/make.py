@@ -1,3 +1,5 @@
+"""Makes a model of an old opset for bf16."""
+
 import onnx
 
 import cli_models

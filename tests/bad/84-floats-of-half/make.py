@@ -1,3 +1,5 @@
+"""Makes a model with a float16 tensor for Quark's float operators."""
+
 import numpy as np
 from onnx import TensorProto, helper
 

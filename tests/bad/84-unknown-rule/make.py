@@ -1,3 +1,5 @@
+"""Makes a model for --refine with a misspelled name."""
+
 import cli_models
 
 cli_models.net()

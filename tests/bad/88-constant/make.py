@@ -1,3 +1,5 @@
+"""Makes results that are constant, for which some measures are not defined."""
+
 import numpy as np
 
 import evaluate_made

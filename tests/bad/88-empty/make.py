@@ -1,3 +1,5 @@
+"""Makes two folders without results."""
+
 import os
 
 for name in ('one', 'two'):

@@ -1,3 +1,5 @@
+"""Makes results with NaN and infinity."""
+
 import numpy as np
 
 import evaluate_made

@@ -1,3 +1,5 @@
+"""Makes a result in one folder that the other lacks."""
+
 import numpy as np
 
 import evaluate_made

@@ -1,3 +1,5 @@
+"""Makes results without values."""
+
 import numpy as np
 
 import evaluate_made

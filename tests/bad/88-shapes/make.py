@@ -1,3 +1,5 @@
+"""Makes results of different shapes."""
+
 import numpy as np
 
 import evaluate_made

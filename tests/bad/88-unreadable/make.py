@@ -1,3 +1,5 @@
+"""Makes a result that is no .npy file."""
+
 import numpy as np
 
 import evaluate_made

@@ -1,3 +1,5 @@
+"""Makes labels of which one is a text."""
+
 import evaluate_made
 
 evaluate_made.models(2)

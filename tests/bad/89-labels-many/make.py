@@ -1,3 +1,5 @@
+"""Makes more labels than the samples have rows."""
+
 import evaluate_made
 
 evaluate_made.models(2)

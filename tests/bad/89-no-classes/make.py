@@ -1,3 +1,5 @@
+"""Makes a model whose outputs have no classes for the labels."""
+
 import os
 
 import cli_models

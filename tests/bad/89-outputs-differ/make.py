@@ -1,3 +1,5 @@
+"""Makes two models with different outputs."""
+
 import cli_models
 import evaluate_made
 

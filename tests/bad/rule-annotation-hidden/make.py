@@ -1,3 +1,5 @@
+"""Makes a quantization annotation with characters that would act on the terminal."""
+
 from lib.proto import pair, relu, save, sized
 
 # A key and a name that would colour the terminal and turn its text around.

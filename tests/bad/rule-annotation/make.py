@@ -1,3 +1,5 @@
+"""Makes a quantization annotation of a tensor that does not exist."""
+
 from lib.proto import pair, relu, save, sized
 
 entry = sized(1, "y") + sized(2, pair("SCALE_TENSOR", "gone"))

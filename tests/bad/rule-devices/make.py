@@ -1,3 +1,5 @@
+"""Makes a model whose device configurations contradict each other."""
+
 from lib.proto import node, num, pair, relu, save, sized
 
 devices = sized(26, sized(1, "pair") + num(2, 2) + sized(3, "cpu:0"))

@@ -1,3 +1,5 @@
+"""Makes a graph without a name."""
+
 from lib.proto import graph, model, node, relu, save, value
 
 nodes = [node("Relu", ["x"], ["y"], "relu")]

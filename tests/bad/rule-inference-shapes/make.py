@@ -1,3 +1,5 @@
+"""Makes a MatMul of matrices whose sizes do not match."""
+
 from lib.proto import graph, model, node, save, tensor, value
 
 weight = tensor("w", dims=(3, 2), raw=bytes(24))

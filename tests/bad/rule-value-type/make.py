@@ -1,3 +1,5 @@
+"""Makes a model with an output without a type."""
+
 from lib.proto import graph, model, node, relu, save, sized, value
 
 nodes = [node("Relu", ["x"], ["y"], "relu")]

@@ -1,3 +1,5 @@
+"""Makes a model whose data file is a symbolic link."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes samples none of which can be read."""
+
 import os
 
 import cli_models

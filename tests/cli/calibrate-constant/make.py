@@ -1,3 +1,5 @@
+"""Makes a model with a tensor that is always zero."""
+
 import cli_models
 import numpy as np
 from onnx import helper

@@ -1,3 +1,5 @@
+"""Makes a bad sample that stops the calibration whose checkpoint is then damaged."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model that has only integers, which calibration does not record."""
+
 import cli_models
 from onnx import TensorProto, helper
 

@@ -1,3 +1,5 @@
+"""Makes a model whose tensors become infinite or NaN."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a bad sample that stops a calibration, which --restart begins again."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a sample on which the model fails to run."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes models that take pictures and tokens, for all kinds of sample options."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes samples of different sizes."""
+
 import os
 
 import cli_models

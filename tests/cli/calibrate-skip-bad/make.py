@@ -1,3 +1,5 @@
+"""Makes one bad sample among good ones for --skip-bad."""
+
 import os
 
 import cli_models

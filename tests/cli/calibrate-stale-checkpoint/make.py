@@ -1,3 +1,5 @@
+"""Makes a bad sample that leaves a checkpoint of other settings."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes one sample that cannot be read."""
+
 import os
 
 import cli_models

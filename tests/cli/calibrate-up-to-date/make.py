@@ -1,3 +1,5 @@
+"""Makes a model whose statistics are up to date."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Checks that each sample votes once and that the chosen scale has the most votes."""
+
 import json
 
 tensor = json.load(open("out.json"))["tensors"][0]

@@ -1,3 +1,5 @@
+"""Makes samples of different ranges, whose votes for a scale differ."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes samples of the wrong shape and the wrong type."""
+
 import os
 
 import cli_models

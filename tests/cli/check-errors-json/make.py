@@ -1,3 +1,5 @@
+"""Makes a model with an error for `check --json`."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model with two errors."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model with unnamed nodes, of which `check` gives notice."""
+
 from onnx import helper
 
 import cli_models

@@ -1,1 +1,3 @@
+"""Makes a configuration file that is too big."""
+
 open('a.yaml', 'w').write('#' * (5 << 20))

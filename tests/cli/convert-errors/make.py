@@ -1,3 +1,5 @@
+"""Makes a model for `convert` with wrong options."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes a model and files of conversions in Quark's form."""
+
 import pathlib
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes models on which passes have something to change."""
+
 from cli_models import numbers, save, tensor, value
 from onnx import helper
 

@@ -1,3 +1,5 @@
+"""Makes a model whose activations overflow float16 on pictures."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes a model whose constants do not fit float16."""
+
 import numpy as np
 from cli_models import save, tensor, value
 from onnx import helper

@@ -1,3 +1,5 @@
+"""Makes a model with custom operators, which `copy` keeps."""
+
 import cli_models
 
 cli_models.custom()

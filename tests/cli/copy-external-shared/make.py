@@ -1,3 +1,5 @@
+"""Makes tensors that share one range of a data file."""
+
 from lib.proto import external, relu, save
 
 save(bytes(100000), "w.bin")

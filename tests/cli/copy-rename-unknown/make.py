@@ -1,3 +1,5 @@
+"""Makes a model for --rename with an unknown name."""
+
 import cli_models
 
 cli_models.net()

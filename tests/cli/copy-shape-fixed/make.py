@@ -1,3 +1,5 @@
+"""Makes a model for --shape on a dimension that is fixed."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes models with inputs and outputs of several types."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes results for `evaluate --json`."""
+
 import evaluate_made
 
 evaluate_made.folders()

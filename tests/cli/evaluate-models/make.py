@@ -1,3 +1,5 @@
+"""Makes two models, samples and labels."""
+
 import numpy as np
 
 import evaluate_made

@@ -1,3 +1,5 @@
+"""Makes pictures, one of them bad, for the options of `evaluate`."""
+
 import os
 
 import numpy as np

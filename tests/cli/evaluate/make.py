@@ -1,3 +1,5 @@
+"""Makes two folders of results with arrays and pictures."""
+
 import numpy as np
 from PIL import Image
 

@@ -1,3 +1,5 @@
+"""Makes a model with everything that `inspect` reports."""
+
 import numpy as np
 from onnx import TensorProto, helper
 

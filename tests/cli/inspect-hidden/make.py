@@ -1,3 +1,5 @@
+"""Makes a model whose names have characters that would act on the terminal."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model with an error, which `inspect` still shows."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model with a formula as symbol of a dimension."""
+
 from onnx import TensorProto, helper, save
 
 formula = "floor(floor(height/2 - 1/2)/2) + 1"

@@ -1,3 +1,5 @@
+"""Makes models that are quantized without Q/DQ pairs."""
+
 from onnx import TensorProto, helper
 
 import cli_models

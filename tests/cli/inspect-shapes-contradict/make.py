@@ -1,3 +1,5 @@
+"""Makes a model that declares a wrong shape."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Checks that standard input is JSON without repeated keys and prints it."""
+
 import json
 import sys
 from collections import Counter

@@ -1,3 +1,5 @@
+"""Makes models that are equalized for blocks, and one without anything to equalize."""
+
 import cli_models
 import numpy as np
 import onnx

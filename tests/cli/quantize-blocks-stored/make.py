@@ -1,3 +1,5 @@
+"""Makes models for stored blocks, one of them with infinite weights."""
+
 import cli_models
 import numpy as np
 import onnx

@@ -1,3 +1,5 @@
+"""Makes a model that several passes change."""
+
 from onnx import helper
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model and samples for Quark's fine-tuning options."""
+
 import numpy as np
 
 import cli_models

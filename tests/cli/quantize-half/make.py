@@ -1,3 +1,5 @@
+"""Makes a model that becomes float16 before it is quantized, and a file for that."""
+
 import pathlib
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Checks the stored types and levels of weights of 2 and 3 bits."""
+
 import json
 
 import numpy as np

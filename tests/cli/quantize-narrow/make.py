@@ -1,3 +1,5 @@
+"""Makes a model and samples for weights of 2 and 3 bits."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model for MatMulNBits."""
+
 import cli_models
 
 cli_models.net()

@@ -1,3 +1,5 @@
+"""Makes a model of opset 9, which has to be converted."""
+
 from cli_models import numbers, save, tensor, value
 from onnx import helper
 

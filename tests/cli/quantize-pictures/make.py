@@ -1,3 +1,5 @@
+"""Makes a model and pictures to calibrate on."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes a model and samples for integer operators."""
+
 import numpy as np
 
 import cli_models

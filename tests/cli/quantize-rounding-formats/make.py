@@ -1,3 +1,5 @@
+"""Makes samples, one of them loud, for rounding reconstruction of other formats."""
+
 import numpy as np
 
 import cli_models

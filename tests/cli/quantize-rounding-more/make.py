@@ -1,3 +1,5 @@
+"""Makes a model and samples for options of rounding reconstruction."""
+
 import numpy as np
 
 import cli_models

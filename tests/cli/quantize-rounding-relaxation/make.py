@@ -1,3 +1,5 @@
+"""Makes a model and samples for --rounding relaxation."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model in which two layers share a weight."""
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper

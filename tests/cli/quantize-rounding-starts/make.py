@@ -1,3 +1,5 @@
+"""Makes a model and samples for --rounding-starts."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes a model and samples for rounding reconstruction of weights alone."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Compares the weights and SQNR of rounding reconstruction with nearest rounding."""
+
 import json
 
 import numpy as np

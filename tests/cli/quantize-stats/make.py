@@ -1,3 +1,5 @@
+"""Makes a model and samples for quantization from statistics."""
+
 import numpy as np
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Makes samples of different ranges for methods that count votes."""
+
 import numpy as np
 
 import cli_models

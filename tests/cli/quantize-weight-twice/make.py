@@ -1,3 +1,5 @@
+"""Makes a model whose weight is stored as integers and as floats."""
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper

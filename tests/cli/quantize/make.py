@@ -1,3 +1,5 @@
+"""Makes a model and samples for a plain quantization."""
+
 import numpy as np
 
 import cli_models

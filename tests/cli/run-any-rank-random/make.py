@@ -1,3 +1,5 @@
+"""Makes a model of any rank for random samples."""
+
 from onnx import helper
 
 import cli_models

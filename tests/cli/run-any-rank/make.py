@@ -1,3 +1,5 @@
+"""Makes a model of any rank and a sample."""
+
 import numpy as np
 from onnx import helper
 

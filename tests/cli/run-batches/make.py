@@ -1,3 +1,5 @@
+"""Makes samples of several sizes that are joined into batches."""
+
 import os
 
 import numpy as np

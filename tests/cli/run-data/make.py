@@ -1,3 +1,5 @@
+"""Makes a model with two inputs and samples for it."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes samples for `run --force`."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes a sample with NaN and infinity."""
+
 import numpy as np
 from onnx import helper
 

@@ -1,3 +1,5 @@
+"""Makes samples for a run that saves one output."""
+
 import os
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Makes samples for an output folder that has files."""
+
 import os
 
 import numpy as np

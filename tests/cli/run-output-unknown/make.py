@@ -1,3 +1,5 @@
+"""Makes samples for an output that the model does not have."""
+
 import os
 
 import numpy as np

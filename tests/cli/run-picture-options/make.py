@@ -1,3 +1,5 @@
+"""Makes pictures for the options of preparation."""
+
 import os
 
 import numpy as np

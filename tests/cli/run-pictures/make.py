@@ -1,3 +1,5 @@
+"""Makes a model and pictures for `run`."""
+
 import os
 
 import numpy as np

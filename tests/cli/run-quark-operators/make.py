@@ -1,3 +1,5 @@
+"""Makes a model with Quark's operators, whose library is found."""
+
 import cli_models
 
 cli_models.quark_operators()

@@ -1,3 +1,5 @@
+"""Makes samples of the same name in two folders."""
+
 import os
 
 import numpy as np

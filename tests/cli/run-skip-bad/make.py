@@ -1,3 +1,5 @@
+"""Makes a damaged sample for `run --skip-bad`."""
+
 import os
 
 import numpy as np

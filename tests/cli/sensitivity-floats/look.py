@@ -1,3 +1,5 @@
+"""Checks the sensitivity report of float formats."""
+
 import json
 import sys
 

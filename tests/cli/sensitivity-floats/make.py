@@ -1,3 +1,5 @@
+"""Makes a model and samples for the sensitivity of float formats."""
+
 import cli_models
 import numpy as np
 

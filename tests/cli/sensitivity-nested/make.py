@@ -1,3 +1,5 @@
+"""Makes a model with nested graphs for `sensitivity`."""
+
 import cli_models
 import numpy as np
 from onnx import TensorProto, helper

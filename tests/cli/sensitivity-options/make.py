@@ -1,3 +1,5 @@
+"""Makes a model and pictures for the options of `sensitivity`."""
+
 import os
 
 import cli_models

@@ -1,3 +1,5 @@
+"""Checks that sensitivity reports agree with each other and with ONNX Runtime."""
+
 import json
 
 import numpy as np

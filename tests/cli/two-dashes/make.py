@@ -1,3 +1,5 @@
+"""Makes a model whose name begins with two dashes."""
+
 import cli_models
 
 cli_models.net("--json")

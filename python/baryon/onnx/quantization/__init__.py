@@ -1,0 +1,1 @@
+"""Quark's package for quantization, as far as Baryon provides it."""

@@ -1,0 +1,1 @@
+"""Quark's package for tools, as far as Baryon provides it."""
