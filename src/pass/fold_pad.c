@@ -171,7 +171,7 @@ static int run(struct by_pass_context *context, struct baryon_error *err)
 
 const struct by_pass by_pass_fold_pad = {
     .name = "fold-pad",
-    .help = "A Pad becomes padding of the Conv or pool behind it",
+    .help = "Fold Pad into the padding of the Conv or pool after it",
     .exact = true,
     .again = true,
     .run = run,
