@@ -227,8 +227,8 @@ const struct by_command by_cmd_evaluate = {
         "baseline, an error of zero counts as 1e-10, SSIM does not subtract the means of windows "
         "and mirrors pictures at their borders, and NaN and infinities are accepted. Without "
         "--compat, NaN and infinities are errors. Values are converted to float32, as in Quark's "
-        "tool, but sums are not. Quark's numbers therefore agree in five digits, and are NaN where "
-        "float32 overflows.\n\n"
+        "tool, but sums are not. The results therefore agree with Quark's in five digits; Quark's "
+        "are NaN where float32 overflows.\n\n"
         "SQNR and all metrics of rows are computed over all samples together. Rows are those of "
         "outputs with two axes; the last axis is that of the classes. Their divergence is printed "
         "if they are distributions, or with --logits.",

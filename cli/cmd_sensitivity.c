@@ -112,8 +112,8 @@ const struct by_command by_cmd_sensitivity = {
         "for each tensor. If the SQNR of the model is below 20 dB, a sentence names the cause.\n\n"
         "The config must be static or quantize only weights, as A8W8, XINT8, BF16 and MX6 do. "
         "Formats that need no samples for quantization (BF16, MX6) need samples here for the "
-        "measurement. Rounding reconstruction (presets such as A8W8_ADAROUND) is measured with its "
-        "own integers.",
+        "measurement. Models with rounding reconstruction (presets such as A8W8_ADAROUND) are "
+        "measured with the reconstructed weights.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},
