@@ -277,13 +277,13 @@ static int run_calibrate(struct by_cli *cli, const void *data, struct baryon_err
 
 static const struct by_example examples[] = {
     {"baryon calibrate model.onnx --data photos --prep imagenet -o model.stats",
-     "A folder of pictures."},
+     "Calibrate on a folder of pictures"},
     {"baryon calibrate model.onnx --data photos --moments -o model.stats",
-     "All that any method needs."},
+     "Also store the Gram matrices of layer inputs"},
     {"baryon calibrate model.onnx --data photos --shard 2/8 -o part2.stats",
-     "The second of eight parts, the others on other machines."},
+     "Process the second of eight shards; other machines process the others"},
     {"mpirun -n 4 baryon calibrate model.onnx --data photos -o model.stats",
-     "By four ranks at once; see docs/many-machines.md."},
+     "Calibrate on four MPI ranks; see docs/many-machines.md"},
     {0},
 };
 
@@ -292,21 +292,21 @@ const struct by_command by_cmd_calibrate = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Run a model on samples once, keep statistics of all its tensors",
+    .summary = "Run a model on samples and store statistics of its tensors",
     .text =
-        "Looks at every tensor while the model runs and keeps what any calibration method needs: "
-        "exact extremes and counts, a histogram that is fine where values are, and with --moments "
-        "what the rounding of weights needs. Memory does not grow with the number of samples. The "
-        "file depends on the model, the samples and the settings alone: not on threads, on "
-        "--max-memory, on interruptions, nor on how samples were split between machines.\n\n"
-        "While it works, FILE.part has what was done so far. SIGINT finishes the sample in hand, "
-        "keeps it and ends with 130; a second one stops at once. The same command goes on from "
-        "there, also after a kill. A FILE.part of another model, other data or settings is "
-        "refused; a damaged one is left out. A FILE that is up to date (same model, settings, "
-        "names and sizes of samples) is left as it is.\n\n"
-        "Values that are NaN or infinite are counted, named and left out of ranges. Samples are "
-        "given as for 'baryon run'. With --json, progress goes to standard error as one JSON "
-        "object a line: event, stage, done, total, samples_per_second, seconds_left.",
+        "Run the model once on all samples and store the input of the calibration methods: exact "
+        "extremes and counts of each tensor, and a histogram with fine bins near its values. With "
+        "--moments, also store the Gram matrices of layer inputs. Memory use does not grow with "
+        "the number of samples. The file depends only on the model, the samples and the settings: "
+        "not on threads, --max-memory, interruptions or sharding.\n\n"
+        "FILE.part is the checkpoint of a running calibration. SIGINT finishes the current sample, "
+        "writes the checkpoint and exits with status 130; a second SIGINT stops at once. The same "
+        "command continues from the checkpoint, also after a kill. A checkpoint of another model, "
+        "other samples or other settings is an error; a damaged checkpoint is ignored. If FILE is "
+        "up to date (same model, settings, names and sizes of samples), nothing is run.\n\n"
+        "NaN and infinite values are counted, reported and excluded from ranges. See 'baryon run' "
+        "for the formats of samples. With --json, progress goes to standard error as one JSON "
+        "object per line: event, stage, done, total, samples_per_second, seconds_left.",
     .examples = examples,
     .settings_size = sizeof(struct by_calibrate_settings),
     .groups = BY_RUNNING_GROUPS(struct by_calibrate_settings, by_calibrate_group),

@@ -216,24 +216,25 @@ static const struct by_option rows[] = {
     {.name = "custom-ops",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, custom_ops),
-     .help = "Operators of unknown domains are fine, a library for them will be there"},
+     .help =
+         "Accept operators of unknown domains, for models that run with a custom operator library"},
     {.name = "rules",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, rules),
-     .help = "List the rules instead"},
+     .help = "List the rules instead of checking a model"},
     {.name = "target",
      .type = BY_OPT_TEXT,
      .arg = "NAME",
      .offset = offsetof(struct settings, target),
-     .help = "Also whether a quantized model keeps what the target asks for: xint8, vitis-ai"},
+     .help = "Also check a quantized model against the rules of a target: xint8, vitis-ai"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("What to check", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Checks", rows);
 
 static const struct by_example examples[] = {
-    {"baryon check model.onnx", "All findings, one a line."},
-    {"baryon check --rules", "What is looked after."},
-    {"baryon check model_int8.onnx --target xint8", "Whether a quantized model suits an NPU."},
+    {"baryon check model.onnx", "Print all findings, one per line"},
+    {"baryon check --rules", "List the rules"},
+    {"baryon check model_int8.onnx --target xint8", "Check whether a quantized model suits an NPU"},
     {0},
 };
 
@@ -242,11 +243,10 @@ const struct by_command by_cmd_check = {
     .operands = "MODEL",
     .max_operands = 1,
     .summary = "Check a model against all rules",
-    .text = "Prints every finding on a line of its own: FILE@OFFSET: SEVERITY: PLACE: what was "
-            "found [RULE]. The offset is the byte in the file where the part begins. With errors "
-            "among the findings the status is that of the first one, 3 or 4; warnings and notices "
-            "do not change it. A file that cannot be read as a model is one error on standard "
-            "error.",
+    .text = "Print each finding on a separate line: FILE@OFFSET: SEVERITY: PLACE: MESSAGE [RULE]. "
+            "OFFSET is the byte in the file where the part begins. If there are errors, the exit "
+            "status is that of the first one, 3 or 4; warnings and notices do not change it. A "
+            "file that is no readable model is one error on standard error.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},

@@ -402,9 +402,9 @@ static int run_convert(struct by_cli *cli, const void *data, struct baryon_error
 }
 
 static const struct by_choice types[] = {
-    {"fp32", BY_ELEM_FLOAT, "float32, of float16 and bfloat16"},
-    {"fp16", BY_ELEM_FLOAT16, "float16, of float32 and bfloat16"},
-    {"bf16", BY_ELEM_BFLOAT16, "bfloat16, of float32 and float16"},
+    {"fp32", BY_ELEM_FLOAT, "float32, from float16 and bfloat16"},
+    {"fp16", BY_ELEM_FLOAT16, "float16, from float32 and bfloat16"},
+    {"bf16", BY_ELEM_BFLOAT16, "bfloat16, from float32 and float16"},
     {0},
 };
 
@@ -414,47 +414,49 @@ static const struct by_option type_rows[] = {
      .arg = "TYPE",
      .choices = types,
      .offset = offsetof(struct settings, to),
-     .help = "The type that floats get"},
+     .help = "Target type of floats"},
     {.name = "keep-io",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, keep_io),
-     .help = "Inputs and outputs of the model keep their types"},
+     .help = "Keep the types of model inputs and outputs"},
     {.name = "only-between",
      .type = BY_OPT_SPANS,
      .arg = "STARTS ENDS",
      .offset = offsetof(struct settings, only_between),
-     .help = "Convert only what lies on the ways from the nodes STARTS to the nodes ENDS, names "
-             "separated by commas; can be repeated"},
+     .help = "Convert only the nodes on the paths from STARTS to ENDS, both included; separate "
+             "names by commas; can be repeated"},
     {.name = "exclude",
      .letter = 'x',
      .type = BY_OPT_TEXTS,
      .arg = "NODE",
      .offset = offsetof(struct settings, exclude),
-     .help = "Nodes that stay as they are, names or patterns; can be repeated"},
+     .help = "Do not convert these nodes, names or patterns; can be repeated"},
     {.name = "exclude-op-type",
      .type = BY_OPT_TEXTS,
      .arg = "OPERATOR",
      .offset = offsetof(struct settings, exclude_op_type),
-     .help = "Operators that stay as they are; can be repeated"},
+     .help = "Do not convert these operators; can be repeated"},
     {.name = "exclude-between",
      .type = BY_OPT_SPANS,
      .arg = "STARTS ENDS",
      .offset = offsetof(struct settings, exclude_between),
-     .help = "What lies on the ways from STARTS to ENDS stays as it is; can be repeated"},
+     .help = "Do not convert the nodes on the paths from STARTS to ENDS, both included; can be "
+             "repeated"},
     {.name = "clamp",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, clamp),
-     .help = "Constants that are beyond the type become its greatest, in place of an error"},
+     .help = "Clamp constants outside the range of the type instead of failing"},
     {.name = "stats",
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, stats),
-     .help = "Statistics of `baryon calibrate --tensors all`: values between layers that float16 "
-             "does not hold are told, as with --data"},
+     .help = "Report activations outside the range of float16, from statistics of 'baryon "
+             "calibrate --tensors all'"},
     {.name = "keep-overflow",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, keep_overflow),
-     .help = "What gives and reads such values stays float32"},
+     .help =
+         "Keep producers and consumers of such activations in float32; requires --data or --stats"},
 };
 
 static const struct by_option pass_rows[] = {
@@ -464,13 +466,13 @@ static const struct by_option pass_rows[] = {
      .min = 1,
      .max = 100,
      .offset = offsetof(struct settings, opset),
-     .help = "Bring the model to this version of ONNX's operators first"},
+     .help = "Convert the model to this ONNX opset first"},
     {.name = "pass",
      .type = BY_OPT_TEXTS,
      .arg = "PASS",
      .offset = offsetof(struct settings, passes),
-     .help = "Run this pass, see `baryon list passes`; they run in the order of that list; can be "
-             "repeated"},
+     .help = "Run this pass; see 'baryon list passes'; passes run in the order of that list; can "
+             "be repeated"},
 };
 
 static const struct by_option write_rows[] = {
@@ -479,17 +481,17 @@ static const struct by_option write_rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, out),
-     .help = "Where the model goes; a file of passes may say it instead"},
+     .help = "Write the model to FILE; a file of passes can give the path instead"},
     {.name = "external",
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, external),
-     .help = "Move the weights to a data file; its path is relative to the folder of --out"},
+     .help = "Move weights to a data file; its path is relative to the folder of --out"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, force),
-     .help = "Replace files that exist"},
+     .help = "Replace existing files"},
 };
 
 static const struct by_option_group type_group = BY_OPTION_GROUP("Types", type_rows),
@@ -498,12 +500,12 @@ static const struct by_option_group type_group = BY_OPTION_GROUP("Types", type_r
 
 static const struct by_example examples[] = {
     {"baryon convert model.onnx -o half.onnx --to fp16 --keep-io",
-     "Half the bytes; inputs and outputs stay float32."},
+     "Convert to float16 and keep the types of inputs and outputs"},
     {"baryon convert half.onnx -o mix.onnx --to fp32 --only-between /a/Conv /b/Add",
-     "A part of a float16 model in float32, to quantize it."},
+     "Convert a part of a float16 model to float32, to quantize it"},
     {"baryon convert model.onnx -o half.onnx --to fp16 --data photos --keep-overflow",
-     "What float16 does not hold on these samples stays float32."},
-    {"baryon convert passes.yaml", "What Quark's Shapeshifter is told, in the same file."},
+     "Keep float32 where activations of these samples exceed float16"},
+    {"baryon convert passes.yaml", "Run the passes of a file for Quark's Shapeshifter"},
     {0},
 };
 
@@ -512,20 +514,19 @@ const struct by_command by_cmd_convert = {
     .operands = "FILE",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Change the float types of a model, or run passes over it",
-    .text = "FILE is a model, and options say what becomes of it; or it is a file of passes as "
-            "Quark's Shapeshifter has them (.yaml, .yml or .json: input_model_path, passes, "
-            "output_model_path), which run in the order that they stand in.\n\n"
-            "Values that are read in both types get one Cast, under names that the rest of the "
-            "model knows; Casts there and back are left out. Graphs nested in If, Loop and Scan "
-            "are converted with the rest. On the way to float16 and bfloat16, operators that ONNX "
-            "does not have in the type in the model's opset stay float32, and so does what "
-            "quantizes or computes with whole numbers; what stayed, and why, is told. A constant "
-            "that the type cannot hold is an error that names it; values between layers that "
-            "float16 does not hold are told where samples (--data) or statistics of them (--stats) "
-            "are given.\n\n"
-            "--out appears when it is complete, or not at all. docs/fp16.md has the whole way from "
-            "a float16 model to one of int8 and float16.",
+    .summary = "Convert the float types of a model, or run passes",
+    .text = "FILE is a model or a file of passes. The options select the conversion of a model. A "
+            "file of passes has the format of Quark's Shapeshifter (.yaml, .yml or .json: "
+            "input_model_path, passes, output_model_path); its passes run in the given order.\n\n"
+            "A tensor with consumers of both types gets one Cast. Names of tensors stay valid for "
+            "the rest of the model. Redundant pairs of Casts are removed. Subgraphs of If, Loop "
+            "and Scan are converted, too. In a conversion to float16 or bfloat16, operators stay "
+            "float32 if ONNX does not define them for the type in the opset of the model, and if "
+            "they quantize or compute with integers; these operators are reported with the reason. "
+            "A constant outside the range of the type is an error. With samples (--data) or "
+            "statistics (--stats), activations outside the range of float16 are reported.\n\n"
+            "The output file appears complete or not at all. docs/fp16.md describes the conversion "
+            "of a float16 model to int8 and float16.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&type_group, 0},

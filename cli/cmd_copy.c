@@ -112,7 +112,7 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, external),
-     .help = "Move the weights to a data file; its path is relative to the folder of OUT"},
+     .help = "Move weights to a data file; its path is relative to the folder of OUT"},
     {.name = "external-min",
      .type = BY_OPT_BYTES,
      .arg = "BYTES",
@@ -120,18 +120,19 @@ static const struct by_option rows[] = {
      .max = 2147483647,
      .fallback = "1KiB",
      .offset = offsetof(struct settings, external_min),
-     .help = "Smaller tensors stay in the model, and so do shapes and the like"},
+     .help = "Keep tensors smaller than this in the model; shapes and the like stay as well"},
     {.name = "inline",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, inline_data),
-     .help = "Take weights from data files into the model"},
+     .help = "Move weights from data files into the model"},
     {.name = "shape",
      .type = BY_OPT_SIZES,
      .arg = "NAME=SIZE",
      .min = 1,
      .max = 9.2e18,
      .offset = offsetof(struct settings, shape),
-     .help = "Give an open dimension a size, by its symbol or as INPUT:AXIS; can be repeated"},
+     .help =
+         "Set the size of a symbolic dimension, by its symbol or as INPUT:AXIS; can be repeated"},
     {.name = "rename",
      .type = BY_OPT_PAIRS,
      .arg = "OLD=NEW",
@@ -140,24 +141,25 @@ static const struct by_option rows[] = {
     {.name = "sort",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, sort),
-     .help = "Put every node behind those it reads from"},
+     .help = "Sort nodes topologically"},
     {.name = "custom-ops",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, custom_ops),
-     .help = "Operators of unknown domains are fine, a library for them will be there"},
+     .help =
+         "Accept operators of unknown domains, for models that run with a custom operator library"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, force),
-     .help = "Replace files that exist"},
+     .help = "Replace existing files"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 
 static const struct by_example examples[] = {
-    {"baryon copy model.onnx fixed.onnx --shape N=1", "A batch of one for good."},
-    {"baryon copy big.onnx small.onnx --external weights.bin", "Weights beside the model."},
-    {"baryon copy model.onnx out.onnx --rename 497=logits", "A name that says something."},
+    {"baryon copy model.onnx fixed.onnx --shape N=1", "Fix the batch size to 1"},
+    {"baryon copy big.onnx small.onnx --external weights.bin", "Store the weights in a data file"},
+    {"baryon copy model.onnx out.onnx --rename 497=logits", "Rename an output"},
     {0},
 };
 
@@ -166,12 +168,12 @@ const struct by_command by_cmd_copy = {
     .operands = "MODEL OUT",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "Write a model anew, with edits on the way",
-    .text = "Reads a model, checks it against all rules, and writes it. Without edits the copy has "
-            "the same bytes, also what Baryon does not know; with them, only what was edited is "
-            "written anew. Data files of the model are copied beside OUT when that is another "
-            "folder. A model that would be over 2 GiB gets a data file by itself. Files appear "
-            "under their names when they are complete, or not at all.",
+    .summary = "Copy a model and optionally edit it",
+    .text =
+        "Read a model, check it against all rules, and write it. Without edits the copy is "
+        "identical, including fields that Baryon does not know. With edits, only the edited parts "
+        "change. If OUT is in another folder, data files of the model are copied to it. A model "
+        "over 2 GiB automatically gets a data file. Files appear complete or not at all.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},

@@ -19,20 +19,20 @@ struct limit {
 
 static const struct limit limits[] = {
     {"model", "bytes of a .onnx file, external data not counted", BY_WIRE_BYTES_MAX},
-    {"message depth", "messages in messages", BY_WIRE_DEPTH_MAX},
+    {"message depth", "nested messages", BY_WIRE_DEPTH_MAX},
     {"message count", "nodes, values, tensors and attributes together", BY_WIRE_PARTS_MAX},
-    {"graph depth", "graphs in graphs", BY_GRAPH_DEPTH_MAX},
+    {"graph depth", "nested graphs", BY_GRAPH_DEPTH_MAX},
     {"name", "bytes of a name in a model", BY_WIRE_NAME_MAX},
     {"rank", "dimensions of a tensor", BY_RANK_MAX},
     {"elements", "elements of a tensor", BY_ELEMENTS_MAX},
     {"npy header", "bytes of the header of a .npy file", BY_NPY_HEADER_MAX},
     {"npz members", "files in a .npz archive", BY_NPZ_MEMBERS_MAX},
-    {"npz ratio", "times that a member may grow when unpacked", BY_NPZ_RATIO_MAX},
+    {"npz ratio", "unpacked size over packed size of a member", BY_NPZ_RATIO_MAX},
     {"image side", "pixels of a side of a picture", BY_IMAGE_SIDE_MAX},
     {"image area", "pixels of a picture", BY_IMAGE_PIXELS_MAX},
     {"image scans", "scans of a progressive JPEG", BY_IMAGE_SCANS_MAX},
     {"configuration", "bytes of a YAML or JSON file", BY_DOC_BYTES_MAX},
-    {"configuration depth", "lists and maps in each other", BY_DOC_DEPTH_MAX},
+    {"configuration depth", "nested lists and maps", BY_DOC_DEPTH_MAX},
 };
 
 #define LIMIT_COUNT (sizeof limits / sizeof *limits)
@@ -251,21 +251,20 @@ static int run_doctor(struct by_cli *cli, const void *data, struct baryon_error 
 }
 
 static const struct by_example examples[] = {
-    {"baryon doctor --onnxruntime ~/onnxruntime/lib", "Would this library do?"},
+    {"baryon doctor --onnxruntime ~/onnxruntime/lib", "Test another ONNX Runtime library"},
     {0},
 };
 
 const struct by_command by_cmd_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "Look at this machine: processor, libraries, limits",
+    .summary = "Show processor, libraries and limits of this machine",
     .text =
-        "Shows what Baryon found here and the limits that files have to keep. They are there so "
-        "that a damaged or hostile file is refused before it costs memory or time. Ends with "
-        "status 6 when there is no ONNX Runtime to use; commands that run no model work "
-        "without it. BLAS is needed only to gather statistics of layers, MPI only where mpirun "
-        "starts several ranks; its flavours are libraries beside the program, built where their "
-        "mpicc was.",
+        "Show the processor and the libraries of this machine, and the limits for files. The "
+        "limits reject damaged or hostile files before they cost memory or time. The exit status "
+        "is 6 if there is no usable ONNX Runtime; commands that run no model work without it. BLAS "
+        "is needed only for statistics of layers, and MPI only for several ranks under mpirun. "
+        "Each MPI flavour is a library beside the program, built if its mpicc was found.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&by_runtime_group, offsetof(struct settings, runtime)}},

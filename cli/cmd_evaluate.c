@@ -184,23 +184,23 @@ static const struct by_option folder_rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FOLDER",
      .offset = offsetof(struct folders, baseline),
-     .help = "Results of the float model: .npy, .png, .jpg and .jpeg files"},
+     .help = "Folder with the results of the float model: .npy, .png, .jpg and .jpeg files"},
     {.name = "quantized-results-folder",
      .type = BY_OPT_TEXT,
      .arg = "FOLDER",
      .offset = offsetof(struct folders, result),
-     .help = "Results of the quantized model under the same names"},
+     .help = "Folder with the results of the quantized model, with the same file names"},
 };
 
 static const struct by_option_group folder_group = BY_OPTION_GROUP("Folders", folder_rows);
 
 static const struct by_example examples[] = {
     {"baryon evaluate --baseline_results_folder fp32 --quantized_results_folder int8",
-     "Results that were saved before, as with Quark's tool."},
+     "Compare saved results, as with Quark's tool"},
     {"baryon evaluate model.onnx model_int8.onnx --data photos --prep imagenet",
-     "Both models on the same pictures, all outputs."},
+     "Compare both models on the same pictures, all outputs"},
     {"baryon evaluate model.onnx model_int8.onnx --data photos --min cosine=0.98",
-     "Exit status 7 where the mean cosine of an output is less."},
+     "Exit with status 7 if the mean cosine of an output is less than 0.98"},
     {0},
 };
 
@@ -209,30 +209,29 @@ const struct by_command by_cmd_evaluate = {
     .operands = "BASELINE QUANTIZED",
     .min_operands = 0,
     .max_operands = 2,
-    .summary = "Compare results of a quantized model with those of the float one",
+    .summary = "Compare the results of a quantized model with the float model",
     .text =
-        "Compares two folders of results file by file, or runs two models on the same samples and "
-        "compares their outputs. Of each measure there is the mean and the worst sample; 'baryon "
-        "list metrics' has them all. Of folders eight lines are printed, the same as by Quark's "
-        "tool; --json has every measure.\n\n"
+        "Compare two folders of results file by file, or run two models on the same samples and "
+        "compare their outputs. Print the mean and the worst sample of each metric; see 'baryon "
+        "list metrics'. For folders, print the same eight lines as Quark's tool; --json prints all "
+        "metrics.\n\n"
         "PSNR is 20 log10(peak) - 10 log10(mean squared error), infinite for equal arrays. SSIM is "
-        "that of Wang and others: Gaussian windows of 11 by 11 and sigma 1.5 that lie within the "
-        "picture (of a shorter side as many places as there are, an odd number), variances around "
-        "the windows' means, each channel by itself, then the mean. The peak is 255 for pictures "
-        "and values of 8 bits, 65535 for those of 16 bits, else the greatest minus the least value "
-        "of the baseline's array, and the magnitude of an array that has one value alone. An array "
-        "of zeros has a cosine of 1 with another one, and of 0 with anything else. Of float64, "
-        "what is "
-        "below 1e-75 counts as zero, and what is above 1e75 is refused.\n\n"
-        "--compat takes the formulas of Quark's tool: the greatest value of the baseline is the "
-        "peak of PSNR, no error at all counts as 1e-10, SSIM does not subtract the means of "
-        "windows "
-        "and mirrors pictures at their ends, NaN and infinities pass through. Without it they are "
-        "refused with their place. Values are taken as float32, as there; sums are not, so that "
-        "Quark's numbers agree in five digits, and are NaN where float32 ends.\n\n"
-        "SQNR and all shares of rows are taken over all samples together. Rows are those of "
-        "outputs of two axes (classes are the last one); their divergence is told where they are "
-        "distributions, or with --logits.",
+        "that of Wang and others: Gaussian windows of 11 by 11 with sigma 1.5 inside the picture, "
+        "variances around the means of windows, each channel separately, then the mean. If a side "
+        "is shorter than 11, the window has the largest odd size that fits. The peak is 255 for "
+        "pictures and 8-bit values, and 65535 for 16-bit values. For other types it is the maximum "
+        "minus the minimum of the baseline's array, or the magnitude of its values if all are "
+        "equal. The cosine of two arrays of zeros is 1, that of zeros and anything else is 0. For "
+        "float64, values below 1e-75 count as zero, and values above 1e75 are errors.\n\n"
+        "--compat uses the formulas of Quark's tool: the peak of PSNR is the maximum of the "
+        "baseline, an error of zero counts as 1e-10, SSIM does not subtract the means of windows "
+        "and mirrors pictures at their borders, and NaN and infinities are accepted. Without "
+        "--compat, NaN and infinities are errors. Values are converted to float32, as in Quark's "
+        "tool, but sums are not. The results therefore agree with Quark's in five digits; Quark's "
+        "are NaN where float32 overflows.\n\n"
+        "SQNR and all metrics of rows are computed over all samples together. Rows are those of "
+        "outputs with two axes; the last axis is that of the classes. Their divergence is printed "
+        "if they are distributions, or with --logits.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&folder_group, offsetof(struct settings, folders)},

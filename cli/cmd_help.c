@@ -61,9 +61,9 @@ static int run_help(struct by_cli *cli, const void *data, struct baryon_error *e
 }
 
 static const struct by_choice formats[] = {
-    {"text", SCREEN, "for reading here"},
-    {"man", MAN, "a manual page in roff"},
-    {"markdown", MARKDOWN, "the reference of all commands"},
+    {"text", SCREEN, "plain text"},
+    {"man", MAN, "manual page in roff"},
+    {"markdown", MARKDOWN, "reference of all commands"},
     {"bash", BASH, "completions for bash"},
     {"zsh", ZSH, "completions for zsh"},
     {"fish", FISH, "completions for fish"},
@@ -77,15 +77,15 @@ static const struct by_option rows[] = {
      .choices = formats,
      .fallback = "text",
      .offset = offsetof(struct settings, format),
-     .help = "What to write"},
+     .help = "Output format"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Help", rows);
 
 static const struct by_example examples[] = {
-    {"baryon help run", "What 'run' does and its options."},
-    {"baryon help --format man run | man -l -", "Its manual page, installed or not."},
-    {". <(baryon help --format bash)", "Completions in this shell."},
+    {"baryon help run", "Show the help of 'run'"},
+    {"baryon help --format man run | man -l -", "Show the manual page of 'run', installed or not"},
+    {". <(baryon help --format bash)", "Enable completions in this shell"},
     {0},
 };
 
@@ -93,10 +93,9 @@ const struct by_command by_cmd_help = {
     .name = "help",
     .operands = "[COMMAND]",
     .max_operands = 1,
-    .summary = "Show the commands, or one of them",
-    .text = "Shows the list of commands or the help of one. The manual pages, the reference in "
-            "docs/commands.md and the shell completions are written by it too, all from the same "
-            "rows.",
+    .summary = "Show all commands, or the help of one",
+    .text = "Show the list of commands, or the help of one command. --format selects manual pages, "
+            "the reference in docs/commands.md, or shell completions.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}},

@@ -95,23 +95,23 @@ static const struct by_option rows[] = {
     {.name = "nodes",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, nodes),
-     .help = "List all nodes with their first output, its type and shape"},
+     .help = "List all nodes with name, type and shape of their first output"},
     {.name = "between",
      .type = BY_OPT_SPANS,
      .arg = "START END",
      .offset = offsetof(struct settings, between),
-     .help = "List the nodes on the paths from START to END, both included; each is a name, a "
-             "pattern or a list of them separated by commas; can be repeated"},
+     .help = "List the nodes on the paths from START to END, both included; START and END are "
+             "names or patterns, separated by commas; can be repeated"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("What to show", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Contents", rows);
 
 static const struct by_example examples[] = {
-    {"baryon inspect model.onnx", "A page about the model."},
-    {"baryon inspect model.onnx --nodes | grep Conv", "All convolutions."},
+    {"baryon inspect model.onnx", "Show a summary of the model"},
+    {"baryon inspect model.onnx --nodes | grep Conv", "List all convolutions"},
     {"baryon inspect model.onnx --between /model.22/cv2 output0",
-     "What lies between two places: names to leave out of quantization."},
-    {"baryon inspect model.onnx --json | jq .inputs", "For a program."},
+     "List the nodes between two nodes, to exclude them from quantization"},
+    {"baryon inspect model.onnx --json | jq .inputs", "Print the inputs of the model as JSON"},
     {0},
 };
 
@@ -120,15 +120,14 @@ const struct by_command by_cmd_inspect = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Show what is in a model",
-    .text =
-        "Shows size, origin, operator sets, inputs and outputs with types and shapes, and where "
-        "the parameters and bytes are, by operator and by type. A constant counts for the "
-        "operator that reads it first; conversions and rearrangements on the way are looked "
-        "through. Whether the model is quantized is told by its operators.\n\n"
-        "Names in START and END are those of nodes or tensors. A tensor stands for the node that "
-        "makes it, an input of the model for the nodes that read it. Nodes without a name are "
-        "listed by their first output, in parentheses.",
+    .summary = "Show the contents of a model",
+    .text = "Show size, origin, opsets, inputs and outputs with types and shapes, and the "
+            "parameters and bytes by operator and by type. A constant counts for its first "
+            "consumer; conversions and rearrangements between them are skipped. The operators show "
+            "whether the model is quantized.\n\n"
+            "START and END are names of nodes or tensors. A tensor stands for its producer, an "
+            "input of the model for its consumers. Nodes without a name are listed by their first "
+            "output, in parentheses.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},

@@ -69,8 +69,8 @@ static int run_list(struct by_cli *cli, const void *settings, struct baryon_erro
 }
 
 static const struct by_example examples[] = {
-    {"baryon list readers", "What kinds of files samples can come from."},
-    {"baryon list operators --json", "All operators that are known, for a program."},
+    {"baryon list readers", "List the formats of sample files"},
+    {"baryon list operators --json", "Print all known operators as JSON"},
     {0},
 };
 
@@ -78,8 +78,8 @@ const struct by_command by_cmd_list = {
     .name = "list",
     .operands = "[LIST]",
     .max_operands = 1,
-    .summary = "List what Baryon knows: operators, types, readers, rules",
-    .text = "Without LIST, names the lists. With one, prints its rows.",
+    .summary = "List operators, types, sample readers, rules and more",
+    .text = "Without LIST, print the names of the lists. With LIST, print its rows.",
     .examples = examples,
     .run = run_list,
 };

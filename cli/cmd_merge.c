@@ -167,19 +167,19 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, out),
-     .help = "Where the statistics go, usually NAME.stats; has to be given"},
+     .help = "Write the statistics to FILE, usually NAME.stats (required)"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, force),
-     .help = "Replace FILE when it exists; it may be one of those that are merged"},
+     .help = "Replace FILE if it exists; it can be one of the merged files"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 
 static const struct by_example examples[] = {
-    {"baryon merge part*.stats -o model.stats", "All parts that machines have made."},
-    {"baryon merge model.stats part9.stats -f -o model.stats", "One more into what there is."},
+    {"baryon merge part*.stats -o model.stats", "Merge all shards"},
+    {"baryon merge model.stats part9.stats -f -o model.stats", "Add a shard to merged statistics"},
     {0},
 };
 
@@ -188,17 +188,16 @@ const struct by_command by_cmd_merge = {
     .operands = "STATS...",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .summary = "Put statistics of parts of the samples together",
-    .text =
-        "Joins files that 'baryon calibrate --shard' has made of one model, the same samples and "
-        "the same settings. Order and grouping do not matter: the result has the bytes of one "
-        "calibration of all these samples. Files of another model, of other data or settings are "
-        "refused, and files that cover a sample that an earlier one covers. Samples may be "
-        "missing; which ones is told.\n\n"
-        "Moments of layers, the big part of such files, stay in the files until they are written, "
-        "tile by tile, so that files of any size are merged in little memory: that of one "
-        "file's histograms, twice, and some megabytes. All files are open at the same time; of "
-        "more than a thousand files with moments, merge some hundreds first.",
+    .summary = "Merge the statistics of shards",
+    .text = "Merge files that 'baryon calibrate --shard' wrote for one model, the same samples and "
+            "the same settings. Order and grouping do not matter: the result is identical to one "
+            "calibration of all these samples. Files of another model, other samples or other "
+            "settings are errors, and so are files that contain the same sample. Missing samples "
+            "are reported.\n\n"
+            "Gram matrices, the largest part of such files, are read and written in tiles. Memory "
+            "use is therefore twice the histograms of one file and some megabytes, whatever the "
+            "size of the files. All files are open at the same time. Merge more than a thousand "
+            "files with Gram matrices in groups of some hundreds.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}},

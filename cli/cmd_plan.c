@@ -61,9 +61,9 @@ static int run_plan(struct by_cli *cli, const void *data, struct baryon_error *e
 
 static const struct by_example examples[] = {
     {"baryon plan model.onnx --preset XINT8 --data photos",
-     "What becomes int8, what stays float, and why."},
+     "Show what becomes int8, what stays float, and why"},
     {"baryon plan model.onnx --preset A8W8 --stats model.stats --json",
-     "The same from statistics, for a program."},
+     "Print the plan from statistics as JSON"},
     {0},
 };
 
@@ -72,12 +72,11 @@ const struct by_command by_cmd_plan = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Show what quantization would do to a model",
-    .text =
-        "Goes as far as 'baryon quantize' with the same options, but writes nothing. Prints all "
-        "nodes and tensors with the reason for what becomes of each, their types and "
-        "parameters, then the types by operator, the share of the multiply-adds that would run "
-        "quantized, what stays float and why, and about how big the model would be.",
+    .summary = "Show how a model would be quantized",
+    .text = "Run 'baryon quantize' with the same options without writing a model. Print all nodes "
+            "and tensors with types, parameters and the reason for each decision. Then print the "
+            "types by operator, the share of multiply-adds in quantized nodes, the nodes that stay "
+            "float with the reason, and the estimated size of the model.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {BY_QUANTIZING_GROUPS(struct settings)},

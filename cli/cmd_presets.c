@@ -88,8 +88,8 @@ static int run_presets(struct by_cli *cli, const void *settings, struct baryon_e
 }
 
 static const struct by_example examples[] = {
-    {"baryon presets", "What there is."},
-    {"baryon presets XINT8 >xint8.yaml", "A configuration to change and to give to --config."},
+    {"baryon presets", "List the presets"},
+    {"baryon presets XINT8 >xint8.yaml", "Write a config to edit and to pass to --config"},
     {0},
 };
 
@@ -97,10 +97,10 @@ const struct by_command by_cmd_presets = {
     .name = "presets",
     .operands = "[PRESET]",
     .max_operands = 1,
-    .summary = "Named configurations of quantization",
-    .text = "Without PRESET, lists them. With one, prints the whole configuration that it stands "
-            "for, as a file that 'baryon quantize --config' takes: every option that has a meaning "
-            "in it. Names may be written in any letter case, with or without _CONFIG.",
+    .summary = "List the presets, or print the config of one",
+    .text = "Without PRESET, list the presets. With PRESET, print its whole config as a file for "
+            "'baryon quantize --config', with every option that applies to it. Names are "
+            "case-insensitive, and _CONFIG at the end is optional.",
     .examples = examples,
     .run = run_presets,
 };

@@ -200,40 +200,40 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, out),
-     .help = "Where the quantized model goes; has to be given"},
+     .help = "Write the quantized model to FILE (required)"},
     {.name = "report",
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, report),
-     .help = "Write all that there is to tell as JSON"},
+     .help = "Write the report as JSON to FILE"},
     {.name = "dump-passes",
      .type = BY_OPT_TEXT,
      .arg = "FOLDER",
      .offset = offsetof(struct settings, dump_passes),
-     .help = "Write the float model after each pass"},
+     .help = "Write the float model to FOLDER after each pass"},
     {.name = "external",
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = offsetof(struct settings, external),
-     .help = "Move the weights to a data file; its path is relative to the folder of --out"},
+     .help = "Move weights to a data file; its path is relative to the folder of --out"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, force),
-     .help = "Replace files that exist"},
+     .help = "Replace existing files"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("Writing", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 
 static const struct by_example examples[] = {
     {"baryon quantize model.onnx -o int8.onnx --preset XINT8 --data photos",
-     "For Ryzen AI NPUs, from a folder of pictures."},
+     "Quantize for Ryzen AI NPUs with a folder of pictures"},
     {"baryon quantize model.onnx -o small.onnx --preset MATMUL_NBITS",
-     "Weights alone, no samples."},
+     "Quantize only weights, without samples"},
     {"baryon quantize m.onnx -o q.onnx -p A8W8 --stats m.stats -x '/head/*'",
-     "From statistics; the nodes of the head stay float."},
+     "Quantize from statistics and keep the nodes of the head float"},
     {"baryon quantize m.onnx -o q.onnx -p VINT8 -d photos --exclude-between A B",
-     "What stands between the nodes A and B stays float."},
+     "Keep the nodes from A to B float"},
     {0},
 };
 
@@ -242,21 +242,20 @@ const struct by_command by_cmd_quantize = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Make a model smaller: float numbers become integers",
-    .text = "Folds and fuses the float graph, decides which tensors become integers, runs the "
-            "model on samples to find their ranges, finds scales and zero points, keeps the rules "
-            "of the hardware, and writes a model with QuantizeLinear and DequantizeLinear (or in "
-            "another form) that ONNX Runtime and the compilers of NPUs take. 'baryon plan' shows "
-            "all of this without writing.\n\n"
-            "A preset (--preset) is a set of values; options given beside it replace its own. "
-            "Files for --config have the same options, and maps of rules besides: op_types, nodes "
-            "and tensors, such as 'nodes: {\"conv*\": {activation: int16, weight: int8}}'. On the "
-            "command line --op-type, --node and --tensor say the same. Options of Quark are taken "
-            "by their own names, in a file also below extra_options.\n\n"
-            "Samples are given as for 'baryon run'. The result does not depend on threads. FILE "
-            "appears when it is complete, or not at all. While rounding is solved (--rounding), "
-            "FILE.part has the layers that are done: after SIGINT, which ends with 130, or a kill "
-            "the same command goes on from there.",
+    .summary = "Quantize a model: convert floats to integers",
+    .text = "Quantize a model in these steps: fold and fuse the float graph, insert Q/DQ pairs, "
+            "run the model on samples to find ranges, choose scales and zero points, apply "
+            "hardware rules, and emit the model. ONNX Runtime and compilers of NPUs run the "
+            "result. Use 'baryon plan' to see it without writing a model.\n\n"
+            "A preset (--preset) is a set of option values; options on the command line override "
+            "it. Files for --config have the same options, and maps of rules: op_types, nodes and "
+            "tensors, such as 'nodes: {\"conv*\": {activation: int16, weight: int8}}'. On the "
+            "command line, --op-type, --node and --tensor set such rules. Options of Quark are "
+            "accepted under their own names, in a file also below extra_options.\n\n"
+            "See 'baryon run' for the formats of samples. The result does not depend on the number "
+            "of threads. FILE appears complete or not at all. During rounding reconstruction "
+            "(--rounding), FILE.part is a checkpoint with the finished layers. After SIGINT (exit "
+            "status 130) or a kill, the same command continues from the checkpoint.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},

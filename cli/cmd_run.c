@@ -201,28 +201,28 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FOLDER",
      .offset = offsetof(struct settings, out),
-     .help = "Save what comes out: FOLDER/SAMPLE.npy, or FOLDER/OUTPUT/SAMPLE.npy when there are "
-             "several outputs"},
+     .help =
+         "Save outputs as FOLDER/SAMPLE.npy, or as FOLDER/OUTPUT/SAMPLE.npy if there are several"},
     {.name = "output",
      .type = BY_OPT_TEXTS,
      .arg = "NAME[,NAME...]",
      .offset = offsetof(struct settings, output),
-     .help = "Only these outputs of the model"},
+     .help = "Compute only these outputs of the model"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, force),
-     .help = "Save into a folder that has files already"},
+     .help = "Save to a folder that is not empty"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("Results", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 
 static const struct by_example examples[] = {
-    {"baryon run model.onnx --random 4", "Does it run, and how fast?"},
+    {"baryon run model.onnx --random 4", "Test whether the model runs, and how fast"},
     {"baryon run model.onnx --data photos --prep imagenet --out float",
-     "A folder of pictures, results saved."},
+     "Run the model on a folder of pictures and save the outputs"},
     {"baryon run model.onnx --data samples --shape N=1 --output logits --out float",
-     "One output of several, an open dimension given."},
+     "Save one of several outputs, with a size for a symbolic dimension"},
     {0},
 };
 
@@ -231,21 +231,19 @@ const struct by_command by_cmd_run = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Run a model on samples, save or sum up what comes out",
-    .text =
-        "Runs every sample through the model with ONNX Runtime and shows, for each output, its "
-        "type and shape and the least, mean and greatest value. With --out each output of each "
-        "sample becomes a .npy file named after the sample, so that the folders of two models "
-        "match file by file.\n\n"
-        "Samples are .npy, .npz (by the names of the inputs), pictures or raw values: one file, a "
-        "folder of them, a folder with one subfolder an input, or a .txt list of paths. Pictures "
-        "are prepared in a fixed order: decode, EXIF orientation, colour, resize, crop or pad, "
-        "times scale, minus mean, divided by std, layout. 'baryon list readers' and 'baryon list "
-        "preps' tell more.\n\n"
-        "A sample is what the model takes at once. For a fixed batch, by the model or by --shape, "
-        "arrays of more rows are cut, and smaller ones and pictures put together; rows behind the "
-        "last full batch are left out with a warning.\n\n"
-        "SIGINT stops after the sample in hand; a second one stops at once.",
+    .summary = "Run a model on samples and save or summarize its outputs",
+    .text = "Run the model with ONNX Runtime on every sample. For each output, print type, shape, "
+            "minimum, mean and maximum. With --out, save each output of each sample as a .npy file "
+            "with the name of the sample, so that the folders of two models match file by file.\n\n"
+            "Samples are .npy files, .npz files with the names of the inputs, pictures, or raw "
+            "values: one file, a folder of files, a folder with one subfolder per input, or a .txt "
+            "list of paths. Pictures are prepared in a fixed order: decode, EXIF orientation, "
+            "colour, resize, crop or pad, multiply by scale, subtract mean, divide by std, layout. "
+            "See 'baryon list readers' and 'baryon list preps'.\n\n"
+            "A sample is the input of one run of the model. If the batch size is fixed by the "
+            "model or by --shape, larger arrays are split, and smaller arrays and pictures are "
+            "combined. Rows after the last full batch are dropped with a warning.\n\n"
+            "SIGINT stops after the current sample; a second SIGINT stops at once.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = BY_RUNNING_GROUPS(struct settings, group),

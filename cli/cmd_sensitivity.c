@@ -82,16 +82,16 @@ static const struct by_option rows[] = {
     {.name = "decompose",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, decompose),
-     .help = "Also look at each layer and each tensor: what it loses by itself, and in the whole"},
+     .help = "Also measure the error of each layer and each tensor, alone and in the whole model"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("Measuring", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Measurement", rows);
 
 static const struct by_example examples[] = {
     {"baryon sensitivity model.onnx --preset XINT8 --data photos",
-     "What weights cost, what activations cost, and both."},
+     "Compare the error of weights, of activations, and of both"},
     {"baryon sensitivity model.onnx -p A8W8 -d photos --decompose --json",
-     "The same with layers and tensors, for a program."},
+     "Print the errors of layers and tensors as JSON, too"},
     {0},
 };
 
@@ -100,19 +100,20 @@ const struct by_command by_cmd_sensitivity = {
     .operands = "MODEL",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Show where a quantized model loses what",
+    .summary = "Show where a quantized model loses accuracy",
     .text =
-        "Quantizes as 'baryon quantize' with the same options, but writes nothing. Prints how far "
-        "the outputs are from those of the model, as SQNR in dB (energy of the output over energy "
-        "of the error), with what the passes changed, with weights alone quantized, activations "
-        "alone, and both: on the last quarter of the samples, 24 at most, which calibration does "
-        "not see. With --decompose it runs the float model and the quantized one side by side, and "
-        "tells of each layer what its weights alone cost, what quantizing its input alone costs, "
-        "and what is left of its output in the whole model; and the same of each tensor. Where the "
-        "model stays under 20 dB a sentence names the cause.\n\n"
-        "The recipe has to be static, or of weights alone: presets like A8W8, XINT8, BF16 and MX6 "
-        "are. Formats that need no samples to quantize (BF16, MX6) need them here, to be measured. "
-        "Solved rounding (presets like A8W8_ADAROUND) is measured as it was solved.",
+        "Quantize a model as 'baryon quantize' does with the same options, but write nothing. "
+        "Print the SQNR of the outputs in dB: the energy of the float output over the energy of "
+        "the error. It is measured for the model after passes, with only weights quantized, with "
+        "only activations quantized, and with both. The samples are held out from calibration: the "
+        "last quarter, at most 24. With --decompose, run the float model and the quantized model "
+        "side by side. Print for each layer the error of its quantized weights alone, the error of "
+        "its quantized input alone, and the SQNR of its output in the whole model. Print the same "
+        "for each tensor. If the SQNR of the model is below 20 dB, a sentence names the cause.\n\n"
+        "The config must be static or quantize only weights, as A8W8, XINT8, BF16 and MX6 do. "
+        "Formats that need no samples for quantization (BF16, MX6) need samples here for the "
+        "measurement. Models with rounding reconstruction (presets such as A8W8_ADAROUND) are "
+        "measured with the reconstructed weights.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},

@@ -234,13 +234,13 @@ static int run_stats(struct by_cli *cli, const void *data, struct baryon_error *
 }
 
 static const struct by_choice sort_choices[] = {
-    {"model", SORT_MODEL, "as they are in the model"},
-    {"name", SORT_NAME, "by name"},
-    {"range", SORT_RANGE, "the greatest magnitude first"},
-    {"rms", SORT_RMS, "the greatest root of the mean square first"},
+    {"model", SORT_MODEL, "order of the model"},
+    {"name", SORT_NAME, "alphabetical order"},
+    {"range", SORT_RANGE, "largest magnitude first"},
+    {"rms", SORT_RMS, "largest root mean square first"},
     {"zeros", SORT_ZEROS, "most zeros first"},
-    {"nonfinite", SORT_NONFINITE, "most NaN and infinities first"},
-    {"memory", SORT_MEMORY, "the most memory first"},
+    {"nonfinite", SORT_NONFINITE, "most NaN and infinite values first"},
+    {"memory", SORT_MEMORY, "most memory first"},
     {0},
 };
 
@@ -249,58 +249,59 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXTS,
      .arg = "NAME[,NAME...]",
      .offset = offsetof(struct settings, tensor),
-     .help = "Draw the histogram of this tensor and show what every calibration method would "
-             "choose for it; can be repeated"},
+     .help = "Draw the histogram of this tensor and show the range of each calibration method; can "
+             "be repeated"},
     {.name = "type",
      .type = BY_OPT_CHOICE,
      .arg = "TYPE",
      .choices = by_calib_type_names,
      .fallback = "int8",
      .offset = offsetof(struct settings, type),
-     .help = "The number format that methods choose for"},
+     .help = "Number format that ranges are chosen for"},
     {.name = "symmetric",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, symmetric),
-     .help = "One zero point in the middle, as signed formats have it anyway"},
+     .help = "Use a fixed zero point in the middle, the default for signed formats"},
     {.name = "asymmetric",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, asymmetric),
-     .help = "A zero point that follows from the range, as unsigned formats have it anyway"},
+     .help = "Compute the zero point from the range, the default for unsigned formats"},
     {.name = "log",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, logarithmic),
-     .help = "Bars of the histogram as long as the logarithm of the counts"},
+     .help = "Draw the histogram on a logarithmic scale"},
     {.name = "sort",
      .type = BY_OPT_CHOICE,
-     .arg = "BY",
+     .arg = "KEY",
      .choices = sort_choices,
      .fallback = "model",
      .offset = offsetof(struct settings, sort),
-     .help = "The order of the table"},
+     .help = "Order of the table"},
     {.name = "top",
      .type = BY_OPT_INT,
      .arg = "N",
      .min = 1,
      .max = 9.2e18,
      .offset = offsetof(struct settings, top),
-     .help = "Only the first N tensors of the table"},
+     .help = "Show only the first N tensors of the table"},
     {.name = "model",
      .type = BY_OPT_TEXT,
      .arg = "MODEL",
      .offset = offsetof(struct settings, model),
-     .help = "Refuse the file unless its statistics are of this model"},
+     .help = "Fail if the statistics are not of this model"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("What to show", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Contents", rows);
 
 static const struct by_example examples[] = {
-    {"baryon stats model.stats", "All tensors, all layers with moments."},
-    {"baryon stats model.stats --sort range --top 10", "Where the outliers are."},
+    {"baryon stats model.stats", "Show all tensors, and all layers with Gram matrices"},
+    {"baryon stats model.stats --sort range --top 10", "Show the tensors with the largest values"},
     {"baryon stats model.stats --tensor conv1_out --log --type uint8",
-     "Its histogram, and the ranges that methods would choose."},
-    {"baryon stats model.stats --model model.onnx -q", "Are they of this model? The status tells."},
+     "Show the histogram of a tensor and the ranges of all methods"},
+    {"baryon stats model.stats --model model.onnx -q",
+     "Check by the exit status whether the statistics are of this model"},
     {"baryon stats model.stats --json | jq '.tensors[] | select(.all_zero) | .name'",
-     "For a program."},
+     "List the tensors that are all zero"},
     {0},
 };
 
@@ -309,22 +310,21 @@ const struct by_command by_cmd_stats = {
     .operands = "STATS",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "Show statistics that 'calibrate' has gathered",
+    .summary = "Show the statistics of a calibration",
     .text =
-        "Shows what the statistics are of, which samples they cover, and a line for each tensor: "
-        "type, shape ('?' where samples differ), number of values, least, mean and greatest value, "
-        "root of the mean square, share of zeros, memory of its statistics. Behind it stands what "
-        "is out of the ordinary: constant, all zero, without values, of varying shape, with NaN "
-        "or infinite values and the first sample that has them. Layers with moments follow: the "
-        "columns that a row of weights is multiplied with, groups, rows gathered, and memory that "
-        "their moments take when they are in use.\n\n"
-        "With --tensor, equal steps from the least to the greatest value are drawn as bars, zeros "
-        "by themselves; then each calibration method's range, its scale and zero point for "
-        "--type, and the share of values that lie beyond the last levels; the same with scales "
-        "that are powers of two. Methods have their defaults; 'baryon list methods' tells what "
-        "they do.\n\n"
-        "A file is refused when it is damaged, cut off or of a newer version, and with --model "
-        "when it is of another model (status 3).",
+        "Show the model and the samples of the statistics, and a line for each tensor: type, shape "
+        "('?' where samples differ), number of values, minimum, mean, maximum, root mean square, "
+        "share of zeros, and memory of its statistics. The last column names anomalies: constant, "
+        "all zero, without values, varying shape, NaN or infinite values with the first sample "
+        "that has them. Then show a line for each layer with a Gram matrix: columns of a row of "
+        "weights, groups, number of rows, and memory of the matrix in use.\n\n"
+        "With --tensor, draw the histogram in equal steps from minimum to maximum, with a separate "
+        "bar for zeros. Then show for each calibration method the range, the scale and zero point "
+        "for --type, and the share of values beyond the last levels, with scales of any value and "
+        "with power-of-two scales. The methods use their default parameters; see 'baryon list "
+        "methods'.\n\n"
+        "A file that is damaged, truncated or of a newer version is an error, and with --model a "
+        "file of another model (exit status 3).",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, links)}},

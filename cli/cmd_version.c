@@ -71,10 +71,10 @@ static const struct by_option rows[] = {
     {.name = "ops-path",
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, ops_path),
-     .help = "Only where the library with Quark's operators is"},
+     .help = "Print only the path of the library with Quark operators"},
 };
 
-static const struct by_option_group group = BY_OPTION_GROUP("What to show", rows);
+static const struct by_option_group group = BY_OPTION_GROUP("Contents", rows);
 
 static int show_ops_path(struct by_cli *cli, const struct by_versions *versions,
                          struct baryon_error *err)
@@ -109,19 +109,18 @@ static int run_version(struct by_cli *cli, const void *data, struct baryon_error
 }
 
 static const struct by_example examples[] = {
-    {"baryon version --json", "The same for a program."},
-    {"baryon version --ops-path", "What to give to register_custom_ops_library() in Python."},
+    {"baryon version --json", "Print the versions as JSON"},
+    {"baryon version --ops-path", "Print the path for register_custom_ops_library() in Python"},
     {0},
 };
 
 const struct by_command by_cmd_version = {
     .name = "version",
     .operands = "",
-    .summary = "Show versions of Baryon and of what it uses",
-    .text = "Shows the version of Baryon, the ONNX Runtime library that commands would use and "
-            "where it is, the BLAS library, the library with Quark's operators, the compiler, and "
-            "the vector instructions that were chosen for this processor. 'baryon doctor' looks "
-            "closer.",
+    .summary = "Show the versions of Baryon and of its libraries",
+    .text = "Show the version of Baryon, the version and path of ONNX Runtime, the BLAS library, "
+            "the library with Quark operators, the compiler, and the vector instructions chosen "
+            "for this processor. See 'baryon doctor' for more.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_runtime_group, offsetof(struct settings, runtime)}},

@@ -23,7 +23,7 @@ static const struct by_option common_rows[] = {
      .arg = "FILE",
      .offset = COMMON(config),
      .command_line = true,
-     .help = "Take options from a YAML or JSON file; the command line goes before it"},
+     .help = "Read options from a YAML or JSON file; the command line overrides it"},
     {.name = "json",
      .type = BY_OPT_FLAG,
      .offset = COMMON(json),
@@ -32,22 +32,22 @@ static const struct by_option common_rows[] = {
      .letter = 'q',
      .type = BY_OPT_FLAG,
      .offset = COMMON(quiet),
-     .help = "No progress and no notices, only warnings and errors"},
+     .help = "Print only warnings and errors, no progress and no notices"},
     {.name = "verbose",
      .letter = 'v',
      .type = BY_OPT_FLAG,
      .offset = COMMON(verbose),
-     .help = "Tell more about what is done"},
+     .help = "Print more details"},
     {.name = "no-color",
      .type = BY_OPT_FLAG,
      .offset = COMMON(no_color),
-     .help = "No colours, also on a terminal"},
+     .help = "Print no colours, even on a terminal"},
     {.name = "help",
      .letter = 'h',
      .type = BY_OPT_FLAG,
      .offset = COMMON(help),
      .command_line = true,
-     .help = "Show what the command does and its options"},
+     .help = "Show the help of the command"},
     {.name = "version",
      .letter = 'V',
      .type = BY_OPT_FLAG,
@@ -56,7 +56,7 @@ static const struct by_option common_rows[] = {
      .help = "Show the version"},
 };
 
-const struct by_option_group by_common_group = BY_OPTION_GROUP("Common", common_rows);
+const struct by_option_group by_common_group = BY_OPTION_GROUP("Common options", common_rows);
 
 const struct by_command *const *by_commands(size_t *count)
 {

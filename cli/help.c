@@ -5,47 +5,46 @@
 #include <string.h>
 
 const struct by_help_fact by_exit_facts[] = {
-    {"0", "Done."},
-    {"1", "A defect of Baryon itself, or a failure that none of the others describes."},
-    {"2", "The command line makes no sense."},
-    {"3", "A file is damaged, wrong, or changed while it was read."},
-    {"4", "A file is well formed, but not something that Baryon does."},
-    {"5", "Out of memory or room on the disk, or reading and writing failed."},
-    {"6", "ONNX Runtime is missing, too old, or refused the model."},
-    {"7", "A goal was missed; the output is saved all the same."},
+    {"0", "Success."},
+    {"1", "A defect in Baryon, or a failure without a status of its own."},
+    {"2", "The command line is invalid."},
+    {"3", "A file is damaged or invalid, or changed while it was read."},
+    {"4", "A file is valid, but Baryon does not support its contents."},
+    {"5", "Out of memory or disk space, or an input/output error."},
+    {"6", "ONNX Runtime is missing or too old, or rejected the model."},
+    {"7", "A goal was missed; the output is saved nevertheless."},
     {"130, 143, 129", "Stopped by SIGINT, SIGTERM or SIGHUP."},
     {0},
 };
 
 const struct by_help_fact by_environment_facts[] = {
-    {"BARYON_ONNXRUNTIME", "The ONNX Runtime library, or the folder it is in."},
-    {"BARYON_OPS", "The library with Quark's operators, instead of Baryon's own."},
-    {"BARYON_CBLAS", "The library with CBLAS for statistics of layers, instead of the system's; "
-                     "own: none, loops of ours."},
-    {"NO_COLOR", "When set to anything, output has no colours."},
-    {"CLICOLOR_FORCE", "When set to anything but 0, output has colours, terminal or not."},
+    {"BARYON_ONNXRUNTIME", "Path of the ONNX Runtime library or of its folder."},
+    {"BARYON_OPS", "Path of a library with Quark operators, instead of Baryon's own."},
+    {"BARYON_CBLAS", "Path of a CBLAS library for statistics of layers, instead of the system's; "
+                     "'own' selects Baryon's loops."},
+    {"NO_COLOR", "Disables colours if set to any value."},
+    {"CLICOLOR_FORCE", "Enables colours, even without a terminal, if set to any value but 0."},
     {0},
 };
 
-const char by_about_text[] = "Baryon is a quantizer for trained models in ONNX format. Its "
-                             "commands show, check, edit and run "
-                             "models.";
+const char by_about_text[] = "Baryon is a quantizer for trained models in ONNX format. It also "
+                             "inspects, checks, edits, converts, runs and compares models.";
 
 const char by_options_text[] =
-    "Options and operands may stand in any order; -- ends the options. A long name may be cut as "
-    "long as only one option begins like that. Of an option that is given twice the last value "
-    "counts; options that take a list collect. A flag takes =false to undo what a configuration "
-    "file says.\n\n"
+    "Options and operands can be given in any order; -- ends the options. Long names can be "
+    "abbreviated as long as they are unique. If an option is given twice, the last value counts; "
+    "options that take a list collect all values. --FLAG=false overrides true in a configuration "
+    "file.\n\n"
     "Results go to standard output, progress and messages to standard error. With --json the "
-    "result is one JSON document; a failure then is a JSON object with the member \"error\" there, "
-    "besides the message on standard error. MODEL may be - for standard input.";
+    "result is one JSON document. A failure is then a JSON object with the member \"error\", in "
+    "addition to the message on standard error. MODEL can be - for standard input.";
 
 const char by_config_text[] =
-    "A configuration file (--config) is YAML, or JSON when its name ends with .json: a map from "
-    "long option names to values, where _ may stand for -. Flags are true or false; lists are "
-    "lists or texts as on the command line; NAME=VALUE options may be maps. Options on the command "
-    "line replace values of the file. Unknown and repeated keys, values of a wrong type or out of "
-    "range, anchors, aliases and tags are refused. Paths mean the same as on the command line.";
+    "A configuration file (--config) is YAML, or JSON if its name ends with .json. It maps long "
+    "option names to values; _ can replace - in names. Flags are true or false. Lists are lists, "
+    "or texts as on the command line. NAME=VALUE options can be maps. Options on the command line "
+    "override the file. Unknown and repeated keys, values of a wrong type or out of range, "
+    "anchors, aliases and tags are errors. Paths have the same meaning as on the command line.";
 
 size_t by_command_groups(const struct by_command *command,
                          const struct by_option_group *groups[BY_HELP_GROUPS_MAX])
@@ -177,5 +176,5 @@ void by_help_overview(struct by_out *out)
         by_str_printf(&out->text, "%*s%s\n", (int)(13 - strlen(commands[i]->name)), "",
                       commands[i]->summary);
     }
-    by_str_puts(&out->text, "\n'baryon help COMMAND' tells more about one of them.\n");
+    by_str_puts(&out->text, "\nRun 'baryon help COMMAND' for the help of a command.\n");
 }

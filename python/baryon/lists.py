@@ -1,4 +1,4 @@
-"""What there is, as {name: help}."""
+"""Lists of presets, methods and more, as {name: help}."""
 
 import ctypes
 
@@ -13,7 +13,7 @@ def _list(name):
 
 
 def presets():
-    """Named configurations of quantization."""
+    """Named configs of quantization."""
     return _list(b"presets")
 
 
@@ -43,7 +43,7 @@ def rows_of_preset(name, get):
 
 
 def preset(name):
-    """Every option of quantize() that has a meaning in a preset, with its value there.
+    """Every option of quantize() that applies to a preset, with its value.
 
         >>> baryon.preset("XINT8")["activation_scale"]
         'pow2'
@@ -52,10 +52,10 @@ def preset(name):
 
 
 def methods():
-    """Ways to choose the range of a tensor."""
+    """Calibration methods: how to choose the range of a tensor."""
     return _list(b"methods")
 
 
 def metrics():
-    """What evaluate() measures."""
+    """Metrics of evaluate()."""
     return _list(b"metrics")

@@ -32,9 +32,9 @@ static void operator_row(size_t index, struct by_registry_row *row)
     snprintf(row->detail, sizeof row->detail, "%s %d", *info->domain ? info->domain : "ai.onnx",
              info->since);
     row->help = info->weight >= 0 ? "has weights"
-                : info->infer     ? "types and shapes by rule"
-                : info->type_rule ? "types by rule, shapes by a run"
-                                  : "types and shapes by a run";
+                : info->infer     ? "types and shapes inferred by rule"
+                : info->type_rule ? "types inferred by rule, shapes by a run"
+                                  : "types and shapes inferred by a run";
 }
 
 static bool is_type(size_t elem)
@@ -243,24 +243,24 @@ static void metric_row(size_t index, struct by_registry_row *row)
 }
 
 static const struct by_registry registries[] = {
-    {"operators", "domain and opset", "Operators that Baryon knows", operator_count, operator_row},
-    {"types", "bits", "Element types of tensors, and what ONNX calls them", type_count, type_row},
-    {"formats", "bits an element", "Number formats, alone or in blocks that share a scale",
-     format_count, format_row},
-    {"readers", "files", "Kinds of sample files", reader_count, reader_row},
+    {"operators", "domain and opset", "Known operators", operator_count, operator_row},
+    {"types", "bits", "Element types of tensors and their ONNX names", type_count, type_row},
+    {"formats", "bits per element",
+     "Number formats, of single values or of blocks that share a scale", format_count, format_row},
+    {"readers", "files", "Formats of sample files", reader_count, reader_row},
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
-    {"methods", "also called", "Ways to choose the range of a quantized tensor", method_count,
-     method_row},
-    {"passes", "by default, Quark's name", "Rewrites of the float graph before quantization",
+    {"methods", "also called", "Calibration methods: how to choose the range of a tensor",
+     method_count, method_row},
+    {"passes", "default, Quark's name", "Passes over the float graph before quantization",
      pass_count, pass_row},
-    {"presets", "", "Named configurations of quantization", preset_count, preset_row},
-    {"refinements", "Quark's name", "Rules by which scales move to suit an NPU", refinement_count,
+    {"presets", "", "Named configs of quantization", preset_count, preset_row},
+    {"refinements", "Quark's name", "Hardware rules for scales on NPUs", refinement_count,
      refinement_row},
-    {"targets", "", "Hardware that quantized models are checked for", target_count, target_row},
-    {"metrics", "is better", "What 'baryon evaluate' measures", metric_count, metric_row},
+    {"targets", "", "Targets that 'baryon check' knows", target_count, target_row},
+    {"metrics", "better", "Metrics of 'baryon evaluate'", metric_count, metric_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
-    {"rules", "", "Rules that 'baryon check' looks after", rule_count, rule_row},
+    {"rules", "", "Rules of 'baryon check'", rule_count, rule_row},
 };
 
 const struct by_registry *by_registries(size_t *count)

@@ -5,7 +5,7 @@
 
 const struct by_dtype by_dtype_bf16 = {
     .name = "bf16",
-    .help = "the upper half of a float: 8 bits of exponent, 7 of fraction",
+    .help = "the upper half of float32: 8 exponent bits, 7 fraction bits",
     .bits = 16,
     .elem = BY_ELEM_BFLOAT16,
     .does = &by_family_float,

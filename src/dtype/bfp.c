@@ -6,7 +6,7 @@
 
 const struct by_dtype by_dtype_bfp16 = {
     .name = "bfp16",
-    .help = "an exponent for 8 elements of a sign and 7 bits",
+    .help = "8 elements with sign and 7 bits share an exponent",
     .bits = 8,
     .element = {1, 6, 1, BY_SPECIAL_NONE},
     .block = {.size = 8, .zero = BY_ZERO_BY_STEP},
@@ -14,7 +14,7 @@ const struct by_dtype by_dtype_bfp16 = {
 
 const struct by_dtype by_dtype_bfp16_raised = {
     .name = "bfp16_raised",
-    .help = "bfp16 whose exponent is one more where rounding needs it, as NPU compilers have it",
+    .help = "bfp16 with an exponent raised by one if rounding overflows, as in compilers of NPUs",
     .bits = 8,
     .element = {1, 6, 1, BY_SPECIAL_NONE},
     .block = {.size = 8, .twos = true, .raises = true, .zero = BY_ZERO_BY_STEP},

@@ -5,7 +5,7 @@
 
 const struct by_dtype by_dtype_fp16 = {
     .name = "fp16",
-    .help = "half precision: 5 bits of exponent, 10 of fraction, to 65504",
+    .help = "half precision: 5 exponent bits, 10 fraction bits, up to 65504",
     .bits = 16,
     .elem = BY_ELEM_FLOAT16,
     .does = &by_family_float,

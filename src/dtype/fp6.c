@@ -5,7 +5,7 @@
 
 const struct by_dtype by_dtype_fp6_e3m2 = {
     .name = "fp6_e3m2",
-    .help = "3 bits of exponent, 2 of fraction, to 28, numbers only",
+    .help = "3 exponent bits, 2 fraction bits, up to 28, no NaN or infinity",
     .bits = 6,
     .elem = BY_ELEM_FLOAT6E3M2,
     .does = &by_family_float,
@@ -14,7 +14,7 @@ const struct by_dtype by_dtype_fp6_e3m2 = {
 
 const struct by_dtype by_dtype_fp6_e2m3 = {
     .name = "fp6_e2m3",
-    .help = "2 bits of exponent, 3 of fraction, to 7.5, numbers only",
+    .help = "2 exponent bits, 3 fraction bits, up to 7.5, no NaN or infinity",
     .bits = 6,
     .elem = BY_ELEM_FLOAT6E2M3,
     .does = &by_family_float,

@@ -11,11 +11,12 @@
                                              .does = &by_family_float,                             \
                                              .element = {__VA_ARGS__}}
 
-ROW(fp8_e4m3, FLOAT8E4M3FN, "4 bits of exponent, 3 of fraction, to 448, NaN but no infinity", 4, 3,
-    7, BY_SPECIAL_NAN);
-ROW(fp8_e5m2, FLOAT8E5M2, "5 bits of exponent, 2 of fraction, to 57344, infinity and NaN", 5, 2, 15,
-    BY_SPECIAL_IEEE);
-ROW(fp8_e4m3fnuz, FLOAT8E4M3FNUZ, "4 bits of exponent, 3 of fraction, to 240, one zero, one NaN", 4,
-    3, 8, BY_SPECIAL_NAN_ZERO);
-ROW(fp8_e5m2fnuz, FLOAT8E5M2FNUZ, "5 bits of exponent, 2 of fraction, to 57344, one zero, one NaN",
-    5, 2, 16, BY_SPECIAL_NAN_ZERO);
+ROW(fp8_e4m3, FLOAT8E4M3FN, "4 exponent bits, 3 fraction bits, up to 448, NaN but no infinity", 4,
+    3, 7, BY_SPECIAL_NAN);
+ROW(fp8_e5m2, FLOAT8E5M2, "5 exponent bits, 2 fraction bits, up to 57344, infinity and NaN", 5, 2,
+    15, BY_SPECIAL_IEEE);
+ROW(fp8_e4m3fnuz, FLOAT8E4M3FNUZ, "4 exponent bits, 3 fraction bits, up to 240, one zero, one NaN",
+    4, 3, 8, BY_SPECIAL_NAN_ZERO);
+ROW(fp8_e5m2fnuz, FLOAT8E5M2FNUZ,
+    "5 exponent bits, 2 fraction bits, up to 57344, one zero, one NaN", 5, 2, 16,
+    BY_SPECIAL_NAN_ZERO);

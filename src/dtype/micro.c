@@ -15,6 +15,9 @@
                                              .element = {1, bits_ - 2, 1, BY_SPECIAL_NONE},        \
                                              .block = MICRO}
 
-ROW(mx4, 3, "an exponent for 16 elements of a sign and 2 bits, a bit of exponent for 2");
-ROW(mx6, 5, "an exponent for 16 elements of a sign and 4 bits, a bit of exponent for 2");
-ROW(mx9, 8, "an exponent for 16 elements of a sign and 7 bits, a bit of exponent for 2");
+ROW(mx4, 3,
+    "16 elements with sign and 2 bits share an exponent, and each 2 of them an exponent bit");
+ROW(mx6, 5,
+    "16 elements with sign and 4 bits share an exponent, and each 2 of them an exponent bit");
+ROW(mx9, 8,
+    "16 elements with sign and 7 bits share an exponent, and each 2 of them an exponent bit");

@@ -59,17 +59,21 @@ static const struct provider_row {
     const char *generic; /* name for append_generic() */
     append_fn *append;   /* NULL: always there */
 } rows[] = {
-    {{"cpu", "CPUExecutionProvider", "any processor; takes every node"}, NULL, NULL},
+    {{"cpu", "CPUExecutionProvider", "any CPU; runs every node"}, NULL, NULL},
     {{"cuda", "CUDAExecutionProvider", "NVIDIA GPUs"}, NULL, append_cuda},
-    {{"tensorrt", "TensorrtExecutionProvider", "NVIDIA GPUs, by TensorRT"}, NULL, append_tensorrt},
-    {{"rocm", "ROCMExecutionProvider", "AMD GPUs, of older versions"}, NULL, append_rocm},
+    {{"tensorrt", "TensorrtExecutionProvider", "NVIDIA GPUs, with TensorRT"},
+     NULL,
+     append_tensorrt},
+    {{"rocm", "ROCMExecutionProvider", "AMD GPUs, in older versions of ONNX Runtime"},
+     NULL,
+     append_rocm},
     {{"migraphx", "MIGraphXExecutionProvider", "AMD GPUs"}, "MIGraphX", append_generic},
     {{"vitisai", "VitisAIExecutionProvider", "AMD Ryzen AI and Versal"}, "VitisAI", append_generic},
     {{"openvino", "OpenVINOExecutionProvider", "Intel CPUs, GPUs and NPUs"},
      "OpenVINO",
      append_generic},
-    {{"dnnl", "DnnlExecutionProvider", "CPUs, by oneDNN"}, NULL, append_dnnl},
-    {{"xnnpack", "XnnpackExecutionProvider", "CPUs, by XNNPACK"}, "XNNPACK", append_generic},
+    {{"dnnl", "DnnlExecutionProvider", "CPUs, with oneDNN"}, NULL, append_dnnl},
+    {{"xnnpack", "XnnpackExecutionProvider", "CPUs, with XNNPACK"}, "XNNPACK", append_generic},
     {{"qnn", "QNNExecutionProvider", "Qualcomm NPUs"}, "QNN", append_generic},
     {{"coreml", "CoreMLExecutionProvider", "Apple devices"}, "CoreML", append_generic},
 };

@@ -14,11 +14,11 @@ const struct by_prep by_prep_default = {
 };
 
 const struct by_choice by_resize_names[] = {
-    {"stretch", BY_RESIZE_STRETCH, "to the input's size, whatever the proportions"},
-    {"short-side", BY_RESIZE_SHORT_SIDE, "the short side to --short-side, then the centre"},
-    {"letterbox", BY_RESIZE_LETTERBOX, "as large as fits, centred, the rest filled"},
-    {"fit", BY_RESIZE_FIT, "as large as fits, top left, the rest filled"},
-    {"none", BY_RESIZE_NONE, "pictures have the right size already"},
+    {"stretch", BY_RESIZE_STRETCH, "to the input size, ignoring proportions"},
+    {"short-side", BY_RESIZE_SHORT_SIDE, "short side to --short-side, then centre crop"},
+    {"letterbox", BY_RESIZE_LETTERBOX, "as large as fits, centred, padded on all sides"},
+    {"fit", BY_RESIZE_FIT, "as large as fits, top left, padded right and below"},
+    {"none", BY_RESIZE_NONE, "no resizing; pictures must have the input size"},
     {NULL, 0, NULL},
 };
 const struct by_choice by_colour_names[] = {
@@ -28,9 +28,9 @@ const struct by_choice by_colour_names[] = {
     {NULL, 0, NULL},
 };
 const struct by_choice by_layout_names[] = {
-    {"auto", BY_LAYOUT_AUTO, "from the input's dimensions"},
+    {"auto", BY_LAYOUT_AUTO, "derived from the input dimensions"},
     {"nchw", BY_LAYOUT_NCHW, "channels before rows and columns"},
-    {"nhwc", BY_LAYOUT_NHWC, "channels behind rows and columns"},
+    {"nhwc", BY_LAYOUT_NHWC, "channels after rows and columns"},
     {NULL, 0, NULL},
 };
 

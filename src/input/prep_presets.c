@@ -7,24 +7,23 @@
 #include "input/prep.h"
 
 #define PRESETS(ROW)                                                                               \
-    ROW(plain, "stretched to the input's size, RGB from 0 to 1", .resize = BY_RESIZE_STRETCH,      \
+    ROW(plain, "stretch to the input size, RGB from 0 to 1", .resize = BY_RESIZE_STRETCH,          \
         .filter = BY_FILTER_PIL_BILINEAR, .pad = 114)                                              \
     ROW(imagenet,                                                                                  \
-        "as torchvision's classifiers: short side 256/224 of the input, centre, ImageNet's "       \
-        "mean and deviation",                                                                      \
+        "torchvision classifiers: short side to 256/224 of the input size, centre crop, ImageNet " \
+        "mean and standard deviation",                                                             \
         .resize = BY_RESIZE_SHORT_SIDE, .filter = BY_FILTER_PIL_BILINEAR, .pad = 114,              \
         .mean = {0.485, 0.456, 0.406}, .std = {0.229, 0.224, 0.225}, .mean_count = 3,              \
         .std_count = 3)                                                                            \
-    ROW(yolo, "as YOLO from version 5 on: letterbox on gray 114, RGB from 0 to 1",                 \
+    ROW(yolo, "YOLOv5 and later: letterbox on gray 114, RGB from 0 to 1",                          \
         .resize = BY_RESIZE_LETTERBOX, .filter = BY_FILTER_CV_LINEAR, .pad = 114)                  \
     ROW(caffe,                                                                                     \
-        "as Caffe's classifiers: short side and centre, BGR from 0 to 255 less 104, 117, "         \
-        "123",                                                                                     \
+        "Caffe classifiers: short side, centre crop, BGR from 0 to 255 minus 104, 117, 123",       \
         .resize = BY_RESIZE_SHORT_SIDE, .filter = BY_FILTER_CV_LINEAR, .colour = BY_COLOUR_BGR,    \
         .pad = 114, .scale = 1, .mean = {104, 117, 123}, .mean_count = 3)                          \
-    ROW(signed, "as TensorFlow's classifiers: stretched, RGB from -1 to 1",                        \
-        .resize = BY_RESIZE_STRETCH, .filter = BY_FILTER_PIL_BILINEAR, .pad = 114, .mean = {0.5},  \
-        .std = {0.5}, .mean_count = 1, .std_count = 1)
+    ROW(signed, "TensorFlow classifiers: stretch, RGB from -1 to 1", .resize = BY_RESIZE_STRETCH,  \
+        .filter = BY_FILTER_PIL_BILINEAR, .pad = 114, .mean = {0.5}, .std = {0.5},                 \
+        .mean_count = 1, .std_count = 1)
 
 #define VALUE(name, help, ...) PRESET_##name,
 enum preset { PRESETS(VALUE) PRESET_COUNT };

@@ -59,7 +59,7 @@ static int read_image(const struct by_reading *reading, struct by_stored **array
 const struct by_reader by_read_image = {
     .name = "image",
     .suffixes = ".jpg .jpeg .jpe .jfif .png .apng",
-    .help = "a JPEG or PNG picture, prepared as the options say",
+    .help = "JPEG or PNG picture, prepared according to the options",
     .untrusted_ok = true,
     .single = true,
     .sniff = by_image_sniff,

@@ -29,7 +29,7 @@ static int read_npy(const struct by_reading *reading, struct by_stored **arrays,
 const struct by_reader by_read_npy = {
     .name = "npy",
     .suffixes = ".npy",
-    .help = "one array of NumPy's, of any plain number type and order",
+    .help = "one NumPy array of any plain number type and order",
     .untrusted_ok = true,
     .sniff = by_npy_sniff,
     .read = read_npy,

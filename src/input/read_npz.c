@@ -121,7 +121,7 @@ static int read_npz(const struct by_reading *reading, struct by_stored **arrays,
 const struct by_reader by_read_npz = {
     .name = "npz",
     .suffixes = ".npz",
-    .help = "arrays of NumPy's by the names of the inputs",
+    .help = "NumPy arrays with the names of the inputs",
     .untrusted_ok = true,
     .sniff = by_npz_sniff,
     .read = read_npz,

@@ -69,7 +69,7 @@ static int read_raw(const struct by_reading *reading, struct by_stored **arrays,
 const struct by_reader by_read_raw = {
     .name = "raw",
     .suffixes = ".raw .bin",
-    .help = "bare little-endian values of the input's type and shape",
+    .help = "little-endian values with type and shape of the input, without a header",
     .untrusted_ok = true,
     .check = check_raw_port,
     .read = read_raw,

@@ -4,15 +4,15 @@
 #include <string.h>
 
 const struct by_choice by_filter_names[] = {
-    {"pil-bilinear", BY_FILTER_PIL_BILINEAR, "Pillow's: linear, antialiased when it shrinks"},
-    {"pil-nearest", BY_FILTER_PIL_NEAREST, "Pillow's: the nearest pixel"},
-    {"pil-bicubic", BY_FILTER_PIL_BICUBIC, "Pillow's: cubic (a = -0.5), antialiased"},
-    {"pil-box", BY_FILTER_PIL_BOX, "Pillow's: mean of the pixels covered"},
-    {"pil-lanczos", BY_FILTER_PIL_LANCZOS, "Pillow's: Lanczos with 3 lobes, antialiased"},
-    {"cv-nearest", BY_FILTER_CV_NEAREST, "OpenCV's INTER_NEAREST"},
-    {"cv-linear", BY_FILTER_CV_LINEAR, "OpenCV's INTER_LINEAR: not antialiased"},
-    {"cv-cubic", BY_FILTER_CV_CUBIC, "OpenCV's INTER_CUBIC (a = -0.75): not antialiased"},
-    {"cv-area", BY_FILTER_CV_AREA, "OpenCV's INTER_AREA: mean of the area when it shrinks"},
+    {"pil-bilinear", BY_FILTER_PIL_BILINEAR, "Pillow: bilinear, antialiased when shrinking"},
+    {"pil-nearest", BY_FILTER_PIL_NEAREST, "Pillow: nearest pixel"},
+    {"pil-bicubic", BY_FILTER_PIL_BICUBIC, "Pillow: bicubic (a = -0.5), antialiased"},
+    {"pil-box", BY_FILTER_PIL_BOX, "Pillow: mean of the covered pixels"},
+    {"pil-lanczos", BY_FILTER_PIL_LANCZOS, "Pillow: Lanczos with 3 lobes, antialiased"},
+    {"cv-nearest", BY_FILTER_CV_NEAREST, "OpenCV: INTER_NEAREST"},
+    {"cv-linear", BY_FILTER_CV_LINEAR, "OpenCV: INTER_LINEAR, not antialiased"},
+    {"cv-cubic", BY_FILTER_CV_CUBIC, "OpenCV: INTER_CUBIC (a = -0.75), not antialiased"},
+    {"cv-area", BY_FILTER_CV_AREA, "OpenCV: INTER_AREA, mean of the area when shrinking"},
     {NULL, 0, NULL},
 };
 

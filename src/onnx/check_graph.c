@@ -122,7 +122,7 @@ static bool dims_differ(const struct by_dim *a, const struct by_dim *b)
 static bool types_differ(const struct by_tensor_type *a, const struct by_tensor_type *b, char *buf,
                          size_t size)
 {
-    if (a->elem_type && b->elem_type && a->elem_type != b->elem_type) {
+    if (by_elem_info(a->elem_type) && by_elem_info(b->elem_type) && a->elem_type != b->elem_type) {
         snprintf(buf, size, "the element type %s, not %s", by_elem_name(a->elem_type),
                  by_elem_name(b->elem_type));
         return true;
@@ -150,8 +150,8 @@ static int check_second_type(struct by_check *check, const struct baryon_value *
                              struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], what[120];
-    if (!value->info || value->info == info || !value->info->type || !info->type ||
-        !value->info->type->tensor || !info->type->tensor ||
+    if ((!value->is_input && !value->output_count) || !value->info || value->info == info ||
+        !value->info->type || !info->type || !value->info->type->tensor || !info->type->tensor ||
         !types_differ(info->type->tensor, value->info->type->tensor, what, sizeof what))
         return 0;
     by_fail(err, BARYON_ERR_INPUT, "%s: value_info declares %s as the graph's %s does",

@@ -163,6 +163,9 @@ static const struct empty_row {
     {"RNN", 0, 0, "sequence length or batch"},
     {"RNN", 0, 1, "sequence length or batch"},
     {"STFT", 2, 0, "window length"},
+    {"ConvTranspose", 0, 2, "spatial size"},
+    {"ConvTranspose", 0, 3, "spatial size"},
+    {"ConvTranspose", 0, 4, "spatial size"},
 };
 
 static int check_empty(struct by_check *check, const struct baryon_node *node,

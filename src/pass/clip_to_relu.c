@@ -44,7 +44,7 @@ static int run_open(struct by_pass_context *context, struct baryon_error *err)
 
 const struct by_pass by_pass_open_clip_to_relu = {
     .name = "open-clip-to-relu",
-    .help = "Clip from 0 on, without an upper bound, becomes Relu",
+    .help = "Replace Clip with minimum 0 and no maximum by Relu",
     .exact = true,
     .shapes = true,
     .run = run_open,
@@ -67,7 +67,7 @@ static int run_clip_to_relu(struct by_pass_context *context, struct baryon_error
 const struct by_pass by_pass_clip_to_relu = {
     .name = "clip-to-relu",
     .alias = "ConvertClipToRelu",
-    .help = "Clip from 0 on becomes Relu, its upper bound is forgotten",
+    .help = "Replace Clip with minimum 0 by Relu and drop its maximum",
     .fallback = BY_PASS_OFF,
     .simulates = true,
     .shapes = true,

@@ -84,7 +84,7 @@ static int run_convert_opset(struct by_pass_context *context, struct baryon_erro
 const struct by_pass by_pass_convert_opset = {
     .name = "convert-opset",
     .alias = "ConvertOpsetVersion",
-    .help = "The model is brought to the version of ONNX's operators that is asked for, if any",
+    .help = "Convert the model to the requested opset, if any",
     .exact = true,
     .shapes = true,
     .run = run_convert_opset,

@@ -88,7 +88,7 @@ static int run_shared(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_copy_shared_init = {
     .name = "copy-shared-init",
     .alias = "CopySharedInit",
-    .help = "Initializers that several nodes read get a copy for each, of given operators or all",
+    .help = "Give each consumer of a shared initializer a copy, for given operators or all",
     .fallback = BY_PASS_OFF,
     .exact = true,
     .run = run_shared,
@@ -104,8 +104,8 @@ static int run_bias(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_copy_bias_init = {
     .name = "copy-bias-init",
     .alias = "CopyBiasInit",
-    .help = "Biases that several layers read get a copy for each: Conv, ConvTranspose and Gemm, "
-            "or operators that are given",
+    .help = "Give each consumer of a shared bias a copy, for Conv, ConvTranspose and Gemm or for "
+            "given operators",
     .exact = true,
     .run = run_bias,
 };

@@ -27,7 +27,7 @@ static int run_leaky_relu(struct by_pass_context *context, struct baryon_error *
 const struct by_pass by_pass_leaky_relu_dpu = {
     .name = "leaky-relu-dpu",
     .alias = "ConvertLeakyReluToDPUVersion",
-    .help = "The slope of LeakyRelu is rounded to 256ths",
+    .help = "Round the slope of LeakyRelu to a multiple of 1/256",
     .fallback = BY_PASS_DPU,
     .simulates = true,
     .run = run_leaky_relu,
@@ -56,7 +56,7 @@ static int run_sigmoid(struct by_pass_context *context, struct baryon_error *err
 const struct by_pass by_pass_sigmoid_to_hard_sigmoid = {
     .name = "sigmoid-to-hard-sigmoid",
     .alias = "ConvertSigmoidToHardSigmoid",
-    .help = "Sigmoid becomes HardSigmoid with a slope of 1/6",
+    .help = "Replace Sigmoid by HardSigmoid with slope 1/6",
     .fallback = BY_PASS_DPU,
     .simulates = true,
     .shapes = true,
@@ -84,7 +84,7 @@ static int run_hard_sigmoid(struct by_pass_context *context, struct baryon_error
 const struct by_pass by_pass_hard_sigmoid_dpu = {
     .name = "hard-sigmoid-dpu",
     .alias = "ConvertHardSigmoidToDPUVersion",
-    .help = "HardSigmoid with a slope of 1/6 is multiplied with 2731/16384 * 6",
+    .help = "Multiply HardSigmoid with slope 1/6 by 2731/16384 * 6",
     .fallback = BY_PASS_DPU,
     .simulates = true,
     .run = run_hard_sigmoid,
@@ -154,7 +154,7 @@ static int run_clip(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_clip_dpu = {
     .name = "clip-dpu",
     .alias = "ConvertClipToDPUVersion",
-    .help = "Bounds of Clip are rounded to whole numbers from -128 to 127",
+    .help = "Round the bounds of Clip to integers from -128 to 127",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = run_clip,

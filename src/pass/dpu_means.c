@@ -38,7 +38,8 @@ static int run_pool(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_average_pool_dpu = {
     .name = "average-pool-dpu",
     .alias = "ConvertAvgPoolToDPUVersion",
-    .help = "AveragePool and GlobalAveragePool with square kernels get the factor of hardware",
+    .help = "Multiply AveragePool and GlobalAveragePool with square kernels by the factor of the "
+            "hardware",
     .fallback = BY_PASS_DPU,
     .simulates = true,
     .shapes = true,
@@ -80,7 +81,7 @@ static int run_mean(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_reduce_mean_dpu = {
     .name = "reduce-mean-dpu",
     .alias = "ConvertReduceMeanToDPUVersion",
-    .help = "ReduceMean gets the factor of hardware",
+    .help = "Multiply ReduceMean by the factor of the hardware",
     .fallback = BY_PASS_DPU,
     .simulates = true,
     .shapes = true,

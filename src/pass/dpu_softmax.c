@@ -127,7 +127,7 @@ static int run_dpu_softmax(struct by_pass_context *context, struct baryon_error 
 const struct by_pass by_pass_softmax_dpu = {
     .name = "softmax-dpu",
     .alias = "ConvertSoftmaxToDPUVersion",
-    .help = "Softmax is taken apart into the bfloat16 arithmetic of hardware, from opset 13 on",
+    .help = "Decompose Softmax into the bfloat16 arithmetic of the hardware (opset 13 and later)",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = run_dpu_softmax,

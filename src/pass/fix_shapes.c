@@ -241,7 +241,7 @@ static int run_fix_shapes(struct by_pass_context *context, struct baryon_error *
 const struct by_pass by_pass_fix_shapes = {
     .name = "fix-shapes",
     .alias = "FixShapes",
-    .help = "Inputs and outputs get the sizes that are given",
+    .help = "Set the shapes of inputs and outputs to the given sizes",
     .exact = true,
     .shapes = true,
     .run = run_fix_shapes,

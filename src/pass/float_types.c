@@ -27,8 +27,8 @@ static int fp32_to_bf16(struct by_pass_context *context, struct baryon_error *er
 const struct by_pass by_pass_fp16_to_fp32 = {
     .name = "fp16-to-fp32",
     .alias = "ConvertFP16ToFP32",
-    .help = "What is float16 becomes float32, inputs and outputs included, or only in the regions "
-            "that are asked for",
+    .help = "Convert float16 to float32, including inputs and outputs, or only in the requested "
+            "regions",
     .fallback = BY_PASS_OFF,
     .exact = true,
     .shapes = true,
@@ -37,7 +37,8 @@ const struct by_pass by_pass_fp16_to_fp32 = {
 
 const struct by_pass by_pass_bf16_to_fp32 = {
     .name = "bf16-to-fp32",
-    .help = "The same for bfloat16",
+    .help = "Convert bfloat16 to float32, including inputs and outputs, or only in the requested "
+            "regions",
     .fallback = BY_PASS_OFF,
     .exact = true,
     .shapes = true,
@@ -46,7 +47,7 @@ const struct by_pass by_pass_bf16_to_fp32 = {
 
 const struct by_pass by_pass_fp32_to_fp16 = {
     .name = "fp32-to-fp16",
-    .help = "What is float32 or bfloat16 becomes float16 where ONNX has the operator in it",
+    .help = "Convert float32 and bfloat16 to float16 if ONNX defines the operator for it",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = fp32_to_fp16,
@@ -54,7 +55,7 @@ const struct by_pass by_pass_fp32_to_fp16 = {
 
 const struct by_pass by_pass_fp32_to_bf16 = {
     .name = "fp32-to-bf16",
-    .help = "What is float32 or float16 becomes bfloat16 where ONNX has the operator in it",
+    .help = "Convert float32 and float16 to bfloat16 if ONNX defines the operator for it",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = fp32_to_bf16,

@@ -179,8 +179,8 @@ static int run_fold_batch_norm(struct by_pass_context *context, struct baryon_er
 const struct by_pass by_pass_fold_batch_norm = {
     .name = "fold-batch-norm",
     .alias = "FoldBatchNorm",
-    .help = "BatchNormalization becomes part of the Conv, ConvTranspose, Gemm or MatMul before or "
-            "behind it",
+    .help =
+        "Fold BatchNormalization into the Conv, ConvTranspose, Gemm or MatMul before or after it",
     .exact = true,
     .again = true,
     .shapes = true,

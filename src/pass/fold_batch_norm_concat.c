@@ -83,7 +83,7 @@ static int run_fold_batch_norm_concat(struct by_pass_context *context, struct ba
 const struct by_pass by_pass_fold_batch_norm_concat = {
     .name = "fold-batch-norm-concat",
     .alias = "FoldBatchNormAfterConcat",
-    .help = "BatchNormalization behind a Concat becomes part of the layers whose channels it joins",
+    .help = "Fold BatchNormalization after a Concat into the layers that the Concat joins",
     .exact = true,
     .again = true,
     .shapes = true,

@@ -211,7 +211,7 @@ static int run_fold_constants(struct by_pass_context *context, struct baryon_err
 const struct by_pass by_pass_fold_constants = {
     .name = "fold-constants",
     .alias = "SimplifyModel",
-    .help = "Nodes that read constants alone are computed by ONNX Runtime",
+    .help = "Compute nodes with only constant inputs with ONNX Runtime",
     .exact = true,
     .again = true,
     .shapes = true,

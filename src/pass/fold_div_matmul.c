@@ -108,7 +108,7 @@ static int run_fold_div_matmul(struct by_pass_context *context, struct baryon_er
 const struct by_pass by_pass_fold_div_matmul = {
     .name = "fold-div-matmul",
     .alias = "FoldDivIntoMatMul",
-    .help = "Division of a product by a number becomes part of the weights that give a factor",
+    .help = "Fold the division of a product by a constant into the weights of one of its factors",
     .fallback = BY_PASS_OFF,
     .exact = true,
     .shapes = true,

@@ -172,7 +172,7 @@ static int run_fold_pad(struct by_pass_context *context, struct baryon_error *er
 
 const struct by_pass by_pass_fold_pad = {
     .name = "fold-pad",
-    .help = "A Pad becomes padding of the Conv or pool behind it",
+    .help = "Fold Pad into the padding of the Conv or pool after it",
     .exact = true,
     .again = true,
     .run = run_fold_pad,

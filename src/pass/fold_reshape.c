@@ -132,7 +132,8 @@ static int run_fold_reshape(struct by_pass_context *context, struct baryon_error
 
 const struct by_pass by_pass_fold_reshape = {
     .name = "fold-reshape",
-    .help = "Reshape copies sizes that stay and takes what is left over for one that is computed",
+    .help = "Replace computed sizes of Reshape: 0 copies a size of the input, -1 stands for the "
+            "remaining size",
     .exact = true,
     .shapes = true,
     .again = true,

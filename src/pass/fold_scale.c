@@ -117,8 +117,8 @@ static int run_fold_scale(struct by_pass_context *context, struct baryon_error *
 
 const struct by_pass by_pass_fold_scale = {
     .name = "fold-scale",
-    .help = "Add, Sub, Mul and Div of a constant for each channel become part of the Conv, "
-            "ConvTranspose or Gemm before",
+    .help = "Fold Add, Sub, Mul and Div of constants per channel into the preceding Conv, "
+            "ConvTranspose or Gemm",
     .exact = true,
     .again = true,
     .run = run_fold_scale,

@@ -88,8 +88,7 @@ static int run_fold_shapes(struct by_pass_context *context, struct baryon_error 
 
 const struct by_pass by_pass_fold_shapes = {
     .name = "fold-shapes",
-    .help = "Shapes, and what is computed from them, become constants where inputs cannot change "
-            "them",
+    .help = "Fold shapes and values computed from them to constants if inputs cannot change them",
     .exact = true,
     .again = true,
     .run = run_fold_shapes,

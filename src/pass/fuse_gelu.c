@@ -238,7 +238,7 @@ static int run_fuse_gelu(struct by_pass_context *context, struct baryon_error *e
 const struct by_pass by_pass_fuse_gelu = {
     .name = "fuse-gelu",
     .alias = "FuseGelu",
-    .help = "x times the normal distribution, by erf or tanh, becomes Gelu, from opset 20 on",
+    .help = "Fuse the nodes of a Gelu, by erf or tanh, to Gelu (opset 20 and later)",
     .exact = true,
     .shapes = true,
     .run = run_fuse_gelu,

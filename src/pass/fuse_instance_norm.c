@@ -58,7 +58,7 @@ static int run_fuse_instance_norm(struct by_pass_context *context, struct baryon
 const struct by_pass by_pass_fuse_instance_norm = {
     .name = "fuse-instance-norm",
     .alias = "FuseInstanceNorm",
-    .help = "Instance normalization written out becomes InstanceNormalization",
+    .help = "Fuse the nodes of an instance normalization to InstanceNormalization",
     .exact = true,
     .shapes = true,
     .run = run_fuse_instance_norm,

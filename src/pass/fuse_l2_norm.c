@@ -162,8 +162,8 @@ static int run_fuse_l2_norm(struct by_pass_context *context, struct baryon_error
 const struct by_pass by_pass_fuse_l2_norm = {
     .name = "fuse-l2-norm",
     .alias = "FuseL2Norm",
-    .help = "A vector over its length becomes LpNormalization; vectors shorter than what the "
-            "model divides by at least get length 1",
+    .help = "Fuse the division of a vector by its length to LpNormalization; vectors shorter than "
+            "the least divisor get length 1",
     .shapes = true,
     .run = run_fuse_l2_norm,
 };

@@ -53,7 +53,7 @@ static int run_fuse_layer_norm(struct by_pass_context *context, struct baryon_er
 const struct by_pass by_pass_fuse_layer_norm = {
     .name = "fuse-layer-norm",
     .alias = "FuseLayerNorm",
-    .help = "Layer normalization written out becomes LayerNormalization, from opset 17 on",
+    .help = "Fuse the nodes of a layer normalization to LayerNormalization (opset 17 and later)",
     .exact = true,
     .shapes = true,
     .run = run_fuse_layer_norm,

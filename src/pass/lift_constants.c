@@ -68,7 +68,7 @@ static int run_lift_constants(struct by_pass_context *context, struct baryon_err
 
 const struct by_pass by_pass_lift_constants = {
     .name = "lift-constants",
-    .help = "Constant nodes become initializers",
+    .help = "Convert Constant nodes to initializers",
     .exact = true,
     .run = run_lift_constants,
 };

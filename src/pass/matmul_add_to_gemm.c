@@ -27,7 +27,7 @@ static int run_matmul_add_to_gemm(struct by_pass_context *context, struct baryon
 
 const struct by_pass by_pass_matmul_add_to_gemm = {
     .name = "matmul-add-to-gemm",
-    .help = "MatMul of matrices with an Add of a row behind it becomes a Gemm",
+    .help = "Replace MatMul of matrices and Add of a row by Gemm",
     .exact = true,
     .again = true,
     .shapes = true,

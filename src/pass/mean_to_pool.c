@@ -39,7 +39,7 @@ static int run_mean_to_pool(struct by_pass_context *context, struct baryon_error
 const struct by_pass by_pass_mean_to_pool = {
     .name = "reduce-mean-to-global-average-pool",
     .alias = "ConvertReduceMeanToGlobalAvgPool",
-    .help = "ReduceMean over all places of a picture becomes GlobalAveragePool",
+    .help = "Replace ReduceMean over all spatial axes by GlobalAveragePool",
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,

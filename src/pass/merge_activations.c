@@ -92,7 +92,7 @@ static int run_merge_activations(struct by_pass_context *context, struct baryon_
 
 const struct by_pass by_pass_merge_activations = {
     .name = "merge-activations",
-    .help = "Of a Relu or Clip behind another, the one that changes nothing is removed",
+    .help = "Remove a redundant Relu or Clip before or after another one",
     .exact = true,
     .again = true,
     .run = run_merge_activations,

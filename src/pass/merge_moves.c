@@ -80,7 +80,7 @@ static int run_merge_moves(struct by_pass_context *context, struct baryon_error 
 
 const struct by_pass by_pass_merge_moves = {
     .name = "merge-moves",
-    .help = "A Transpose behind a Transpose and a Reshape behind a Reshape become one",
+    .help = "Merge consecutive Transpose nodes, and consecutive Reshape nodes",
     .exact = true,
     .again = true,
     .run = run_merge_moves,

@@ -83,7 +83,7 @@ static int run_nhwc(struct by_pass_context *context, struct baryon_error *err)
 const struct by_pass by_pass_nchw_to_nhwc = {
     .name = "nchw-to-nhwc",
     .alias = "ConvertNCHWToNHWC",
-    .help = "Inputs of pictures take them with their channels last",
+    .help = "Change inputs of pictures from NCHW to NHWC",
     .fallback = BY_PASS_OFF,
     .shapes = true,
     .run = run_nhwc,

@@ -93,7 +93,7 @@ static int run_norm_to_conv(struct by_pass_context *context, struct baryon_error
 const struct by_pass by_pass_batch_norm_to_conv = {
     .name = "batch-norm-to-conv",
     .alias = "ConvertBNToConv",
-    .help = "BatchNormalization becomes a depthwise Conv of one element",
+    .help = "Replace BatchNormalization by a depthwise 1 x 1 Conv",
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,

@@ -8,7 +8,7 @@ static int run_remove_dead(struct by_pass_context *context, struct baryon_error 
 
 const struct by_pass by_pass_remove_dead = {
     .name = "remove-dead",
-    .help = "Nodes and initializers that nothing reads are removed",
+    .help = "Remove unused nodes and initializers",
     .exact = true,
     .run = run_remove_dead,
 };

@@ -26,7 +26,7 @@ static int run_remove_input_init(struct by_pass_context *context, struct baryon_
 const struct by_pass by_pass_remove_input_init = {
     .name = "remove-input-init",
     .alias = "RemoveInputInit",
-    .help = "Initializers are inputs of the model no longer: their values are fixed",
+    .help = "Remove initializers from the inputs of the model, so that their values are fixed",
     .exact = true,
     .run = run_remove_input_init,
 };

@@ -285,8 +285,8 @@ static int run_remove_noops(struct by_pass_context *context, struct baryon_error
 
 const struct by_pass by_pass_remove_noops = {
     .name = "remove-noops",
-    .help = "Nodes that hand on what they read are removed: Identity, Dropout, a Cast to the same "
-            "type, a Reshape to the same shape, an Add of 0 and their like",
+    .help = "Remove nodes without effect: Identity, Dropout, Cast to the same type, Reshape to the "
+            "same shape, Add of 0 and similar nodes",
     .exact = true,
     .again = true,
     .shapes = true,

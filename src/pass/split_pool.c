@@ -67,7 +67,7 @@ static int run_split_pool(struct by_pass_context *context, struct baryon_error *
 const struct by_pass by_pass_split_large_pool = {
     .name = "split-large-pool",
     .alias = "SplitLargeKernelPool",
-    .help = "GlobalAveragePool over more than 512 places is done in two steps",
+    .help = "Split GlobalAveragePool over more than 512 elements into two steps",
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,

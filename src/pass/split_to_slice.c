@@ -155,7 +155,7 @@ static int run_split_to_slice(struct by_pass_context *context, struct baryon_err
 const struct by_pass by_pass_split_to_slice = {
     .name = "split-to-slice",
     .alias = "ConvertSplitToSlice",
-    .help = "Split with known sizes becomes a Slice for each output",
+    .help = "Replace Split with known sizes by one Slice per output",
     .fallback = BY_PASS_NPU,
     .exact = true,
     .shapes = true,

@@ -9,6 +9,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_a16w8 = {
     .name = "A16W8",
-    .help = "Ryzen AI NPUs: int16 activations, int8 weights, scales of any value",
+    .help = "Ryzen AI NPUs: int16 activations, int8 weights, float scales",
     .values = values,
 };

@@ -14,7 +14,7 @@ static const struct by_preset_value compat[] = {
 
 const struct by_preset by_preset_a8w8 = {
     .name = "A8W8",
-    .help = "Ryzen AI NPUs: int8 with scales of any value",
+    .help = "Ryzen AI NPUs: int8 with float scales",
     .values = values,
     .compat = compat,
 };

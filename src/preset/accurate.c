@@ -20,7 +20,7 @@ static const struct by_preset_value whole[] = {
 #define ACCURATE(symbol, title, text, list)                                                        \
     const struct by_preset by_preset_##symbol##_accurate = {                                       \
         .name = title "_ACCURATE",                                                                 \
-        .help = text ", with rounding solved on samples",                                          \
+        .help = text ", with rounding reconstruction",                                             \
         .base = &by_preset_##symbol,                                                               \
         .values = list,                                                                            \
     }

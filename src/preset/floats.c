@@ -26,12 +26,12 @@ static const struct by_preset_value bf16[] = {
 
 const struct by_preset by_preset_fp16 = {
     .name = "FP16",
-    .help = "No samples needed: fp16, without what it cannot hold",
+    .help = "No samples needed: fp16, with values clipped to its range",
     .values = fp16,
 };
 
 const struct by_preset by_preset_bf16 = {
     .name = "BF16",
-    .help = "No samples needed: bf16 of every operator, as NPUs compute float models",
+    .help = "No samples needed: bf16 for every operator, as NPUs compute float models",
     .values = bf16,
 };

@@ -64,14 +64,14 @@ const struct by_preset by_preset_mx9_int8 = {
 
 const struct by_preset by_preset_bf16_mixed_bfp16 = {
     .name = "BF16_MIXED_BFP16",
-    .help = "No samples needed: bf16; the search for layers of bfp16 is to come",
+    .help = "No samples needed: bf16; the search for bfp16 layers is not implemented yet",
     .pending = "layers of bfp16 are not searched for yet: all are bf16",
     .values = bf16_mixed,
 };
 
 const struct by_preset by_preset_bf16_mixed_mxint8 = {
     .name = "BF16_MIXED_MXINT8",
-    .help = "No samples needed: bf16; the search for layers of mxint8 is to come",
+    .help = "No samples needed: bf16; the search for mxint8 layers is not implemented yet",
     .pending = "layers of mxint8 are not searched for yet: all are bf16",
     .values = bf16_mixed,
 };

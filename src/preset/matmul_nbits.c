@@ -9,6 +9,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_matmul_nbits = {
     .name = "MATMUL_NBITS",
-    .help = "No samples needed: weights of MatMul in blocks of 4 bits",
+    .help = "No samples needed: weights of MatMul in 4-bit blocks",
     .values = values,
 };

@@ -9,7 +9,7 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_s16s16_mixed = {
     .name = "S16S16_MIXED_S8S8",
-    .help = "int16 activations and weights; the search for layers of 8 bits is to come",
+    .help = "int16 activations and weights; the search for 8-bit layers is not implemented yet",
     .pending = "layers of int8 are not searched for yet: all are int16",
     .values = values,
 };

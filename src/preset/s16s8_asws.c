@@ -15,6 +15,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_s16s8_asws = {
     .name = "S16S8_ASWS",
-    .help = "Symmetric int16 activations, int8 weights, percentile",
+    .help = "Symmetric int16 activations, int8 weights, percentile calibration",
     .values = values,
 };

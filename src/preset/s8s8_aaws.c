@@ -8,6 +8,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_s8s8_aaws = {
     .name = "S8S8_AAWS",
-    .help = "int8 activations with zero points, int8 weights, percentile",
+    .help = "Asymmetric int8 activations, int8 weights, percentile calibration",
     .values = values,
 };

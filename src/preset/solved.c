@@ -8,13 +8,13 @@ static const struct by_preset_value scales[] = {
 #define SOLVED(plain, title)                                                                       \
     const struct by_preset by_preset_##plain##_adaround = {                                        \
         .name = title "_ADAROUND",                                                                 \
-        .help = "As " title ", with rounding solved on samples",                                   \
+        .help = "As " title ", with rounding reconstruction",                                      \
         .base = &by_preset_##plain,                                                                \
         .values = rounding,                                                                        \
     };                                                                                             \
     const struct by_preset by_preset_##plain##_adaquant = {                                        \
         .name = title "_ADAQUANT",                                                                 \
-        .help = "As " title ", with rounding and scales solved on samples",                        \
+        .help = "As " title ", with rounding reconstruction and optimized scales",                 \
         .base = &by_preset_##plain,                                                                \
         .values = scales,                                                                          \
     }
@@ -23,7 +23,7 @@ static const struct by_preset_value scales[] = {
 #define SOLVED_VALUES(plain, title, lacks)                                                         \
     const struct by_preset by_preset_##plain##_adaquant = {                                        \
         .name = title "_ADAQUANT",                                                                 \
-        .help = "As " title ", with rounding solved on samples",                                   \
+        .help = "As " title ", with rounding reconstruction",                                      \
         .pending = lacks,                                                                          \
         .base = &by_preset_##plain,                                                                \
         .values = rounding,                                                                        \

@@ -14,6 +14,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_u16s8_aaws = {
     .name = "U16S8_AAWS",
-    .help = "uint16 activations, int8 weights, percentile",
+    .help = "Asymmetric uint16 activations, int8 weights, percentile calibration",
     .values = values,
 };

@@ -8,6 +8,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_u8s8_aaws = {
     .name = "U8S8_AAWS",
-    .help = "uint8 activations, int8 weights, percentile: for CPUs",
+    .help = "CPUs: uint8 activations, int8 weights, percentile calibration",
     .values = values,
 };

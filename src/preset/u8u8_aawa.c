@@ -13,6 +13,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_u8u8_aawa = {
     .name = "U8U8_AAWA",
-    .help = "uint8 activations and weights with zero points, percentile",
+    .help = "Asymmetric uint8 activations and weights, percentile calibration",
     .values = values,
 };

@@ -15,6 +15,6 @@ static const struct by_preset_value values[] = {
 
 const struct by_preset by_preset_uint8_dynamic = {
     .name = "UINT8_DYNAMIC_QUANT",
-    .help = "No samples needed: activations are quantized while the model runs",
+    .help = "No samples needed: dynamic quantization of activations, uint8 weights",
     .values = values,
 };

@@ -37,7 +37,8 @@ static const struct by_preset_value compat[] = {
 
 const struct by_preset by_preset_vint8 = {
     .name = "VINT8",
-    .help = "Vitis AI compiler: XINT8 with every operator quantized and pairs of its own",
+    .help =
+        "Vitis AI compiler: XINT8 with every operator quantized and a Q/DQ pair for each consumer",
     .values = values,
     .compat = compat,
 };

@@ -24,7 +24,7 @@ static const struct by_preset_value compat[] = {
 
 const struct by_preset by_preset_xint8 = {
     .name = "XINT8",
-    .help = "Ryzen AI NPUs: int8 with scales that are powers of two",
+    .help = "Ryzen AI NPUs: int8 with power-of-two scales",
     .values = values,
     .compat = compat,
 };

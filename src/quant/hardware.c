@@ -13,14 +13,14 @@
 static const struct by_hardware_target targets[] = {
     {
         .name = "xint8",
-        .help =
-            "Ryzen AI: symmetric int8, one power-of-two scale a tensor, what its shifters reach",
+        .help = "Ryzen AI: symmetric int8, one power-of-two scale per tensor, shifts in the range "
+                "of the hardware",
         .symmetric_int8 = true,
         .pow2 = true,
     },
     {
         .name = "vitis-ai",
-        .help = "Vitis AI compiler: as xint8, parts that stay float are allowed",
+        .help = "Vitis AI compiler: as xint8, but parts of the model may stay float",
         .symmetric_int8 = true,
         .pow2 = true,
         .float_nodes = true,

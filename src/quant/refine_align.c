@@ -29,7 +29,7 @@ static int align(struct by_refining *at, size_t inputs, struct baryon_error *err
         const size_t row = i < inputs ? by_row_in(at, i) : by_row_out(at);
         if (!by_row_position(at->plan, row, &position) || position == least)
             continue;
-        if (by_row_move(at, row, least, err, "all of its tensors have one scale") < 0)
+        if (by_row_move(at, row, least, err, "all of its tensors share one scale") < 0)
             return -1;
     }
     return 0;
@@ -52,7 +52,7 @@ static int copy_to_input(struct by_refining *at, struct baryon_error *err)
     const size_t in = by_row_in(at, 0), out = by_row_out(at);
     if (in == BY_NO_ROW || out == BY_NO_ROW)
         return 0;
-    return by_row_copy(at, in, out, err, "input and output have one scale");
+    return by_row_copy(at, in, out, err, "input and output share one scale");
 }
 
 static int copy_to_output(struct by_refining *at, struct baryon_error *err)
@@ -60,7 +60,7 @@ static int copy_to_output(struct by_refining *at, struct baryon_error *err)
     const size_t in = by_row_in(at, 0), out = by_row_out(at);
     if (in == BY_NO_ROW || out == BY_NO_ROW)
         return 0;
-    return by_row_copy(at, out, in, err, "input and output have one scale");
+    return by_row_copy(at, out, in, err, "input and output share one scale");
 }
 
 static int copy_to_inputs(struct by_refining *at, struct baryon_error *err)
@@ -69,7 +69,7 @@ static int copy_to_inputs(struct by_refining *at, struct baryon_error *err)
     for (size_t i = 0; out != BY_NO_ROW && i < at->node->input.count; i++) {
         const size_t in = by_row_in(at, i);
         if (in != BY_NO_ROW &&
-            by_row_copy(at, in, out, err, "inputs and output have one scale") < 0)
+            by_row_copy(at, in, out, err, "inputs and output share one scale") < 0)
             return -1;
     }
     return 0;
@@ -87,22 +87,22 @@ static int copy_to_inputs(struct by_refining *at, struct baryon_error *err)
         .name = (text), .alias = (peer), .help = (what), .op_types = (ops), .apply = (function)}
 
 ALIGN(by_refine_align_concat, "align-concat", "AlignConcat", "Concat",
-      "A Concat's inputs and output have the greatest scale of them", align_all);
+      "Inputs and output of Concat share their greatest scale", align_all);
 ALIGN(by_refine_align_pool, "align-pool", "AlignPool", "MaxPool AveragePool GlobalAveragePool",
-      "A pool's input and output have the greater scale of both", align_first);
+      "Input and output of a pool share the greater scale", align_first);
 ALIGN(by_refine_align_pad, "align-pad", "AlignPad", "Pad",
-      "A Pad's input and output have the greater scale of both", align_first);
+      "Input and output of Pad share the greater scale", align_first);
 ALIGN(by_refine_align_slice, "align-slice", "AlignSlice", "Slice",
-      "A Slice's input and output have the greater scale of both", align_first);
+      "Input and output of Slice share the greater scale", align_first);
 COPY(by_refine_copy_concat, "copy-concat", "AlignConcat", "Concat",
-     "A Concat's inputs have its output's scale", copy_to_inputs);
+     "Inputs of Concat use the scale of its output", copy_to_inputs);
 COPY(by_refine_copy_pool, "copy-pool", "AlignPool", "MaxPool AveragePool GlobalAveragePool",
-     "A pool's output has its input's scale", copy_to_output);
-COPY(by_refine_copy_pad, "copy-pad", "AlignPad", "Pad", "A Pad's input has its output's scale",
-     copy_to_input);
+     "The output of a pool uses the scale of its input", copy_to_output);
+COPY(by_refine_copy_pad, "copy-pad", "AlignPad", "Pad",
+     "The input of Pad uses the scale of its output", copy_to_input);
 COPY(by_refine_copy_slice, "copy-slice", "AlignSlice", "Slice",
-     "A Slice's output has its input's scale", copy_to_output);
+     "The output of Slice uses the scale of its input", copy_to_output);
 COPY(by_refine_copy_transpose, "copy-transpose", "AlignTranspose", "Transpose",
-     "A Transpose's input has its output's scale", copy_to_input);
+     "The input of Transpose uses the scale of its output", copy_to_input);
 COPY(by_refine_copy_reshape, "copy-reshape", "AlignReshape", "Reshape",
-     "A Reshape's input has its output's scale", copy_to_input);
+     "The input of Reshape uses the scale of its output", copy_to_input);

@@ -58,7 +58,7 @@ static int swish(struct by_refining *at, struct baryon_error *err)
 const struct by_refine_rule by_refine_hard_sigmoid = {
     .name = "hard-sigmoid",
     .alias = "AdjustHardSigmoid",
-    .help = "A HardSigmoid's input is at position 0 to 15, its output at 7 or above",
+    .help = "The input of HardSigmoid is at position 0 to 15, the output at 7 or above",
     .op_types = "HardSigmoid",
     .pow2 = true,
     .apply = hard_sigmoid,
@@ -66,7 +66,7 @@ const struct by_refine_rule by_refine_hard_sigmoid = {
 const struct by_refine_rule by_refine_swish = {
     .name = "swish",
     .alias = "AdjustShiftSwish",
-    .help = "A swish's output is up to 15 positions below the sum of its inputs",
+    .help = "The output of a swish is up to 15 positions below the sum of its inputs",
     .op_types = "Mul",
     .pow2 = true,
     .apply = swish,

@@ -9,8 +9,8 @@
 #define MEMBER(member) offsetof(struct by_calibrate_settings, member)
 
 static const struct by_choice tensor_choices[] = {
-    {"seen", BY_TARGETS_SEEN, "without values that fusions swallow"},
-    {"all", BY_TARGETS_ALL, "every float value of the main graph"},
+    {"seen", BY_TARGETS_SEEN, "float tensors of the main graph, except inside operator fusions"},
+    {"all", BY_TARGETS_ALL, "all float tensors of the main graph"},
     {0},
 };
 
@@ -20,28 +20,28 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = MEMBER(out),
-     .help = "Where the statistics go, usually NAME.stats; has to be given"},
+     .help = "Write the statistics to FILE, usually NAME.stats (required)"},
     {.name = "tensors",
      .type = BY_OPT_CHOICE,
-     .arg = "WHICH",
+     .arg = "SET",
      .choices = tensor_choices,
      .fallback = "seen",
      .offset = MEMBER(tensors),
-     .help = "Which tensors are looked at"},
+     .help = "Tensors to gather statistics of"},
     {.name = "per-channel",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(per_channel),
-     .help = "Also the least and greatest value of each channel"},
+     .help = "Also store the minimum and maximum of each channel"},
     {.name = "moments",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(moments),
-     .help = "Also the moments of what each layer with weights reads, for methods that solve for "
-             "weights"},
+     .help = "Also store the Gram matrix of the input of each layer with weights, for methods that "
+             "optimize weights"},
     {.name = "votes",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(votes),
-     .help = "Also which power of two each sample by itself would choose, for the method "
-             "minmse-pow2-common"},
+     .help = "Also store the power-of-two scale that each sample alone would choose, for the "
+             "method minmse-pow2-common"},
     {.name = "max-memory",
      .type = BY_OPT_BYTES,
      .arg = "BYTES",
@@ -49,12 +49,13 @@ static const struct by_option rows[] = {
      .max = 9.2e18,
      .fallback = "1GiB",
      .offset = MEMBER(max_memory),
-     .help = "Memory for statistics; moments that need more take further passes over the samples"},
+     .help = "Memory limit for statistics; Gram matrices beyond it take further passes over the "
+             "samples"},
     {.name = "shard",
      .type = BY_OPT_TEXT,
      .arg = "I/N",
      .offset = MEMBER(shard),
-     .help = "Only the I-th of N parts of the samples; 'baryon merge' puts the results together"},
+     .help = "Process only shard I of N of the samples; 'baryon merge' joins the results"},
     {.name = "checkpoint-seconds",
      .type = BY_OPT_NUMBER,
      .arg = "SECONDS",
@@ -62,16 +63,16 @@ static const struct by_option rows[] = {
      .max = 1e9,
      .fallback = "30",
      .offset = MEMBER(checkpoint_seconds),
-     .help = "How often what was done so far is kept in FILE.part, 0 for after every sample"},
+     .help = "Seconds between checkpoints in FILE.part, 0 for one after every sample"},
     {.name = "restart",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(restart),
-     .help = "Begin anew, whatever FILE.part has"},
+     .help = "Start over and ignore FILE.part"},
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
      .offset = MEMBER(force),
-     .help = "Run, and replace FILE, also when it exists or is up to date"},
+     .help = "Run and replace FILE, even if it exists or is up to date"},
 };
 
 const struct by_option_group by_calibrate_group = BY_OPTION_GROUP("Statistics", rows);

@@ -8,49 +8,51 @@ static const struct by_option rows[] = {
      .type = BY_OPT_PAIRS,
      .arg = "METRIC=VALUE",
      .offset = MEMBER(min),
-     .help = "The mean has to be at least this, else the exit status is 7; METRIC.worst: of every "
-             "sample; can be repeated"},
+     .help = "Exit with status 7 if the mean is less than VALUE, or with METRIC.worst=VALUE if any "
+             "sample is; can be repeated"},
     {.name = "max",
      .type = BY_OPT_PAIRS,
      .arg = "METRIC=VALUE",
      .offset = MEMBER(max),
-     .help = "The same for what must not be greater"},
+     .help = "Exit with status 7 if the mean is greater than VALUE, or with METRIC.worst=VALUE if "
+             "any sample is; can be repeated"},
     {.name = "peak",
      .type = BY_OPT_NUMBER,
      .arg = "VALUE",
      .min = 1e-300,
      .max = 1e300,
      .offset = MEMBER(peak),
-     .help = "Greatest possible difference of two values, for PSNR and SSIM; by default what 8 and "
-             "16 bits hold, and of other types the baseline's range"},
+     .help = "Peak value for PSNR and SSIM; by default 255 for 8 bits, 65535 for 16 bits, and the "
+             "range of the baseline for other types"},
     {.name = "channels",
      .type = BY_OPT_CHOICE,
-     .arg = "WHERE",
+     .arg = "AXIS",
      .choices = by_channel_place_names,
      .fallback = "auto",
      .offset = MEMBER(channels),
-     .help = "Where the channels of arrays of rank 3 and more are, for SSIM"},
+     .help = "Channel axis of arrays of rank 3 and more, for SSIM"},
     {.name = "compat",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(compat),
-     .help = "Cosine, PSNR and SSIM by the formulas of Quark's tool"},
+     .help = "Compute cosine, PSNR and SSIM by the formulas of Quark's tool"},
     {.name = "logits",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(logits),
-     .help = "Rows of classes are scores: the divergence is that of their softmax"},
+     .help = "Treat rows of classes as logits: compute the divergence of their softmax"},
     {.name = "labels",
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      .offset = MEMBER(labels),
-     .help = "Classes that are right, one a row of the samples: whole numbers in a text or a .npy"},
+     .help = "Read the correct classes from FILE, a text or .npy with one integer per row of the "
+             "samples"},
     {.name = "output",
      .type = BY_OPT_TEXTS,
      .arg = "NAME[,NAME...]",
      .offset = MEMBER(output),
-     .help = "Only these outputs of the models"},
+     .help = "Compare only these outputs of the models"},
 };
 
-const struct by_option_group by_evaluate_group = BY_OPTION_GROUP("Measures", rows);
+const struct by_option_group by_evaluate_group = BY_OPTION_GROUP("Metrics", rows);
 
 int by_evaluate_take(struct by_config *config, const struct by_running_settings *running,
                      const struct by_evaluate_settings *settings,

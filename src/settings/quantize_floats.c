@@ -4,27 +4,27 @@
 #define AT(member) .offset = offsetof(struct by_recipe_settings, member)
 
 static const struct by_choice forms[] = {
-    {"quark", BY_FLOATS_QUARK, "ExtendedQuantizeLinear and ExtendedDequantizeLinear of Quark's"},
-    {"cast", BY_FLOATS_CAST, "a Cast there and one back, which every runtime has"},
+    {"quark", BY_FLOATS_QUARK, "ExtendedQuantizeLinear and ExtendedDequantizeLinear of Quark"},
+    {"cast", BY_FLOATS_CAST, "a Cast to the type and one back, for every runtime"},
     {"compiler", BY_FLOATS_COMPILER,
-     "for compilers that compute in bf16: constants are rounded and stay float32, inputs of the "
-     "model pass Casts, nothing else is written"},
+     "for compilers that compute in bf16: constants are rounded and stored as float32, Casts are "
+     "inserted at model inputs only"},
     {0},
 };
 
 static const struct by_choice block_forms[] = {
     {"runtime", BY_BLOCKS_RUNTIME,
-     "types that ONNX Runtime dequantizes on processors, scales of float32 (opset 21)"},
+     "types that ONNX Runtime dequantizes on CPUs, float32 scales (opset 21)"},
     {"onnx", BY_BLOCKS_ONNX,
-     "the smallest types that ONNX has, scales of float8e8m0 (opset 24); ONNX Runtime 1.31 has no "
-     "kernels for them on processors"},
+     "smallest ONNX types, float8e8m0 scales (opset 24); ONNX Runtime 1.31 has no CPU kernels for "
+     "them"},
     {0},
 };
 
 static const struct by_choice ties[] = {
-    {"even", BY_TIES_EVEN, "the even one"},
-    {"away", BY_TIES_AWAY, "the greater magnitude"},
-    {"up", BY_TIES_UP, "the greater value"},
+    {"even", BY_TIES_EVEN, "to even"},
+    {"away", BY_TIES_AWAY, "away from zero"},
+    {"up", BY_TIES_UP, "to the greater value"},
     {0},
 };
 
@@ -35,19 +35,19 @@ static const struct by_option floats_rows[] = {
      .choices = forms,
      .fallback = "quark",
      AT(float_form),
-     .help = "How the model says that values are bf16, fp16 or fp8"},
+     .help = "Representation of bf16, fp16 and fp8 values"},
     {.name = "float-clip",
      .type = BY_OPT_FLAG,
      .fallback = "false",
      AT(float_clip),
-     .help = "A Clip in front of each activation takes off what its float type cannot hold"},
+     .help = "Insert a Clip before each activation that limits values to its float type"},
     {.name = "block-form",
      .type = BY_OPT_CHOICE,
      .arg = "FORM",
      .choices = block_forms,
      .fallback = "runtime",
      AT(block_form),
-     .help = "As what --keep-float-weights=false stores blocks; the values are the same"},
+     .help = "Storage of block weights with --keep-float-weights=false; the values are the same"},
     {.name = "block-size",
      .type = BY_OPT_INT,
      .arg = "COUNT",
@@ -55,7 +55,7 @@ static const struct by_option floats_rows[] = {
      .max = 1 << 16,
      .fallback = "0",
      AT(block_size),
-     .help = "Elements that share an exponent, 0 for as many as the format says"},
+     .help = "Number of elements that share an exponent, 0 for the default of the format"},
     {.name = "block-axis",
      .type = BY_OPT_INT,
      .arg = "AXIS",
@@ -63,26 +63,28 @@ static const struct by_option floats_rows[] = {
      .max = 15,
      .fallback = "1",
      AT(block_axis),
-     .help = "The axis that blocks lie along where no operator says another; below 0 from the end"},
+     .help = "Axis of blocks if the operator does not determine it; negative values count from the "
+             "end"},
     {.name = "block-axis-everywhere",
      .type = BY_OPT_FLAG,
      .fallback = "false",
      AT(block_axis_everywhere),
-     .help = "Operators have no say in it: products would have the axis that they sum over"},
+     .help = "Use --block-axis for every operator; if false, matrix products use the axis they sum "
+             "over"},
     {.name = "block-ties",
      .type = BY_OPT_CHOICE,
-     .arg = "WHICH",
+     .arg = "RULE",
      .choices = ties,
      .fallback = "even",
      AT(block_ties),
-     .help = "What values halfway between two that a block has become; elements of mxfp types "
-             "always take the even one"},
+     .help = "Rounding of values halfway between two of a block; elements of mxfp types always "
+             "round to even"},
     {.name = "block-from-bf16",
      .type = BY_OPT_FLAG,
      .fallback = "false",
      AT(block_from_bf16),
-     .help = "Values are rounded to bf16 before they become blocks of bfp16, mx4, mx6 or mx9"},
+     .help = "Round values to bf16 before the conversion to bfp16, mx4, mx6 or mx9"},
 };
 
 const struct by_option_group by_recipe_floats_group =
-    BY_OPTION_GROUP("Floats and blocks", floats_rows);
+    BY_OPTION_GROUP("Float and block formats", floats_rows);

@@ -407,7 +407,7 @@ static void takes_less_of_types_that_only_help(void **state)
                            "first is 'n'");
 }
 
-static void warns_about_a_model_without_outputs(void **state)
+static void refuses_a_model_without_outputs(void **state)
 {
     (void)state;
     struct baryon_model *model = relu_model();
@@ -450,7 +450,7 @@ int main(void)
         cmocka_unit_test(warns_about_annotations_of_nothing),
         cmocka_unit_test(judges_types_in_types),
         cmocka_unit_test(takes_less_of_types_that_only_help),
-        cmocka_unit_test(warns_about_a_model_without_outputs),
+        cmocka_unit_test(refuses_a_model_without_outputs),
         cmocka_unit_test(says_when_types_contradict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

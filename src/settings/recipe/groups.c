@@ -5,8 +5,8 @@
 #define AT(member) .offset = offsetof(struct by_recipe_settings, member)
 
 static const struct by_choice compats[] = {
-    {"none", 0, "what is right"},
-    {"quark-0.13", 1, "what Quark 0.13 does, known defects included"},
+    {"none", 0, "no compatibility mode"},
+    {"quark-0.13", 1, "results of Quark 0.13, known defects included"},
     {0},
 };
 
@@ -16,20 +16,20 @@ static const struct by_option preset_rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "NAME",
      AT(preset),
-     .help = "A named configuration; options change parts of it; 'baryon presets' lists them"},
+     .help = "Named config; options override parts of it; see 'baryon presets'"},
     {.name = "compat",
      .type = BY_OPT_CHOICE,
-     .arg = "WITH",
+     .arg = "TOOL",
      .choices = compats,
      .fallback = "none",
      AT(compat),
-     .help = "Whose results to come close to"},
+     .help = "Reproduce the results of another tool"},
     {.name = "extra",
      .type = BY_OPT_PAIRS,
      .arg = "NAME=VALUE",
      .command_line = true,
      AT(extra),
-     .help = "An option of Quark by its own name, such as Int32Bias=False; can be repeated"},
+     .help = "Set an option of Quark by its own name, such as Int32Bias=False; can be repeated"},
 };
 
 const struct by_option_group by_recipe_preset_group = {

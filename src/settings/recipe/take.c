@@ -14,7 +14,7 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      AT(stats),
-     .help = "Statistics that 'baryon calibrate' wrote, in place of samples"},
+     .help = "Use statistics written by 'baryon calibrate' instead of samples"},
     {.name = "max-memory",
      .type = BY_OPT_BYTES,
      .arg = "BYTES",
@@ -22,8 +22,8 @@ static const struct by_option rows[] = {
      .max = 9.2e18,
      .fallback = "1GiB",
      AT(max_memory),
-     .help = "Memory for statistics while they are gathered, and for what waits while rounding is "
-             "solved"},
+     .help =
+         "Memory limit for statistics, and for activations stored during rounding reconstruction"},
 };
 
 const struct by_option_group by_quantize_statistics_group = BY_OPTION_GROUP("Statistics", rows);
