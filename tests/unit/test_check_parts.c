@@ -413,8 +413,8 @@ static void refuses_a_model_without_outputs(void **state)
     struct baryon_model *model = relu_model();
     model->graph->output.count = 0;
     model->graph->name = NULL;
-    assert_findings(model, "warning outputs: graph.output: the model has no outputs, running it "
-                           "gives nothing\n"
+    assert_findings(model, "error outputs: graph.output: the model has no outputs, it must have at "
+                           "least one\n"
                            "warning graph-name: graph.name: the graph has no name, ONNX asks for "
                            "one");
 }
