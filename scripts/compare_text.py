@@ -63,7 +63,7 @@ def main():
     ]
     print("  " + "".join(f"{title:26}" for title in ("float model", "XINT8, nearest", "XINT8_ADAROUND")).rstrip())
     for line in zip(*texts):
-        print("  " + "".join(f"{text:26}" for text in line).rstrip())
+        print("  " + "".join(f"{text or '(nothing)':26}" for text in line).rstrip())
 
     total = sum(map(len, texts[0]))
     plain, better = (sum(map(same, texts[0], read)) for read in texts[1:])
