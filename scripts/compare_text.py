@@ -4,7 +4,7 @@
 
 FLOAT, PLAIN and BETTER are models NAME.onnx; FOLDER has a folder NAME for each with the results of
 `baryon run`, a .npy file for each line of text. MODEL.json is what `baryon inspect --json` says of
-the float model: it has the characters that the outputs stand for.
+the float model: it has the characters of the outputs.
 """
 
 import ast
