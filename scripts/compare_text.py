@@ -73,8 +73,9 @@ def main():
   XINT8, nearest   reads {plain} of the {total} characters that the float model reads
   XINT8_ADAROUND   reads {better} of {total}
 
-  Both int8 models have the same operators and integer types, and run on the same NPU. Rounding each
-  weight to the nearest integer keeps {100 * plain / total:.0f} % of the text. Choosing the integers on samples keeps {100 * better / total:.0f} %.""")
+  Both int8 models have the same operators and integer types, and both pass the rules of the NPU.
+  Rounding each weight to the nearest integer keeps {100 * plain / total:.0f} % of the text, with equalization and bias
+  correction where samples favour them. Choosing the integers on samples keeps {100 * better / total:.0f} %.""")
 
 
 if __name__ == "__main__":

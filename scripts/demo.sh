@@ -55,10 +55,10 @@ ready=$(date +%s)
 step "1. A text recognizer in 32-bit floats." 'NR < 5' inspect "$model"
 step "2. Quantize it for an NPU: int8, every scale a power of two, each weight rounded to the nearest." \
   "$without_operators" quantize "$model" -o "$out/XINT8.onnx" --preset XINT8 \
-  --cle off --bias-correction false --data "$out/calibrate" "${prep[@]}"
+  --data "$out/calibrate" "${prep[@]}"
 step "3. The same, but choose the integers so that each layer's output stays close to the float model's." \
   "$from_layers" quantize "$model" -o "$out/XINT8_ADAROUND.onnx" --preset XINT8_ADAROUND \
-  --cle off --data "$out/calibrate" "${prep[@]}"
+  --data "$out/calibrate" "${prep[@]}"
 step "4. Does each model keep the rules of that NPU?" '/errors/' check "$out/XINT8.onnx" --target xint8
 step "" '/errors/' check "$out/XINT8_ADAROUND.onnx" --target xint8
 
