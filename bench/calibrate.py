@@ -2,17 +2,17 @@
 
     calibrate.py [--models NAME,...] [--samples 32,128] [--methods NAME,...] [--keep FILE] [--write]
 
-Everything runs on the same samples, in processes of its own. Ours is the whole program
-`baryon calibrate`: process start, opening the model, reading the samples, running them, writing
-the statistics that serve every method; it runs in turns with bare inference, which is
-`baryon run`: the time inside the runtime, and the whole program. Of the peers the call that
-calibrates is told, and the whole process with what it imports, for each method by itself, since
-each needs a run of its own; that a peer is not done in --timeout seconds is told.
+Everything runs on the same samples, in separate processes. Ours is the whole program
+`baryon calibrate`: start of the process, opening the model, reading the samples, running them,
+writing the statistics that serve every method. It alternates with bare inference, which is
+`baryon run`: the time inside the runtime, and the whole program. For the peers the call that
+calibrates is given, and the whole process with its imports, for each method by itself, since
+each needs its own run. "not done" means: not within --timeout seconds.
 
-Ranges are compared on the tensors that both sides have, with 0 in them: MinMax equal within 1e-4 of the reach
-(the peers run the model without optimizations), positions of powers of two equal, and where
-they are not whose squared error on the raw activations is larger; thresholds of percentiles
-within a bin (1/2048 of the reach), of entropy within 2 %.
+Ranges are compared on the tensors that both sides have, with 0 in them: MinMax equal within 1e-4 of
+the extent (the peers run the model without optimizations); positions of powers of two equal, and where
+they differ whose squared error on the raw activations is larger; thresholds of percentiles
+within a bin (1/2048 of the extent), of entropy within 2 %.
 
 ResNet-50 has random weights (models.py); the others come from --zoo (`make zoo`), samples
 repeated where there are fewer. With --keep, what was measured is kept in a file, by model,

@@ -1,13 +1,13 @@
-"""Where quantized models lose what: `baryon sensitivity --decompose` on the models of bench/zoo.
+"""What weights and activations cost: `baryon sensitivity --decompose` on the models of bench/zoo.
 
     decompose.py [--models NAME,...] [--presets NAME,...] [--samples 96] [--zoo FOLDER] [--keep FOLDER] [--write]
 
-SQNR in dB of the outputs against the float model, on the last quarter of the samples (24 at most), which
-calibration and solvers do not see: passes that simulate hardware alone, weights alone as integers, activations
-alone, and both. Worst layer: what its weights alone lose; worst tensor: what rounding it alone loses. Twin: the
+SQNR in dB of the outputs against the float model, on the last quarter of the samples (24 at most), which are
+held out: passes that simulate hardware alone, weights alone as integers, activations
+alone, and both. Worst layer: the loss by its weights alone; worst tensor: the loss by rounding it alone. Twin: the
 run of both models with every layer and tensor compared, beside bare inference of the float model on as many
-samples (`baryon run`), both in seconds of that process alone. Below the table, for each model under 20 dB, what
-the program says.
+samples (`baryon run`), both in seconds of that process alone. Below the table, for each model under 20 dB, the
+cause that the program prints.
 """
 
 import datetime
@@ -85,7 +85,7 @@ def causes(results):
 
 def main():
     args = options.parse(options.parser_for(__doc__, "decomposition.md", PRESETS, 96, 3600, "of `sensitivity`"))
-    head = ["# Where quantized models lose what", "",
+    head = ["# What weights and activations cost", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples, the last quarter to measure on, 24 at most.",
             "", *__doc__.split("\n\n")[2].splitlines(), "",
             "| preset | model | passes dB | weights dB | activations dB | both dB | worst layer by itself | "

@@ -4,13 +4,12 @@
                [--folder build/bench/ops] [--keep FOLDER] [--write]
 
 The real models of bench/zoo (`make zoo`), judged on `eval` samples. SQNR of the outputs against the float model
-in dB: mean over the outputs, each clipped to 0 to 100. Quark equalizes channels always, ours where samples say
-that it helps: "equalized on samples" is with --cle auto and samples of `calib`, "solved on samples" with --rounding
-descent and the same samples. All models run with
-libbaryon_ops.so, whose operators have the bits of Quark's own (results/ops.md). MODEL.PRESET.onnx that are in the
-folder are taken as Quark's, others are made by it. Times: the whole process of `baryon quantize`, from its start to
-the written file; of Quark the call that quantizes, and the whole process with what it imports; in turns, median of
-the rounds.
+in dB: mean over the outputs, each clipped to 0 to 100. Quark always equalizes channels, Baryon where samples show a
+gain: "equalized on samples" is with --cle auto and samples of `calib`, "solved on samples" with --rounding
+descent and the same samples. All models run with libbaryon_ops.so, whose operators give the bits of Quark's own
+(results/ops.md). MODEL.PRESET.onnx in the folder are taken as Quark's, others are made by it. Times: the whole
+process of `baryon quantize`, from its start to the written file; for Quark the call that quantizes, and the whole
+process with its imports; alternating, median of the rounds.
 
 Solved beside Quark: ours with --rounding descent and Quark's presets PRESET_ADAQUANT, on the same samples of
 `calib`, where Quark is done in --timeout seconds.

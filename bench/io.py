@@ -101,7 +101,7 @@ def main():
         f"{describe(speed)} times faster |",
         f"| peak MiB | {describe([o[1] for o in ours])} | {describe([t[1] for t in theirs])} | "
         f"{describe(memory)} of the memory |", "",
-        "Ours: the whole process, its result synced to the disk. Peer: the two calls alone, not "
+        "Ours: the whole process, with the result synced to the disk. Peer: the two calls alone, not "
         "synced, memory without the interpreter.", ""]
     print("\n".join(lines))
     if args.write:

@@ -69,7 +69,7 @@ def table(args, answer):
         shape = " x ".join(map(str, row["shape"]))
         yield f"| {row['operator']} | {row['what']} | {shape} | {cells(row)} |"
     yield ""
-    yield ("Models as Quark has written them, with all that ONNX Runtime computes in them; bits are those of all outputs for "
+    yield ("Models written by Quark, with everything that ONNX Runtime computes in them; bits are those of all outputs for "
            "four samples. A16W8 has none of these operators.")
     yield ""
     yield "| model | preset | ours, ms | Quark, ms | times faster | equal bits |"

@@ -1,12 +1,12 @@
-"""Step by step from nearest to solved rounding: what each step brings, on MobileNetV2 in XINT8.
+"""Step by step from nearest rounding to reconstruction: what each step brings, on MobileNetV2 in XINT8.
 
     prototype.py [--model mobilenet_v2] [--samples 96] [--judge 64] [--zoo FOLDER] [--write]
 
-The steps are those of the trial in torch that solved rounding was planned by; beside each are the options of
+The steps are those of a trial in torch that preceded the implementation; beside each are the options of
 `baryon quantize` that do it. SQNR in dB of the outputs against the float model and the share of samples with the
-same greatest output, on `eval` samples that nothing was calibrated or solved on, as the model is written.
-Activations alone, with float weights: `baryon sensitivity --decompose`, on 24 of the samples given. The trial took
-other pictures, so that single figures are up to a decibel off; its column is there for the order of the steps.
+same greatest output, on `eval` samples that took no part in calibration or reconstruction, as the model is written.
+Activations alone, with float weights: `baryon sensitivity --decompose`, on 24 of the samples given. The trial used
+other pictures, so single figures differ by up to a decibel; its column shows the order of the steps.
 """
 
 import argparse
@@ -28,12 +28,12 @@ SOLVED = ["--rounding", "descent"]
 STEPS = [
     ("nearest rounding", PLAIN, "5.4, 0.72"),
     ("equalization through Relu6, exact and bounded", EXACT, "-"),
-    ("that, and biases corrected", [*EXACT[:-1], "true"], "5.9"),
-    ("descent, layer after layer, biases with it", [*PLAIN, *SOLVED], "11.7, 0.83"),
+    ("that, and bias correction", [*EXACT[:-1], "true"], "5.9"),
+    ("descent, layer after layer, with biases", [*PLAIN, *SOLVED], "11.7, 0.83"),
     ("equalization, then descent", [*EXACT, *SOLVED], "11.9, 0.84"),
     ("equalization, then descent to any integers", [*EXACT, *SOLVED, "--rounding-free"], "10.2"),
     ("equalization, then descent without biases", [*EXACT, *SOLVED, "--rounding-biases=false"], "8.2"),
-    ("equalization, then descent on what the float model gives, without biases",
+    ("equalization, then descent on inputs of the float model, without biases",
      [*EXACT, *SOLVED, "--rounding-inputs=float", "--rounding-biases=false"], "9.2"),
     ("8 bits, a float scale for each channel of weights",
      ["--preset", "A8W8", "--weight-granularity", "channel", "--cle", "off"], "12.1"),
@@ -79,7 +79,7 @@ def main():
     args = parse()
     if not os.path.isdir(f"{args.zoo}/models"):
         sys.exit(f"no models in {args.zoo}: `make zoo` makes them (600 MB of downloads)")
-    lines = ["# Step by step to solved rounding", "",
+    lines = ["# Step by step to rounding reconstruction", "",
              f"{datetime.date.today()}, {machine()}; {args.model}, {args.samples} samples, judged on {args.judge} others.",
              "", *__doc__.split("\n\n")[2].splitlines(), "",
              "| step | options | SQNR dB | same class | the trial's |", "|---|---|---|---|---|"]

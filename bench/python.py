@@ -88,7 +88,7 @@ def write(samples, model, found):
         "# Python: what a reader costs", "",
         f"`bench/python.py` on {machine()}, "
         f"Python {platform.python_version()}: {model} calibrated on {samples} samples, median of the rounds.", "",
-        "| samples come from | seconds | beside the folder |", "|---|---|---|",
+        "| samples come from | seconds | compared with the folder |", "|---|---|---|",
     ]  # fmt: skip
     lines += [f"| {name} | {seconds:.2f} | {100 * (seconds / base - 1):+.1f} % |" for name, seconds in found.items()]
     lines += ["", f"`import baryon`: {import_seconds() * 1000:.1f} ms.", ""]

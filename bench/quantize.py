@@ -5,10 +5,10 @@
 
 Ours is `baryon quantize` from the start of the process to the written file: opening, equalization,
 calibration, weights, saving. Bare inference is `baryon run` on the same samples: the time inside the
-runtime, and that of the whole program. Both in turns, round by round; ratios are those of rounds. Of
-Quark the call that quantizes is told, and the whole process with what it imports. Presets without
-samples stand beside the inference of the first number of samples. Where a model has fewer samples than
-that, they come again from the first one on.
+runtime, and that of the whole program. Both alternate, round by round; ratios are those of rounds. For
+Quark the call that quantizes is given, and the whole process with its imports. Presets without
+samples are compared with the inference of the first number of samples. Where a model has fewer samples,
+they are repeated from the first one on.
 
 --keep FILE has every row that was measured, so that a run that was interrupted goes on where it was; --again
 measures ours anew and takes Quark's rows from it.

@@ -1,15 +1,15 @@
-"""Solved rounding: ours beside AdaRound of AMD Quark, in time, memory and accuracy.
+"""Rounding reconstruction: ours beside AdaRound of AMD Quark, in time, memory and accuracy.
 
     solve.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 96] [--rounds 1] [--no-peers]
              [--peer-threads 0] [--keep FOLDER] [--peer-answers FOLDER] [--write]
 
-The models of bench/zoo, calibrated and solved on the same `calib` samples, judged on `eval` samples that
-neither saw. Seconds and peak memory are those of the whole process, from its start to the written file; of
-several rounds the median and the greatest. Both have as many threads as they take by themselves (--peer-threads
-gives the peer another number). SQNR of the outputs against the float model in dB, as accuracy.py takes it.
-Nearest: ours with the preset that has no solving, with the equalization and the biases that belong to it.
+The models of bench/zoo, calibrated and reconstructed on the same `calib` samples, judged on held-out `eval`
+samples. Seconds and peak memory are those of the whole process, from its start to the written file; of
+several rounds the median and the greatest. Both use their default number of threads (--peer-threads
+gives the peer another number). SQNR of the outputs against the float model in dB, as in accuracy.py.
+Nearest: ours with the preset without reconstruction, with its equalization and bias correction.
 int4: A8W8 with weights of 4 bits by channel, for which the peer has no preset. MATMUL_NBITS: models with matrices,
-weights alone, which nearest rounding and the peer take no samples for.
+weights alone, for which nearest rounding and the peer use no samples.
 """
 
 import datetime
@@ -145,7 +145,7 @@ def summary(preset, results):
     return (f"{preset}: {mean(gains):+.2f} dB beside nearest rounding (mean of {len(gains)} models, "
             f"{sum(gain < -0.1 for gain in gains)} lower); "
             + (f"{mean(beside):+.2f} dB beside the peer (mean of {len(beside)}, {sum(gain < -0.1 for gain in beside)} lower)."
-               if beside else "nothing of the peer to stand beside."))  # fmt: skip
+               if beside else "nothing of the peer to compare with."))  # fmt: skip
 
 
 def main():
@@ -157,7 +157,7 @@ def main():
     quark = find_peer(args)
     peer = "Answers of amd-quark 0.13 to the same samples were recorded before" if args.peer_answers else \
         f"Peer: amd-quark {quark or 'absent'}"
-    head = ["# Solved rounding", "",
+    head = ["# Rounding reconstruction", "",
             f"{datetime.date.today()}, {machine()}; {args.samples} samples to solve on, {to_judge(args, '')} others to "
             f"judge (of the four large models 32 at most). {peer}.", "", *__doc__.split("\n\n")[2].splitlines(), "",
             "| preset | model | ours s | peer s | peer / ours | ours, of processors | peer, of processors | peer / ours | "

@@ -1,14 +1,14 @@
-"""Solved rounding: time and memory against the width of a layer, and against samples.
+"""Rounding reconstruction: time and memory against the width of a layer, and against samples.
 
     width.py [--widths K,...] [--square K,...] [--samples N,...] [--rows 2048] [--starts descent,gptq]
              [--model MODEL.onnx --data FOLDER] [--write]
 
-Width: one MatMul of K columns and 256 outputs (and K outputs, as far as asked for), weights of 4 bits in blocks of
-128 as MATMUL_NBITS has them, on 32 samples of 64 rows whose columns hang together. Round: seconds of that stage
-alone; nearest: the same preset without samples. Gram: what the matrix of the columns takes, K * K floats. Peaks
+Width: one MatMul of K columns and 256 outputs (and K outputs, as far as given), weights of 4 bits in blocks of
+128 as in MATMUL_NBITS, on 32 samples of 64 rows with correlated columns. Round: seconds of that stage
+alone; nearest: the same preset without samples. Gram: memory of the matrix of the columns, K * K floats. Peaks
 are those of the whole process.
 
-Samples: a real model with XINT8_ADAROUND, from 16 to 1,024 samples, the same ones again where there are fewer.
+Samples: a real model with XINT8_ADAROUND, from 16 to 1,024 samples, repeated where there are fewer.
 Flat: nothing that grows with samples stays in memory.
 """
 
@@ -165,7 +165,7 @@ def parse():
 def main():
     args = parse()
     words = __doc__.split("\n\n")
-    head = ["# Solved rounding against width and samples", "",
+    head = ["# Rounding reconstruction against width and samples", "",
             f"{datetime.date.today()}, {machine()}; {args.rows} rows.", "", *words[2].splitlines(), ""]
     wide = ["| start | columns | outputs | Gram MiB | s | round s | peak MiB | nearest: peak MiB | nearest dB | "
             "solved dB | |", "|---|---|---|---|---|---|---|---|---|---|---|"]

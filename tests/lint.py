@@ -18,6 +18,7 @@ FUNCTION_LINES = 120
 MEDIAN_FILE = 250
 MEDIAN_FUNCTION = 15
 SAME_STATICS = 4
+TOUR_BYTES = 8192
 
 # What each folder of src/ includes besides its own files; rows only name rows above them, and name
 # nothing that is not used.
@@ -350,7 +351,45 @@ def scripts():
             yield f"{path}: bash finds an error"
 
 
-RULES = [layers, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts]
+def anchors_of(path):
+    """What links may follow '#' by: headings as GitHub writes them, without code blocks."""
+    seen = {}
+    for _, match in found(r"(?m)^#+ +(.*)$", re.sub(r"(?ms)^```.*?^```$", "", content_of(path))):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", match[1]).lower()
+        name = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-")
+        count = seen[name] = seen.get(name, -1) + 1
+        yield f"{name}-{count}" if count else name
+
+
+def links():
+    """Links from page to page lead to files and headings that exist."""
+    for path in tracked(".md"):
+        text = re.sub(r"```.*?```|`[^`\n]*`", lambda match: re.sub(r"[^\n]", " ", match[0]), content_of(path), flags=re.S)
+        for line, match in found(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"\w+:", match[1]):
+                continue
+            name, _, anchor = match[1].partition("#")
+            target = Path(os.path.normpath(path.parent / name)) if name else path
+            if not target.exists():
+                yield f"{path}:{line}: there is no {target}"
+            elif anchor and anchor not in anchors_of(target):
+                yield f"{path}:{line}: {target} has no heading #{anchor}"
+
+
+def tour():
+    """ARCHITECTURE.md stays a short tour and has a row for each folder of src/."""
+    page = Path("ARCHITECTURE.md")
+    size = len(content_of(page).encode())
+    if size > TOUR_BYTES:
+        yield f"{page}: {size} bytes, at most {TOUR_BYTES}: details belong to docs/design"
+    rows = {name for _, row in found(r"(?m)^\| (`.*?`) \|", content_of(page)) for name in re.findall(r"`(.*?)`", row[1])}
+    for folder in sorted(LAYERS.keys() - rows):
+        yield f"{page}: the table of folders has no {folder}"
+
+
+RULES = [
+    layers, homes, tags, names, calls, sizes, places, purpose, leftovers, text, headers, form, scripts, links, tour,
+]  # fmt: skip
 
 
 def main():

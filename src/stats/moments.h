@@ -25,7 +25,7 @@
 
 #define BY_MOMENTS_TILE 512
 /* Rows that a look takes at most: so many for each column, and never less than the second.
- * ARCHITECTURE.md has what is lost by it. */
+ * docs/design/statistics.md has what is lost by it. */
 #define BY_MOMENTS_ROWS_A_COLUMN 2
 #define BY_MOMENTS_ROWS_MIN      1024
 

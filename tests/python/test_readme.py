@@ -17,8 +17,8 @@ SOURCE = ROOT / "build/zoo/models/ppocr_cls.onnx"
 
 def blocks():
     text = (ROOT / "README.md").read_text("utf-8")
-    section = text.split("## Quick start\n")[1].split("\n## ")[0]
-    return dict(re.findall(r"```(\w+)\n(.*?)```", section, re.S))
+    sections = [text.split(f"## {title}\n")[1].split("\n## ")[0] for title in ("Quick start", "From Python and C")]
+    return dict(re.findall(r"```(\w+)\n(.*?)```", "".join(sections), re.S))
 
 
 def fill(folder):

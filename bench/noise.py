@@ -1,10 +1,10 @@
-"""How much of a model's SQNR is luck of its roundings: biases moved by a fraction of the output's step.
+"""How much of a model's SQNR is noise of its roundings: biases moved by a fraction of the output's step.
 
-    luck.py MODEL DATA QUANTIZED [QUANTIZED ...] [--moves 12] [--step 0.1] [--limit 32] [--seed 1]
+    noise.py MODEL DATA QUANTIZED [QUANTIZED ...] [--moves 12] [--step 0.1] [--limit 32] [--seed 1]
 
 Every int32 bias of a quantized model is moved at random, evenly within plus and minus STEP of the step that
 the layer's output is rounded to, MOVES times. No deployment could tell these models from each other, so that
-what their SQNR (as written, on `eval` samples) spreads is luck. One line a model: as it is, then mean, standard
+what their SQNR (as written, on `eval` samples) spreads is noise. One line a model: as it is, then mean, standard
 deviation, least and greatest of the moved ones. Two models whose means are closer than that are equal.
 """
 
