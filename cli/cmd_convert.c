@@ -17,6 +17,7 @@
 struct settings {
     struct by_model_settings model;
     struct by_runtime_settings runtime;
+    struct by_verify_settings verify;
     struct by_data_settings data;
     struct by_prep_settings prep;
     const char *out, *external, *stats;
@@ -285,6 +286,17 @@ static int save(struct job *job, struct baryon_error *err)
     return 0;
 }
 
+static int verify_written(const struct job *job, struct baryon_error *err)
+{
+    const struct by_verify verify = {
+        .path = job->out,
+        .before = job->in,
+        .bytes = job->bytes_after,
+        .session = {.ort_path = job->settings->runtime.onnxruntime, .log = &job->cli->log},
+    };
+    return by_verify_take(&job->settings->verify, &verify, &job->cli->log, err);
+}
+
 /* --- Telling --- */
 
 static void show_kept(struct by_str *text, const struct by_kept *kept)
@@ -383,6 +395,8 @@ static int run_convert_job(struct job *job, struct baryon_error *err)
         status = save(job, err);
     if (status < 0)
         return by_model_judge(job->loaded.model, status, err);
+    if (verify_written(job, err) < 0)
+        return -1;
     if (cli->common.json)
         write_conversion_json(job);
     else if (!cli->common.quiet)
@@ -534,6 +548,7 @@ const struct by_command by_cmd_convert = {
                {&by_prep_group, offsetof(struct settings, prep)},
                {&pass_group, 0},
                {&write_group, 0},
+               {&by_verify_group, offsetof(struct settings, verify)},
                {&by_runtime_group, offsetof(struct settings, runtime)},
                {&by_model_group, offsetof(struct settings, model)}},
     .run = run_convert,

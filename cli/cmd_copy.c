@@ -13,6 +13,8 @@
 
 struct settings {
     struct by_model_settings model;
+    struct by_verify_settings verify;
+    struct by_runtime_settings runtime;
     const char *external;
     uint64_t external_min;
     bool inline_data, sort, force, custom_ops;
@@ -86,6 +88,18 @@ static void report_copy(struct by_cli *cli, const char *out, uint64_t bytes)
     }
 }
 
+static int verify_written(const struct by_cli *cli, const struct settings *settings, uint64_t bytes,
+                          struct baryon_error *err)
+{
+    const struct by_verify verify = {
+        .path = cli->operands[1],
+        .before = cli->operands[0],
+        .bytes = bytes,
+        .session = {.ort_path = settings->runtime.onnxruntime, .log = &cli->log},
+    };
+    return by_verify_take(&settings->verify, &verify, &cli->log, err);
+}
+
 static int run_copy(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     const struct settings *settings = data;
@@ -99,10 +113,12 @@ static int run_copy(struct by_cli *cli, const void *data, struct baryon_error *e
         by_err_file(err, loaded.name);
     if (status == 0)
         status = save(loaded.model, settings, cli->operands[1], &size, err);
+    if (status < 0)
+        status = by_model_judge(loaded.model, status, err);
+    else
+        status = verify_written(cli, settings, size.model + size.data, err);
     if (status == 0)
         report_copy(cli, cli->operands[1], size.model);
-    else
-        status = by_model_judge(loaded.model, status, err);
     by_loaded_close(&loaded);
     return status;
 }
@@ -176,6 +192,9 @@ const struct by_command by_cmd_copy = {
         "over 2 GiB automatically gets a data file. Files appear complete or not at all.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}, {&by_model_group, offsetof(struct settings, model)}},
+    .groups = {{&group, 0},
+               {&by_verify_group, offsetof(struct settings, verify)},
+               {&by_runtime_group, offsetof(struct settings, runtime)},
+               {&by_model_group, offsetof(struct settings, model)}},
     .run = run_copy,
 };

@@ -12,6 +12,7 @@
 
 struct settings {
     struct by_quantize_settings quantize;
+    struct by_verify_settings verify;
     const char *out, *report, *dump_passes, *external;
     bool force;
 };
@@ -151,6 +152,18 @@ static int write_report(const struct job *job, struct baryon_error *err)
     return status;
 }
 
+static int verify_written(const struct job *job, struct baryon_error *err)
+{
+    const struct by_quantizing *q = &job->quantizing;
+    const struct by_verify verify = {
+        .path = job->settings->out,
+        .before = by_quantization_samples(&q->quantization) ? NULL : q->loaded.model->path,
+        .bytes = job->bytes_after,
+        .session = q->options.calibrate.session,
+    };
+    return by_verify_take(&job->settings->verify, &verify, &q->cli->log, err);
+}
+
 static int report_quantize(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->quantizing.cli;
@@ -183,6 +196,8 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
         status = by_model_judge(q->loaded.model, save(job, err), err);
     if (status == 0)
         by_rounding_clean(&q->options);
+    if (status == 0)
+        status = verify_written(job, err);
     return status < 0 ? -1 : report_quantize(job, err);
 }
 
@@ -258,6 +273,8 @@ const struct by_command by_cmd_quantize = {
             "status 130) or a kill, the same command continues from the checkpoint.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}, BY_QUANTIZING_GROUPS(struct settings)},
+    .groups = {{&group, 0},
+               {&by_verify_group, offsetof(struct settings, verify)},
+               BY_QUANTIZING_GROUPS(struct settings)},
     .run = run_quantize,
 };

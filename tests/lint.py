@@ -45,7 +45,7 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir onnx engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
-    "settings": "base ir input calib config calibrate evaluate",
+    "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quantize settings settings/quark",
     "api": "base ir onnx dtype engine input stats pass calib quant metric preset config calibrate"

@@ -18,6 +18,7 @@ struct job {
     bool overwrite;            /* the model's own file */
     struct baryon_plan **plan; /* wanted, or NULL */
     bool plan_only;
+    struct by_verify_settings verify;
 };
 
 /* --- What was asked for --- */
@@ -43,6 +44,7 @@ static int take_quantize_options(struct job *job, bool file, const struct baryon
         by_recipe_bind(&work->config, &job->settings.recipe, err) < 0 ||
         by_running_bind(&work->config, &job->settings.running, &by_quantize_statistics_group,
                         &job->settings, file, err) < 0 ||
+        (file && by_config_bind(&work->config, &by_verify_group, &job->verify, err) < 0) ||
         by_api_settings(&work->config, settings, count, err) < 0 ||
         by_api_work_take(work, options.samples, options.progress, options.log, options.context,
                          err) < 0 ||
@@ -175,6 +177,22 @@ int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *model,
     return in_memory(&job, model, settings, count, options, NULL, err ? err : &own);
 }
 
+static int save_model(struct job *job, struct baryon_model *model, struct baryon_error *err)
+{
+    struct by_saved_size size;
+    const struct by_save_options options = {.data = BY_SAVE_KEEP, .size = &size};
+    if (by_model_save(model, job->out, &options, err) < 0)
+        return -1;
+    by_rounding_clean(&job->options);
+    const struct by_verify verify = {
+        .path = job->out,
+        .before = model->path,
+        .bytes = size.model + size.data,
+        .session = job->options.calibrate.session,
+    };
+    return by_verify_take(&job->verify, &verify, &job->work.log.log, err);
+}
+
 int baryon_quantize_file(const char *path, const char *out, const struct baryon_setting *settings,
                          size_t count, const struct baryon_quantize_options *options,
                          struct baryon_quantize_summary *summary, struct baryon_error *err)
@@ -195,9 +213,7 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
         status = by_model_judge_run(model, job.work.path, quantize_model(&job, model, summary, err),
                                     err);
     if (status == 0)
-        status = by_model_save(model, out, &(struct by_save_options){.data = BY_SAVE_KEEP}, err);
-    if (status == 0)
-        by_rounding_clean(&job.options);
+        status = save_model(&job, model, err);
     by_model_free(model);
     return close_job(&job, status);
 }

@@ -209,6 +209,21 @@ static const struct by_option runtime_rows[] = {
 
 const struct by_option_group by_runtime_group = BY_OPTION_GROUP("ONNX Runtime", runtime_rows);
 
+static const struct by_option verify_rows[] = {
+    {.name = "no-verify",
+     .type = BY_OPT_FLAG,
+     .offset = offsetof(struct by_verify_settings, no_verify),
+     .help = "Do not load the written model in ONNX Runtime"},
+};
+
+const struct by_option_group by_verify_group = BY_OPTION_GROUP("Verification", verify_rows);
+
+int by_verify_take(const struct by_verify_settings *settings, const struct by_verify *verify,
+                   const struct by_log *log, struct baryon_error *err)
+{
+    return settings->no_verify ? 0 : by_verify_written(verify, log, err);
+}
+
 #define ENGINE(member) offsetof(struct by_engine_settings, member)
 
 static const struct by_choice levels[] = {

@@ -8,6 +8,7 @@
 #define BY_SETTINGS_H
 
 #include "config/config.h"
+#include "engine/verify.h"
 #include "input/input.h"
 
 struct by_data_settings {
@@ -44,6 +45,10 @@ struct by_runtime_settings {
     const char *onnxruntime;
 };
 
+struct by_verify_settings {
+    bool no_verify;
+};
+
 /* What commands that run a model on samples have in common. */
 struct by_running_settings {
     struct by_model_settings model;
@@ -54,7 +59,7 @@ struct by_running_settings {
 };
 
 extern const struct by_option_group by_data_group, by_prep_group, by_engine_group, by_runtime_group,
-    by_model_group;
+    by_model_group, by_verify_group;
 
 /* Binds their groups, with `own` of a struct of its own between. file: the model comes from one. */
 int by_running_bind(struct by_config *config, struct by_running_settings *running,
@@ -77,6 +82,9 @@ int by_data_options_of_caller(struct by_config *config, const struct by_data_set
 /* The preset with what was given on top. */
 void by_prep_options(const struct by_config *config, const struct by_prep_settings *settings,
                      struct by_prep *prep);
+/* Opens the written model once, unless the settings say otherwise. */
+int by_verify_take(const struct by_verify_settings *settings, const struct by_verify *verify,
+                   const struct by_log *log, struct baryon_error *err);
 void by_engine_options(const struct by_engine_settings *settings,
                        const struct by_runtime_settings *runtime,
                        struct by_session_options *options);
