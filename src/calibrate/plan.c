@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "ir/shape.h"
+#include "stats/layers.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The list of formats, and what is known of each. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 const struct by_dtype by_dtype_fp16 = {
     .name = "fp16",

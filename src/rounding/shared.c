@@ -2,6 +2,8 @@
  * choose: they are told. */
 #include "rounding/rounding_internal.h"
 
+#include "stats/layers.h"
+
 /* Readers that are layers. */
 static size_t count_layers(const struct by_quant_plan *plan, const struct by_quant_row *row)
 {

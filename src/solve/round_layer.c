@@ -1,7 +1,8 @@
 #include "solve/round_layer.h"
 
-#include "solve/bias_correct.h"
+#include "adjust/bias_correct.h"
 #include "solve/round_behind.h"
+#include "stats/layers.h"
 
 static bool set_conv(struct by_round_layer *layer, const struct by_ints *dims)
 {

@@ -5,8 +5,8 @@
 #ifndef BY_ROUND_LAYER_H
 #define BY_ROUND_LAYER_H
 
+#include "moments/moments.h"
 #include "quant/plan.h"
-#include "stats/moments.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "solve/round_moments.h"
 
+#include "moments/columns.h"
 #include "solve/round_sums.h"
-#include "stats/moments_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "solve/round_rows.h"
 
-#include "stats/moments_internal.h"
+#include "moments/columns.h"
 
 #include <string.h>
 

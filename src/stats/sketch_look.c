@@ -1,5 +1,5 @@
 /* A look: pieces on a team, then everything into the sketch at once. */
-#include "ir/tensor.h"
+#include "array/elem.h"
 #include "stats/sketch_scratch.h"
 
 int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,

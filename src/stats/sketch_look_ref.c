@@ -1,8 +1,8 @@
 /* What a look is: the plain definition, value by value. */
 #include "stats/sketch_path.h"
 
+#include "array/elem.h"
 #include "base/half.h"
-#include "ir/tensor.h"
 
 #include <math.h>
 #include <string.h>

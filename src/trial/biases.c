@@ -1,8 +1,8 @@
 #include "trial/biases.h"
 
+#include "adjust/bias_correct.h"
 #include "quant/params.h"
 #include "quant/refine.h"
-#include "solve/bias_correct.h"
 
 bool by_biases_corrected(const struct by_recipe *recipe)
 {

@@ -1,7 +1,7 @@
 #include "trial/equalize.h"
 
-#include "solve/bias_correct.h"
-#include "solve/cle.h"
+#include "adjust/bias_correct.h"
+#include "adjust/cle.h"
 #include "trial/biases.h"
 #include "trial/trial.h"
 

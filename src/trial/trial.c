@@ -1,7 +1,7 @@
+#include "adjust/cle.h"
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
-#include "solve/cle.h"
 #include "trial/biases.h"
 #include "trial/trial_internal.h"
 

@@ -1,4 +1,4 @@
-#include "stats/fold.h"
+#include "moments/fold.h"
 
 #include "base/rng.h"
 

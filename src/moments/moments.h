@@ -18,10 +18,9 @@
 #ifndef BY_MOMENTS_H
 #define BY_MOMENTS_H
 
+#include "array/array.h"
 #include "base/team.h"
-#include "engine/session.h"
-#include "ir/graph.h"
-#include "stats/fold.h"
+#include "moments/fold.h"
 
 #define BY_MOMENTS_TILE 512
 /* Rows that a look takes at most: so many for each column, and never less than the second.
@@ -33,10 +32,12 @@ enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY
 
 enum by_auto_pad { BY_PADS_GIVEN, BY_PADS_VALID, BY_PADS_SAME_UPPER, BY_PADS_SAME_LOWER };
 
-/* A layer with constant weights, as its node says. Names and lists live in the model. */
+/* A layer with constant weights: what columns come out of its input. Names are the caller's; where
+ * a model has the layer, stats/layers.h finds it. */
 struct by_moments_layer {
     enum by_layer_kind kind;
-    const char *name;  /* of its first output: unique in the model */
+    const char *name;  /* unique; which rows are taken follows from it. In a graph: of its first
+                          output */
     const char *input; /* the value whose columns count */
     const char *weight;
     int64_t groups, columns; /* a group; of a gather: rows of the table, and groups is 1 */
@@ -51,16 +52,10 @@ struct by_moments_layer {
     bool transposed;
 };
 
-/* False when the node is no layer with constant weights, or one that has no moments. */
-bool by_layer_of_node(const struct baryon_graph *graph, const struct baryon_node *node,
-                      struct by_moments_layer *layer);
 /* Windows of a Conv along a spatial axis of so many elements: padding before the first, and how
  * many there are. */
 void by_layer_windows(const struct by_moments_layer *layer, size_t axis, int64_t in, int64_t *pad,
                       int64_t *out);
-/* All of the main graph, in its order; by_free() *layers. */
-int by_layers_find(const struct baryon_graph *graph, struct by_moments_layer **layers,
-                   size_t *count, struct baryon_error *err);
 
 struct by_moments {
     uint64_t rows; /* gathered so far, per group */

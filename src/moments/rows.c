@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "stats/moments_internal.h"
+#include "moments/moments_internal.h"
 
 #include <stdatomic.h>
 #include <string.h>

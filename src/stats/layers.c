@@ -1,5 +1,6 @@
+#include "stats/layers.h"
+
 #include "ir/infer_window.h"
-#include "stats/moments.h"
 
 #include <string.h>
 

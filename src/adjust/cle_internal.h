@@ -2,7 +2,7 @@
 #ifndef BY_CLE_INTERNAL_H
 #define BY_CLE_INTERNAL_H
 
-#include "solve/cle.h"
+#include "adjust/cle.h"
 
 #define BY_CLE_DEAD 1e-7 /* of the layer's greatest weight: a channel that is as good as none */
 #define BY_CLE_NONE SIZE_MAX

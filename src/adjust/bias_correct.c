@@ -1,12 +1,12 @@
-#include "solve/bias_correct.h"
+#include "adjust/bias_correct.h"
 
+#include "adjust/bias_reach.h"
 #include "base/mem.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "quant/rounded.h"
-#include "solve/bias_reach.h"
 
 #include <math.h>
 

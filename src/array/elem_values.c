@@ -1,6 +1,6 @@
 /* Values of elements, whatever their type, from raw little-endian bytes. */
+#include "array/elem.h"
 #include "base/half.h"
-#include "ir/tensor.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "stats/moments_internal.h"
+#include "moments/moments_internal.h"
 
 /* Index i of a row of the table; negative ones count from its end. */
 static int64_t index_at(const struct by_array *input, size_t i)

@@ -1,7 +1,7 @@
 /* A layer's weights as equalization sees them. */
+#include "adjust/cle_internal.h"
 #include "ir/tensor.h"
 #include "quant/floats.h"
-#include "solve/cle_internal.h"
 
 #include <math.h>
 #include <string.h>

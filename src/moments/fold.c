@@ -1,4 +1,4 @@
-#include "stats/fold.h"
+#include "moments/fold.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,17 +39,17 @@ static void add_ones(int64_t *high, int64_t *low, const float *values, size_t co
 #define TARGET
 #define WIDTH  4
 #define SUFFIX portable
-#include "stats/fold_path.h"
+#include "moments/fold_path.h"
 
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("avx2")))
 #define WIDTH  4
 #define SUFFIX avx2
-#include "stats/fold_path.h"
+#include "moments/fold_path.h"
 #define TARGET __attribute__((target("avx512f")))
 #define WIDTH  8
 #define SUFFIX avx512
-#include "stats/fold_path.h"
+#include "moments/fold_path.h"
 #endif
 
 struct path {

@@ -1,7 +1,7 @@
-#include "solve/bias_reach.h"
+#include "adjust/bias_reach.h"
 
 #include "base/divide.h"
-#include "stats/moments.h"
+#include "stats/layers.h"
 
 /* Of the places 0 .. out - 1 along an axis, those where this element of the kernel is inside. */
 static double share_along(const struct by_moments_layer *layer, size_t axis, int64_t in, int64_t at)

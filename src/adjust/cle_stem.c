@@ -3,9 +3,9 @@
  * nothing but BatchNormalization (as a depthwise Conv, too) reads them: it takes the factors back
  * at no cost. The way there may part, and go through Concat.
  */
+#include "adjust/cle_internal.h"
 #include "ir/shape.h"
 #include "quant/floats.h"
-#include "solve/cle_internal.h"
 
 #include <math.h>
 

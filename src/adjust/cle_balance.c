@@ -1,5 +1,5 @@
 /* Finding the scales: every link in turn makes both sides' peaks equal, until nothing moves. */
-#include "solve/cle_internal.h"
+#include "adjust/cle_internal.h"
 
 #include <math.h>
 #include <string.h>

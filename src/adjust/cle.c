@@ -1,7 +1,7 @@
-#include "solve/cle.h"
+#include "adjust/cle.h"
 
+#include "adjust/cle_internal.h"
 #include "ir/shape.h"
-#include "solve/cle_internal.h"
 
 #include <math.h>
 #include <string.h>

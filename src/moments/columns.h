@@ -1,19 +1,14 @@
 /*
- * What the files moments*.c share. A look at one sample goes:
- *
- *   moments_window.c   where the windows lie: pads, size of the output
- *   moments_rows.c     which rows are taken: sampled, without those that are not finite
- *   moments_columns.c  columns out of the input: im2col of a few rows at a time
- *   moments_few.c      products of few columns
- *   moments_add.c      spreads that and the products over the team, adds them to the folds
+ * Rows and columns out of a layer's input, for everything that multiplies them: by_columns_init()
+ * says how the input of one sample lies, by_rows_choose() which of its rows are taken, and
+ * by_columns_fill() writes the columns of a chunk of these rows, im2col of a window included. An
+ * input whose rows lie as they are (`in_rows`) needs no filling. Nothing here depends on the number
+ * of threads.
  */
-#ifndef BY_MOMENTS_INTERNAL_H
-#define BY_MOMENTS_INTERNAL_H
+#ifndef BY_COLUMNS_H
+#define BY_COLUMNS_H
 
-#include "base/blas.h"
-#include "stats/moments.h"
-
-#include <pthread.h>
+#include "moments/moments.h"
 
 #define BY_SPATIAL_MAX 6
 
@@ -106,36 +101,10 @@ void by_columns_fill(const struct by_columns *columns, const struct by_moments_r
  */
 #define BY_FEW_COLUMNS 32
 void by_few_products(const float *columns, size_t count, size_t length, float *out);
-/* The same on any processor, for tests. */
-void by_few_products_ref(const float *columns, size_t count, size_t length, float *out);
-
-#define BY_MOMENTS_LOCKS 64
-
-struct by_moments_worker {
-    float *tile;
-    struct by_fill_room room;
-};
-
-struct by_moments_scratch {
-    const struct by_blas *blas;
-    unsigned workers;
-    struct by_moments_worker *worker;
-    float *columns, *values;
-    size_t columns_room, values_room; /* numbers */
-    size_t *list;
-    size_t list_room;
-    bool *needed; /* blocks of columns */
-    size_t needed_room;
-    pthread_mutex_t locks[BY_MOMENTS_LOCKS];
-};
 
 /* Blocks of BY_MOMENTS_TILE columns, the last one shorter, in a group. */
 size_t by_layer_blocks(const struct by_moments_layer *layer);
 
-/* Adds the products of the rows taken to the moments. */
-int by_moments_add(struct by_moments *moments, const struct by_columns *columns,
-                   const struct by_moments_rows *rows, struct by_moments_scratch *scratch,
-                   const struct by_team *team, struct baryon_error *err);
 /* Room for `count` items of `size` bytes in *room; what was in there is lost. */
 int by_scratch_room(void *block, size_t *room, size_t count, size_t size, struct baryon_error *err);
 

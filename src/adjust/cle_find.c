@@ -1,6 +1,6 @@
 /* Which layers can be equalized with which. */
+#include "adjust/cle_internal.h"
 #include "ir/shape.h"
-#include "solve/cle_internal.h"
 
 #include <math.h>
 

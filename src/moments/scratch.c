@@ -1,4 +1,4 @@
-#include "stats/moments_internal.h"
+#include "moments/moments_internal.h"
 
 #include <string.h>
 

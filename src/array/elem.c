@@ -1,5 +1,7 @@
 /* Element types: the table, names, sizes. */
-#include "ir/tensor.h"
+#include "array/array.h"
+
+#include "base/mem.h"
 
 #include <stdio.h>
 #include <string.h>
