@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
+int by_round_moments_init(struct by_round_moments *moments, const struct by_round_target *target,
                           struct baryon_error *err)
 {
-    const size_t columns = layer->columns, outs = layer->groups * layer->outs;
-    *moments =
-        (struct by_round_moments){.groups = layer->groups, .outs = layer->outs, .columns = columns};
+    const size_t columns = target->columns, outs = target->groups * target->outs;
+    *moments = (struct by_round_moments){
+        .groups = target->groups, .outs = target->outs, .columns = columns};
     moments->cross = by_alloc_zero(outs * columns, sizeof(float), err);
-    moments->x = by_alloc_zero(layer->groups * columns, sizeof(double), err);
+    moments->x = by_alloc_zero(target->groups * columns, sizeof(double), err);
     moments->y = by_alloc_zero(outs, sizeof(double), err);
     moments->yy = by_alloc_zero(outs, sizeof(double), err);
     if (moments->cross && moments->x && moments->y && moments->yy)
@@ -232,14 +232,14 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
 }
 
 int by_round_moments_look(struct by_round_moments *moments, struct by_round_scratch *scratch,
-                          const struct by_round_layer *layer, const struct by_array *x,
+                          const struct by_round_target *target, const struct by_array *x,
                           const struct by_array *y, uint64_t sample, struct baryon_error *err)
 {
     struct adding adding = {.moments = moments,
                             .blas = by_round_blas(scratch),
                             .pool = by_round_pool(scratch),
-                            .blocks = by_layer_blocks(&layer->rows)};
-    return by_round_each_chunk(scratch, layer, x, y, sample, add_chunk, &adding, err);
+                            .blocks = by_layer_blocks(&target->rows)};
+    return by_round_each_chunk(scratch, target, x, y, sample, add_chunk, &adding, err);
 }
 
 /* --- Finishing --- */

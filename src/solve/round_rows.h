@@ -8,7 +8,7 @@
 
 #include "base/blas.h"
 #include "base/par.h"
-#include "solve/round_layer.h"
+#include "solve/round_target.h"
 
 struct by_round_scratch;
 
@@ -29,7 +29,7 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {
-    const struct by_round_layer *layer;
+    const struct by_round_target *target;
     size_t length;
     size_t rows;    /* of the sample, in all its chunks */
     const float *x; /* [groups * columns][length] */
@@ -40,7 +40,7 @@ typedef int by_round_chunk_fn(void *context, const struct by_round_chunk *chunk,
                               struct baryon_error *err);
 
 /* x, y: floats. Shapes that do not fit are refused. */
-int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_target *target,
                         const struct by_array *x, const struct by_array *y, uint64_t sample,
                         by_round_chunk_fn *look, void *context, struct baryon_error *err);
 
