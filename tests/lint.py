@@ -50,7 +50,7 @@ LAYERS = {
     "settings": "base ir input calib config calibrate evaluate",
     "settings/quark": "config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quantize settings settings/quark",
-    "api": "base ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
+    "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
     " convert rounding quantize settings settings/recipe",
 }
 

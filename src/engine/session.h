@@ -9,7 +9,7 @@
 #define BY_SESSION_H
 
 #include "array/array.h"
-#include "engine/ort.h"
+#include "base/log.h"
 #include "ir/tensor.h"
 
 /* All zero but for optimization is fine. */
@@ -37,6 +37,7 @@ struct by_session_options {
 };
 
 struct by_session;
+struct by_ort;
 
 /* Dimension of an input or output: -1 with a symbol ("" when it has none) or a size. */
 struct by_port {

@@ -12,8 +12,8 @@ static int read_sample(const struct by_reconstruction *all, size_t sample,
     return all->model->sample(all->model->context, sample, x, y, err);
 }
 
-static int gather(const struct by_reconstruction *all, struct by_round_moments *moments,
-                  struct baryon_error *err)
+static int gather_moments(const struct by_reconstruction *all, struct by_round_moments *moments,
+                          struct baryon_error *err)
 {
     for (size_t i = 0; i < all->model->train; i++) {
         const struct by_array *x, *y;
@@ -127,7 +127,7 @@ static int solve_choices(struct by_reconstruction *all, size_t place,
     struct by_solved_layer *row = &all->solved->layers[place];
     if (may_keep_rows(&options))
         moments->samples = all->model->train;
-    if (gather(all, moments, err) < 0)
+    if (gather_moments(all, moments, err) < 0)
         return -1;
     row->rows = moments->rows;
     row->columns = target->columns;

@@ -138,7 +138,7 @@ static int try_scales(struct ways *ways, struct baryon_error *err)
     return try_way(ways, &model, err);
 }
 
-static int run(struct ways *ways, struct baryon_error *err)
+static int try_ways(struct ways *ways, struct baryon_error *err)
 {
     struct by_quantization *q = ways->q;
     by_arena_init(&ways->before.arena, 0);
@@ -156,7 +156,7 @@ static int run(struct ways *ways, struct baryon_error *err)
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err)
 {
     struct ways ways = {.q = q};
-    const int status = run(&ways, err);
+    const int status = try_ways(&ways, err);
     by_reconstruct_keep_close(&ways.keep);
     by_arena_release(&ways.before.arena);
     by_arena_release(&ways.best.arena);

@@ -114,7 +114,7 @@ static int open_judge(struct by_knobs *knobs, size_t most, struct baryon_error *
 }
 
 /* Scales wait in memory of ours: what they are at that moment is what a run reads. */
-static int give(struct by_knobs *knobs, size_t sample, struct baryon_error *err)
+static int give_sample(struct by_knobs *knobs, size_t sample, struct baryon_error *err)
 {
     size_t ports;
     const struct by_parked *inputs = by_judge_parked(knobs->judge, sample, &ports);
@@ -153,7 +153,7 @@ static int open_stages(struct by_knobs *knobs, struct baryon_error *err)
     options.session.optimization = 1;
     knobs->given = by_alloc_zero(knobs->samples, sizeof *knobs->given, err);
     for (size_t i = 0; i < knobs->samples; i++)
-        if (!knobs->given || give(knobs, i, err) < 0)
+        if (!knobs->given || give_sample(knobs, i, err) < 0)
             return -1;
     (void)by_judge_parked(knobs->judge, 0, &ports);
     if (find_outputs(knobs, err) < 0)
@@ -195,8 +195,8 @@ struct running {
     struct by_judgement *judgement;
 };
 
-static int judge(void *context, size_t sample, const struct by_array *outputs, size_t count,
-                 struct baryon_error *err)
+static int judge_outputs(void *context, size_t sample, const struct by_array *outputs, size_t count,
+                         struct baryon_error *err)
 {
     const struct running *running = context;
     return by_judge_outputs(running->knobs->judge, sample, outputs, count, running->judgement, err);
@@ -206,7 +206,7 @@ int by_knobs_run(const struct by_knobs *knobs, size_t sample, unsigned worker,
                  struct by_judgement *judgement, struct baryon_error *err)
 {
     struct running running = {knobs, judgement};
-    return by_stages_rest_run(knobs->rest, sample, worker, judge, &running, err);
+    return by_stages_rest_run(knobs->rest, sample, worker, judge_outputs, &running, err);
 }
 
 void by_knobs_close(struct by_knobs *knobs)

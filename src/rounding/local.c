@@ -53,7 +53,7 @@ static bool is_alone(const struct by_quant_plan *plan, size_t row)
     return true;
 }
 
-static bool find(struct scaling *scaling)
+static bool find_scale(struct scaling *scaling)
 {
     const struct by_quant_plan *plan = scaling->run->q->plan;
     const struct baryon_value *read =
@@ -174,7 +174,7 @@ static int remark(const struct scaling *scaling, float old, float scale, struct 
         scaling->layer->node->name ? scaling->layer->node->name : scaling->layer->rows.name);
 }
 
-static int choose(struct scaling *scaling, struct baryon_error *err)
+static int choose_scale(struct scaling *scaling, struct baryon_error *err)
 {
     const float old = scaling->run->q->plan->rows.at[scaling->row].params.scales[0];
     float best;
@@ -198,12 +198,12 @@ int by_rounding_scale(struct by_rounding_run *run, const struct by_rounding_laye
                       struct baryon_error *err)
 {
     struct scaling scaling = {.run = run, .layer = layer};
-    if (!find(&scaling) || !set_levels(&scaling) ||
+    if (!find_scale(&scaling) || !set_levels(&scaling) ||
         by_node_in(scaling.quantize, 1)->initializer->data_type != BY_ELEM_FLOAT)
         return 0;
     if (by_stages_reach(run->rounded, &scaling.exact, 1, err) < 0)
         return -1;
-    const int status = choose(&scaling, err);
+    const int status = choose_scale(&scaling, err);
     by_round_choice_release(&scaling.choice);
     by_rounding_target_close(&scaling.target);
     by_stages_let_go(run->rounded, scaling.exact);

@@ -62,7 +62,7 @@ static bool may_pay(const struct search *search, size_t count)
            whole.decibels > sure * whole.error;
 }
 
-static int judge(struct search *search, bool *better, struct baryon_error *err)
+static int judge_move(struct search *search, bool *better, struct baryon_error *err)
 {
     const size_t samples = search->knobs.samples;
     *better = true;
@@ -97,7 +97,7 @@ static int try_scale(struct search *search, size_t place, float scale, bool *tak
         return 0;
     search->knobs.scales[place] = scale;
     search->tried++;
-    if (judge(search, taken, err) < 0)
+    if (judge_move(search, taken, err) < 0)
         return -1;
     if (*taken) {
         search->run->moved++;

@@ -67,8 +67,8 @@ struct looking {
     float *results; /* by worker, of two products */
 };
 
-static void multiply(const struct looking *looking, const float *weights, size_t outs, size_t group,
-                     float *to)
+static void multiply_block(const struct looking *looking, const float *weights, size_t outs,
+                           size_t group, float *to)
 {
     const struct by_round_chunk *chunk = looking->chunk;
     const int columns = (int)chunk->target->columns, length = (int)chunk->length;
@@ -99,7 +99,7 @@ static double differ(const struct looking *looking, size_t out, float *exact, co
     return sum;
 }
 
-static void look(const struct looking *looking, size_t item, float *results)
+static void look_at_block(const struct looking *looking, size_t item, float *results)
 {
     const struct by_round_behind *behind = looking->behind;
     const struct by_round_chunk *chunk = looking->chunk;
@@ -108,8 +108,8 @@ static void look(const struct looking *looking, size_t item, float *results)
     const size_t left = target->outs - first, outs = left < BLOCK ? left : BLOCK;
     const size_t place = group * target->outs + first, length = chunk->length;
     float *exact = results, *now = results + BLOCK * length;
-    multiply(looking, behind->exact + place * target->columns, outs, group, exact);
-    multiply(looking, behind->now + place * target->columns, outs, group, now);
+    multiply_block(looking, behind->exact + place * target->columns, outs, group, exact);
+    multiply_block(looking, behind->now + place * target->columns, outs, group, now);
     for (size_t i = 0; i < outs; i++)
         behind->y[place + i] += differ(looking, place + i, exact + i * length, now + i * length);
     looking->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)outs,
@@ -124,7 +124,7 @@ static int look_each(void *context, size_t begin, size_t end, unsigned worker,
     const struct looking *looking = context;
     (void)err;
     for (size_t i = begin; i < end; i++)
-        look(looking, i, looking->results + worker * 2 * BLOCK * looking->chunk->length);
+        look_at_block(looking, i, looking->results + worker * 2 * BLOCK * looking->chunk->length);
     return 0;
 }
 

@@ -20,7 +20,7 @@ static size_t items_of(const struct measuring *measuring)
     return measuring->chunk->target->groups * measuring->blocks;
 }
 
-static void measure(const struct measuring *measuring, size_t item, float *results)
+static void measure_block(const struct measuring *measuring, size_t item, float *results)
 {
     const struct by_round_chunk *chunk = measuring->chunk;
     const struct by_round_target *target = chunk->target;
@@ -51,7 +51,7 @@ static int measure_each(void *context, size_t begin, size_t end, unsigned worker
     const struct measuring *measuring = context;
     (void)err;
     for (size_t i = begin; i < end; i++)
-        measure(measuring, i, measuring->results + worker * BLOCK * measuring->chunk->length);
+        measure_block(measuring, i, measuring->results + worker * BLOCK * measuring->chunk->length);
     return 0;
 }
 

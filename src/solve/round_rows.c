@@ -27,7 +27,7 @@ struct by_round_scratch {
     size_t samples;
 };
 
-static int open_all(struct by_round_scratch *scratch, struct baryon_error *err)
+static int open_scratch(struct by_round_scratch *scratch, struct baryon_error *err)
 {
     if (by_blas_open(&scratch->blas, err) < 0)
         return -1;
@@ -47,7 +47,7 @@ int by_round_scratch_open(struct by_round_scratch **out, struct by_pool *pool,
         return -1;
     scratch->pool = pool;
     scratch->workers = pool ? by_pool_threads(pool) : 1;
-    if (open_all(scratch, err) < 0) {
+    if (open_scratch(scratch, err) < 0) {
         by_round_scratch_close(scratch);
         return -1;
     }
@@ -187,7 +187,7 @@ static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static int fill(struct chunk *chunk, struct baryon_error *err)
+static int fill_chunk(struct chunk *chunk, struct baryon_error *err)
 {
     const size_t outs = chunk->target->groups * chunk->target->outs;
     const size_t pieces = x_pieces(chunk) + (outs + chunk->some - 1) / chunk->some;
@@ -220,8 +220,8 @@ static size_t chunk_rows(size_t columns)
     return fitting < ROWS_LEAST ? ROWS_LEAST : fitting;
 }
 
-static int make_room(struct by_round_scratch *scratch, const struct by_round_target *target,
-                     size_t rows, struct baryon_error *err)
+static int make_chunk_room(struct by_round_scratch *scratch, const struct by_round_target *target,
+                           size_t rows, struct baryon_error *err)
 {
     const size_t blocks = target->groups * by_layer_blocks(&target->rows);
     if (by_scratch_room(&scratch->x, &scratch->x_room, target->groups * target->columns * rows,
@@ -235,8 +235,8 @@ static int make_room(struct by_round_scratch *scratch, const struct by_round_tar
     return 0;
 }
 
-static int choose(struct by_round_scratch *scratch, const struct by_columns *columns,
-                  uint64_t sample, struct by_moments_rows *rows, struct baryon_error *err)
+static int choose_rows(struct by_round_scratch *scratch, const struct by_columns *columns,
+                       uint64_t sample, struct by_moments_rows *rows, struct baryon_error *err)
 {
     struct by_pool_team team;
     const size_t most = by_rows_most(columns);
@@ -312,8 +312,8 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
     columns.values = x->data;
     columns.most = by_round_rows_most(target->columns, scratch->samples);
     const size_t most = chunk_rows(target->groups * target->columns);
-    if (choose(scratch, &columns, sample, &rows, err) < 0 ||
-        make_room(scratch, target, most, err) < 0)
+    if (choose_rows(scratch, &columns, sample, &rows, err) < 0 ||
+        make_chunk_room(scratch, target, most, err) < 0)
         return -1;
     leave_bad_out(scratch, target, &columns, y->data, &rows);
     struct chunk chunk = {.scratch = scratch,
@@ -327,7 +327,7 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
         chunk.length = rows.count - done < most ? rows.count - done : most;
         const struct by_round_chunk given = {target, chunk.length, rows.count, scratch->x,
                                              scratch->y};
-        if (fill(&chunk, err) < 0 || look(context, &given, err) < 0)
+        if (fill_chunk(&chunk, err) < 0 || look(context, &given, err) < 0)
             return -1;
     }
     return 0;

@@ -207,7 +207,7 @@ static int solve(struct solving *solving, struct baryon_error *err)
 }
 
 /* was: biases that moments stand for; NULL: they are centred. */
-static int finish(struct solving *solving, const float *was, struct baryon_error *err)
+static int finish_choice(struct solving *solving, const float *was, struct baryon_error *err)
 {
     const struct by_round_target *target = solving->target;
     if (!target->biases || has_fixed_bias(solving))
@@ -230,7 +230,7 @@ static int finish_scaled(struct solving *solving, struct baryon_error *err)
     solving->problem = &problem;
     solving->choice = solving->scaled;
     by_round_set_weights(solving->target, solving->choice);
-    return finish(solving, was, err);
+    return finish_choice(solving, was, err);
 }
 
 int by_round_solve(const struct by_round_target *target, struct by_round_moments *moments,
@@ -249,7 +249,7 @@ int by_round_solve(const struct by_round_target *target, struct by_round_moments
     if (target->grid.held && !has_fixed_bias(&solving))
         solving.biases = target->biases;
     return by_round_nearest(target, choice, err) < 0 || solve(&solving, err) < 0 ||
-                   finish(&solving, NULL, err) < 0 || finish_scaled(&solving, err) < 0
+                   finish_choice(&solving, NULL, err) < 0 || finish_scaled(&solving, err) < 0
                ? -1
                : 0;
 }
