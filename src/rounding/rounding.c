@@ -166,7 +166,7 @@ int by_rounding_solve(struct by_quantization *q, struct baryon_error *err)
     const struct by_recipe *recipe = q->options->recipe;
     if (recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
-    if (by_rounding_tell_shared(q, err) < 0)
+    if (by_rounding_report_shared(q, err) < 0)
         return -1;
     if (recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC)
         return by_rounding_best(q, err);

@@ -58,7 +58,7 @@ int by_rounding_once(struct by_quantization *q, struct by_rounding_way *way,
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err);
 
 /* A remark for each weight that several layers read, and a notice. */
-int by_rounding_tell_shared(struct by_quantization *q, struct baryon_error *err);
+int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *err);
 
 /* A move of one row's scale that rules of hardware do not answer by moving other scales, but those
  * of biases. Zero to begin with. */

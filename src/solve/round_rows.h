@@ -1,7 +1,7 @@
 /*
  * Rows of one sample, for a layer's solver: what the layer reads in the quantized model, beside
  * what it gives in the float one. A few rows at a time, taken as moments take them
- * (stats/moments.h).
+ * (moments/moments.h).
  */
 #ifndef BY_ROUND_ROWS_H
 #define BY_ROUND_ROWS_H
@@ -17,8 +17,8 @@ int by_round_scratch_open(struct by_round_scratch **scratch, struct by_pool *poo
 void by_round_scratch_close(struct by_round_scratch *scratch);
 struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
-/* Rows that are taken of each of so many samples, spread as in stats/moments.h: together they have
- * to say enough, each by itself a little. */
+/* Rows that are taken of each of so many samples, spread as in moments/moments.h: together they
+ * have to say enough, each by itself a little. */
 size_t by_round_rows_most(size_t columns, size_t samples);
 /* How many samples a layer is going to be solved on. 0, at first: as if it were one. */
 void by_round_set_samples(struct by_round_scratch *scratch, size_t samples);

@@ -34,7 +34,8 @@ struct by_round_grid {
 };
 
 struct by_round_target {
-    struct by_moments_layer rows; /* how columns come out of the input, and the name */
+    struct by_moments_layer rows; /* how columns come out of the input, and the name; groups and
+                                     columns as here */
     size_t groups, outs, columns; /* outs, columns: of a group */
     const float *weights;         /* [groups][outs][columns], of the float model */
     const float *biases;          /* [groups][outs]; NULL: it has none */
