@@ -1,8 +1,7 @@
 /* What a checkpoint is of: the models, with all that calibration and the plan's settings made of
  * them, how they are run, and the samples. */
-#include "base/hash.h"
-#include "onnx/frame.h"
 #include "rounding/rounding_internal.h"
+#include "stats/stats.h"
 
 static int add_sample(struct by_hasher *hasher, const struct by_rounding_run *run,
                       const struct by_parked *arrays, size_t count, struct baryon_error *err)

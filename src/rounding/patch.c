@@ -1,5 +1,4 @@
 /* A layer's choice in the copy: the copy's own constants, or others in their place. */
-#include "quant/floats.h"
 #include "quant/lower_internal.h"
 #include "quant/lower_node.h"
 #include "rounding/rounding_internal.h"

@@ -19,8 +19,8 @@ struct by_rounding_target {
     size_t *units;
 };
 
-/* As plan and model are now; both and the layer have to live as long. Whatever comes out,
- * by_rounding_target_close() goes with it. */
+/* As plan and model are now; both and the layer have to live as long, and the target stays where it
+ * is. Whatever comes out, by_rounding_target_close() goes with it. */
 int by_rounding_target_open(struct by_rounding_target *target, const struct by_quant_plan *plan,
                             const struct by_rounding_layer *layer, struct by_pool *pool,
                             struct baryon_error *err);
