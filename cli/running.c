@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/help.h"
+#include "engine/ort.h"
 #include "onnx/check.h"
 
 int by_running_input(struct by_cli *cli, const struct by_running_settings *settings,

@@ -4,8 +4,8 @@
 #ifndef BY_API_H
 #define BY_API_H
 
+#include "array/array.h"
 #include "config/config.h"
-#include "engine/session.h"
 #include "onnx/load.h"
 #include "stats/stats.h"
 

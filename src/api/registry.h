@@ -3,7 +3,7 @@
  *
  *   list        rows in                     a row is
  *   operators   src/ir/opinfo_*.h           what is known about an operator
- *   types       src/ir/elem.c               an element type
+ *   types       src/array/elem.c            an element type
  *   formats     src/dtype/dtypes.c          a number format
  *   readers     src/input/readers.c         a kind of sample file
  *   preps       src/input/prep_presets.c    a named preparation of pictures

@@ -1,5 +1,6 @@
 /* The public interface: running models. */
 #include "api/api.h"
+#include "engine/ort.h"
 #include "engine/session.h"
 #include "engine/trace.h"
 

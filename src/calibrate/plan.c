@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "ir/shape.h"
+#include "stats/layers.h"
 
 #include <string.h>
 

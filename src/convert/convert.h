@@ -6,9 +6,9 @@
 #ifndef BY_CONVERT_H
 #define BY_CONVERT_H
 
+#include "adjust/cle.h"
 #include "config/spans.h"
 #include "pass/retype.h"
-#include "solve/cle.h"
 
 struct by_doc_node;
 

@@ -1,11 +1,11 @@
 /* A step that equalizes channels of layers, as 'baryon quantize --cle' does without samples. */
 #include "convert/params.h"
 
+#include "adjust/cle.h"
 #include "base/str.h"
 #include "config/nodes.h"
 #include "ir/tensor.h"
 #include "quant/place.h"
-#include "solve/cle.h"
 
 #include <math.h>
 #include <string.h>

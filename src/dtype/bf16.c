@@ -1,7 +1,7 @@
 /* Describes the number format bf16. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 const struct by_dtype by_dtype_bf16 = {
     .name = "bf16",

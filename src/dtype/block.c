@@ -1,7 +1,7 @@
 /* Arrays in blocks: where the blocks lie, and all of them on all threads. */
 #include "dtype/block_work.h"
 
-#include "ir/tensor.h"
+#include "array/array.h"
 
 #define GRAIN   16384 /* values of a piece, about */
 #define COLUMNS 512

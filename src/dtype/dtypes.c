@@ -1,7 +1,7 @@
 /* Lists the number formats and looks up what is known of each. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 #include <math.h>
 #include <string.h>

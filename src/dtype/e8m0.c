@@ -4,8 +4,8 @@
  */
 #include "dtype/family.h"
 
+#include "array/elem.h"
 #include "base/rng.h"
-#include "ir/tensor.h"
 
 #include <math.h>
 

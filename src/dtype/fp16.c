@@ -1,7 +1,7 @@
 /* Describes the number format fp16. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 const struct by_dtype by_dtype_fp16 = {
     .name = "fp16",

@@ -1,7 +1,7 @@
 /* Describes the number format fp4 (e2m1). */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 const struct by_dtype by_dtype_fp4_e2m1 = {
     .name = "fp4_e2m1",

@@ -1,7 +1,7 @@
 /* Describes the number formats fp6 (e3m2 and e2m3). */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 const struct by_dtype by_dtype_fp6_e3m2 = {
     .name = "fp6_e3m2",

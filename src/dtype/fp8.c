@@ -1,7 +1,7 @@
 /* Floats of 8 bits: those of OCP (E4M3 without infinity), and those with one zero and one NaN. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 #define ROW(type, elem_, help_, ...)                                                               \
     const struct by_dtype by_dtype_##type = {.name = #type,                                        \

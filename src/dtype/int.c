@@ -1,7 +1,7 @@
 /* Integers of 2 to 32 bits. */
 #include "dtype/family.h"
 
-#include "ir/tensor.h"
+#include "array/elem.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 #ifndef BY_PARKED_H
 #define BY_PARKED_H
 
+#include "array/array.h"
 #include "base/depot.h"
-#include "engine/session.h"
 
 struct by_parked {
     struct by_array array; /* data NULL: in the file; the name is the caller's */

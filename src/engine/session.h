@@ -8,7 +8,8 @@
 #ifndef BY_SESSION_H
 #define BY_SESSION_H
 
-#include "engine/ort.h"
+#include "array/array.h"
+#include "base/log.h"
 #include "ir/tensor.h"
 
 /* All zero but for optimization is fine. */
@@ -36,6 +37,7 @@ struct by_session_options {
 };
 
 struct by_session;
+struct by_ort;
 
 /* Dimension of an input or output: -1 with a symbol ("" when it has none) or a size. */
 struct by_port {
@@ -78,25 +80,12 @@ int by_session_choose_outputs(const struct by_session *session, const char *cons
                               size_t *count, struct baryon_error *err);
 const struct by_ort *by_session_ort(const struct by_session *session);
 
-/*
- * A tensor on the host. As an input, everything is the caller's and nothing is
- * copied, except strings and data that is not aligned for its type. As an output,
- * everything belongs to the run that gave it.
- * Strings: data is an array of const char * and size is its size; a NUL inside a
- * string ends it. Types under a byte are packed, the first element in the low bits.
- */
-struct by_array {
-    const char *name;
-    int64_t elem;
-    size_t rank;
-    int64_t dims[BY_RANK_MAX];
-    const void *data; /* may be NULL when size is 0 */
-    size_t size;      /* bytes */
-};
-
 struct by_run; /* the outputs of one run */
 
 /*
+ * Inputs are the caller's and not copied, except strings and data that is not aligned for its
+ * type; outputs belong to the run that gave them.
+ *
  * Inputs by name: missing, unknown or of a wrong type or shape are refused with
  * both sides named. outputs NULL: all of them, else those, in that order. Inputs and
  * outputs that are not tensors are refused. The result is freed with by_run_free(),

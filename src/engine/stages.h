@@ -13,6 +13,7 @@
 
 #include "base/par.h"
 #include "engine/parked.h"
+#include "engine/session.h"
 #include "ir/graph.h"
 
 struct by_stages;

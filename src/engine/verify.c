@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "engine/ort.h"
 
 /* A session holds the weights in memory, some of them twice. */
 #define BYTES_MAX ((uint64_t)512 << 20)

@@ -1,6 +1,7 @@
 /* A small model of the nodes that read constants alone, run by ONNX Runtime. */
 #include "pass/fold.h"
 
+#include "engine/ort.h"
 #include "onnx/load.h"
 
 #include <string.h>

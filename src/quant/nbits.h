@@ -10,6 +10,7 @@
 #ifndef BY_NBITS_H
 #define BY_NBITS_H
 
+#include "quant/plan.h"
 #include "quant/weights.h"
 
 struct by_nbits_spec {

@@ -3,7 +3,7 @@
  * (quant/lower.h) writes the graph from it and decides nothing.
  *
  *   place     rows: which tensors, which readers, who shares whose parameters   quant/place.h
- *   solve     equalization and the like edit weights and rows                   solve/
+ *   adjust    equalization and the like edit weights and rows                  adjust/
  *   params    ranges by calibration, scales, weights' parameters               quant/params.h
  *   refine    rules of hardware move parameters                                quant/refine.h
  *   lower     the quantized graph                                              quant/lower.h
@@ -16,22 +16,12 @@
 #define BY_PLAN_H
 
 #include "ir/graph.h"
+#include "quant/affine.h"
 #include "quant/recipe.h"
 
 #define BY_NO_ROW SIZE_MAX
 
 enum by_role { BY_ROLE_ACTIVATION, BY_ROLE_WEIGHT, BY_ROLE_BIAS };
-
-/* scale[i], zero[i] for channel i along axis; groups: [channel][group] with groups of the
- * plan row's spec along group_axis. */
-struct by_params {
-    size_t count; /* 0: not known yet */
-    float *scales;
-    int64_t *zeros;
-    int axis; /* -1: one for the whole tensor */
-    int group_axis;
-    size_t groups; /* a channel; 1 but for BY_PER_GROUP */
-};
 
 /* A place that reads the dequantized value. */
 struct by_quant_reader {

@@ -11,7 +11,8 @@
 #define BY_WEIGHTS_H
 
 #include "base/par.h"
-#include "quant/plan.h"
+#include "quant/affine.h"
+#include "quant/recipe.h"
 
 struct by_weight_view {
     const float *values;

@@ -13,10 +13,10 @@ struct state {
 
 struct ways {
     struct by_quantization *q;
-    struct by_round_layer *layers; /* whose biases may change */
+    struct by_rounding_layer *layers; /* whose biases may change */
     size_t count;
     struct state before, best;
-    struct by_rounding_keep keep;
+    struct by_reconstruct_keep keep;
 };
 
 static void *copy(struct by_arena *arena, const void *from, size_t count, size_t size,
@@ -44,7 +44,7 @@ static int save_biases(struct ways *ways, struct state *state, struct baryon_err
 {
     state->biases = by_arena_alloc(&state->arena, ways->count + 1, sizeof *state->biases, err);
     for (size_t i = 0; state->biases && i < ways->count; i++) {
-        const struct by_round_layer *layer = &ways->layers[i];
+        const struct by_rounding_layer *layer = &ways->layers[i];
         state->biases[i] = NULL;
         if (!layer->bias)
             continue;
@@ -138,12 +138,12 @@ static int try_scales(struct ways *ways, struct baryon_error *err)
     return try_way(ways, &model, err);
 }
 
-static int run(struct ways *ways, struct baryon_error *err)
+static int try_ways(struct ways *ways, struct baryon_error *err)
 {
     struct by_quantization *q = ways->q;
     by_arena_init(&ways->before.arena, 0);
     by_arena_init(&ways->best.arena, 0);
-    if (by_round_layers(q->plan, &ways->layers, &ways->count, err) < 0 ||
+    if (by_rounding_layers(q->plan, &ways->layers, &ways->count, err) < 0 ||
         save(ways, &ways->before, err) < 0 ||
         by_rounding_once(q, &(struct by_rounding_way){0}, &ways->keep, err) < 0 ||
         save(ways, &ways->best, err) < 0)
@@ -156,8 +156,8 @@ static int run(struct ways *ways, struct baryon_error *err)
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err)
 {
     struct ways ways = {.q = q};
-    const int status = run(&ways, err);
-    by_rounding_keep_close(&ways.keep);
+    const int status = try_ways(&ways, err);
+    by_reconstruct_keep_close(&ways.keep);
     by_arena_release(&ways.before.arena);
     by_arena_release(&ways.best.arena);
     by_free(ways.layers);

@@ -58,59 +58,58 @@ static int to_values(const struct by_array *from, const struct by_rounding_sourc
     return 0;
 }
 
-float *by_rounding_values(struct by_solving *solving, const struct by_array *like,
+float *by_rounding_values(struct by_rounding_run *run, const struct by_array *like,
                           struct by_array *array, struct baryon_error *err)
 {
     size_t count;
     if (by_dims_count(like->dims, like->rank, &count, err) < 0)
         return NULL;
-    if (count > solving->values_room) {
-        by_free(solving->values);
-        solving->values = by_alloc(count, sizeof(float), err);
-        solving->values_room = solving->values ? count : 0;
+    if (count > run->values_room) {
+        by_free(run->values);
+        run->values = by_alloc(count, sizeof(float), err);
+        run->values_room = run->values ? count : 0;
     }
     *array = *like;
     array->elem = BY_ELEM_FLOAT;
-    array->data = solving->values;
+    array->data = run->values;
     array->size = count * sizeof(float);
-    return solving->values;
+    return run->values;
 }
 
-static int dequantize(struct by_solving *solving, const struct by_rounding_source *source,
+static int dequantize(struct by_rounding_run *run, const struct by_rounding_source *source,
                       const struct by_array *from, struct baryon_error *err)
 {
-    float *values = by_rounding_values(solving, from, &solving->read, err);
+    float *values = by_rounding_values(run, from, &run->read, err);
     if (!values)
         return -1;
-    return to_values(from, source, solving->read.size / sizeof *values, values, err);
+    return to_values(from, source, run->read.size / sizeof *values, values, err);
 }
 
-static int read_copy(struct by_solving *solving, const struct by_rounding_source *source,
+static int read_copy(struct by_rounding_run *run, const struct by_rounding_source *source,
                      size_t sample, struct baryon_error *err)
 {
     struct by_array waits;
-    if (by_stages_look(solving->rounded, source->value, sample, &solving->read_room, &waits, err) <
-        0)
+    if (by_stages_look(run->rounded, source->value, sample, &run->read_room, &waits, err) < 0)
         return -1;
     if (source->dequantize)
-        return dequantize(solving, source, &waits, err);
-    solving->read = waits;
+        return dequantize(run, source, &waits, err);
+    run->read = waits;
     return 0;
 }
 
-int by_rounding_sample(struct by_solving *solving, const struct by_round_layer *layer,
+int by_rounding_sample(struct by_rounding_run *run, const struct by_rounding_layer *layer,
                        const struct by_rounding_source *source, size_t sample,
                        const struct by_array **x, const struct by_array **y,
                        struct baryon_error *err)
 {
-    const bool learns_there = source->reference && sample < solving->train;
-    *x = &solving->read;
-    *y = &solving->wanted;
-    const int status = learns_there ? by_stages_look(solving->exact, source->reference, sample,
-                                                     &solving->read_room, &solving->read, err)
-                                    : read_copy(solving, source, sample, err);
+    const bool learns_there = source->reference && sample < run->train;
+    *x = &run->read;
+    *y = &run->wanted;
+    const int status = learns_there ? by_stages_look(run->exact, source->reference, sample,
+                                                     &run->read_room, &run->read, err)
+                                    : read_copy(run, source, sample, err);
     if (status < 0)
         return -1;
-    return by_stages_look(solving->exact, by_rounding_wanted(solving, layer), sample,
-                          &solving->wanted_room, &solving->wanted, err);
+    return by_stages_look(run->exact, by_rounding_wanted(run, layer), sample, &run->wanted_room,
+                          &run->wanted, err);
 }

@@ -26,7 +26,7 @@ static bool is_known(const struct by_knobs *knobs, const struct baryon_value *sc
 /* rows: by row of the copy. */
 static void add_knob(struct by_knobs *knobs, const struct baryon_node *node, const size_t *rows)
 {
-    const struct by_quant_plan *plan = knobs->solving->q->plan, *copy = knobs->copy.plan;
+    const struct by_quant_plan *plan = knobs->run->q->plan, *copy = knobs->copy.plan;
     struct baryon_value *scale = by_node_in(node, 1);
     const size_t found = by_quant_find(copy, by_node_in(node, 0));
     if (found == BY_NO_ROW || !scale || !scale->initializer ||
@@ -60,7 +60,7 @@ static int make_input(struct by_knobs *knobs, size_t place, struct baryon_error 
     if (!value || by_value_replace_uses(knob->from, value, NULL, err) < 0)
         return -1;
     knob->from = value;
-    knobs->scales[place] = knobs->solving->q->plan->rows.at[knob->row].params.scales[0];
+    knobs->scales[place] = knobs->run->q->plan->rows.at[knob->row].params.scales[0];
     return 0;
 }
 
@@ -73,22 +73,21 @@ static int make_inputs(struct by_knobs *knobs, struct baryon_error *err)
     return knobs->scales ? by_model_settle(knobs->copy.model, err) : -1;
 }
 
-int by_knobs_open(struct by_knobs *knobs, struct by_solving *solving, struct baryon_error *err)
+int by_knobs_open(struct by_knobs *knobs, struct by_rounding_run *run, struct baryon_error *err)
 {
-    struct by_quantization *q = solving->q;
+    struct by_quantization *q = run->q;
     struct by_trial_copy *copy = &knobs->copy;
-    knobs->solving = solving;
+    knobs->run = run;
     size_t *rows = by_alloc(q->plan->rows.count + 1, sizeof *rows, err);
-    const int status =
-        !rows || by_frame_copy(&solving->frame, &copy->model, err) < 0 ||
-                by_model_settle(copy->model, err) < 0 ||
-                by_model_infer(copy->model, NULL, err) < 0 ||
-                by_quant_plan_copy(&copy->plan, q->plan, copy->model, &solving->recipe,
-                                   BY_ROLES_ACTIVATIONS, rows, err) < 0 ||
-                by_lower(copy->plan, q->pool, err) < 0 || find_knobs(knobs, rows, err) < 0 ||
-                make_inputs(knobs, err) < 0
-            ? -1
-            : 0;
+    const int status = !rows || by_frame_copy(&run->frame, &copy->model, err) < 0 ||
+                               by_model_settle(copy->model, err) < 0 ||
+                               by_model_infer(copy->model, NULL, err) < 0 ||
+                               by_quant_plan_copy(&copy->plan, q->plan, copy->model, &run->recipe,
+                                                  BY_ROLES_ACTIVATIONS, rows, err) < 0 ||
+                               by_lower(copy->plan, q->pool, err) < 0 ||
+                               find_knobs(knobs, rows, err) < 0 || make_inputs(knobs, err) < 0
+                           ? -1
+                           : 0;
     by_free(rows);
     return status;
 }
@@ -98,24 +97,24 @@ int by_knobs_open(struct by_knobs *knobs, struct by_solving *solving, struct bar
 /* Samples that are solved on judge here. */
 static int open_judge(struct by_knobs *knobs, size_t most, struct baryon_error *err)
 {
-    const struct by_solving *solving = knobs->solving;
+    const struct by_rounding_run *run = knobs->run;
     const struct by_judge_options options = {
         .samples = &knobs->source,
-        .session = solving->q->options->calibrate.session,
-        .depot = solving->depot,
+        .session = run->q->options->calibrate.session,
+        .depot = run->depot,
         .aside = most,
         .most = most,
     };
-    by_judge_read(solving->judge, &knobs->reader, &knobs->source);
-    if (by_judge_open(&knobs->judge, solving->reference, &options, err) < 0 ||
-        by_judge_references(knobs->judge, solving->q->pool, err) < 0)
+    by_judge_read(run->judge, &knobs->reader, &knobs->source);
+    if (by_judge_open(&knobs->judge, run->reference, &options, err) < 0 ||
+        by_judge_references(knobs->judge, run->q->pool, err) < 0)
         return -1;
     knobs->samples = by_judge_count(knobs->judge);
     return 0;
 }
 
 /* Scales wait in memory of ours: what they are at that moment is what a run reads. */
-static int give(struct by_knobs *knobs, size_t sample, struct baryon_error *err)
+static int give_sample(struct by_knobs *knobs, size_t sample, struct baryon_error *err)
 {
     size_t ports;
     const struct by_parked *inputs = by_judge_parked(knobs->judge, sample, &ports);
@@ -144,17 +143,17 @@ static int find_outputs(struct by_knobs *knobs, struct baryon_error *err)
 
 static int open_stages(struct by_knobs *knobs, struct baryon_error *err)
 {
-    const struct by_solving *solving = knobs->solving;
-    struct by_stages_options options = {.session = solving->q->options->calibrate.session,
-                                        .pool = solving->q->pool,
-                                        .depot = solving->depot,
+    const struct by_rounding_run *run = knobs->run;
+    struct by_stages_options options = {.session = run->q->options->calibrate.session,
+                                        .pool = run->q->pool,
+                                        .depot = run->depot,
                                         .outputs_wait = true};
     size_t ports;
     options.session.as_written = true;
     options.session.optimization = 1;
     knobs->given = by_alloc_zero(knobs->samples, sizeof *knobs->given, err);
     for (size_t i = 0; i < knobs->samples; i++)
-        if (!knobs->given || give(knobs, i, err) < 0)
+        if (!knobs->given || give_sample(knobs, i, err) < 0)
             return -1;
     (void)by_judge_parked(knobs->judge, 0, &ports);
     if (find_outputs(knobs, err) < 0)
@@ -196,8 +195,8 @@ struct running {
     struct by_judgement *judgement;
 };
 
-static int judge(void *context, size_t sample, const struct by_array *outputs, size_t count,
-                 struct baryon_error *err)
+static int judge_outputs(void *context, size_t sample, const struct by_array *outputs, size_t count,
+                         struct baryon_error *err)
 {
     const struct running *running = context;
     return by_judge_outputs(running->knobs->judge, sample, outputs, count, running->judgement, err);
@@ -207,7 +206,7 @@ int by_knobs_run(const struct by_knobs *knobs, size_t sample, unsigned worker,
                  struct by_judgement *judgement, struct baryon_error *err)
 {
     struct running running = {knobs, judgement};
-    return by_stages_rest_run(knobs->rest, sample, worker, judge, &running, err);
+    return by_stages_rest_run(knobs->rest, sample, worker, judge_outputs, &running, err);
 }
 
 void by_knobs_close(struct by_knobs *knobs)

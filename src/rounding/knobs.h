@@ -16,7 +16,7 @@ struct by_knob {
 
 /* Zero to begin with. */
 struct by_knobs {
-    struct by_solving *solving;
+    struct by_rounding_run *run;
     struct by_knob *all;
     float *scales; /* by knob: what a run has */
     size_t count, samples;
@@ -32,7 +32,7 @@ struct by_knobs {
 };
 
 /* Which there are, with the plan's scales. */
-int by_knobs_open(struct by_knobs *knobs, struct by_solving *solving, struct baryon_error *err);
+int by_knobs_open(struct by_knobs *knobs, struct by_rounding_run *run, struct baryon_error *err);
 /* Before any is run: `most` of the samples that are solved on, or as many as there are. */
 int by_knobs_read(struct by_knobs *knobs, size_t most, struct baryon_error *err);
 /* Those before this one have their last scales. In turn, for all of them. */

@@ -8,12 +8,13 @@
 #define WORTH   0.98 /* of the error, or less, or the scale stays */
 
 struct scaling {
-    struct by_solving *solving;
-    const struct by_round_layer *layer;
+    struct by_rounding_run *run;
+    const struct by_rounding_layer *layer;
     struct baryon_node *quantize;
     struct baryon_value *exact;    /* what it reads */
     struct baryon_value *integers; /* what it gives */
     size_t row;                    /* of the plan */
+    struct by_rounding_target target;
     struct by_round_choice choice; /* float weights and biases */
     float low, high, zero;         /* of the integers */
 };
@@ -52,18 +53,18 @@ static bool is_alone(const struct by_quant_plan *plan, size_t row)
     return true;
 }
 
-static bool find(struct scaling *scaling)
+static bool find_scale(struct scaling *scaling)
 {
-    const struct by_quant_plan *plan = scaling->solving->q->plan;
+    const struct by_quant_plan *plan = scaling->run->q->plan;
     const struct baryon_value *read =
-        by_node_in(by_rounding_node_in_copy(scaling->solving, scaling->layer), 0);
+        by_node_in(by_rounding_node_in_copy(scaling->run, scaling->layer), 0);
     const struct baryon_node *pair = read->producer;
     if (!pair || !by_node_dequantizes(pair))
         return false;
     scaling->integers = by_node_in(pair, 0);
     scaling->quantize = scaling->integers->producer;
     if (!scaling->quantize || !by_node_quantizes(scaling->quantize) ||
-        by_stages_has(scaling->solving->rounded, scaling->integers))
+        by_stages_has(scaling->run->rounded, scaling->integers))
         return false;
     scaling->exact = by_node_in(scaling->quantize, 0);
     scaling->row = by_quant_find(plan, by_node_in(scaling->layer->node, 0));
@@ -73,7 +74,7 @@ static bool find(struct scaling *scaling)
 
 static bool set_levels(struct scaling *scaling)
 {
-    const struct by_quant_row *row = &scaling->solving->q->plan->rows.at[scaling->row];
+    const struct by_quant_row *row = &scaling->run->q->plan->rows.at[scaling->row];
     const struct by_elem_info *info = by_elem_info(row->spec.elem);
     const bool is_signed = by_elem_is_signed(row->spec.elem);
     if (!info || info->bits > 16)
@@ -90,9 +91,9 @@ static bool set_levels(struct scaling *scaling)
 static int fake_quantize(struct scaling *scaling, const struct by_array *from, float scale,
                          struct by_array *to, struct baryon_error *err)
 {
-    struct by_solving *solving = scaling->solving;
+    struct by_rounding_run *run = scaling->run;
     const float *values = from->data;
-    float *out = by_rounding_values(solving, from, to, err);
+    float *out = by_rounding_values(run, from, to, err);
     if (!out)
         return -1;
     for (size_t i = 0; i < to->size / sizeof *out; i++) {
@@ -106,17 +107,17 @@ static int fake_quantize(struct scaling *scaling, const struct by_array *from, f
 
 static int cost(struct scaling *scaling, float scale, double *noise, struct baryon_error *err)
 {
-    struct by_solving *solving = scaling->solving;
+    struct by_rounding_run *run = scaling->run;
     const struct by_rounding_source source = {.value = scaling->exact};
     struct by_round_errors errors = {.choices = &scaling->choice, .count = 1, .noise = noise};
     *noise = 0;
-    for (size_t i = 0; i < solving->train && i < SAMPLES; i++) {
+    for (size_t i = 0; i < run->train && i < SAMPLES; i++) {
         struct by_array rounded;
         const struct by_array *x, *y;
-        if (by_rounding_sample(solving, scaling->layer, &source, i, &x, &y, err) < 0 ||
+        if (by_rounding_sample(run, scaling->layer, &source, i, &x, &y, err) < 0 ||
             fake_quantize(scaling, x, scale, &rounded, err) < 0 ||
-            by_round_errors_look(&errors, solving->scratch, scaling->layer, &rounded, y, i, err) <
-                0)
+            by_round_errors_look(&errors, run->scratch, &scaling->target.target, &rounded, y, i,
+                                 err) < 0)
             return -1;
     }
     return 0;
@@ -125,7 +126,7 @@ static int cost(struct scaling *scaling, float scale, double *noise, struct bary
 static int search(struct scaling *scaling, float *best, struct baryon_error *err)
 {
     static const float twos[] = {0.5f, 2}, others[] = {0.7f, 0.8f, 0.9f, 1.1f, 1.25f};
-    const struct by_quant_row *row = &scaling->solving->q->plan->rows.at[scaling->row];
+    const struct by_quant_row *row = &scaling->run->q->plan->rows.at[scaling->row];
     const bool pow2 = row->spec.scale == BY_SCALE_POW2;
     const float *factors = pow2 ? twos : others, scale = row->params.scales[0];
     const size_t count = pow2 ? sizeof twos / sizeof *twos : sizeof others / sizeof *others;
@@ -149,7 +150,7 @@ static int search(struct scaling *scaling, float *best, struct baryon_error *err
 
 static int patch(const struct scaling *scaling, float scale, struct baryon_error *err)
 {
-    struct baryon_model *model = scaling->solving->copy.model;
+    struct baryon_model *model = scaling->run->copy.model;
     const struct baryon_tensor *like = by_node_in(scaling->quantize, 1)->initializer;
     const char *name = by_model_fresh_name(model, "scale", err);
     struct baryon_tensor *tensor = name ? by_tensor_new(model, name, BY_ELEM_FLOAT, like->dims.at,
@@ -168,39 +169,43 @@ static int patch(const struct scaling *scaling, float scale, struct baryon_error
 static int remark(const struct scaling *scaling, float old, float scale, struct baryon_error *err)
 {
     return by_quant_remark(
-        scaling->solving->q->plan, scaling->row, "rounding", err,
+        scaling->run->q->plan, scaling->row, "rounding", err,
         "its scale is %g instead of %g, by what '%s' gives on samples", (double)scale, (double)old,
         scaling->layer->node->name ? scaling->layer->node->name : scaling->layer->rows.name);
 }
 
-static int choose(struct scaling *scaling, struct baryon_error *err)
+static int choose_scale(struct scaling *scaling, struct baryon_error *err)
 {
-    const float old = scaling->solving->q->plan->rows.at[scaling->row].params.scales[0];
+    const float old = scaling->run->q->plan->rows.at[scaling->row].params.scales[0];
     float best;
-    if (by_round_exact(scaling->solving->q->plan, scaling->layer, &scaling->choice, err) < 0 ||
+    if (by_rounding_target_open(&scaling->target, scaling->run->q->plan, scaling->layer,
+                                scaling->run->q->pool, err) < 0 ||
+        by_round_exact(&scaling->target.target, &scaling->choice, err) < 0 ||
         search(scaling, &best, err) < 0)
         return -1;
     if (best == old)
         return 0;
-    struct by_solving *solving = scaling->solving;
-    if (by_rounding_move(&solving->move, solving->q->plan, scaling->row, &best, err) < 0)
+    struct by_rounding_run *run = scaling->run;
+    if (by_rounding_move(&run->move, run->q->plan, scaling->row, &best, err) < 0)
         return -1;
-    if (!solving->move.moved)
+    if (!run->move.moved)
         return 0;
-    solving->moved++;
+    run->moved++;
     return patch(scaling, best, err) < 0 || remark(scaling, old, best, err) < 0 ? -1 : 0;
 }
 
-int by_rounding_scale(struct by_solving *solving, size_t place, struct baryon_error *err)
+int by_rounding_scale(struct by_rounding_run *run, const struct by_rounding_layer *layer,
+                      struct baryon_error *err)
 {
-    struct scaling scaling = {.solving = solving, .layer = &solving->layers[place]};
-    if (!find(&scaling) || !set_levels(&scaling) ||
+    struct scaling scaling = {.run = run, .layer = layer};
+    if (!find_scale(&scaling) || !set_levels(&scaling) ||
         by_node_in(scaling.quantize, 1)->initializer->data_type != BY_ELEM_FLOAT)
         return 0;
-    if (by_stages_reach(solving->rounded, &scaling.exact, 1, err) < 0)
+    if (by_stages_reach(run->rounded, &scaling.exact, 1, err) < 0)
         return -1;
-    const int status = choose(&scaling, err);
+    const int status = choose_scale(&scaling, err);
     by_round_choice_release(&scaling.choice);
-    by_stages_let_go(solving->rounded, scaling.exact);
+    by_rounding_target_close(&scaling.target);
+    by_stages_let_go(run->rounded, scaling.exact);
     return status;
 }

@@ -82,49 +82,19 @@ int by_rounding_move(struct by_rounding_move *move, struct by_quant_plan *plan, 
     return move->moved ? 0 : by_rounding_move_back(move, plan, err);
 }
 
-bool by_rounding_may_scale(const struct by_solving *solving, const struct by_round_layer *layer)
-{
-    const struct by_quant_plan *plan = solving->q->plan;
-    if (!by_rounding_may_move(&plan->rows.at[layer->weight]) ||
-        by_quant_owner(plan, layer->weight) != layer->weight)
-        return false;
-    for (size_t i = 0; i < plan->rows.count; i++)
-        if (plan->rows.at[i].shares == layer->weight)
-            return false;
-    return true;
-}
-
-int by_rounding_move_weight(struct by_solving *solving, const struct by_round_layer *layer,
+int by_rounding_move_weight(struct by_rounding_run *run, const struct by_rounding_layer *layer,
                             const struct by_round_choice *choice, bool *moved,
                             struct baryon_error *err)
 {
-    struct by_quant_plan *plan = solving->q->plan;
+    struct by_quant_plan *plan = run->q->plan;
     float *scales = by_alloc(plan->rows.at[layer->weight].params.count, sizeof *scales, err);
     if (!scales)
         return -1;
-    by_round_scales(plan, layer, choice, scales);
-    const int status = by_rounding_move(&solving->move, plan, layer->weight, scales, err);
-    *moved = solving->move.moved;
+    by_rounding_scales(plan, layer, choice, scales);
+    const int status = by_rounding_move(&run->move, plan, layer->weight, scales, err);
+    *moved = run->move.moved;
     by_free(scales);
     if (status < 0 || !*moved || !choice->biases)
         return status;
-    return by_round_quantize_biases(plan, layer, solving->q->pool, choice->biases, err);
-}
-
-int by_rounding_patch_scaled(struct by_solving *solving, const struct by_round_layer *layer,
-                             const struct by_round_choice *choice, struct baryon_error *err)
-{
-    const struct baryon_tensor *like = solving->q->plan->rows.at[layer->weight].value->initializer;
-    const float *from = choice->weights;
-    float *values = by_alloc(layer->groups * layer->outs * layer->columns, sizeof *values, err);
-    if (!values)
-        return -1;
-    for (size_t g = 0; g < layer->groups; g++)
-        for (size_t o = 0; o < layer->outs; o++)
-            for (size_t c = 0; c < layer->columns; c++)
-                values[by_round_element(layer, g, o, c)] = *from++;
-    const int status = by_rounding_patch(solving, by_rounding_node_in_copy(solving, layer), 1, like,
-                                         BY_ELEM_FLOAT, values, err);
-    by_free(values);
-    return status;
+    return by_rounding_biases(plan, layer, run->q->pool, choice->biases, err);
 }

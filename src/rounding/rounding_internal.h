@@ -1,13 +1,18 @@
 /*
- * What the files of this folder share.
+ * What the files of this folder share: rounding of an ONNX model's layers by the driver
+ * (reconstruct/reconstruct.h), on two models that ONNX Runtime runs piece by piece.
  *
- *   rounding.c    the samples, the copy, all layers, what the samples kept aside say
- *   layer.c       one layer
+ *   rounding.c    one run over all layers: which, with what options, what the plan says of them
+ *   open.c        the samples, the reference, the copy
+ *   model.c       what the driver asks of a model
+ *   layers.c      which nodes are layers
+ *   target.c      a layer as arrays, out of the plan
+ *   take.c        the solver's choice, into the plan
+ *   patch.c       and into the copy
  *   floats.c      the copy where activations stay float
- *   input.c       what it reads in the quantized model
- *   keep.c        layers that an interrupted run has solved already
- *   cost.c        how much work a layer is
- *   best.c        all of it in several ways, for scales
+ *   input.c       what a layer reads in the quantized model
+ *   key.c         what a checkpoint is of
+ *   best.c        several runs, for scales
  *   local.c       the scale of what a layer reads, by what the layer gives
  *   search.c      scales of activations, by what the model gives
  *   knobs.c       a copy to try them in
@@ -18,8 +23,9 @@
 #define BY_ROUNDING_INTERNAL_H
 
 #include "engine/stages.h"
+#include "reconstruct/reconstruct.h"
 #include "rounding/rounding.h"
-#include "solve/round.h"
+#include "rounding/target.h"
 #include "trial/copy.h"
 #include "trial/judge.h"
 
@@ -32,26 +38,12 @@ struct by_rounding_source {
                                        same as it is judged on */
 };
 
-/* What an interrupted run found out about the layer in hand. */
-struct by_rounding_known {
-    bool is_there;
-    struct by_round_choice choice; /* no integers: the layer was left as it was */
-};
-
 /* Scales that are solved as well; of weights with either. */
 enum by_rounding_scales {
     BY_ROUNDING_NO_SCALES,
     BY_ROUNDING_SCALES_OF_LAYERS, /* what a layer reads, by what it gives, and its weights */
     BY_ROUNDING_SCALES_OF_MODEL,  /* of activations, by what the model gives */
 };
-
-/* What is kept of layers that are solved, of one way after the other. Zero to begin with. */
-struct by_rounding_keep {
-    struct by_journal *journal; /* NULL: nothing is kept */
-    bool is_open;
-    bool reads; /* records of an earlier run */
-};
-void by_rounding_keep_close(struct by_rounding_keep *keep);
 
 struct by_rounding_way {
     enum by_rounding_scales scales;
@@ -61,19 +53,12 @@ struct by_rounding_way {
 
 /* All layers, in one way. */
 int by_rounding_once(struct by_quantization *q, struct by_rounding_way *way,
-                     struct by_rounding_keep *keep, struct baryon_error *err);
+                     struct by_reconstruct_keep *keep, struct baryon_error *err);
 /* In several ways, and the best of them by samples kept aside. */
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err);
 
-/* Nobody gave its scales, and they may have any value, or any power of two. */
-static inline bool by_rounding_may_move(const struct by_quant_row *row)
-{
-    return !row->has_params &&
-           (row->spec.scale == BY_SCALE_FLOAT32 || row->spec.scale == BY_SCALE_POW2);
-}
-
 /* A remark for each weight that several layers read, and a notice. */
-int by_rounding_tell_shared(struct by_quantization *q, struct baryon_error *err);
+int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *err);
 
 /* A move of one row's scale that rules of hardware do not answer by moving other scales, but those
  * of biases. Zero to begin with. */
@@ -91,7 +76,8 @@ int by_rounding_move_back(const struct by_rounding_move *move, struct by_quant_p
                           struct baryon_error *err);
 void by_rounding_move_close(struct by_rounding_move *move);
 
-struct by_solving {
+/* One run over all layers. */
+struct by_rounding_run {
     struct by_quantization *q;
     struct baryon_model *reference; /* what is to be computed: q->model, or `loaded` */
     struct baryon_model *loaded;    /* that before passes that simulate hardware; NULL: the same */
@@ -104,86 +90,89 @@ struct by_solving {
     struct by_trial_copy copy;         /* lowered, with layers solved so far */
     struct by_stages *exact, *rounded; /* the model, and the copy */
     struct by_round_scratch *scratch;
-    struct by_round_layer *layers;
-    float **old_biases; /* by layer; NULL: it was not touched */
-    size_t layer_count, done;
-    double share;                 /* of all work that is done */
+    struct by_rounding_layer *layers;
+    struct by_reconstruct_layer *described; /* the same, for the driver */
+    float **old_biases;                     /* by layer; NULL: it was not touched */
+    size_t layer_count;
+    struct by_judgement *before;  /* by sample, with the nearest integers; NULL: not judged yet */
     struct by_array read, wanted; /* one sample of what a layer reads and is to give, as floats */
     struct by_unpark_room read_room, wanted_room;
     float *values;
     size_t values_room;
-    struct by_rounding_keep *keep;
-    struct by_rounding_known known;
-    const struct by_round_choice *taken; /* of the layer in hand; NULL: it is left as it was */
-    uint64_t left_out;                   /* rows, of layers that are known */
-    size_t taken_up;                     /* layers that are known */
     double begun;
     enum by_rounding_scales scales;
     size_t moved; /* scales of activations */
     struct by_rounding_move move;
+
+    /* The layer in hand. */
+    size_t place;
+    struct by_rounding_target target;
+    struct by_rounding_source source;
+    struct baryon_value *reached[2]; /* in the reference: what it gives, what it reads or NULL */
 };
 
+/* --- open.c: everything that is done before the first layer --- */
+
+int by_rounding_open_reference(struct by_rounding_run *run, struct baryon_error *err);
+int by_rounding_open(struct by_rounding_run *run, struct baryon_error *err);
+void by_rounding_close(struct by_rounding_run *run);
+
+/* --- model.c --- */
+
+/* What the driver gets; lives as long as the run. */
+struct by_reconstruct_model by_rounding_model(struct by_rounding_run *run);
+/* Reports how far the driver is; fails where that was the time to stop. context: the run. */
+int by_rounding_go_on(void *context, const struct by_reconstruct_progress *now,
+                      struct baryon_error *err);
 /* What a layer gives in the reference; NULL: it has no such value. */
-struct baryon_value *by_rounding_wanted(const struct by_solving *solving,
-                                        const struct by_round_layer *layer);
+struct baryon_value *by_rounding_wanted(const struct by_rounding_run *run,
+                                        const struct by_rounding_layer *layer);
 /* What it reads there. */
-struct baryon_value *by_rounding_given(const struct by_solving *solving,
-                                       const struct by_round_layer *layer);
+struct baryon_value *by_rounding_given(const struct by_rounding_run *run,
+                                       const struct by_rounding_layer *layer);
 /* The layer's node in the copy. */
-struct baryon_node *by_rounding_node_in_copy(const struct by_solving *solving,
-                                             const struct by_round_layer *layer);
+struct baryon_node *by_rounding_node_in_copy(const struct by_rounding_run *run,
+                                             const struct by_rounding_layer *layer);
+int by_rounding_key(void *context, struct by_hasher *hasher, struct baryon_error *err);
+
+/* --- The copy --- */
+
 /* Weights alone become integers: the copy has floats that mean the same in their place. */
-bool by_rounding_floats_stay(const struct by_solving *solving);
+bool by_rounding_floats_stay(const struct by_rounding_run *run);
 /* All weights of the copy as their nearest integers have them. */
-int by_rounding_nearest_floats(struct by_solving *solving, struct baryon_error *err);
+int by_rounding_nearest_floats(struct by_rounding_run *run, struct baryon_error *err);
 /* Another constant of that shape in place of what the copy's node reads. */
-int by_rounding_patch(struct by_solving *solving, struct baryon_node *node, size_t slot,
+int by_rounding_patch(struct by_rounding_run *run, struct baryon_node *node, size_t slot,
                       const struct baryon_tensor *like, int64_t elem, const void *values,
                       struct baryon_error *err);
-/* What a choice means, where the copy has floats. */
-void by_rounding_patch_floats(struct by_solving *solving, const struct by_round_layer *layer,
-                              const struct by_round_choice *choice);
-/* Tells how far it is; fails where that was the time to stop. */
-int by_rounding_go_on(const struct by_solving *solving, struct baryon_error *err);
-/* The same with scales that the copy's integers do not have. */
-int by_rounding_patch_scaled(struct by_solving *solving, const struct by_round_layer *layer,
-                             const struct by_round_choice *choice, struct baryon_error *err);
-int by_rounding_layer(struct by_solving *solving, size_t place, struct baryon_error *err);
+/* A layer's choice, which the plan has already. */
+int by_rounding_patch_copy(struct by_rounding_run *run, const struct by_rounding_layer *layer,
+                           const struct by_round_choice *choice, struct baryon_error *err);
+
+/* --- What layers read --- */
 
 int by_rounding_source_of(const struct baryon_node *node, struct by_rounding_source *source,
                           struct baryon_error *err);
 /* What a layer reads in a sample, to be solved or judged on, and what it is to give; good until the
  * next call. */
-int by_rounding_sample(struct by_solving *solving, const struct by_round_layer *layer,
+int by_rounding_sample(struct by_rounding_run *run, const struct by_rounding_layer *layer,
                        const struct by_rounding_source *source, size_t sample,
                        const struct by_array **x, const struct by_array **y,
                        struct baryon_error *err);
-
 /* Room for as many floats as that has, and an array of them; good until the next call. */
-float *by_rounding_values(struct by_solving *solving, const struct by_array *like,
+float *by_rounding_values(struct by_rounding_run *run, const struct by_array *like,
                           struct by_array *array, struct baryon_error *err);
 
-/* Looks whether an interrupted run left something. */
-int by_rounding_keep_open(struct by_solving *solving, struct baryon_error *err);
-/* What is known of the layer; all of them are asked for in turn. */
-int by_rounding_keep_next(struct by_solving *solving, size_t place, struct baryon_error *err);
-/* A layer that was solved, in their order. choice NULL: it is left as it was. */
-int by_rounding_keep_add(struct by_solving *solving, size_t place,
-                         const struct by_round_choice *choice, struct baryon_error *err);
+/* --- Scales --- */
 
-/* Of all work, when so many layers are done. */
-double by_rounding_share(const struct by_solving *solving, size_t done);
-
-/* Its scales are its own, and nobody gave them. */
-bool by_rounding_may_scale(const struct by_solving *solving, const struct by_round_layer *layer);
 /* Scales of a layer's weight become the choice's. */
-int by_rounding_move_weight(struct by_solving *solving, const struct by_round_layer *layer,
+int by_rounding_move_weight(struct by_rounding_run *run, const struct by_rounding_layer *layer,
                             const struct by_round_choice *choice, bool *moved,
                             struct baryon_error *err);
 /* Before the copy is made: scales of activations, by what the model gives on samples. */
-int by_rounding_search(struct by_solving *solving, struct baryon_error *err);
-
+int by_rounding_search(struct by_rounding_run *run, struct baryon_error *err);
 /* Where the layer alone reads a tensor: chooses the tensor's scale by what the layer gives. */
-int by_rounding_scale(struct by_solving *solving, size_t place, struct baryon_error *err);
+int by_rounding_scale(struct by_rounding_run *run, const struct by_rounding_layer *layer,
+                      struct baryon_error *err);
 
 #endif

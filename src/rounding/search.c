@@ -15,7 +15,7 @@
 #define EACH    (2 * 6) /* runs that one scale takes, about */
 
 struct search {
-    struct by_solving *solving;
+    struct by_rounding_run *run;
     struct by_knobs knobs;
     size_t judged;
     struct by_judgement *now, *trial; /* by sample */
@@ -37,8 +37,7 @@ static int judge_some(void *context, size_t begin, size_t end, unsigned worker,
 
 static int judge_until(struct search *search, size_t count, struct baryon_error *err)
 {
-    if (by_par_for(search->solving->q->pool, count - search->judged, 1, judge_some, search, err) <
-        0)
+    if (by_par_for(search->run->q->pool, count - search->judged, 1, judge_some, search, err) < 0)
         return -1;
     search->judged = count;
     return 0;
@@ -63,7 +62,7 @@ static bool may_pay(const struct search *search, size_t count)
            whole.decibels > sure * whole.error;
 }
 
-static int judge(struct search *search, bool *better, struct baryon_error *err)
+static int judge_move(struct search *search, bool *better, struct baryon_error *err)
 {
     const size_t samples = search->knobs.samples;
     *better = true;
@@ -88,7 +87,7 @@ static void accept(struct search *search)
 static int try_scale(struct search *search, size_t place, float scale, bool *taken,
                      struct baryon_error *err)
 {
-    struct by_quant_plan *plan = search->solving->q->plan;
+    struct by_quant_plan *plan = search->run->q->plan;
     const size_t row = search->knobs.all[place].row;
     const float old = search->knobs.scales[place];
     *taken = false;
@@ -98,10 +97,10 @@ static int try_scale(struct search *search, size_t place, float scale, bool *tak
         return 0;
     search->knobs.scales[place] = scale;
     search->tried++;
-    if (judge(search, taken, err) < 0)
+    if (judge_move(search, taken, err) < 0)
         return -1;
     if (*taken) {
-        search->solving->moved++;
+        search->run->moved++;
         accept(search);
         return 0;
     }
@@ -125,7 +124,7 @@ static int try_way(struct search *search, size_t place, float factor, bool *any,
 
 static int turn(struct search *search, size_t place, struct baryon_error *err)
 {
-    struct by_quant_plan *plan = search->solving->q->plan;
+    struct by_quant_plan *plan = search->run->q->plan;
     const size_t row = search->knobs.all[place].row;
     const bool pow2 = plan->rows.at[row].spec.scale == BY_SCALE_POW2;
     const float old = search->knobs.scales[place];
@@ -141,7 +140,7 @@ static int turn(struct search *search, size_t place, struct baryon_error *err)
 
 static bool too_much(const struct search *search)
 {
-    const struct by_quant_plan *plan = search->solving->q->plan;
+    const struct by_quant_plan *plan = search->run->q->plan;
     double macs = 0;
     for (size_t i = 0; i < plan->node_count; i++)
         macs += plan->nodes[i].macs;
@@ -157,9 +156,10 @@ static int open_samples(struct search *search, struct baryon_error *err)
     return search->now && search->trial ? 0 : -1;
 }
 
-static int run(struct search *search, struct baryon_error *err)
+static int search_scales(struct search *search, struct baryon_error *err)
 {
-    if (by_knobs_open(&search->knobs, search->solving, err) < 0)
+    const struct by_reconstruct_progress now = {.total = search->run->layer_count};
+    if (by_knobs_open(&search->knobs, search->run, err) < 0)
         return -1;
     if (!search->knobs.count || too_much(search))
         return 0;
@@ -169,20 +169,20 @@ static int run(struct search *search, struct baryon_error *err)
     accept(search);
     const double before = by_judge_sqnr(search->now, search->knobs.samples);
     for (size_t i = 0; i < search->knobs.count; i++)
-        if (by_rounding_go_on(search->solving, err) < 0 ||
+        if (by_rounding_go_on(search->run, &now, err) < 0 ||
             (i && by_knobs_reach(&search->knobs, i, err) < 0) || turn(search, i, err) < 0)
             return -1;
-    by_log(search->solving->q->options->log, BY_LOG_INFO,
+    by_log(search->run->q->options->log, BY_LOG_INFO,
            "scales: %.2f dB with float weights, was %.2f; %zu of %u moves taken",
-           by_judge_sqnr(search->now, search->knobs.samples), before, search->solving->moved,
+           by_judge_sqnr(search->now, search->knobs.samples), before, search->run->moved,
            search->tried);
     return 0;
 }
 
-int by_rounding_search(struct by_solving *solving, struct baryon_error *err)
+int by_rounding_search(struct by_rounding_run *run, struct baryon_error *err)
 {
-    struct search search = {.solving = solving};
-    const int status = run(&search, err);
+    struct search search = {.run = run};
+    const int status = search_scales(&search, err);
     by_knobs_close(&search.knobs);
     by_rounding_move_close(&search.move);
     by_free(search.now);

@@ -2,6 +2,8 @@
  * choose: they are told. */
 #include "rounding/rounding_internal.h"
 
+#include "stats/layers.h"
+
 /* Readers that are layers. */
 static size_t count_layers(const struct by_quant_plan *plan, const struct by_quant_row *row)
 {
@@ -15,7 +17,7 @@ static size_t count_layers(const struct by_quant_plan *plan, const struct by_qua
     return count;
 }
 
-int by_rounding_tell_shared(struct by_quantization *q, struct baryon_error *err)
+int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *err)
 {
     struct by_quant_plan *plan = q->plan;
     size_t shared = 0;

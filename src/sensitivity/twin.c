@@ -2,7 +2,7 @@
 #include "base/thread.h"
 #include "ir/tensor.h"
 #include "sensitivity/sensitivity_internal.h"
-#include "stats/moments.h"
+#include "stats/layers.h"
 
 #include <math.h>
 #include <string.h>

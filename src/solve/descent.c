@@ -169,7 +169,8 @@ static bool sweep_all(const struct descent *d, struct piece *piece, bool *moved)
 /* --- What came of it --- */
 
 /* Outputs that did not get better go back to where they started. */
-static int settle(const struct descent *d, const struct piece *piece, struct baryon_error *err)
+static int settle_piece(const struct descent *d, const struct piece *piece,
+                        struct baryon_error *err)
 {
     const size_t columns = d->problem->columns;
     double changes[BY_DESCENT_FEW];
@@ -235,7 +236,7 @@ static int descend(const struct descent *d, struct piece *piece, struct baryon_e
     for (unsigned i = 0; i < sweeps; i++)
         if (!sweep_all(d, piece, piece->busy + piece->outs))
             break;
-    return settle(d, piece, err);
+    return settle_piece(d, piece, err);
 }
 
 static int run_piece(void *context, size_t begin, size_t end, unsigned worker,

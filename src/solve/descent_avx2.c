@@ -11,11 +11,12 @@
 #define HIGH(x)    _mm256_extractf128_ps(x, 1)
 #include "solve/descent_kernel.h"
 
-static bool supported(void)
+static bool processor_has_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_descent_path by_descent_avx2 = {"avx2", supported, sweep, add, dot, project, push};
+const struct by_descent_path by_descent_avx2 = {
+    "avx2", processor_has_avx2, sweep, add_weighted, dot, project, push};
 
 #endif

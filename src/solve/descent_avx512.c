@@ -11,12 +11,12 @@
 #define HIGH(x)    _mm512_extractf32x8_ps(x, 1)
 #include "solve/descent_kernel.h"
 
-static bool supported(void)
+static bool processor_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 }
 
-const struct by_descent_path by_descent_avx512 = {"avx512", supported, sweep, add,
-                                                  dot,      project,   push};
+const struct by_descent_path by_descent_avx512 = {
+    "avx512", processor_has_avx512, sweep, add_weighted, dot, project, push};
 
 #endif

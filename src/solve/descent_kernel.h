@@ -6,7 +6,7 @@
  *   BITS(mask)       of a vector of integers, all ones or zeros: a bit for each, the first lowest
  *   LOW(x), HIGH(x)  halves of a vector of floats
  *
- * and gets sweep(), add(), dot(), project() and push().
+ * and gets sweep(), add_weighted(), dot(), project() and push().
  */
 #ifndef BY_DESCENT_KERNEL_H
 #define BY_DESCENT_KERNEL_H
@@ -61,7 +61,7 @@ INLINE void add_row(float *to, const float *row, float factor, size_t count)
         to[i] += factor * row[i];
 }
 
-INLINE void step(struct by_descent_line *line, size_t column, float scale)
+INLINE void step_column(struct by_descent_line *line, size_t column, float scale)
 {
     const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
     line->down[column] += way;
@@ -78,7 +78,7 @@ TARGET static void sweep(struct by_descent_line *line, size_t begin, size_t end,
         unsigned left = end - at < LANES ? (1u << (end - at)) - 1 : ALL, bits;
         while ((bits = wanting(line, at, scales) & left)) {
             const unsigned lane = (unsigned)__builtin_ctz(bits);
-            step(line, at + lane, scale);
+            step_column(line, at + lane, scale);
             left &= ALL << lane << 1;
         }
     }
@@ -106,8 +106,8 @@ INLINE void add_rows(float *to, size_t count, const float *const rows[ROWS],
             to[i] += factors[k] * rows[k][i];
 }
 
-TARGET static void add(float *to, size_t count, const float *rows, size_t stride,
-                       const uint32_t *which, size_t which_count, const float *factors)
+TARGET static void add_weighted(float *to, size_t count, const float *rows, size_t stride,
+                                const uint32_t *which, size_t which_count, const float *factors)
 {
     size_t k = 0;
     for (; k + ROWS <= which_count; k += ROWS) {

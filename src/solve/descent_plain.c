@@ -15,7 +15,7 @@ double by_descent_join(const double lanes[BY_DESCENT_LANES])
     return sums[0];
 }
 
-static void step(struct by_descent_line *line, size_t column, float scale)
+static void step_column(struct by_descent_line *line, size_t column, float scale)
 {
     const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;
     const float *row = line->gram + column * line->stride;
@@ -33,12 +33,12 @@ static void sweep(struct by_descent_line *line, size_t begin, size_t end, float 
         const float residual = line->residual[i];
         const float room = residual > 0 ? line->down[i] : line->up[i];
         if (room > 0 && fabsf(residual) > scale * line->reach[i])
-            step(line, i, scale);
+            step_column(line, i, scale);
     }
 }
 
-static void add(float *to, size_t count, const float *rows, size_t stride, const uint32_t *which,
-                size_t which_count, const float *factors)
+static void add_weighted(float *to, size_t count, const float *rows, size_t stride,
+                         const uint32_t *which, size_t which_count, const float *factors)
 {
     for (size_t k = 0; k < which_count; k++) {
         const float *row = rows + which[k] * stride, factor = factors[which[k]];
@@ -74,12 +74,13 @@ static void push(float *lines, const float *column, size_t count,
             lines[i * BY_DESCENT_SIDE + k] += column[i] * factors[k];
 }
 
-static bool always(void)
+static bool on_any_processor(void)
 {
     return true;
 }
 
-static const struct by_descent_path plain = {"plain", always, sweep, add, dot, project, push};
+static const struct by_descent_path plain = {"plain", on_any_processor, sweep, add_weighted,
+                                             dot,     project,          push};
 
 const struct by_descent_path *const *by_descent_paths(size_t *count)
 {

@@ -34,8 +34,8 @@ static const float *column_of(const struct by_descent_rows *rows, size_t column)
 /* --- What weights give --- */
 
 /* values: [columns][SIDE] */
-static void give(const struct by_descent_rows *rows, const struct by_descent_path *path,
-                 size_t columns, const float *values, float *lines)
+static void find_given(const struct by_descent_rows *rows, const struct by_descent_path *path,
+                       size_t columns, const float *values, float *lines)
 {
     memset(lines, 0, rows->count * SIDE * sizeof *lines);
     for (size_t i = 0; i < columns; i++)
@@ -92,7 +92,7 @@ static void close_side(struct side *side)
 }
 
 /* Values of integers, and how far these may go. */
-static void place(const struct by_descent *p, struct side *side, const int32_t *integers)
+static void place_integers(const struct by_descent *p, struct side *side, const int32_t *integers)
 {
     for (size_t k = 0; k < side->outs; k++) {
         const size_t out = side->first + k;
@@ -112,7 +112,7 @@ static void place(const struct by_descent *p, struct side *side, const int32_t *
 /* --- Sweeps --- */
 
 /* One column of all outputs. */
-static bool step(const struct solving *solving, struct side *side, size_t column)
+static bool step_side(const struct solving *solving, struct side *side, size_t column)
 {
     const struct by_descent *p = solving->problem;
     const size_t at = column * SIDE;
@@ -142,7 +142,7 @@ static bool sweep(const struct solving *solving, struct side *side)
     bool any = false;
     for (size_t i = 0; i < solving->problem->columns; i++)
         if (isfinite(solving->reach[i]))
-            any = step(solving, side, i) || any;
+            any = step_side(solving, side, i) || any;
     return any;
 }
 
@@ -151,14 +151,14 @@ static bool sweep(const struct solving *solving, struct side *side)
 static void errors_of(const struct solving *solving, struct side *side, const int32_t *integers,
                       double errors[SIDE])
 {
-    place(solving->problem, side, integers);
-    give(solving->problem->rows, solving->path, solving->problem->columns, side->values,
-         side->lines);
+    place_integers(solving->problem, side, integers);
+    find_given(solving->problem->rows, solving->path, solving->problem->columns, side->values,
+               side->lines);
     find_errors(solving->problem, side, errors);
 }
 
 /* Outputs that did not get better go back to where they started. */
-static void settle(const struct solving *solving, struct side *side, const double before[SIDE])
+static void settle_side(const struct solving *solving, struct side *side, const double before[SIDE])
 {
     const size_t columns = solving->problem->columns;
     int32_t *integers = solving->integers + side->first * columns;
@@ -184,7 +184,7 @@ static void descend(const struct solving *solving, struct side *side)
     for (unsigned i = 0; i < sweeps; i++)
         if (!sweep(solving, side))
             break;
-    settle(solving, side, before);
+    settle_side(solving, side, before);
 }
 
 static int run_side(void *context, size_t begin, size_t end, unsigned worker,
@@ -288,14 +288,14 @@ struct multiplying {
     float *products;
 };
 
-static void multiply(const struct multiplying *m, size_t first, size_t outs, float *values,
-                     float *lines)
+static void multiply_rows(const struct multiplying *m, size_t first, size_t outs, float *values,
+                          float *lines)
 {
     float products[SIDE];
     for (size_t k = 0; k < outs; k++)
         for (size_t i = 0; i < m->columns; i++)
             values[i * SIDE + k] = m->weights[(first + k) * m->columns + i];
-    give(m->rows, m->path, m->columns, values, lines);
+    find_given(m->rows, m->path, m->columns, values, lines);
     for (size_t i = 0; i < m->columns; i++) {
         product_at(m->rows, m->path, i, values, lines, products);
         for (size_t k = 0; k < outs; k++)
@@ -311,7 +311,7 @@ static int multiply_side(void *context, size_t begin, size_t end, unsigned worke
     (void)worker;
     if (!values)
         return -1;
-    multiply(m, begin, end - begin, values, values + m->columns * SIDE);
+    multiply_rows(m, begin, end - begin, values, values + m->columns * SIDE);
     by_free(values);
     return 0;
 }

@@ -17,9 +17,10 @@ static inline unsigned bits_of(four_ints mask)
 
 #include "solve/descent_kernel.h"
 
-static bool always(void)
+static bool on_any_processor(void)
 {
     return true;
 }
 
-const struct by_descent_path by_descent_vector = {"vector", always, sweep, add, dot, project, push};
+const struct by_descent_path by_descent_vector = {"vector", on_any_processor, sweep, add_weighted,
+                                                  dot,      project,          push};

@@ -236,7 +236,7 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static int run(struct gptq *g, struct by_pool *pool, struct baryon_error *err)
+static int round_all(struct gptq *g, struct by_pool *pool, struct baryon_error *err)
 {
     const size_t columns = g->problem->columns;
     bool positive;
@@ -257,7 +257,7 @@ int by_gptq_run(const struct by_descent *problem, struct by_pool *pool, int32_t 
     struct gptq g = {.problem = problem, .path = by_descent_path_chosen(), .integers = integers};
     if (by_descent_check(problem, err) || (problem->columns > BLOCK && by_blas_open(&g.blas, err)))
         return -1;
-    int status = run(&g, pool, err);
+    int status = round_all(&g, pool, err);
     by_free(g.order);
     by_free(g.factor);
     by_free(g.diagonal);

@@ -1,15 +1,12 @@
 /*
  * The activation behind a layer does not see all that the layer gives: what Relu makes zero needs
- * no precision there. `low` and `high` of a layer are what it sees; this finds them, and aims the
- * layer's moments at what is seen.
+ * no precision there. `low` and `high` of a target are what it sees; this aims the layer's moments
+ * at what is seen.
  */
 #ifndef BY_ROUND_BEHIND_H
 #define BY_ROUND_BEHIND_H
 
 #include "solve/round_moments.h"
-
-/* -INFINITY, INFINITY where it sees everything. */
-void by_round_seen(const struct baryon_node *node, float *low, float *high);
 
 /* Where what the layer ought to give lies outside, it may as well give what it gives now, or what
  * lies nearest to that outside: by how much that is off what was aimed at. */
@@ -31,7 +28,7 @@ void by_round_behind_close(struct by_round_behind *behind);
 /* What to aim at after all samples: cross and means of y as the moments have them. */
 void by_round_behind_aim(const struct by_round_behind *behind, float *cross, double *y);
 int by_round_behind_look(struct by_round_behind *behind, struct by_round_scratch *scratch,
-                         const struct by_round_layer *layer, const struct by_array *x,
+                         const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
 
 #endif

@@ -17,24 +17,25 @@ struct measuring {
 
 static size_t items_of(const struct measuring *measuring)
 {
-    return measuring->chunk->layer->groups * measuring->blocks;
+    return measuring->chunk->target->groups * measuring->blocks;
 }
 
-static void measure(const struct measuring *measuring, size_t item, float *results)
+static void measure_block(const struct measuring *measuring, size_t item, float *results)
 {
     const struct by_round_chunk *chunk = measuring->chunk;
-    const struct by_round_layer *layer = chunk->layer;
+    const struct by_round_target *target = chunk->target;
     const size_t group = item / measuring->blocks, first = item % measuring->blocks * BLOCK;
-    const size_t left = layer->outs - first, outs = left < BLOCK ? left : BLOCK;
-    const size_t place = group * layer->outs + first, length = chunk->length;
+    const size_t left = target->outs - first, outs = left < BLOCK ? left : BLOCK;
+    const size_t place = group * target->outs + first, length = chunk->length;
     const float *wanted = chunk->y + place * length;
     double sum, energy, *sums = measuring->sums + item * (measuring->errors->count + 1);
     for (size_t k = 0; k < measuring->errors->count; k++) {
         const struct by_round_choice *choice = &measuring->errors->choices[k];
-        measuring->blas->sgemm(
-            BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs, (int)length,
-            (int)layer->columns, 1, choice->weights + place * layer->columns, (int)layer->columns,
-            chunk->x + group * layer->columns * length, (int)length, 0, results, (int)length);
+        measuring->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_NO_TRANS, (int)outs,
+                               (int)length, (int)target->columns, 1,
+                               choice->weights + place * target->columns, (int)target->columns,
+                               chunk->x + group * target->columns * length, (int)length, 0, results,
+                               (int)length);
         for (size_t i = 0; i < outs; i++)
             sums[k] +=
                 by_round_distance(results + i * length, wanted + i * length,
@@ -50,7 +51,7 @@ static int measure_each(void *context, size_t begin, size_t end, unsigned worker
     const struct measuring *measuring = context;
     (void)err;
     for (size_t i = begin; i < end; i++)
-        measure(measuring, i, measuring->results + worker * BLOCK * measuring->chunk->length);
+        measure_block(measuring, i, measuring->results + worker * BLOCK * measuring->chunk->length);
     return 0;
 }
 
@@ -85,12 +86,12 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
 }
 
 int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch *scratch,
-                         const struct by_round_layer *layer, const struct by_array *x,
+                         const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err)
 {
     struct measuring measuring = {.errors = errors,
                                   .blas = by_round_blas(scratch),
                                   .pool = by_round_pool(scratch),
-                                  .blocks = (layer->outs + BLOCK - 1) / BLOCK};
-    return by_round_each_chunk(scratch, layer, x, y, sample, add_chunk, &measuring, err);
+                                  .blocks = (target->outs + BLOCK - 1) / BLOCK};
+    return by_round_each_chunk(scratch, target, x, y, sample, add_chunk, &measuring, err);
 }

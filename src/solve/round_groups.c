@@ -12,7 +12,6 @@ typedef int solver(const struct groups *groups, size_t group, const struct by_de
 
 struct groups {
     const struct by_round_problem *problem;
-    const struct by_round_layer *layer;
     const struct by_round_moments *moments;
     const struct by_round_options *options; /* NULL where the solver has none */
     solver *run;
@@ -24,7 +23,7 @@ static int solve_groups(void *context, size_t begin, size_t end, unsigned worker
                         struct baryon_error *err)
 {
     const struct groups *groups = context;
-    const size_t width = groups->layer->columns, outs = groups->layer->outs;
+    const size_t width = groups->problem->target->columns, outs = groups->problem->target->outs;
     (void)worker;
     for (size_t g = begin; g < end; g++) {
         struct by_descent one = by_round_group(groups->problem, g);
@@ -38,7 +37,7 @@ static int solve_groups(void *context, size_t begin, size_t end, unsigned worker
 /* By all threads in one group, or in groups side by side. */
 static int run_groups(struct groups *groups, struct by_pool *pool, struct baryon_error *err)
 {
-    const size_t count = groups->layer->groups;
+    const size_t count = groups->problem->target->groups;
     groups->inner = count > 1 ? NULL : pool;
     return by_par_for(count > 1 ? pool : NULL, count, 1, solve_groups, groups, err);
 }
@@ -77,28 +76,26 @@ static int relax(const struct groups *groups, size_t group, const struct by_desc
     return by_relaxation_run(problem, groups->options->relaxation, groups->inner, integers, err);
 }
 
-int by_round_feed_back(const struct by_round_problem *problem, const struct by_round_layer *layer,
+int by_round_feed_back(const struct by_round_problem *problem,
                        const struct by_round_moments *moments, struct by_pool *pool,
                        int32_t *integers, struct baryon_error *err)
 {
-    struct groups groups = {problem, layer, moments, NULL, feed_back, NULL, integers};
+    struct groups groups = {problem, moments, NULL, feed_back, NULL, integers};
     return run_groups(&groups, pool, err);
 }
 
-int by_round_descend(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                     const struct by_round_moments *moments, struct by_pool *pool,
-                     int32_t *integers, struct baryon_error *err)
+int by_round_descend(const struct by_round_problem *problem, const struct by_round_moments *moments,
+                     struct by_pool *pool, int32_t *integers, struct baryon_error *err)
 {
-    struct groups groups = {problem, layer, moments, NULL, descend, NULL, integers};
+    struct groups groups = {problem, moments, NULL, descend, NULL, integers};
     return run_groups(&groups, pool, err);
 }
 
-int by_round_find(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                  const struct by_round_moments *moments, const struct by_round_options *options,
-                  struct by_pool *pool, int32_t *integers, struct baryon_error *err)
+int by_round_find(const struct by_round_problem *problem, const struct by_round_moments *moments,
+                  const struct by_round_options *options, struct by_pool *pool, int32_t *integers,
+                  struct baryon_error *err)
 {
     struct groups groups = {.problem = problem,
-                            .layer = layer,
                             .moments = moments,
                             .options = options,
                             .run = options->relaxation ? relax : descend_often,

@@ -1,19 +1,19 @@
 #include "solve/round_moments.h"
 
+#include "moments/columns.h"
 #include "solve/round_sums.h"
-#include "stats/moments_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
+int by_round_moments_init(struct by_round_moments *moments, const struct by_round_target *target,
                           struct baryon_error *err)
 {
-    const size_t columns = layer->columns, outs = layer->groups * layer->outs;
-    *moments =
-        (struct by_round_moments){.groups = layer->groups, .outs = layer->outs, .columns = columns};
+    const size_t columns = target->columns, outs = target->groups * target->outs;
+    *moments = (struct by_round_moments){
+        .groups = target->groups, .outs = target->outs, .columns = columns};
     moments->cross = by_alloc_zero(outs * columns, sizeof(float), err);
-    moments->x = by_alloc_zero(layer->groups * columns, sizeof(double), err);
+    moments->x = by_alloc_zero(target->groups * columns, sizeof(double), err);
     moments->y = by_alloc_zero(outs, sizeof(double), err);
     moments->yy = by_alloc_zero(outs, sizeof(double), err);
     if (moments->cross && moments->x && moments->y && moments->yy)
@@ -50,7 +50,7 @@ static bool rows_are_less(const struct by_round_moments *moments, size_t rows_a_
 }
 
 /* Room for so many more rows: of the first sample as if all were like it. */
-static int make_room(struct by_round_moments *moments, size_t rows, struct baryon_error *err)
+static int make_row_room(struct by_round_moments *moments, size_t rows, struct baryon_error *err)
 {
     const size_t used = (size_t)moments->rows, needed = used + rows;
     if (needed <= moments->kept.stride)
@@ -68,13 +68,13 @@ static int make_room(struct by_round_moments *moments, size_t rows, struct baryo
     return 0;
 }
 
-static int prepare(struct by_round_moments *moments, const struct by_round_chunk *chunk,
-                   struct baryon_error *err)
+static int open_sums(struct by_round_moments *moments, const struct by_round_chunk *chunk,
+                     struct baryon_error *err)
 {
     if (moments->gram)
         return 0;
     if (moments->values || rows_are_less(moments, chunk->rows))
-        return make_room(moments, moments->values ? chunk->length : chunk->rows, err);
+        return make_row_room(moments, moments->values ? chunk->length : chunk->rows, err);
     moments->gram =
         by_alloc_zero(moments->groups * moments->columns * moments->columns, sizeof(float), err);
     return moments->gram ? 0 : -1;
@@ -90,14 +90,14 @@ struct adding {
     size_t blocks; /* of columns, in a group */
 };
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 static size_t width_of(const struct adding *adding, size_t block)
 {
-    return least(BY_MOMENTS_TILE, adding->moments->columns - block * BY_MOMENTS_TILE);
+    return smaller_of(BY_MOMENTS_TILE, adding->moments->columns - block * BY_MOMENTS_TILE);
 }
 
 static const float *columns_at(const struct adding *adding, size_t group, size_t block)
@@ -220,7 +220,7 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
     struct adding *adding = context;
     struct by_round_moments *moments = adding->moments;
     adding->chunk = chunk;
-    if (prepare(moments, chunk, err) < 0)
+    if (open_sums(moments, chunk, err) < 0)
         return -1;
     const size_t items = moments->groups * items_a_group(adding);
     const size_t sums = moments->groups * (moments->columns + moments->outs);
@@ -232,14 +232,14 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
 }
 
 int by_round_moments_look(struct by_round_moments *moments, struct by_round_scratch *scratch,
-                          const struct by_round_layer *layer, const struct by_array *x,
+                          const struct by_round_target *target, const struct by_array *x,
                           const struct by_array *y, uint64_t sample, struct baryon_error *err)
 {
     struct adding adding = {.moments = moments,
                             .blas = by_round_blas(scratch),
                             .pool = by_round_pool(scratch),
-                            .blocks = by_layer_blocks(&layer->rows)};
-    return by_round_each_chunk(scratch, layer, x, y, sample, add_chunk, &adding, err);
+                            .blocks = by_layer_blocks(&target->rows)};
+    return by_round_each_chunk(scratch, target, x, y, sample, add_chunk, &adding, err);
 }
 
 /* --- Finishing --- */

@@ -24,11 +24,11 @@ struct by_round_moments {
     double *yy;    /* [groups * outs]: sums of squares, then means */
 };
 
-int by_round_moments_init(struct by_round_moments *moments, const struct by_round_layer *layer,
+int by_round_moments_init(struct by_round_moments *moments, const struct by_round_target *target,
                           struct baryon_error *err);
 void by_round_moments_release(struct by_round_moments *moments);
 int by_round_moments_look(struct by_round_moments *moments, struct by_round_scratch *scratch,
-                          const struct by_round_layer *layer, const struct by_array *x,
+                          const struct by_round_target *target, const struct by_array *x,
                           const struct by_array *y, uint64_t sample, struct baryon_error *err);
 /* Sums become means; centred: around the means of x and y. Once, with rows > 0. */
 int by_round_moments_finish(struct by_round_moments *moments, bool centred, struct by_pool *pool,

@@ -1,6 +1,6 @@
 #include "solve/round_rows.h"
 
-#include "stats/moments_internal.h"
+#include "moments/columns.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct by_round_scratch {
     size_t samples;
 };
 
-static int open_all(struct by_round_scratch *scratch, struct baryon_error *err)
+static int open_scratch(struct by_round_scratch *scratch, struct baryon_error *err)
 {
     if (by_blas_open(&scratch->blas, err) < 0)
         return -1;
@@ -47,7 +47,7 @@ int by_round_scratch_open(struct by_round_scratch **out, struct by_pool *pool,
         return -1;
     scratch->pool = pool;
     scratch->workers = pool ? by_pool_threads(pool) : 1;
-    if (open_all(scratch, err) < 0) {
+    if (open_scratch(scratch, err) < 0) {
         by_round_scratch_close(scratch);
         return -1;
     }
@@ -93,7 +93,7 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count)
 
 struct chunk {
     struct by_round_scratch *scratch;
-    const struct by_round_layer *layer;
+    const struct by_round_target *target;
     const struct by_columns *columns;
     const struct by_moments_rows *rows;
     const float *y;
@@ -137,14 +137,14 @@ static void fill_windows(const struct chunk *chunk, size_t first, size_t end, un
                                  .channel = first,
                                  .channels = end - first,
                                  .out = chunk->scratch->x,
-                                 .group_step = chunk->layer->columns * chunk->length,
+                                 .group_step = chunk->target->columns * chunk->length,
                                  .needed = chunk->scratch->needed};
     by_columns_fill(chunk->columns, chunk->rows, &fill, &chunk->scratch->rooms[worker]);
 }
 
 static size_t x_channels(const struct chunk *chunk)
 {
-    return chunk->columns->in_rows ? chunk->layer->columns : chunk->columns->channels;
+    return chunk->columns->in_rows ? chunk->target->columns : chunk->columns->channels;
 }
 
 static size_t x_pieces(const struct chunk *chunk)
@@ -157,7 +157,7 @@ static void fill_x(const struct chunk *chunk, size_t piece, unsigned worker)
     const size_t first = piece * chunk->some, left = x_channels(chunk) - first;
     const size_t end = first + (left < chunk->some ? left : chunk->some);
     if (chunk->columns->in_rows)
-        fill_matrix(chunk, chunk->columns->values, chunk->layer->columns, first, end,
+        fill_matrix(chunk, chunk->columns->values, chunk->target->columns, first, end,
                     chunk->scratch->x);
     else
         fill_windows(chunk, first, end, worker);
@@ -165,7 +165,7 @@ static void fill_x(const struct chunk *chunk, size_t piece, unsigned worker)
 
 static void fill_y(const struct chunk *chunk, size_t piece)
 {
-    const size_t width = chunk->layer->groups * chunk->layer->outs;
+    const size_t width = chunk->target->groups * chunk->target->outs;
     const size_t first = piece * chunk->some, left = width - first;
     const size_t end = first + (left < chunk->some ? left : chunk->some);
     if (chunk->columns->in_rows)
@@ -187,9 +187,9 @@ static int fill_piece(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
-static int fill(struct chunk *chunk, struct baryon_error *err)
+static int fill_chunk(struct chunk *chunk, struct baryon_error *err)
 {
-    const size_t outs = chunk->layer->groups * chunk->layer->outs;
+    const size_t outs = chunk->target->groups * chunk->target->outs;
     const size_t pieces = x_pieces(chunk) + (outs + chunk->some - 1) / chunk->some;
     return by_par_for(chunk->scratch->pool, pieces, 1, fill_piece, chunk, err);
 }
@@ -220,13 +220,13 @@ static size_t chunk_rows(size_t columns)
     return fitting < ROWS_LEAST ? ROWS_LEAST : fitting;
 }
 
-static int make_room(struct by_round_scratch *scratch, const struct by_round_layer *layer,
-                     size_t rows, struct baryon_error *err)
+static int make_chunk_room(struct by_round_scratch *scratch, const struct by_round_target *target,
+                           size_t rows, struct baryon_error *err)
 {
-    const size_t blocks = layer->groups * by_layer_blocks(&layer->rows);
-    if (by_scratch_room(&scratch->x, &scratch->x_room, layer->groups * layer->columns * rows,
+    const size_t blocks = target->groups * by_layer_blocks(&target->rows);
+    if (by_scratch_room(&scratch->x, &scratch->x_room, target->groups * target->columns * rows,
                         sizeof *scratch->x, err) < 0 ||
-        by_scratch_room(&scratch->y, &scratch->y_room, layer->groups * layer->outs * rows,
+        by_scratch_room(&scratch->y, &scratch->y_room, target->groups * target->outs * rows,
                         sizeof *scratch->y, err) < 0 ||
         by_scratch_room(&scratch->needed, &scratch->needed_room, blocks, sizeof *scratch->needed,
                         err) < 0)
@@ -235,8 +235,8 @@ static int make_room(struct by_round_scratch *scratch, const struct by_round_lay
     return 0;
 }
 
-static int choose(struct by_round_scratch *scratch, const struct by_columns *columns,
-                  uint64_t sample, struct by_moments_rows *rows, struct baryon_error *err)
+static int choose_rows(struct by_round_scratch *scratch, const struct by_columns *columns,
+                       uint64_t sample, struct by_moments_rows *rows, struct baryon_error *err)
 {
     struct by_pool_team team;
     const size_t most = by_rows_most(columns);
@@ -248,16 +248,16 @@ static int choose(struct by_round_scratch *scratch, const struct by_columns *col
     return by_rows_choose(columns, sample, scratch->list, rows, &team.team, err);
 }
 
-static int check_output(const struct by_round_layer *layer, const struct by_columns *columns,
+static int check_output(const struct by_round_target *target, const struct by_columns *columns,
                         const struct by_array *y, struct baryon_error *err)
 {
     size_t count;
     if (by_dims_count(y->dims, y->rank, &count, err) < 0)
         return -1;
-    if (y->elem == BY_ELEM_FLOAT && count == columns->rows * layer->groups * layer->outs)
+    if (y->elem == BY_ELEM_FLOAT && count == columns->rows * target->groups * target->outs)
         return 0;
     return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' gives %zu numbers, not %zu",
-                   layer->rows.name, count, columns->rows * layer->groups * layer->outs);
+                   target->rows.name, count, columns->rows * target->groups * target->outs);
 }
 
 static bool is_bad(float value)
@@ -265,10 +265,10 @@ static bool is_bad(float value)
     return !(value < BY_MAGNITUDE_MAX && value > -BY_MAGNITUDE_MAX);
 }
 
-static bool output_is_bad(const struct by_round_layer *layer, const struct by_columns *columns,
+static bool output_is_bad(const struct by_round_target *target, const struct by_columns *columns,
                           const float *y, size_t row)
 {
-    const size_t width = layer->groups * layer->outs;
+    const size_t width = target->groups * target->outs;
     const size_t step = columns->in_rows ? 1 : columns->places;
     const float *first =
         columns->in_rows ? y + row * width : y + row / step * width * step + row % step;
@@ -279,11 +279,11 @@ static bool output_is_bad(const struct by_round_layer *layer, const struct by_co
 }
 
 /* Of rows with proper inputs, those whose outputs are none: quantized inputs are always proper. */
-static void leave_bad_out(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+static void leave_bad_out(struct by_round_scratch *scratch, const struct by_round_target *target,
                           const struct by_columns *columns, const float *y,
                           struct by_moments_rows *rows)
 {
-    const size_t taken = rows->count, values = columns->rows * layer->groups * layer->outs;
+    const size_t taken = rows->count, values = columns->rows * target->groups * target->outs;
     unsigned bad = 0;
     for (size_t i = 0; i < values; i++)
         bad |= is_bad(y[i]);
@@ -291,7 +291,7 @@ static void leave_bad_out(struct by_round_scratch *scratch, const struct by_roun
         rows->count = 0;
         for (size_t i = 0; i < taken; i++) {
             const size_t row = rows->list ? rows->list[i] : i;
-            if (!output_is_bad(layer, columns, y, row))
+            if (!output_is_bad(target, columns, y, row))
                 scratch->list[rows->count++] = row;
         }
         rows->list = scratch->list;
@@ -300,24 +300,24 @@ static void leave_bad_out(struct by_round_scratch *scratch, const struct by_roun
     scratch->left_out += rows->left_out;
 }
 
-int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_target *target,
                         const struct by_array *x, const struct by_array *y, uint64_t sample,
                         by_round_chunk_fn *look, void *context, struct baryon_error *err)
 {
     struct by_columns columns;
     struct by_moments_rows rows;
-    if (by_columns_init(&columns, &layer->rows, x, err) < 0 ||
-        check_output(layer, &columns, y, err) < 0)
+    if (by_columns_init(&columns, &target->rows, x, err) < 0 ||
+        check_output(target, &columns, y, err) < 0)
         return -1;
     columns.values = x->data;
-    columns.most = by_round_rows_most(layer->columns, scratch->samples);
-    const size_t most = chunk_rows(layer->groups * layer->columns);
-    if (choose(scratch, &columns, sample, &rows, err) < 0 ||
-        make_room(scratch, layer, most, err) < 0)
+    columns.most = by_round_rows_most(target->columns, scratch->samples);
+    const size_t most = chunk_rows(target->groups * target->columns);
+    if (choose_rows(scratch, &columns, sample, &rows, err) < 0 ||
+        make_chunk_room(scratch, target, most, err) < 0)
         return -1;
-    leave_bad_out(scratch, layer, &columns, y->data, &rows);
+    leave_bad_out(scratch, target, &columns, y->data, &rows);
     struct chunk chunk = {.scratch = scratch,
-                          .layer = layer,
+                          .target = target,
                           .columns = &columns,
                           .rows = &rows,
                           .y = y->data,
@@ -325,9 +325,9 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
     for (size_t done = 0; done < rows.count; done += chunk.length) {
         chunk.begin = done;
         chunk.length = rows.count - done < most ? rows.count - done : most;
-        const struct by_round_chunk given = {layer, chunk.length, rows.count, scratch->x,
+        const struct by_round_chunk given = {target, chunk.length, rows.count, scratch->x,
                                              scratch->y};
-        if (fill(&chunk, err) < 0 || look(context, &given, err) < 0)
+        if (fill_chunk(&chunk, err) < 0 || look(context, &given, err) < 0)
             return -1;
     }
     return 0;

@@ -1,14 +1,14 @@
 /*
  * Rows of one sample, for a layer's solver: what the layer reads in the quantized model, beside
  * what it gives in the float one. A few rows at a time, taken as moments take them
- * (stats/moments.h).
+ * (moments/moments.h).
  */
 #ifndef BY_ROUND_ROWS_H
 #define BY_ROUND_ROWS_H
 
 #include "base/blas.h"
 #include "base/par.h"
-#include "solve/round_layer.h"
+#include "solve/round_target.h"
 
 struct by_round_scratch;
 
@@ -17,8 +17,8 @@ int by_round_scratch_open(struct by_round_scratch **scratch, struct by_pool *poo
 void by_round_scratch_close(struct by_round_scratch *scratch);
 struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
-/* Rows that are taken of each of so many samples, spread as in stats/moments.h: together they have
- * to say enough, each by itself a little. */
+/* Rows that are taken of each of so many samples, spread as in moments/moments.h: together they
+ * have to say enough, each by itself a little. */
 size_t by_round_rows_most(size_t columns, size_t samples);
 /* How many samples a layer is going to be solved on. 0, at first: as if it were one. */
 void by_round_set_samples(struct by_round_scratch *scratch, size_t samples);
@@ -29,7 +29,7 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {
-    const struct by_round_layer *layer;
+    const struct by_round_target *target;
     size_t length;
     size_t rows;    /* of the sample, in all its chunks */
     const float *x; /* [groups * columns][length] */
@@ -40,7 +40,7 @@ typedef int by_round_chunk_fn(void *context, const struct by_round_chunk *chunk,
                               struct baryon_error *err);
 
 /* x, y: floats. Shapes that do not fit are refused. */
-int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_layer *layer,
+int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_target *target,
                         const struct by_array *x, const struct by_array *y, uint64_t sample,
                         by_round_chunk_fn *look, void *context, struct baryon_error *err);
 

@@ -12,14 +12,15 @@
 
 /* Outputs whose weights have the same scales make a unit. */
 struct scaling {
-    const struct by_round_layer *layer;
+    const struct by_round_target *target;
     const struct by_round_moments *moments;
-    struct by_round_problem problem; /* whose scales are ours */
+    struct by_round_problem problem; /* with the scales of the trial */
     struct by_round_choice *choice;
     struct by_pool *pool;
     size_t outs, groups; /* all outputs; scales of each */
-    size_t *unit;        /* by output */
+    const size_t *unit;  /* by output */
     float *base;         /* scales that factors are of */
+    float *scales;       /* of the trial */
     float *best;         /* scales of the best so far */
     int32_t *integers;   /* of the trial */
     double *errors;      /* by output, of the trial */
@@ -34,34 +35,32 @@ static int open_scaling(struct scaling *scaling, const struct by_round_problem *
 {
     const size_t scales = scaling->outs * scaling->groups;
     scaling->problem = *problem;
-    scaling->problem.scales = by_alloc(scales, sizeof(float), err);
-    scaling->problem.first.scales = scaling->problem.scales;
+    scaling->scales = by_alloc(scales, sizeof(float), err);
+    scaling->problem.scales = scaling->scales;
     scaling->base = by_alloc(scales, sizeof(float), err);
     scaling->best = by_alloc(scales, sizeof(float), err);
-    scaling->unit = by_alloc(scaling->outs, sizeof *scaling->unit, err);
     scaling->integers =
-        by_alloc(scaling->outs * scaling->layer->columns, sizeof *scaling->integers, err);
+        by_alloc(scaling->outs * scaling->target->columns, sizeof *scaling->integers, err);
     scaling->errors = by_alloc(scaling->outs, sizeof *scaling->errors, err);
     scaling->least = by_alloc_zero(scaling->outs, sizeof *scaling->least, err);
     scaling->nearest = by_alloc_zero(scaling->outs, sizeof *scaling->nearest, err);
     scaling->whole = by_alloc_zero(scaling->outs, sizeof *scaling->whole, err);
     scaling->sums = by_alloc_zero(scaling->outs, sizeof *scaling->sums, err);
-    if (!scaling->problem.scales || !scaling->base || !scaling->best || !scaling->unit ||
-        !scaling->integers || !scaling->errors || !scaling->least || !scaling->nearest ||
-        !scaling->whole || !scaling->sums)
+    if (!scaling->scales || !scaling->base || !scaling->best || !scaling->integers ||
+        !scaling->errors || !scaling->least || !scaling->nearest || !scaling->whole ||
+        !scaling->sums)
         return -1;
     memcpy(scaling->base, problem->scales, scales * sizeof(float));
     memcpy(scaling->best, problem->scales, scales * sizeof(float));
-    memcpy(scaling->problem.scales, problem->scales, scales * sizeof(float));
+    memcpy(scaling->scales, problem->scales, scales * sizeof(float));
     return 0;
 }
 
 static void close_scaling(struct scaling *scaling)
 {
-    by_free(scaling->problem.scales);
+    by_free(scaling->scales);
     by_free(scaling->base);
     by_free(scaling->best);
-    by_free(scaling->unit);
     by_free(scaling->integers);
     by_free(scaling->errors);
     by_free(scaling->least);
@@ -78,7 +77,7 @@ static int error_of(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
     const struct scaling *scaling = context;
-    const size_t width = scaling->layer->columns, outs = scaling->layer->outs;
+    const size_t width = scaling->target->columns, outs = scaling->target->outs;
     const size_t blocks = (outs + BLOCK - 1) / BLOCK;
     (void)worker;
     for (size_t i = begin; i < end; i++) {
@@ -89,7 +88,7 @@ static int error_of(void *context, size_t begin, size_t end, unsigned worker,
         one.cross += first * width;
         one.weights += first * width;
         one.scales += first * one.groups;
-        one.zeros += first * one.groups;
+        one.zeros += one.zeros ? first * one.groups : 0;
         one.outs = outs - first < BLOCK ? outs - first : BLOCK;
         if (by_descent_error(&one, scaling->integers + place * width, scaling->errors + place,
                              err) < 0)
@@ -100,9 +99,9 @@ static int error_of(void *context, size_t begin, size_t end, unsigned worker,
 
 static int find_errors(struct scaling *scaling, struct baryon_error *err)
 {
-    const struct by_round_layer *layer = scaling->layer;
-    if (by_par_for(scaling->pool, layer->groups * ((layer->outs + BLOCK - 1) / BLOCK), 1, error_of,
-                   scaling, err) < 0)
+    const struct by_round_target *target = scaling->target;
+    if (by_par_for(scaling->pool, target->groups * ((target->outs + BLOCK - 1) / BLOCK), 1,
+                   error_of, scaling, err) < 0)
         return -1;
     memset(scaling->sums, 0, scaling->outs * sizeof *scaling->sums);
     for (size_t out = 0; out < scaling->outs; out++)
@@ -113,7 +112,7 @@ static int find_errors(struct scaling *scaling, struct baryon_error *err)
 /* Units that got better become those of the trial. */
 static bool take_better(struct scaling *scaling)
 {
-    const size_t width = scaling->layer->columns;
+    const size_t width = scaling->target->columns;
     bool any = false;
     for (size_t out = 0; out < scaling->outs; out++) {
         const size_t unit = scaling->unit[out];
@@ -122,8 +121,8 @@ static bool take_better(struct scaling *scaling)
         any = true;
         memcpy(scaling->choice->integers + out * width, scaling->integers + out * width,
                width * sizeof(int32_t));
-        memcpy(scaling->best + out * scaling->groups,
-               scaling->problem.scales + out * scaling->groups, scaling->groups * sizeof(float));
+        memcpy(scaling->best + out * scaling->groups, scaling->scales + out * scaling->groups,
+               scaling->groups * sizeof(float));
     }
     for (size_t i = 0; any && i < scaling->outs; i++)
         if (scaling->sums[i] < scaling->least[i])
@@ -133,8 +132,8 @@ static bool take_better(struct scaling *scaling)
 
 static int try_trial(struct scaling *scaling, bool *better, struct baryon_error *err)
 {
-    if (by_round_descend(&scaling->problem, scaling->layer, scaling->moments, scaling->pool,
-                         scaling->integers, err) < 0 ||
+    if (by_round_descend(&scaling->problem, scaling->moments, scaling->pool, scaling->integers,
+                         err) < 0 ||
         find_errors(scaling, err) < 0)
         return -1;
     *better = take_better(scaling);
@@ -144,10 +143,10 @@ static int try_trial(struct scaling *scaling, bool *better, struct baryon_error 
 /* Their errors, of the trial's scales. */
 static int begin_nearest(struct scaling *scaling, struct baryon_error *err)
 {
-    const struct by_round_layer *layer = scaling->layer;
-    for (size_t g = 0; g < layer->groups; g++) {
+    const struct by_round_target *target = scaling->target;
+    for (size_t g = 0; g < target->groups; g++) {
         const struct by_descent one = by_round_group(&scaling->problem, g);
-        by_descent_nearest(&one, scaling->integers + g * layer->outs * layer->columns);
+        by_descent_nearest(&one, scaling->integers + g * target->outs * target->columns);
     }
     return find_errors(scaling, err);
 }
@@ -155,11 +154,11 @@ static int begin_nearest(struct scaling *scaling, struct baryon_error *err)
 /* v gram v' of the float weights v, as cross is gram v. */
 static void find_wholes(struct scaling *scaling)
 {
-    const size_t width = scaling->layer->columns;
+    const size_t width = scaling->target->columns;
     for (size_t out = 0; out < scaling->outs; out++)
         for (size_t i = out * width; i < (out + 1) * width; i++)
             scaling->whole[scaling->unit[out]] +=
-                (double)scaling->moments->cross[i] * (double)scaling->problem.weights[i];
+                (double)scaling->moments->cross[i] * (double)scaling->target->weights[i];
 }
 
 static bool is_hopeless(const struct scaling *scaling)
@@ -176,7 +175,7 @@ static int try_factor(struct scaling *scaling, float factor, struct baryon_error
     bool better;
     for (size_t i = 0; i < scaling->outs * scaling->groups; i++) {
         const float scale = scaling->base[i] * factor;
-        scaling->problem.scales[i] = isnormal(scale) ? scale : scaling->base[i];
+        scaling->scales[i] = isnormal(scale) ? scale : scaling->base[i];
     }
     if (begin_nearest(scaling, err) < 0)
         return -1;
@@ -189,11 +188,11 @@ static int try_factor(struct scaling *scaling, float factor, struct baryon_error
 static void products(const struct scaling *scaling, size_t out, double *values, double *linear,
                      double *square)
 {
-    const size_t width = scaling->layer->columns, group = out / scaling->layer->outs;
+    const size_t width = scaling->target->columns, group = out / scaling->target->outs;
     const struct by_descent one = by_round_group(&scaling->problem, group);
     const float *cross = scaling->moments->cross + out * width;
     double sum = 0;
-    by_descent_values(&one, out % scaling->layer->outs, scaling->integers + out * width, values);
+    by_descent_values(&one, out % scaling->target->outs, scaling->integers + out * width, values);
     for (size_t i = 0; i < width; i++)
         sum += (double)cross[i] * values[i];
     *linear = sum;
@@ -203,7 +202,7 @@ static void products(const struct scaling *scaling, size_t out, double *values, 
 
 static int fit(struct scaling *scaling, struct baryon_error *err)
 {
-    double *values = by_alloc(scaling->layer->columns, sizeof *values, err);
+    double *values = by_alloc(scaling->target->columns, sizeof *values, err);
     double *sums = by_alloc_zero(2 * scaling->outs, sizeof *sums, err);
     const size_t scales = scaling->outs * scaling->groups;
     if (!values || !sums) {
@@ -212,8 +211,8 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
         return -1;
     }
     memcpy(scaling->integers, scaling->choice->integers,
-           scaling->outs * scaling->layer->columns * sizeof(int32_t));
-    memcpy(scaling->problem.scales, scaling->best, scales * sizeof(float));
+           scaling->outs * scaling->target->columns * sizeof(int32_t));
+    memcpy(scaling->scales, scaling->best, scales * sizeof(float));
     const int status = find_errors(scaling, err);
     for (size_t out = 0; status == 0 && out < scaling->outs; out++) {
         double linear, square;
@@ -226,7 +225,7 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
         const double factor = sum[1] > 0 ? sum[0] / sum[1] : 1;
         const float scale = (float)((double)scaling->best[i] * factor);
         if (factor > 0.5 && factor < 2 && isnormal(scale))
-            scaling->problem.scales[i] = scale;
+            scaling->scales[i] = scale;
     }
     by_free(values);
     by_free(sums);
@@ -236,15 +235,15 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
 /* Integers that other scales have left behind come next to their weights again. */
 static void come_near(struct scaling *scaling)
 {
-    const struct by_round_layer *layer = scaling->layer;
+    const struct by_round_target *target = scaling->target;
     int32_t *integer = scaling->integers;
-    for (size_t g = 0; g < layer->groups; g++) {
+    for (size_t g = 0; g < target->groups; g++) {
         const struct by_descent one = by_round_group(&scaling->problem, g);
-        for (size_t out = 0; out < layer->outs; out++)
-            for (size_t i = 0; i < layer->columns; i++, integer++) {
+        for (size_t out = 0; out < target->outs; out++)
+            for (size_t i = 0; i < target->columns; i++, integer++) {
                 const size_t at = by_descent_scale_index(&one, out, i);
                 const float level =
-                    by_descent_level(&one, one.weights[out * layer->columns + i], at);
+                    by_descent_level(&one, one.weights[out * target->columns + i], at);
                 const int32_t zero = by_descent_zero(&one, at);
                 *integer = (int32_t)by_descent_near(level, (float)(*integer - zero)) + zero;
             }
@@ -270,7 +269,7 @@ static int search(struct scaling *scaling, bool pow2, struct baryon_error *err)
     find_wholes(scaling);
     memcpy(scaling->nearest, scaling->sums, scaling->outs * sizeof *scaling->sums);
     memcpy(scaling->integers, scaling->choice->integers,
-           scaling->outs * scaling->layer->columns * sizeof(int32_t));
+           scaling->outs * scaling->target->columns * sizeof(int32_t));
     if (find_errors(scaling, err) < 0)
         return -1;
     memcpy(scaling->least, scaling->sums, scaling->outs * sizeof *scaling->sums);
@@ -283,21 +282,20 @@ static int search(struct scaling *scaling, bool pow2, struct baryon_error *err)
     return 0;
 }
 
-int by_round_scale(const struct by_round_problem *problem, const struct by_round_layer *layer,
-                   const struct by_round_moments *moments, const size_t *units, bool pow2,
+int by_round_scale(const struct by_round_problem *problem, const struct by_round_moments *moments,
                    struct by_pool *pool, struct by_round_choice *choice, struct baryon_error *err)
 {
-    struct scaling scaling = {.layer = layer,
+    const struct by_round_target *target = problem->target;
+    struct scaling scaling = {.target = target,
                               .moments = moments,
                               .choice = choice,
                               .pool = pool,
-                              .outs = layer->groups * layer->outs,
-                              .groups = problem->first.groups};
+                              .outs = target->groups * target->outs,
+                              .groups = target->grid.spans,
+                              .unit = target->grid.units};
     int status = open_scaling(&scaling, problem, err);
-    if (status == 0) {
-        memcpy(scaling.unit, units, scaling.outs * sizeof *units);
-        status = search(&scaling, pow2, err);
-    }
+    if (status == 0)
+        status = search(&scaling, target->grid.pow2, err);
     if (status == 0 &&
         memcmp(scaling.best, scaling.base, scaling.outs * scaling.groups * sizeof(float)) != 0) {
         choice->scales = scaling.best;

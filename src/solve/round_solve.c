@@ -1,5 +1,4 @@
 /* From moments to integers and biases. */
-#include "quant/floats.h"
 #include "solve/round_internal.h"
 
 #include <math.h>
@@ -7,21 +6,20 @@
 
 struct solving {
     const struct by_round_problem *problem;
-    const struct by_round_layer *layer;
+    const struct by_round_target *target;
     struct by_round_moments *moments;
     const struct by_round_options *options;
     struct by_round_choice *choice, *scaled;
-    float *biases; /* of the float model, where means are mixed; else NULL */
+    const float *biases; /* of the float model, where means are mixed; else NULL */
     struct by_pool *pool;
 };
 
 static int descend(struct solving *solving, struct baryon_error *err)
 {
-    if (by_round_find(solving->problem, solving->layer, solving->moments, solving->options,
-                      solving->pool, solving->choice->integers, err) < 0)
+    if (by_round_find(solving->problem, solving->moments, solving->options, solving->pool,
+                      solving->choice->integers, err) < 0)
         return -1;
-    by_round_set_weights(solving->problem, solving->layer->groups * solving->layer->outs,
-                         solving->choice);
+    by_round_set_weights(solving->target, solving->choice);
     return 0;
 }
 
@@ -63,7 +61,7 @@ static int solve_again(struct solving *solving, const float *was, struct baryon_
 
 static bool has_fixed_bias(const struct solving *solving)
 {
-    return solving->layer->bias && solving->options->fixed_biases;
+    return solving->target->biases && solving->options->fixed_biases;
 }
 
 /* --- What the activation behind sees --- */
@@ -73,12 +71,12 @@ static bool has_fixed_bias(const struct solving *solving)
 static int see(struct solving *solving, float *cross, double *y, struct baryon_error *err)
 {
     struct by_round_behind behind = {.moments = solving->moments,
-                                     .exact = solving->problem->weights,
+                                     .exact = solving->target->weights,
                                      .now = solving->choice->weights,
                                      .biases = solving->biases,
                                      .now_y = y,
                                      .mix = solving->options->mix,
-                                     .centred = solving->layer->bias != NULL};
+                                     .centred = solving->target->biases != NULL};
     int status = by_round_behind_open(&behind, err);
     if (status == 0)
         status = solving->options->look(solving->options->context, &behind, err);
@@ -111,7 +109,7 @@ static int descend_seeing(struct solving *solving, float *cross, double *y, bool
 static int look_behind(struct solving *solving, struct baryon_error *err)
 {
     const size_t outs = solving->moments->groups * solving->moments->outs;
-    if (!solving->options->look || has_fixed_bias(solving) || !by_round_hides(solving->layer))
+    if (!solving->options->look || has_fixed_bias(solving) || !by_round_hides(solving->target))
         return 0;
     float *cross = by_alloc(outs * solving->moments->columns, sizeof *cross, err);
     double *y = cross ? by_alloc(outs, sizeof *y, err) : NULL;
@@ -129,56 +127,42 @@ static int look_behind(struct solving *solving, struct baryon_error *err)
 
 /* Those with which weights come closest to the float ones, by what they give on the samples: what
  * is to be made up for besides would make them too small. */
-static int find_scales(const struct solving *solving, const struct by_quant_plan *plan,
-                       const size_t *units, struct baryon_error *err)
+static int find_scales(const struct solving *solving, struct baryon_error *err)
 {
-    const struct by_round_layer *layer = solving->layer;
     struct by_round_moments moments = *solving->moments;
     const size_t count = moments.groups * moments.outs * moments.columns;
     moments.cross = by_alloc_zero(count, sizeof *moments.cross, err);
     int status = moments.cross
-                     ? by_round_mix(&moments, solving->problem->weights, 1, solving->pool, err)
+                     ? by_round_mix(&moments, solving->target->weights, 1, solving->pool, err)
                      : -1;
     if (status == 0)
-        status = by_round_scale(solving->problem, layer, &moments, units,
-                                plan->rows.at[layer->weight].spec.scale == BY_SCALE_POW2,
-                                solving->pool, solving->scaled, err);
+        status = by_round_scale(solving->problem, &moments, solving->pool, solving->scaled, err);
     by_free(moments.cross);
     return status;
 }
 
 /* The same problem with the scales that were found. */
-static struct by_round_problem rescale(const struct by_round_problem *problem, float *scales)
+static struct by_round_problem rescale(const struct by_round_problem *problem, const float *scales)
 {
-    struct by_round_problem other = *problem;
-    other.scales = scales;
-    other.first.scales = scales;
-    return other;
+    return (struct by_round_problem){problem->target, scales, problem->free};
 }
 
-static int solve_scales(const struct solving *solving, const struct by_quant_plan *plan,
-                        struct baryon_error *err)
+static int solve_scales(const struct solving *solving, struct baryon_error *err)
 {
-    const struct by_round_layer *layer = solving->layer;
-    const size_t outs = layer->groups * layer->outs;
+    const struct by_round_target *target = solving->target;
     struct by_round_choice *scaled = solving->scaled;
-    size_t *units = by_alloc(outs, sizeof *units, err);
-    int status = units ? by_round_nearest(plan, layer, solving->pool, scaled, err) : -1;
-    if (status == 0) {
-        by_round_units(plan, layer, units);
-        memcpy(scaled->integers, solving->choice->integers,
-               outs * layer->columns * sizeof *scaled->integers);
-        status = find_scales(solving, plan, units, err);
-    }
-    by_free(units);
-    if (status < 0)
+    if (by_round_nearest(target, scaled, err) < 0)
+        return -1;
+    memcpy(scaled->integers, solving->choice->integers,
+           target->groups * target->outs * target->columns * sizeof *scaled->integers);
+    if (find_scales(solving, err) < 0)
         return -1;
     if (!scaled->scales) {
         by_round_choice_release(scaled);
         return 0;
     }
     const struct by_round_problem problem = rescale(solving->problem, scaled->scales);
-    return by_round_find(&problem, layer, solving->moments, solving->options, solving->pool,
+    return by_round_find(&problem, solving->moments, solving->options, solving->pool,
                          scaled->integers, err);
 }
 
@@ -189,7 +173,7 @@ static void mix_means(const struct solving *solving)
     const size_t width = moments->columns;
     const double share = solving->options->mix;
     for (size_t out = 0; out < moments->groups * moments->outs; out++) {
-        const float *weights = solving->problem->weights + out * width;
+        const float *weights = solving->target->weights + out * width;
         const double *x = moments->x + out / moments->outs * width;
         double mean = (double)solving->biases[out];
         for (size_t i = 0; i < width; i++)
@@ -200,47 +184,44 @@ static void mix_means(const struct solving *solving)
 
 static int feed_back(struct solving *solving, struct baryon_error *err)
 {
-    return by_round_feed_back(solving->problem, solving->layer, solving->moments, solving->pool,
+    return by_round_feed_back(solving->problem, solving->moments, solving->pool,
                               solving->choice->integers, err);
 }
 
-static int solve(struct solving *solving, const struct by_quant_plan *plan,
-                 struct baryon_error *err)
+static int solve(struct solving *solving, struct baryon_error *err)
 {
     if (has_fixed_bias(solving)) {
         by_round_uncentre(solving->moments);
         uncentre_cross(solving->moments, NULL, solving->choice->biases);
     }
-    if (by_round_mix(solving->moments, solving->problem->weights, solving->options->mix,
+    if (by_round_mix(solving->moments, solving->target->weights, solving->options->mix,
                      solving->pool, err) < 0)
         return -1;
     if (solving->biases)
         mix_means(solving);
-    by_round_damp(solving->moments, solving->problem->weights, solving->options->damping);
+    by_round_damp(solving->moments, solving->target->weights, solving->options->damping);
     if ((solving->options->gptq && feed_back(solving, err) < 0) || descend(solving, err) < 0 ||
         look_behind(solving, err) < 0)
         return -1;
-    return solving->options->scales ? solve_scales(solving, plan, err) : 0;
+    return solving->options->scales && solving->target->grid.units ? solve_scales(solving, err) : 0;
 }
 
 /* was: biases that moments stand for; NULL: they are centred. */
-static int finish(struct solving *solving, const struct by_quant_plan *plan, const float *was,
-                  struct baryon_error *err)
+static int finish_choice(struct solving *solving, const float *was, struct baryon_error *err)
 {
-    if (!solving->layer->bias || has_fixed_bias(solving))
+    const struct by_round_target *target = solving->target;
+    if (!target->biases || has_fixed_bias(solving))
         return 0;
-    const bool coarse = by_round_bias_is_coarse(plan, solving->layer);
     solve_biases(solving->moments, solving->choice);
-    if (solving->choice->scales && !coarse) /* fine steps of the new scales, which nobody has yet */
+    /* Fine steps of the new scales, which nobody has yet. */
+    if (solving->choice->scales && !target->coarse_biases)
         return 0;
-    if (by_round_quantize_biases(plan, solving->layer, solving->pool, solving->choice->biases,
-                                 err) < 0)
+    if (by_round_biases(target, solving->choice->biases, err) < 0)
         return -1;
-    return coarse ? solve_again(solving, was, err) : 0;
+    return target->coarse_biases ? solve_again(solving, was, err) : 0;
 }
 
-static int finish_scaled(struct solving *solving, const struct by_quant_plan *plan,
-                         struct baryon_error *err)
+static int finish_scaled(struct solving *solving, struct baryon_error *err)
 {
     const float *was = solving->choice->biases;
     if (!solving->scaled || !solving->scaled->scales)
@@ -248,41 +229,27 @@ static int finish_scaled(struct solving *solving, const struct by_quant_plan *pl
     const struct by_round_problem problem = rescale(solving->problem, solving->scaled->scales);
     solving->problem = &problem;
     solving->choice = solving->scaled;
-    by_round_set_weights(&problem, solving->layer->groups * solving->layer->outs, solving->choice);
-    return finish(solving, plan, was, err);
+    by_round_set_weights(solving->target, solving->choice);
+    return finish_choice(solving, was, err);
 }
 
-static int open_biases(struct solving *solving, struct baryon_error *err)
+int by_round_solve(const struct by_round_target *target, struct by_round_moments *moments,
+                   const struct by_round_options *options, struct by_pool *pool,
+                   struct by_round_choice *choice, struct by_round_choice *scaled,
+                   struct baryon_error *err)
 {
-    if (!solving->layer->bias || !solving->options->mixes_means || has_fixed_bias(solving))
-        return 0;
-    solving->biases = by_floats_copy(solving->layer->bias->initializer, NULL, err);
-    return solving->biases ? 0 : -1;
-}
-
-int by_round_solve(const struct by_quant_plan *plan, const struct by_round_layer *layer,
-                   struct by_round_moments *moments, const struct by_round_options *options,
-                   struct by_pool *pool, struct by_round_choice *choice,
-                   struct by_round_choice *scaled, struct baryon_error *err)
-{
-    struct by_round_problem problem;
-    if (by_round_nearest(plan, layer, pool, choice, err) < 0 ||
-        by_round_problem_open(&problem, plan, layer, pool, err) < 0)
-        return -1;
-    problem.first.free = options->free;
+    const struct by_round_problem problem = {target, target->grid.scales, options->free};
     struct solving solving = {.problem = &problem,
-                              .layer = layer,
+                              .target = target,
                               .moments = moments,
                               .options = options,
                               .choice = choice,
                               .scaled = scaled,
                               .pool = pool};
-    const int status = open_biases(&solving, err) < 0 || solve(&solving, plan, err) < 0 ||
-                               finish(&solving, plan, NULL, err) < 0 ||
-                               finish_scaled(&solving, plan, err) < 0
-                           ? -1
-                           : 0;
-    by_free(solving.biases);
-    by_round_problem_close(&problem);
-    return status;
+    if (target->grid.held && !has_fixed_bias(&solving))
+        solving.biases = target->biases;
+    return by_round_nearest(target, choice, err) < 0 || solve(&solving, err) < 0 ||
+                   finish_choice(&solving, NULL, err) < 0 || finish_scaled(&solving, err) < 0
+               ? -1
+               : 0;
 }

@@ -41,7 +41,7 @@ static void draw_all(const struct starts *starts, unsigned start)
         }
 }
 
-static int begin(const struct starts *starts, unsigned start, struct baryon_error *err)
+static int begin_start(const struct starts *starts, unsigned start, struct baryon_error *err)
 {
     if (start == 1)
         return by_gptq_run(starts->problem, starts->pool, starts->tried, err);
@@ -72,7 +72,7 @@ static int take_better(void *context, size_t first, size_t end, unsigned worker,
 
 static int try_start(struct starts *starts, unsigned start, struct baryon_error *err)
 {
-    if (begin(starts, start, err) < 0 ||
+    if (begin_start(starts, start, err) < 0 ||
         by_descent_run(starts->problem, starts->pool, starts->tried, NULL, err) < 0)
         return -1;
     return by_par_for(starts->pool, starts->problem->outs, BY_DESCENT_FEW, take_better, starts,

@@ -4,7 +4,7 @@
  *
  * A look sums in single precision, in runs of 32 values for each of 16 lanes, and the runs in
  * double; sums of looks, rounded to single precision, are added so that their order does not matter
- * (stats/fold.h). Where single precision overflows, the sum is made in double; channels whose sum
+ * (moments/fold.h). Where single precision overflows, the sum is made in double; channels whose sum
  * is not finite are left out of that look: what the sketch counts tells of them.
  */
 #ifndef BY_CHANNEL_MEANS_H
@@ -12,7 +12,7 @@
 
 #include "base/blocks.h"
 #include "base/team.h"
-#include "stats/fold.h"
+#include "moments/fold.h"
 
 struct by_channel_means {
     struct by_fold sums; /* count 0: not asked for, or the size varies */

@@ -1,5 +1,5 @@
 /* Adds one tensor to a histogram, on all threads of a team. */
-#include "ir/tensor.h"
+#include "array/elem.h"
 #include "stats/sketch_scratch.h"
 
 int by_sketch_scratch_open(struct by_sketch_scratch **scratch, unsigned workers,

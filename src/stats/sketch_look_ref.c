@@ -1,8 +1,8 @@
 /* Adds one tensor to a histogram value by value, as reference for the vector paths. */
 #include "stats/sketch_path.h"
 
+#include "array/elem.h"
 #include "base/half.h"
-#include "ir/tensor.h"
 
 #include <math.h>
 #include <string.h>

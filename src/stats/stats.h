@@ -18,8 +18,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "moments/moments.h"
 #include "stats/channel_means.h"
-#include "stats/moments.h"
 #include "stats/sketch.h"
 #include "stats/targets.h"
 

@@ -1,5 +1,5 @@
 /* Sketches and channels of a .stats file. */
-#include "ir/tensor.h"
+#include "array/elem.h"
 #include "stats/store.h"
 
 #include <inttypes.h>

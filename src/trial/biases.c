@@ -1,9 +1,9 @@
 /* Corrects biases with the channel means of statistics, and collects what that needs. */
 #include "trial/biases.h"
 
+#include "adjust/bias_correct.h"
 #include "quant/params.h"
 #include "quant/refine.h"
-#include "solve/bias_correct.h"
 
 bool by_biases_corrected(const struct by_recipe *recipe)
 {

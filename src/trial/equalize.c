@@ -1,8 +1,8 @@
 /* Decides whether and how a model is equalized and its biases corrected. */
 #include "trial/equalize.h"
 
-#include "solve/bias_correct.h"
-#include "solve/cle.h"
+#include "adjust/bias_correct.h"
+#include "adjust/cle.h"
 #include "trial/biases.h"
 #include "trial/trial.h"
 

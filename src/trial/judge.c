@@ -392,15 +392,6 @@ static int add_difference(struct by_judged_output *output, const struct by_array
     return 0;
 }
 
-double by_decibels(double signal, double noise)
-{
-    if (noise <= 0)
-        return BY_SQNR_MAX;
-    if (signal <= 0 || !isfinite(noise) || !isfinite(signal))
-        return 0;
-    return fmin(10 * log10(signal / noise), BY_SQNR_MAX);
-}
-
 static int compare_output(const struct by_judge *judge, const struct by_parked *parked,
                           const struct by_array *got, struct by_unpark_room *room,
                           struct by_judged_output *output, struct baryon_error *err)

@@ -7,11 +7,10 @@
 #ifndef BY_TRIAL_JUDGE_H
 #define BY_TRIAL_JUDGE_H
 
+#include "base/decibels.h"
 #include "base/par.h"
 #include "engine/parked.h"
 #include "input/input.h"
-
-#define BY_SQNR_MAX 150.0 /* of equal outputs */
 
 struct by_judged_output {
     const char *name; /* lives in the judge */
@@ -92,8 +91,6 @@ int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct b
 int by_judge_references(struct by_judge *judge, struct by_pool *pool, struct baryon_error *err);
 int by_judge_model(const struct by_judge *judge, struct baryon_model *model, struct by_pool *pool,
                    struct by_judgement *each, struct baryon_error *err);
-/* Energy of what is wanted over that of the difference, dB; a difference that is not finite: 0. */
-double by_decibels(double signal, double noise);
 /* What several samples say together, dB. */
 double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
 

@@ -9,6 +9,7 @@
 #include "onnx/frame.h"
 #include "pass/pass.h"
 #include "quant/plan.h"
+#include "reconstruct/reconstruct.h"
 
 struct by_quantize_options {
     const struct by_recipe *recipe;
@@ -24,24 +25,6 @@ struct by_quantize_options {
 };
 
 #define BY_STAGES_MAX 16
-
-/* One layer whose rounding was solved: SQNR of what it gives, on samples kept aside. */
-struct by_solved_layer {
-    const char *name;
-    uint64_t rows; /* that its samples have */
-    size_t columns;
-    double nearest, solved; /* dB */
-    bool kept;
-};
-
-struct by_solved {
-    struct by_solved_layer *layers;
-    size_t count;          /* 0: nothing was to be solved */
-    size_t train, judging; /* samples */
-    bool aside;            /* others judge than those it was solved on */
-    double before, after;  /* SQNR of the model's outputs on those that judge */
-    bool kept;             /* else all was taken back */
-};
 
 /* Seconds by stage, and figures for the report. */
 struct by_quantize_report {

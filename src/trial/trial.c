@@ -1,8 +1,8 @@
 /* Runs the float model on samples and prepares the candidates of equalization. */
+#include "adjust/cle.h"
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
-#include "solve/cle.h"
 #include "trial/biases.h"
 #include "trial/trial_internal.h"
 

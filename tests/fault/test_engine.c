@@ -2,6 +2,7 @@
 #include "tests/unit/engine_build.h"
 
 #include "base/str.h"
+#include "engine/ort.h"
 #include "engine/stages.h"
 #include "engine/tap.h"
 #include "engine/trace.h"

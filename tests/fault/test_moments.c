@@ -1,5 +1,5 @@
 /* Every allocation of the moments fails in turn, once and from then on. */
-#include "stats/moments.h"
+#include "moments/moments.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include "input/npy.h"
 #include "ir/infer.h"
 #include "onnx/load.h"
-#include "stats/moments.h"
+#include "stats/layers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

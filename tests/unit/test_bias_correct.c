@@ -1,10 +1,10 @@
 /* Biases that make up for rounded weights: against the plain formula, and what is left alone. */
 #include "engine_build.h"
 
+#include "adjust/bias_correct.h"
 #include "ir/infer.h"
 #include "quant/params.h"
 #include "quant/place.h"
-#include "solve/bias_correct.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* Equalization: the model computes the same, weights of neighbours are balanced. */
 #include "engine_build.h"
 
+#include "adjust/cle.h"
+#include "adjust/cle_internal.h"
 #include "ir/infer.h"
-#include "solve/cle.h"
-#include "solve/cle_internal.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Tests that sums of arrays do not depend on order and are near the exact ones. */
-#include "stats/fold.h"
+#include "moments/fold.h"
 
 #include "base/rng.h"
 

@@ -1,5 +1,5 @@
 /* Tests Gram matrices on small layers computed by hand, and with any number of threads. */
-#include "stats/moments_internal.h"
+#include "moments/moments_internal.h"
 
 #include "graph_build.h"
 

@@ -1,5 +1,6 @@
 /* Sessions that bring operators of their own and are opened at once, in processes that know none.
  */
+#include "engine/ort.h"
 #include "engine/tap.h"
 
 #include "engine_build.h"

@@ -5,9 +5,9 @@
 #include "base/half.h"
 #include "calib/bins_squares_path.h"
 #include "dtype/path.h"
+#include "moments/fold.h"
 #include "quant/weights_path.h"
 #include "solve/descent_path.h"
-#include "stats/fold.h"
 #include "stats/sketch.h"
 
 #include <setjmp.h>

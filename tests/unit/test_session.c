@@ -2,6 +2,7 @@
 #include "engine_build.h"
 
 #include "base/log.h"
+#include "engine/ort.h"
 #include "onnx/save.h"
 
 #include <pthread.h>

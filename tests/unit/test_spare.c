@@ -2,6 +2,7 @@
 #include "engine_build.h"
 
 #include "base/room.h"
+#include "engine/ort.h"
 #include "engine/spare.h"
 
 #include <dlfcn.h>
