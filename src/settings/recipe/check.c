@@ -316,16 +316,18 @@ static int check_meanings(const struct by_config *config, const struct by_recipe
                           struct baryon_error *err)
 {
     const struct by_option_group *const *group = by_recipe_groups();
-    for (; *group; group++)
-        for (size_t i = 0; i < (*group)->count; i++) {
-            const struct by_option *option = &(*group)->rows[i];
-            const char *lacks = by_config_given(config, option->name)
-                                    ? by_recipe_lacks(settings, option->name)
+    for (; *group; group++) {
+        size_t count;
+        const struct by_option *rows = by_group_rows(*group, &count);
+        for (size_t i = 0; i < count; i++) {
+            const char *lacks = by_config_given(config, rows[i].name)
+                                    ? by_recipe_lacks(settings, rows[i].name)
                                     : NULL;
-            if (lacks && !asks_for_nothing(config, option))
+            if (lacks && !asks_for_nothing(config, &rows[i]))
                 return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
-                               option->name, lacks);
+                               rows[i].name, lacks);
         }
+    }
     return 0;
 }
 
