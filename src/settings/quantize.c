@@ -166,7 +166,7 @@ static const struct by_option activation_rows[] = {
      .arg = "METHOD",
      .fallback = "minmax",
      AT(activation_method),
-     .help = "How the range of activations is chosen; see 'baryon list methods'"},
+     .help = "Calibration method of activations; 'baryon list methods' describes them"},
     {.name = "activation-headroom",
      .type = BY_OPT_NUMBER,
      .arg = "FACTOR",
@@ -224,7 +224,7 @@ static const struct by_option weight_rows[] = {
      .arg = "METHOD",
      .fallback = "minmax",
      AT(weight_method),
-     .help = "How the range of weights is chosen"},
+     .help = "Calibration method of weights"},
 };
 
 static const struct by_option bias_rows[] = {
@@ -247,7 +247,7 @@ static const struct by_option bias_rows[] = {
      .arg = "METHOD",
      .fallback = "as-weight",
      AT(bias_method),
-     .help = "How the range of biases with a scale of their own is chosen"},
+     .help = "Calibration method of biases that have a scale of their own"},
     {.name = "bias-int16",
      .type = BY_OPT_FLAG,
      .fallback = "false",
