@@ -15,6 +15,7 @@ static const struct by_calibrator *const methods[] = {&by_calib_minmax,
                                                       &by_calib_minmse_pow2_percentile,
                                                       &by_calib_distribution_p3,
                                                       &by_calib_minmse_pow2_common,
+                                                      &by_calib_stddev,
                                                       NULL};
 
 const struct by_calibrator *const *by_calibrators(size_t *count)

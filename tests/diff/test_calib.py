@@ -162,6 +162,17 @@ class Tensor:
             tolerance = 1e-3 if self.values.size >= 12 else max(1e-3, reach / (3 * 4096) / deviation)
             self.check(near(found["scale"], wanted, tolerance * wanted), f"distribution-p3 {found}, wanted {wanted}")
 
+    def deviations(self):
+        values = self.values.astype("f8")
+        mean, deviation = values.mean(), values.std()
+        for count in (1, 4):
+            found = self.ours.ask("stddev", S8, stddev_count=count)
+            low, high = min(values.min(), 0), max(values.max(), 0)
+            if deviation > 1e-3 * self.reach:
+                low, high = max(mean - count * deviation, low), min(mean + count * deviation, high)
+            self.check(near(found["low"], min(low, 0), 1e-4 * self.reach) and
+                       near(found["high"], max(high, 0), 1e-4 * self.reach), f"stddev {count}: {found}, {low} {high}")
+
     def power_of_two_of_most(self):
         """
         The values above the percentile are dropped, the rest is as without. It may lie between two values
@@ -206,7 +217,7 @@ def made_up(ours, score, tally):
             tensor.power_of_two()
             tensor.power_of_two_of_samples()
             tensor.any_order()
-            tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
+            tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most(); tensor.deviations()
             if size == 20000 and number % PART == 0:
                 tensor.float_scale()
             if size == 20000 and number % min(PART, 2) == 0 and name != "constant":
@@ -270,7 +281,7 @@ def real(ours, score, tally, most):
         tensor.percentiles()
         tensor.power_of_two()
         tensor.power_of_two_of_samples()
-        tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
+        tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most(); tensor.deviations()
     print(", ".join(f"{model} {count}" for model, count in models.items()), "tensors")
 
 

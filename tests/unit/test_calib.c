@@ -400,6 +400,26 @@ static void entropy_of_two_samples(void **state)
                  "bins (64) are not an even number from 128, the quantized bins, to 2048");
 }
 
+/* 0 and 2 alternate, so that the mean is 1 and so is the deviation; beside them one 9. */
+static void stddev_counts_from_the_mean(void **state)
+{
+    (void)state;
+    float values[4000];
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = i % 2 ? 2.0f : 0.0f;
+    look(values, COUNT(values));
+    look_at_line(1, 9, 1);
+    defaults("stddev");
+    find("stddev", &s8);
+    assert_range(0, 5, 0.05); /* none is below 0 */
+    give("stddev-count", "2.5");
+    find("stddev", &s8);
+    assert_range(0, 3.5, 0.03);
+    give("stddev-count", "100");
+    find("stddev", &s8);
+    assert_range(0, 9, 0);
+}
+
 /* The 254 finite numbers of E4M3 have a standard deviation of 117.3. */
 static void distribution_of_float8(void **state)
 {
@@ -524,6 +544,7 @@ int main(void)
         TEST(powers_of_two),
         TEST(powers_of_two_prefer_the_coarser),
         TEST(entropy_of_two_samples),
+        TEST(stddev_counts_from_the_mean),
         TEST(distribution_of_float8),
         TEST(odd_tensors),
         TEST(order_does_not_matter),
