@@ -69,11 +69,11 @@ static const char *const steps[] = {"to",
 static int refuse_samples(const struct job *job, const char *why, struct baryon_error *err)
 {
     const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < groups[i]->count; k++)
-            if (by_config_given(&job->cli->config, groups[i]->rows[k].name))
-                return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
-                               groups[i]->rows[k].name, why);
+    for (size_t i = 0; i < 2; i++) {
+        const char *given = by_config_given_of(&job->cli->config, groups[i]);
+        if (given)
+            return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s", given, why);
+    }
     return 0;
 }
 

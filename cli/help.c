@@ -113,9 +113,11 @@ void by_wrap(struct by_str *str, const char *text, size_t indent, size_t at, siz
 
 static void print_group(struct by_out *out, const struct by_option_group *group)
 {
+    size_t count;
+    const struct by_option *rows = by_group_rows(group, &count);
     by_out_printf(out, BY_BOLD, "\n%s\n", group->title);
-    for (size_t i = 0; i < group->count; i++) {
-        const struct by_option *option = &group->rows[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct by_option *option = &rows[i];
         char usage[128];
         struct by_str help;
         by_str_init(&help);

@@ -32,9 +32,12 @@ static void each_option(struct by_str *str, const struct by_command *command,
 {
     const struct by_option_group *groups[BY_HELP_GROUPS_MAX];
     size_t count = by_command_groups(command, groups);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < groups[i]->count; k++)
-            write(str, command, &groups[i]->rows[k]);
+    for (size_t i = 0; i < count; i++) {
+        size_t row_count;
+        const struct by_option *rows = by_group_rows(groups[i], &row_count);
+        for (size_t k = 0; k < row_count; k++)
+            write(str, command, &rows[k]);
+    }
 }
 
 static void bash_word(struct by_str *str, const struct by_command *command,

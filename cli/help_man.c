@@ -67,11 +67,13 @@ static void choices(struct by_str *str, const struct by_option *option)
     by_str_puts(str, ".RE\n");
 }
 
-static void group(struct by_str *str, const struct by_option_group *rows)
+static void print_group(struct by_str *str, const struct by_option_group *group)
 {
-    by_str_printf(str, ".SS %s\n", rows->title);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct by_option *option = &rows->rows[i];
+    size_t count;
+    const struct by_option *rows = by_group_rows(group, &count);
+    by_str_printf(str, ".SS %s\n", group->title);
+    for (size_t i = 0; i < count; i++) {
+        const struct by_option *option = &rows[i];
         struct by_str help;
         by_str_puts(str, ".TP\n");
         if (option->letter)
@@ -143,7 +145,7 @@ static void command_page(struct by_str *str, const struct by_command *command)
     paragraph(str, command->text);
     section(str, "OPTIONS");
     for (size_t i = 0; i < count; i++)
-        group(str, groups[i]);
+        print_group(str, groups[i]);
     examples(str, command->examples);
     see_also(str, command);
 }

@@ -30,17 +30,19 @@ static void cell(struct by_str *str, const char *text)
 
 static void markdown_group(struct by_str *str, const struct by_option_group *group)
 {
+    size_t count;
+    const struct by_option *rows = by_group_rows(group, &count);
     by_str_printf(str, "\n| %s | |\n|---|---|\n", group->title);
-    for (size_t i = 0; i < group->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char usage[128];
         struct by_str help;
         by_str_init(&help);
-        by_option_help(&group->rows[i], &help);
+        by_option_help(&rows[i], &help);
         by_str_puts(str, "| `");
-        cell(str, by_option_usage(&group->rows[i], usage, sizeof usage));
+        cell(str, by_option_usage(&rows[i], usage, sizeof usage));
         by_str_puts(str, "` | ");
         cell(str, by_str_text(&help));
-        markdown_choices(str, &group->rows[i]);
+        markdown_choices(str, &rows[i]);
         by_str_puts(str, " |\n");
         by_str_release(&help);
     }
@@ -113,9 +115,12 @@ static void json_command(struct by_json *json, const struct by_command *command)
     by_json_text(json, "operands", command->operands);
     by_json_text(json, "summary", command->summary);
     by_json_open(json, "options", '[');
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < groups[i]->count; k++)
-            json_option(json, &groups[i]->rows[k]);
+    for (size_t i = 0; i < count; i++) {
+        size_t row_count;
+        const struct by_option *rows = by_group_rows(groups[i], &row_count);
+        for (size_t k = 0; k < row_count; k++)
+            json_option(json, &rows[k]);
+    }
     by_json_close(json, ']');
     by_json_close(json, '}');
 }

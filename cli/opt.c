@@ -30,7 +30,7 @@ static size_t count_rows(const struct by_config *config)
 {
     size_t count = 0;
     for (size_t i = 0; i < config->count; i++)
-        count += config->bindings[i].group->count;
+        count += config->bindings[i].count;
     return count;
 }
 
@@ -78,8 +78,8 @@ static int parser_init(struct parser *parser, struct by_config *config, int argc
         return -1;
     memcpy(parser->shorts, "-:", 2); /* operands in their order, no messages from getopt */
     for (size_t i = 0; i < config->count; i++)
-        for (size_t k = 0; k < config->bindings[i].group->count; k++)
-            if (add_option_row(parser, &config->bindings[i].group->rows[k], err) < 0)
+        for (size_t k = 0; k < config->bindings[i].count; k++)
+            if (add_option_row(parser, &config->bindings[i].rows[k], err) < 0)
                 return -1;
     return 0;
 }

@@ -1,11 +1,14 @@
 /*
- * Calibration: from a sketch to the range of a quantizer. Each method is one file with a
- * pure function and one row in methods.c.
+ * Calibration: from a sketch to the range of a quantizer. A method is one file with a pure
+ * function and a row, struct by_calibrator, that methods.c lists. The row has all that is known of
+ * the method: its names, here and in Quark, what it is for, and options of its own. Choices and
+ * options of the command line and of configuration files, rules, Quark's options, help and manual
+ * pages follow from the rows.
  */
 #ifndef BY_CALIB_H
 #define BY_CALIB_H
 
-#include "base/choice.h"
+#include "base/option.h"
 #include "stats/sketch.h"
 
 /* What the range is for. */
@@ -19,18 +22,10 @@ struct by_calib_target {
 
 enum by_calib_metric { BY_CALIB_MAE, BY_CALIB_MSE };
 
-/* by_calib_defaults() fills it; what a method does not read is ignored by it. */
+/* by_calib_defaults() fills it. */
 struct by_calib_options {
-    bool moving_average;       /* minmax, nonoverflow: means over samples of their min and max */
-    double percentile;         /* 99.999 */
-    bool percentile_symmetric; /* of magnitudes; false: both tails by themselves */
-    bool percentile_guard;     /* nothing is cut where that costs more than finer steps gain */
+    const void *own; /* the method's struct; NULL when the method has no options */
     double headroom; /* activations of more than 8 bits: what their range is widened by, 1 */
-    const double *candidates; /* layerwise percentile; NULL: its three */
-    size_t candidate_count;
-    enum by_calib_metric metric; /* layerwise percentile */
-    size_t bins;                 /* entropy: 128 */
-    size_t levels;               /* entropy: quantized bins, 128 */
 };
 
 struct by_range {
@@ -39,20 +34,75 @@ struct by_range {
     double error; /* what the method minimised, mean per value; NAN when it minimises nothing */
 };
 
+/* An option of a method. Methods that have the same option have equal rows but for the offset. */
+struct by_calib_option {
+    struct by_option row;    /* the offset is that in the method's struct; help continues the
+                              * sentence "For method NAME: ..." */
+    const char *quark;       /* Quark's name of it; NULL: none */
+    const char *weight_name; /* the same for weights and biases; NULL: they do not have it */
+    const char *weight_help;
+};
+
+struct by_calib_option_set {
+    const struct by_calib_option *rows;
+    size_t count;
+    /* The method's struct, and what it is where the method is named without options: by statistics
+     * and rules, and by a config with --compat. Otherwise the defaults of the rows apply. */
+    const void *defaults;
+    size_t size;
+};
+
+#define BY_CALIB_OPTION_SET(array, values)                                                         \
+    {                                                                                              \
+        .rows = (array), .count = sizeof(array) / sizeof *(array), .defaults = &(values),          \
+        .size = sizeof(values)                                                                     \
+    }
+
+/* What a method may be chosen for in a config. */
+enum by_calib_use { BY_FOR_ACTIVATIONS = 1, BY_FOR_WEIGHTS = 2, BY_FOR_BIASES = 4 };
+#define BY_FOR_ALL (BY_FOR_ACTIVATIONS | BY_FOR_WEIGHTS | BY_FOR_BIASES)
+
+/* How the range of weights and biases is found: on a sketch of them, as for activations, or by a
+ * search of quant/weights_search.h on the values themselves. */
+enum by_calib_search {
+    BY_SEARCH_SKETCH,
+    BY_SEARCH_EXTREMES,
+    BY_SEARCH_PERCENTILE,
+    BY_SEARCH_MSE,
+};
+
+/* A word of Quark's that stands for a method, as the value of one of Quark's options. */
+struct by_calib_word {
+    const char *option, *word;
+};
+#define BY_QUARK_METHOD        "calibrate_method"
+#define BY_QUARK_WEIGHT_METHOD "WeightCalibrateMethod"
+#define BY_QUARK_POW2_MODE     "MinMSEModePof2Scale"
+
 struct by_calibrator {
-    const char *name;  /* "percentile" */
-    const char *alias; /* the peer's name, "Percentile" */
-    const char *help;  /* one sentence, no full stop */
+    const char *name;              /* "percentile" */
+    const char *alias;             /* the peer's name, "Percentile" */
+    const char *help;              /* one sentence, no full stop */
+    struct by_calib_word quark[3]; /* NULL ends them */
+    unsigned uses;                 /* enum by_calib_use; 0: only statistics show it */
+    enum by_calib_search search;
+    const struct by_calib_option_set *options; /* NULL: it has none */
+    bool options_last;                         /* help lists them after those of other methods */
     int (*range)(const struct by_sketch *sketch, const struct by_calib_target *target,
                  const struct by_calib_options *options, struct by_range *range,
                  struct baryon_error *err);
     bool (*suits)(const struct by_calib_target *target); /* NULL: any */
+    const char *instead; /* what to take for targets that do not suit; may be NULL */
     bool votes; /* asks for votes of single samples, for symmetric targets: calib/votes.h */
 };
 
 const struct by_calibrator *const *by_calibrators(size_t *count);
 const struct by_calibrator *by_calibrator_find(const char *name); /* name or alias; NULL */
 void by_calib_defaults(const struct by_calibrator *method, struct by_calib_options *options);
+/* What the target would have to be to suit the method. */
+enum by_calib_need { BY_NEEDS_NOTHING, BY_NEEDS_POW2, BY_NEEDS_SYMMETRY, BY_NEEDS_FLOAT };
+enum by_calib_need by_calib_needs(const struct by_calibrator *method,
+                                  const struct by_calib_target *target);
 
 /* Scale and zero point of a range, the rules of the peer's section on them (scale.c). */
 struct by_scale {

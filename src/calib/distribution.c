@@ -111,12 +111,15 @@ static bool suits(const struct by_calib_target *target)
     return format_of(target) != NULL;
 }
 
+#define STATISTICS_ALONE "8-bit floats are quantized without scales; 'baryon stats' shows the scale"
+
 const struct by_calibrator by_calib_distribution = {
     .name = "distribution",
     .alias = "Distribution",
     .help = "8-bit floats: the scale that matches their own standard deviation",
     .range = distribution,
     .suits = suits,
+    .instead = STATISTICS_ALONE,
 };
 
 const struct by_calibrator by_calib_distribution_p3 = {
@@ -125,4 +128,5 @@ const struct by_calibrator by_calib_distribution_p3 = {
     .help = "8-bit floats: the same for values that are cubes of a normal distribution",
     .range = distribution_p3,
     .suits = suits,
+    .instead = STATISTICS_ALONE,
 };

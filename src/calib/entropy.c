@@ -11,7 +11,12 @@
 
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <math.h>
+
+struct entropy_options {
+    int64_t bins, levels; /* before and after quantization */
+};
 
 #define BINS_MOST 4096
 #define SMOOTH    1e-4 /* what an empty bin gets */
@@ -149,15 +154,16 @@ static void choose(const struct histogram *histogram, size_t levels, struct by_r
     range->error = least;
 }
 
-static int check(const struct by_calib_options *options, struct baryon_error *err)
+static int check(const struct entropy_options *own, struct baryon_error *err)
 {
-    if (options->levels < 2 || options->levels % 2)
-        return by_fail(err, BARYON_ERR_USAGE, "quantized bins (%zu) are not an even number",
-                       options->levels);
-    if (options->bins < options->levels || options->bins % 2 || options->bins > BINS_MOST / 2)
+    if (own->levels < 2 || own->levels % 2)
+        return by_fail(err, BARYON_ERR_USAGE, "quantized bins (%" PRId64 ") are not an even number",
+                       own->levels);
+    if (own->bins < own->levels || own->bins % 2 || own->bins > BINS_MOST / 2)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "bins (%zu) are not an even number from %zu, the quantized bins, to %d",
-                       options->bins, options->levels, BINS_MOST / 2);
+                       "bins (%" PRId64 ") are not an even number from %" PRId64
+                       ", the quantized bins, to %d",
+                       own->bins, own->levels, BINS_MOST / 2);
     return 0;
 }
 
@@ -165,26 +171,60 @@ static int entropy(const struct by_sketch *sketch, const struct by_calib_target 
                    const struct by_calib_options *options, struct by_range *range,
                    struct baryon_error *err)
 {
+    const struct entropy_options *own = options->own;
     struct histogram histogram = {.at = NULL};
     (void)target;
-    if (check(options, err) < 0)
+    if (check(own, err) < 0)
         return -1;
     by_range_seen(sketch, range);
     if (range->constant_zero)
         return 0;
-    lay_out(&histogram, sketch, options->bins);
+    lay_out(&histogram, sketch, (size_t)own->bins);
     const int failed = fill(&histogram, sketch, err);
     if (!failed) {
-        choose(&histogram, options->levels, range);
+        choose(&histogram, (size_t)own->levels, range);
         by_range_limit(range, sketch);
     }
     by_free(histogram.at);
     return failed;
 }
 
+static const struct entropy_options defaults = {.bins = 128, .levels = 128};
+
+static const struct by_calib_option rows[] = {
+    {
+        .row = {.name = "entropy-bins",
+                .type = BY_OPT_INT,
+                .arg = "COUNT",
+                .min = 8,
+                .max = 65536,
+                .fallback = "128",
+                .offset = offsetof(struct entropy_options, bins),
+                .help = "number of bins of the histogram"},
+        .quark = "NumBins",
+    },
+    {
+        .row = {.name = "entropy-levels",
+                .type = BY_OPT_INT,
+                .arg = "COUNT",
+                .min = 2,
+                .max = 65536,
+                .fallback = "128",
+                .offset = offsetof(struct entropy_options, levels),
+                .help = "number of bins after quantization"},
+        .quark = "NumQuantizedBins",
+    },
+};
+
+static const struct by_calib_option_set option_set = BY_CALIB_OPTION_SET(rows, defaults);
+
 const struct by_calibrator by_calib_entropy = {
     .name = "entropy",
     .alias = "Entropy",
     .help = "The range whose rounded values tell most about the distribution",
+    .quark = {{BY_QUARK_METHOD, "Entropy"}},
+    .uses = BY_FOR_ACTIVATIONS,
+    .options = &option_set,
+    .options_last = true,
     .range = entropy,
 };

@@ -15,9 +15,8 @@ static const struct by_calibrator *const methods[] = {&by_calib_minmax,
                                                       &by_calib_minmse_pow2_percentile,
                                                       &by_calib_distribution_p3,
                                                       &by_calib_minmse_pow2_common,
+                                                      &by_calib_stddev,
                                                       NULL};
-
-static const double layerwise_candidates[] = {99.99, 99.999, 99.99999};
 
 const struct by_calibrator *const *by_calibrators(size_t *count)
 {
@@ -51,14 +50,21 @@ const struct by_calibrator *by_calibrator_find(const char *name)
 void by_calib_defaults(const struct by_calibrator *method, struct by_calib_options *options)
 {
     *options = (struct by_calib_options){
-        .percentile = 99.999,
-        .percentile_symmetric = true,
+        .own = method->options ? method->options->defaults : NULL,
         .headroom = 1,
-        .candidates = layerwise_candidates,
-        .candidate_count = sizeof layerwise_candidates / sizeof *layerwise_candidates,
-        .metric = BY_CALIB_MAE,
-        .bins = 128,
-        .levels = 128,
     };
-    (void)method;
+}
+
+enum by_calib_need by_calib_needs(const struct by_calibrator *method,
+                                  const struct by_calib_target *target)
+{
+    struct by_calib_target pow2 = *target, symmetric = *target;
+    pow2.power_of_two = true;
+    symmetric.symmetric = true;
+    if (!method->suits || method->suits(target))
+        return BY_NEEDS_NOTHING;
+    if (method->suits(&symmetric))
+        return BY_NEEDS_SYMMETRY;
+    pow2.symmetric = true;
+    return method->suits(&pow2) ? BY_NEEDS_POW2 : BY_NEEDS_FLOAT;
 }

@@ -20,13 +20,32 @@ static int minmax(const struct by_sketch *sketch, const struct by_calib_target *
 {
     (void)target;
     (void)err;
-    by_range_minmax(sketch, options->moving_average, range);
+    const struct by_average_options *own = options->own;
+    by_range_minmax(sketch, own->moving, range);
     return 0;
 }
+
+static const struct by_average_options defaults = {.moving = false};
+
+static const struct by_calib_option rows[] = {{
+    .row = {.name = "moving-average",
+            .type = BY_OPT_FLAG,
+            .fallback = "false",
+            .offset = offsetof(struct by_average_options, moving),
+            .help = "average the extremes of the samples"},
+    .quark = "CalibMovingAverage",
+}};
+
+const struct by_calib_option_set by_average_option_set = BY_CALIB_OPTION_SET(rows, defaults);
 
 const struct by_calibrator by_calib_minmax = {
     .name = "minmax",
     .alias = "MinMax",
     .help = "From the least to the greatest value",
+    .quark = {{BY_QUARK_METHOD, "MinMax"}, {BY_QUARK_WEIGHT_METHOD, "MinMax"}},
+    .uses = BY_FOR_ALL,
+    .search = BY_SEARCH_EXTREMES,
+    .options = &by_average_option_set,
+    .options_last = true,
     .range = minmax,
 };

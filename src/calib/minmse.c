@@ -141,6 +141,9 @@ const struct by_calibrator by_calib_minmse = {
     .name = "minmse",
     .alias = "MinMSE",
     .help = "The range with the least mean squared error",
+    .quark = {{BY_QUARK_WEIGHT_METHOD, "MinMSE"}},
+    .uses = BY_FOR_ALL,
+    .search = BY_SEARCH_MSE,
     .range = minmse,
     .suits = suits,
 };

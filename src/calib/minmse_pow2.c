@@ -102,6 +102,9 @@ const struct by_calibrator by_calib_minmse_pow2 = {
     .name = "minmse-pow2",
     .alias = "PowerOfTwoMethod.MinMSE",
     .help = "The power of two with the least mean squared error",
+    .quark = {{BY_QUARK_METHOD, "MinMSE"}},
+    .uses = BY_FOR_ALL,
+    .search = BY_SEARCH_MSE,
     .range = minmse_pow2,
     .suits = suits,
 };
@@ -110,6 +113,9 @@ const struct by_calibrator by_calib_minmse_pow2_percentile = {
     .name = "minmse-pow2-percentile",
     .alias = "PowerOfTwoMethod.MinMSE.Percentile",
     .help = "The same of the values that a percentile leaves",
+    .quark = {{BY_QUARK_POW2_MODE, "Percentile"}},
+    .uses = BY_FOR_ACTIVATIONS,
+    .options = &by_percentile_option_set,
     .range = minmse_pow2_percentile,
     .suits = suits,
 };

@@ -72,7 +72,10 @@ const struct by_calibrator by_calib_minmse_pow2_common = {
     .name = "minmse-pow2-common",
     .alias = "PowerOfTwoMethod.MinMSE.MostCommon",
     .help = "The one that most samples would choose, each for itself; needs their votes",
+    .quark = {{BY_QUARK_POW2_MODE, "MostCommon"}},
+    .uses = BY_FOR_ACTIVATIONS,
     .range = minmse_pow2_common,
     .suits = suits,
+    .instead = "minmse-pow2 takes zero points anywhere",
     .votes = true,
 };

@@ -10,7 +10,8 @@ static int nonoverflow(const struct by_sketch *sketch, const struct by_calib_tar
 {
     (void)target;
     (void)err;
-    by_range_minmax(sketch, options->moving_average, range);
+    const struct by_average_options *own = options->own;
+    by_range_minmax(sketch, own->moving, range);
     range->high = fmax(-range->low, range->high);
     range->low = -range->high;
     return 0;
@@ -25,6 +26,11 @@ const struct by_calibrator by_calib_nonoverflow = {
     .name = "nonoverflow",
     .alias = "NonOverflow",
     .help = "The power of two nearest to the scale of the greatest magnitude",
+    .quark = {{BY_QUARK_METHOD, "NonOverflow"}},
+    .uses = BY_FOR_ALL,
+    .search = BY_SEARCH_EXTREMES,
+    .options = &by_average_option_set,
+    .options_last = true,
     .range = nonoverflow,
     .suits = suits,
 };

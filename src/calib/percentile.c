@@ -84,20 +84,50 @@ static int percentile(const struct by_sketch *sketch, const struct by_calib_targ
                       const struct by_calib_options *options, struct by_range *range,
                       struct baryon_error *err)
 {
-    if (!(options->percentile > 0 && options->percentile <= 100))
+    const struct by_percentile_options *own = options->own;
+    if (!(own->percent > 0 && own->percent <= 100))
         return by_fail(err, BARYON_ERR_USAGE, "percentile (%g) is not above 0 and at most 100",
-                       options->percentile);
-    if (by_percentile_range(sketch, options->percentile, options->percentile_symmetric, range,
-                            err) < 0)
+                       own->percent);
+    if (by_percentile_range(sketch, own->percent, own->symmetric, range, err) < 0)
         return -1;
-    return options->percentile_guard && !target->is_float
-               ? take_whole_if_better(sketch, target, range, err)
-               : 0;
+    return own->guard && !target->is_float ? take_whole_if_better(sketch, target, range, err) : 0;
 }
+
+static const struct by_percentile_options defaults = {.percent = 99.999, .symmetric = true};
+
+static const struct by_calib_option rows[] = {
+    {
+        .row = {.name = "percentile",
+                .type = BY_OPT_NUMBER,
+                .arg = "PERCENT",
+                .min = 1e-9,
+                .max = 100,
+                .fallback = "99.999",
+                .offset = offsetof(struct by_percentile_options, percent),
+                .help = "percentage of the values that the range contains"},
+        .quark = "Percentile",
+        .weight_name = "weight-percentile",
+        .weight_help = "percentage of the weights that the range contains",
+    },
+    BY_PERCENTILE_SYMMETRIC_ROW(struct by_percentile_options),
+    {
+        .row = {.name = "percentile-guard",
+                .type = BY_OPT_FLAG,
+                .fallback = "true",
+                .offset = offsetof(struct by_percentile_options, guard),
+                .help = "keep the whole range where it has the smaller squared error"},
+    },
+};
+
+const struct by_calib_option_set by_percentile_option_set = BY_CALIB_OPTION_SET(rows, defaults);
 
 const struct by_calibrator by_calib_percentile = {
     .name = "percentile",
     .alias = "Percentile",
     .help = "The range that nearly all values fall into; outliers are cut",
+    .quark = {{BY_QUARK_METHOD, "Percentile"}},
+    .uses = BY_FOR_ALL,
+    .search = BY_SEARCH_PERCENTILE,
+    .options = &by_percentile_option_set,
     .range = percentile,
 };

@@ -19,6 +19,14 @@ void by_config_release(struct by_config *config)
     config->count = 0;
 }
 
+const struct by_option *by_group_rows(const struct by_option_group *group, size_t *count)
+{
+    if (group->make_rows)
+        return group->make_rows(count);
+    *count = group->fixed_count;
+    return group->fixed_rows;
+}
+
 static void *slot_of(const struct by_binding *binding, const struct by_option *option)
 {
     return (char *)binding->target + option->offset;
@@ -32,13 +40,14 @@ int by_config_bind(struct by_config *config, const struct by_option_group *group
                        BY_CONFIG_GROUPS_MAX);
     struct by_binding *binding = &config->bindings[config->count];
     binding->group = group;
+    binding->rows = by_group_rows(group, &binding->count);
     binding->target = target;
-    binding->sources = by_arena_alloc(&config->arena, group->count, 1, err);
+    binding->sources = by_arena_alloc(&config->arena, binding->count, 1, err);
     if (!binding->sources)
         return -1;
     config->count++;
-    for (size_t i = 0; i < group->count; i++) {
-        const struct by_option *option = &group->rows[i];
+    for (size_t i = 0; i < binding->count; i++) {
+        const struct by_option *option = &binding->rows[i];
         void *slot = slot_of(binding, option);
         by_value_clear(option, slot);
         if (option->fallback &&
@@ -56,25 +65,22 @@ static bool same_name(const char *key, const char *name)
     return *key == *name;
 }
 
-/* The binding and the place of the row in it; false when there is none. */
-static bool find_bound_row(const struct by_config *config, const char *name, size_t *binding,
-                           size_t *row)
+/* The binding that has the row, and the place of the row in it; NULL when there is none. */
+static const struct by_binding *find_bound_row(const struct by_config *config, const char *name,
+                                               size_t *row)
 {
-    for (*binding = 0; *binding < config->count; ++*binding) {
-        const struct by_option_group *group = config->bindings[*binding].group;
-        for (*row = 0; *row < group->count; ++*row)
-            if (same_name(name, group->rows[*row].name))
-                return true;
-    }
-    return false;
+    for (size_t i = 0; i < config->count; i++)
+        for (*row = 0; *row < config->bindings[i].count; ++*row)
+            if (same_name(name, config->bindings[i].rows[*row].name))
+                return &config->bindings[i];
+    return NULL;
 }
 
 const struct by_option *by_config_find(const struct by_config *config, const char *name)
 {
-    size_t binding, row;
-    return find_bound_row(config, name, &binding, &row)
-               ? &config->bindings[binding].group->rows[row]
-               : NULL;
+    size_t row;
+    const struct by_binding *binding = find_bound_row(config, name, &row);
+    return binding ? &binding->rows[row] : NULL;
 }
 
 #define NAMES_MAX 256
@@ -86,10 +92,10 @@ const char *by_config_nearest(const struct by_config *config, const char *name,
     size_t count = 0;
     char dashed[64];
     for (size_t i = 0; i < config->count; i++) {
-        const struct by_option_group *group = config->bindings[i].group;
-        for (size_t k = 0; k < group->count && count < NAMES_MAX; k++)
-            if (source == BY_SOURCE_FLAG || !group->rows[k].command_line)
-                names[count++] = group->rows[k].name;
+        const struct by_binding *binding = &config->bindings[i];
+        for (size_t k = 0; k < binding->count && count < NAMES_MAX; k++)
+            if (source == BY_SOURCE_FLAG || !binding->rows[k].command_line)
+                names[count++] = binding->rows[k].name;
     }
     size_t length = strlen(name);
     if (length >= sizeof dashed)
@@ -101,10 +107,9 @@ const char *by_config_nearest(const struct by_config *config, const char *name,
 
 enum by_option_source by_config_source(const struct by_config *config, const char *name)
 {
-    size_t binding, row;
-    return find_bound_row(config, name, &binding, &row)
-               ? (enum by_option_source)config->bindings[binding].sources[row]
-               : BY_SOURCE_DEFAULT;
+    size_t row;
+    const struct by_binding *binding = find_bound_row(config, name, &row);
+    return binding ? (enum by_option_source)binding->sources[row] : BY_SOURCE_DEFAULT;
 }
 
 bool by_config_given(const struct by_config *config, const char *name)
@@ -112,15 +117,25 @@ bool by_config_given(const struct by_config *config, const char *name)
     return by_config_source(config, name) >= BY_SOURCE_FILE;
 }
 
+const char *by_config_given_of(const struct by_config *config, const struct by_option_group *group)
+{
+    size_t count;
+    const struct by_option *rows = by_group_rows(group, &count);
+    for (size_t i = 0; i < count; i++)
+        if (by_config_given(config, rows[i].name))
+            return rows[i].name;
+    return NULL;
+}
+
 /* Where a value of that source goes; NULL when a better one is there already. */
 static int slot_for(struct by_config *config, const struct by_option *option,
                     enum by_option_source source, void **slot, struct baryon_error *err)
 {
-    size_t b, row;
+    size_t row;
+    const struct by_binding *binding = find_bound_row(config, option->name, &row);
     *slot = NULL;
-    if (!find_bound_row(config, option->name, &b, &row))
+    if (!binding)
         return by_fail(err, BARYON_ERR_INTERNAL, "option '%s' is not bound", option->name);
-    struct by_binding *binding = &config->bindings[b];
     if (binding->sources[row] > source)
         return 0;
     *slot = slot_of(binding, option);

@@ -1,10 +1,8 @@
 /*
  * Options as data.
  *
- * An option is one row. Its name is the long option of the command line and the key
- * of a configuration file, where _ may stand for -. The row says what a value looks
- * like, its range, its default, its help, and where in a settings struct it goes;
- * parsing, help, manual pages and completions are derived from it.
+ * An option is one row (base/option.h); parsing, help, manual pages and completions are derived
+ * from it.
  *
  * Rows stand in groups; a group is bound to the struct its values go to. Binding
  * sets the defaults. A value from the command line replaces one from a file, which
@@ -18,78 +16,26 @@
 #ifndef BY_CONFIG_H
 #define BY_CONFIG_H
 
-#include "base/choice.h"
 #include "base/doc.h"
 #include "base/json.h"
-
-/* What a value looks like, and the C type of the member it goes to. */
-enum by_option_type {
-    BY_OPT_FLAG,    /* bool */
-    BY_OPT_INT,     /* int64_t */
-    BY_OPT_NUMBER,  /* double */
-    BY_OPT_PERCENT, /* double, a share: "5%" and "5" are 0.05 */
-    BY_OPT_BYTES,   /* uint64_t: "64MiB" */
-    BY_OPT_TEXT,    /* const char * */
-    BY_OPT_CHOICE,  /* int: the value of the choice */
-    BY_OPT_EXTENT,  /* struct by_setting_extent: "224" or "320x240" */
-    BY_OPT_RANGE,   /* struct by_setting_range: "0:255" */
-    BY_OPT_NUMBERS, /* struct by_setting_numbers: "0.5,0.5,0.5" */
-    BY_OPT_TEXTS,   /* struct by_setting_texts, separated by commas or repeated */
-    BY_OPT_PAIRS,   /* struct by_setting_pairs: NAME=TEXT, repeated */
-    BY_OPT_SIZES,   /* struct by_setting_pairs: NAME=SIZE, repeated */
-    BY_OPT_SPANS,   /* struct by_setting_pairs: two arguments, FIRST SECOND, repeated */
-    BY_OPT_TYPES,
-};
-
-struct by_setting_extent {
-    int64_t width, height; /* 0: not given */
-};
-struct by_setting_range {
-    int64_t low, high;
-    bool set;
-};
-struct by_setting_numbers {
-    double *at;
-    size_t count, cap;
-};
-struct by_setting_texts {
-    const char **at;
-    size_t count, cap;
-};
-struct by_setting_pair {
-    const char *name, *value;
-    int64_t size; /* of BY_OPT_SIZES */
-};
-struct by_setting_pairs {
-    struct by_setting_pair *at;
-    size_t count, cap;
-};
-
-struct by_option {
-    const char *name;
-    char letter; /* short option, 0: none */
-    enum by_option_type type;
-    const char *arg; /* what help calls the value: "FILE"; NULL for flags */
-    double min, max; /* of numbers, both included; both 0: any */
-    size_t most;     /* items of a list, 0: any number */
-    const struct by_choice *choices;
-    const char *fallback; /* the default, as one would write it; NULL: zero, empty */
-    size_t offset;        /* of the member in the settings struct */
-    bool command_line;    /* not a key of configuration files */
-    const char *help;     /* one sentence, without a full stop */
-};
+#include "base/option.h"
 
 struct by_config;
 
 struct by_option_group {
     const char *title;
-    const struct by_option *rows;
-    size_t count;
+    const struct by_option *fixed_rows; /* by_group_rows() reads them */
+    size_t fixed_count;
+    /* In their place, rows that are made from others: the same array each time. */
+    const struct by_option *(*make_rows)(size_t *count);
     /* Asked first about each key of a configuration file, may be NULL: *taken says that the key was
      * no option's, or meant something else than the option here. path is the file's. */
     int (*take_key)(struct by_config *config, void *target, const struct by_doc_pair *pair,
                     const char *path, bool *taken, struct baryon_error *err);
 };
+
+/* All rows of the group. */
+const struct by_option *by_group_rows(const struct by_option_group *group, size_t *count);
 
 enum by_option_source { BY_SOURCE_DEFAULT, BY_SOURCE_PRESET, BY_SOURCE_FILE, BY_SOURCE_FLAG };
 
@@ -97,6 +43,8 @@ enum by_option_source { BY_SOURCE_DEFAULT, BY_SOURCE_PRESET, BY_SOURCE_FILE, BY_
 
 struct by_binding {
     const struct by_option_group *group;
+    const struct by_option *rows;
+    size_t count;
     void *target;
     unsigned char *sources; /* enum by_option_source, one a row */
 };
@@ -121,6 +69,8 @@ const char *by_config_nearest(const struct by_config *config, const char *name,
 enum by_option_source by_config_source(const struct by_config *config, const char *name);
 /* True when a file or the command line gave the option. */
 bool by_config_given(const struct by_config *config, const char *name);
+/* The first option of a group that is given; NULL: none is. */
+const char *by_config_given_of(const struct by_config *config, const struct by_option_group *group);
 
 /* second: for BY_OPT_SPANS, else NULL. text NULL is "true", for flags. Both must outlive config. */
 int by_config_set(struct by_config *config, const struct by_option *option, const char *text,
@@ -155,7 +105,7 @@ unsigned by_option_arguments(const struct by_option *option);
 
 #define BY_OPTION_GROUP(heading, array)                                                            \
     {                                                                                              \
-        .title = (heading), .rows = (array), .count = sizeof(array) / sizeof *(array)              \
+        .title = (heading), .fixed_rows = (array), .fixed_count = sizeof(array) / sizeof *(array)  \
     }
 
 #endif

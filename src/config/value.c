@@ -269,6 +269,11 @@ static const struct value_type types[BY_OPT_TYPES] = {
     [BY_OPT_SPANS] = {"two values", sizeof(struct by_setting_pairs), true, true, NULL},
 };
 
+size_t by_value_size(const struct by_option *option)
+{
+    return types[option->type].size;
+}
+
 void by_value_clear(const struct by_option *option, void *slot)
 {
     memset(slot, 0, types[option->type].size);

@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 
+size_t by_value_size(const struct by_option *option); /* of the member */
 /* Zero, or an empty list. */
 void by_value_clear(const struct by_option *option, void *slot);
 /*

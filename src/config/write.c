@@ -154,8 +154,8 @@ static void each_value(const struct by_config *config, const struct by_option_gr
                        void *to)
 {
     const struct by_binding *binding = binding_of(config, group);
-    for (size_t i = 0; binding && i < group->count; i++) {
-        const struct by_option *option = &group->rows[i];
+    for (size_t i = 0; binding && i < binding->count; i++) {
+        const struct by_option *option = &binding->rows[i];
         struct by_str value;
         if (option->command_line || (wanted && !wanted(context, option)))
             continue;
@@ -201,7 +201,7 @@ void by_config_show(const struct by_config *config, const char *name, struct by_
     const struct by_option *option = by_config_find(config, name);
     for (size_t i = 0; option && i < config->count; i++) {
         const struct by_binding *binding = &config->bindings[i];
-        if (option >= binding->group->rows && option < binding->group->rows + binding->group->count)
+        if (option >= binding->rows && option < binding->rows + binding->count)
             put_value(out, option, (const char *)binding->target + option->offset);
     }
 }

@@ -23,10 +23,10 @@ struct by_weight_view {
 };
 
 /*
- * By spec->method: minmax, nonoverflow, minmse (float scales; the peer's percentile candidates
- * and the whole range too), minmse_pow2 (positions p-1 to p+3), percentile; facts 4.3 to 4.6.
- * Scales are rounded to what spec->scale says before anything is judged by them. error: mean
- * squared error of the nearest integers.
+ * By spec->method, in the way that its row says (enum by_calib_search): extremes, MSE (float
+ * scales: the peer's percentile candidates and the whole range too; powers of two: positions p-1 to
+ * p+3), percentile, or a sketch; facts 4.3 to 4.6. Scales are rounded to what spec->scale says
+ * before anything is judged by them. error: mean squared error of the nearest integers.
  */
 int by_weight_params(const struct by_weight_view *view, const struct by_tensor_spec *spec,
                      struct by_pool *pool, struct by_arena *arena, struct by_params *params,

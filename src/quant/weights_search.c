@@ -1,39 +1,43 @@
 /* Finds the scale of one run of values by all methods but minmse. */
 #include "quant/weights_search.h"
 
+#include "base/text.h"
+#include "calib/methods.h"
 #include "ir/tensor.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #define FINER   3 /* powers of two that minmse_pow2 tries: one coarser to three finer */
 #define COARSER 1
 
-static bool is_method(const struct by_tensor_spec *spec, const char *name)
+/* Methods for constants, those that need powers of two apart; "minmax, percentile". */
+static void list_methods(enum by_calib_need need, char *buf, size_t size)
 {
-    return strcmp(spec->method ? spec->method->name : "minmax", name) == 0;
+    static const struct by_calib_target target = {.qmin = -127, .qmax = 127, .symmetric = true};
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    struct by_text text;
+    by_text_init(&text, buf, size);
+    for (size_t i = 0; i < count; i++)
+        if ((methods[i]->uses & BY_FOR_WEIGHTS) && by_calib_needs(methods[i], &target) == need)
+            by_text_add(&text, "%s%s", text.used ? ", " : "", methods[i]->name);
 }
 
 static int find_method(struct by_weight_search *search, struct baryon_error *err)
 {
     const struct by_tensor_spec *spec = search->spec;
-    const bool pow2 = spec->scale == BY_SCALE_POW2;
-    if (is_method(spec, "minmax") || (pow2 && is_method(spec, "nonoverflow")))
-        search->method = BY_WEIGHT_RANGE;
-    else if (is_method(spec, "percentile"))
-        search->method = BY_WEIGHT_PERCENTILE;
-    else if (pow2 && (is_method(spec, "minmse") || is_method(spec, "minmse-pow2")))
-        search->method = BY_WEIGHT_MSE_POW2;
-    else if (is_method(spec, "minmse"))
-        search->method = BY_WEIGHT_MSE;
-    else {
-        by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales does not do for constants",
-                spec->method->name, pow2 ? "power of two" : "float");
-        return by_err_hint(err, "methods of constants are minmax, minmse, percentile; nonoverflow "
-                                "and minmse-pow2 with scales that are powers of two");
-    }
-    return 0;
+    char all[256], pow2[256];
+    search->method = spec->method ? spec->method : by_calibrator_find("minmax");
+    if ((search->method->uses & (BY_FOR_WEIGHTS | BY_FOR_BIASES)) &&
+        by_calib_needs(search->method, &search->target) == BY_NEEDS_NOTHING)
+        return 0;
+    list_methods(BY_NEEDS_NOTHING, all, sizeof all);
+    list_methods(BY_NEEDS_POW2, pow2, sizeof pow2);
+    by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales does not do for constants",
+            search->method->name, search->target.power_of_two ? "power of two" : "float");
+    return by_err_hint(
+        err, "methods of constants are %s; with scales that are powers of two %s too", all, pow2);
 }
 
 int by_weight_search_open(struct by_weight_search *search, const struct by_tensor_spec *spec,
@@ -191,16 +195,16 @@ static int choose_percentile(const struct by_weight_search *search,
                              const struct by_weight_unit *unit, struct by_weight_choice *best,
                              struct baryon_error *err)
 {
-    const double beyond = 1 - search->spec->calib.percentile / 100;
+    const struct by_percentile_options *own = search->spec->calib.own;
+    const double beyond = 1 - own->percent / 100;
     double ends[2] = {0, 1 - beyond};
-    const bool symmetric = search->spec->calib.percentile_symmetric;
-    if (!symmetric) {
+    if (!own->symmetric) {
         ends[0] = beyond / 2;
         ends[1] = 1 - beyond / 2;
     }
-    if (by_weight_quantiles(unit, symmetric, ends, 2, ends, err) < 0)
+    if (by_weight_quantiles(unit, own->symmetric, ends, 2, ends, err) < 0)
         return -1;
-    if (symmetric)
+    if (own->symmetric)
         ends[0] = -ends[1];
     double low = fmax(ends[0], (double)unit->min), high = fmin(ends[1], (double)unit->max);
     if (low >= 0 && high <= 0) {
@@ -240,21 +244,37 @@ static int choose_power(const struct by_weight_search *search, const struct by_w
     return 0;
 }
 
+/* Any method, on a sketch of the values. */
+static int choose_by_sketch(const struct by_weight_search *search,
+                            const struct by_weight_unit *unit, struct by_weight_choice *best,
+                            struct baryon_error *err)
+{
+    struct by_sketch sketch;
+    struct by_range range;
+    by_sketch_init(&sketch);
+    int status = by_sketch_look_ref(&sketch, unit->values, BY_ELEM_FLOAT, unit->count, 0, err);
+    if (status == 0)
+        status = search->method->range(&sketch, &search->target, &search->spec->calib, &range, err);
+    by_sketch_release(&sketch);
+    return status ? status : choose_range(search, unit, range.low, range.high, best, err);
+}
+
 int by_weight_choose(const struct by_weight_search *search, const struct by_weight_unit *unit,
                      struct by_weight_choice *best, struct baryon_error *err)
 {
     *best = (struct by_weight_choice){.scale = 1};
     if (!unit->count || (unit->min == 0 && unit->max == 0))
         return 0;
-    switch (search->method) {
-    case BY_WEIGHT_RANGE:
+    switch (search->method->search) {
+    case BY_SEARCH_SKETCH:
+        return choose_by_sketch(search, unit, best, err);
+    case BY_SEARCH_EXTREMES:
         return choose_range(search, unit, (double)unit->min, (double)unit->max, best, err);
-    case BY_WEIGHT_PERCENTILE:
+    case BY_SEARCH_PERCENTILE:
         return choose_percentile(search, unit, best, err);
-    case BY_WEIGHT_MSE:
-        return by_weight_minmse(search, unit, best, err);
-    case BY_WEIGHT_MSE_POW2:
-        return choose_power(search, unit, best, err);
+    case BY_SEARCH_MSE:
+        return search->target.power_of_two ? choose_power(search, unit, best, err)
+                                           : by_weight_minmse(search, unit, best, err);
     }
     return 0;
 }

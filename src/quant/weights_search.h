@@ -7,13 +7,11 @@
 
 #define BY_WEIGHT_PIECE 16384 /* values whose errors are summed by one thread */
 
-enum by_weight_method { BY_WEIGHT_RANGE, BY_WEIGHT_PERCENTILE, BY_WEIGHT_MSE, BY_WEIGHT_MSE_POW2 };
-
 struct by_weight_search {
     const struct by_weight_path *path;
     const struct by_tensor_spec *spec;
     struct by_calib_target target;
-    enum by_weight_method method;
+    const struct by_calibrator *method;
     bool wide; /* more than 16 bits: in double, without vectors */
     struct by_pool *pool;
 };

@@ -82,10 +82,11 @@ int by_evaluate_take_folders(struct by_config *config, const struct by_evaluate_
 {
     static const struct by_option_group *const groups[] = {
         &by_data_group, &by_prep_group, &by_engine_group, &by_model_group, &by_runtime_group};
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        for (size_t k = 0; k < groups[i]->count; k++)
-            if (refuse_for_folders(config, groups[i]->rows[k].name, err) < 0)
-                return -1;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const char *given = by_config_given_of(config, groups[i]);
+        if (given)
+            return refuse_for_folders(config, given, err);
+    }
     *options = (struct by_evaluate_options){.settings = settings, .run = {.log = log}};
     return refuse_for_folders(config, "labels", err) < 0
                ? -1

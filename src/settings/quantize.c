@@ -3,6 +3,9 @@
 
 #include "ir/tensor.h"
 
+#include <pthread.h>
+#include <string.h>
+
 #define AT(member) .offset = offsetof(struct by_recipe_settings, member)
 #define ENDLESS    9.2e18
 
@@ -104,35 +107,6 @@ static const struct by_choice bias_scales[] = {
     {0},
 };
 
-/* Values are places in by_calibrators(); a test compares the names. */
-static const struct by_choice methods[] = {
-    {"minmax", 0, NULL},
-    {"nonoverflow", 1, NULL},
-    {"percentile", 2, NULL},
-    {"layerwise-percentile", 3, NULL},
-    {"minmse", 4, NULL},
-    {"minmse-pow2", 5, NULL},
-    {"entropy", 6, NULL},
-    {"minmse-pow2-percentile", 8, NULL},
-    {"minmse-pow2-common", 10, NULL},
-    {0},
-};
-
-static const struct by_choice weight_methods[] = {
-    {"minmax", 0, NULL}, {"nonoverflow", 1, NULL}, {"percentile", 2, NULL},
-    {"minmse", 4, NULL}, {"minmse-pow2", 5, NULL}, {0},
-};
-
-static const struct by_choice bias_methods[] = {
-    {"as-weight", BY_AS_WEIGHT, NULL},
-    {"minmax", 0, NULL},
-    {"nonoverflow", 1, NULL},
-    {"percentile", 2, NULL},
-    {"minmse", 4, NULL},
-    {"minmse-pow2", 5, NULL},
-    {0},
-};
-
 static const struct by_choice granularities[] = {
     {"tensor", BY_PER_TENSOR, "one scale per tensor"},
     {"channel", BY_PER_CHANNEL, "one scale per output channel"},
@@ -140,13 +114,7 @@ static const struct by_choice granularities[] = {
     {0},
 };
 
-static const struct by_choice metrics[] = {
-    {"mae", BY_CALIB_MAE, "mean absolute error"},
-    {"mse", BY_CALIB_MSE, "mean squared error"},
-    {0},
-};
-
-static const struct by_option types_rows[] = {
+static const struct by_option activation_rows[] = {
     {.name = "approach",
      .type = BY_OPT_CHOICE,
      .arg = "APPROACH",
@@ -197,10 +165,9 @@ static const struct by_option types_rows[] = {
      .letter = 'm',
      .type = BY_OPT_CHOICE,
      .arg = "METHOD",
-     .choices = methods,
      .fallback = "minmax",
      AT(activation_method),
-     .help = "How the range of activations is chosen; see 'baryon list methods'"},
+     .help = "Calibration method of activations; 'baryon list methods' describes them"},
     {.name = "activation-headroom",
      .type = BY_OPT_NUMBER,
      .arg = "FACTOR",
@@ -210,61 +177,9 @@ static const struct by_option types_rows[] = {
      AT(activation_headroom),
      .help = "Widen ranges of activations of more than 8 bits by this factor, for values beyond "
              "those of the samples"},
-    {.name = "percentile",
-     .type = BY_OPT_NUMBER,
-     .arg = "PERCENT",
-     .min = 1e-9,
-     .max = 100,
-     .fallback = "99.999",
-     AT(percentile),
-     .help = "For methods percentile and minmse-pow2-percentile: this share of the values lies "
-             "within the range"},
-    {.name = "percentile-symmetric",
-     .type = BY_OPT_FLAG,
-     .fallback = "true",
-     AT(percentile_symmetric),
-     .help = "For method percentile: by magnitudes instead of each end by itself"},
-    {.name = "percentile-guard",
-     .type = BY_OPT_FLAG,
-     .fallback = "true",
-     AT(percentile_guard),
-     .help = "For method percentile: nothing is cut where that costs more than finer steps gain"},
-    {.name = "percentile-candidates",
-     .type = BY_OPT_NUMBERS,
-     .arg = "P[,P...]",
-     .min = 1e-9,
-     .max = 100,
-     .fallback = "99.99,99.999,99.99999",
-     AT(percentile_candidates),
-     .help = "For method layerwise-percentile: among what it chooses"},
-    {.name = "layerwise-metric",
-     .type = BY_OPT_CHOICE,
-     .arg = "NAME",
-     .choices = metrics,
-     .fallback = "mae",
-     AT(layerwise_metric),
-     .help = "For method layerwise-percentile: what it chooses by"},
-    {.name = "moving-average",
-     .type = BY_OPT_FLAG,
-     .fallback = "false",
-     AT(moving_average),
-     .help = "For methods minmax and nonoverflow: means over the samples of their extremes"},
-    {.name = "entropy-bins",
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 8,
-     .max = 65536,
-     .fallback = "128",
-     AT(entropy_bins),
-     .help = "For method entropy: bins of the histogram"},
-    {.name = "entropy-levels",
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .min = 2,
-     .max = 65536,
-     .fallback = "128",
-     AT(entropy_levels),
-     .help = "For method entropy: bins after quantization"},
+};
+
+static const struct by_option weight_rows[] = {
     {.name = "weight",
      .letter = 'w',
      .type = BY_OPT_CHOICE,
@@ -308,18 +223,12 @@ static const struct by_option types_rows[] = {
     {.name = "weight-method",
      .type = BY_OPT_CHOICE,
      .arg = "METHOD",
-     .choices = weight_methods,
      .fallback = "minmax",
      AT(weight_method),
-     .help = "How the range of weights is chosen"},
-    {.name = "weight-percentile",
-     .type = BY_OPT_NUMBER,
-     .arg = "PERCENT",
-     .min = 1e-9,
-     .max = 100,
-     .fallback = "99.999",
-     AT(weight_percentile),
-     .help = "For weight-method percentile: this share of the weights lies within the range"},
+     .help = "Calibration method of weights"},
+};
+
+static const struct by_option bias_rows[] = {
     {.name = "bias",
      .type = BY_OPT_CHOICE,
      .arg = "TYPE",
@@ -337,10 +246,9 @@ static const struct by_option types_rows[] = {
     {.name = "bias-method",
      .type = BY_OPT_CHOICE,
      .arg = "METHOD",
-     .choices = bias_methods,
      .fallback = "as-weight",
      AT(bias_method),
-     .help = "How the range of biases with a scale of their own is chosen"},
+     .help = "Calibration method of biases that have a scale of their own"},
     {.name = "bias-int16",
      .type = BY_OPT_FLAG,
      .fallback = "false",
@@ -353,4 +261,57 @@ static const struct by_option types_rows[] = {
      .help = "Increase weight scales until biases fit int32"},
 };
 
-const struct by_option_group by_recipe_types_group = BY_OPTION_GROUP("Types", types_rows);
+/* --- The group, with what methods add to it --- */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define ROWS_MAX                                                                                   \
+    (COUNT(activation_rows) + COUNT(weight_rows) + COUNT(bias_rows) + 2 * BY_METHOD_OPTIONS_MAX)
+
+static struct by_option types_rows[ROWS_MAX];
+static size_t types_count;
+
+/* offset: of the struct that the rows are bound to, in the settings. */
+static void add_rows(const struct by_option *rows, size_t count, size_t offset)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct by_option *row = &types_rows[types_count++];
+        *row = rows[i];
+        row->offset += offset;
+    }
+}
+
+static void add_method_options(enum by_calib_use use, size_t offset)
+{
+    size_t count;
+    const struct by_option *rows = by_method_options(use, &count);
+    add_rows(rows, count, offset);
+}
+
+static void set_choices(const char *name, enum by_calib_use use)
+{
+    for (size_t i = 0; i < types_count; i++)
+        if (!strcmp(types_rows[i].name, name))
+            types_rows[i].choices = by_method_choices(use);
+}
+
+static void make_types(void)
+{
+    add_rows(activation_rows, COUNT(activation_rows), 0);
+    add_method_options(BY_FOR_ACTIVATIONS, offsetof(struct by_recipe_settings, activation_options));
+    add_rows(weight_rows, COUNT(weight_rows), 0);
+    add_method_options(BY_FOR_WEIGHTS, offsetof(struct by_recipe_settings, weight_options));
+    add_rows(bias_rows, COUNT(bias_rows), 0);
+    set_choices("activation-method", BY_FOR_ACTIVATIONS);
+    set_choices("weight-method", BY_FOR_WEIGHTS);
+    set_choices("bias-method", BY_FOR_BIASES);
+}
+
+static const struct by_option *types(size_t *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_types);
+    *count = types_count;
+    return types_rows;
+}
+
+const struct by_option_group by_recipe_types_group = {.title = "Types", .make_rows = types};

@@ -5,6 +5,7 @@
 #ifndef BY_SETTINGS_QUANTIZE_H
 #define BY_SETTINGS_QUANTIZE_H
 
+#include "settings/methods.h"
 #include "settings/rules.h"
 #include "settings/settings.h"
 
@@ -13,8 +14,6 @@
 #define BY_BIAS_AS_WEIGHT 1001
 /* --rounding-samples by default. */
 #define BY_ROUNDING_SAMPLES 1024
-/* Values of --bias-scale and --bias-method. */
-#define BY_AS_WEIGHT 100
 
 struct by_recipe_settings {
     /* --- Preset --- */
@@ -27,15 +26,12 @@ struct by_recipe_settings {
     int approach, format, domain;
     int activation, activation_scale, activation_method;
     bool activation_symmetric, activation_reduce_range;
-    double activation_headroom, percentile;
-    bool percentile_symmetric, percentile_guard, moving_average;
-    struct by_setting_numbers percentile_candidates;
-    int layerwise_metric;
-    int64_t entropy_bins, entropy_levels;
+    double activation_headroom;
+    struct by_method_values activation_options;
     int weight, weight_scale, weight_method, weight_granularity;
     bool weight_symmetric, weight_reduce_range;
     int64_t group_size;
-    double weight_percentile;
+    struct by_method_values weight_options;
     int bias, bias_scale, bias_method;
     bool bias_int16, adjust_weight_for_bias;
 

@@ -8,19 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-struct reader {
-    struct by_arena *arena;
-    struct by_rule *rule;
-};
-
-static const char *const spec_keys[] = {"type",   "symmetric",   "reduce_range",
-                                        "scale",  "granularity", "group",
-                                        "method", "percentile",  NULL};
+static const char *const spec_keys[] = {"type",        "symmetric", "reduce_range", "scale",
+                                        "granularity", "group",     "method",       NULL};
 static const char *const layer_keys[] = {"activation", "input",         "output",         "weight",
                                          "bias",       "input_tensors", "output_tensors", NULL};
-static const char *const tensor_keys[] = {"type",       "symmetric", "reduce_range", "scale",
-                                          "zero_point", "axis",      "range",        "granularity",
-                                          "group",      "method",    "percentile",   NULL};
+static const char *const tensor_keys[] = {
+    "type",  "symmetric",   "reduce_range", "scale",  "zero_point", "axis",
+    "range", "granularity", "group",        "method", NULL};
 
 /* --- One spec --- */
 
@@ -84,24 +78,27 @@ static int read_method(const struct by_doc_node *node, struct by_change *change,
                      node->kind == BY_DOC_SCALAR ? by_quote(quoted, node->text) : "this");
         return by_err_hint(err, "'baryon list methods' names them");
     }
+    if (!change->spec.method->uses) {
+        by_node_fail(node, err, "method %s is not for quantizing", change->spec.method->name);
+        return by_err_hint(err, "%s", change->spec.method->instead);
+    }
     by_calib_defaults(change->spec.method, &change->spec.calib);
     change->set |= BY_CHANGE_METHOD;
     return 0;
 }
 
-static int read_percentile(struct by_arena *arena, const struct by_doc_node *node,
-                           struct by_change *change, struct baryon_error *err)
+static int unknown_key(const struct by_doc_pair *pair, const char *const *keys,
+                       struct baryon_error *err)
 {
-    double *numbers;
-    size_t count;
-    if (by_node_numbers(arena, node, &numbers, &count, err) < 0)
-        return -1;
-    if (count != 1 || *numbers <= 0 || *numbers > 100)
-        return by_node_fail(node, err, "a percentile is a number above 0 and up to 100");
-    if (!change->spec.method || strcmp(change->spec.method->name, "percentile") != 0)
-        return by_node_fail(node, err, "percentile has a meaning only beside 'method: percentile'");
-    change->spec.calib.percentile = *numbers;
-    return 0;
+    const char *names[32 + BY_METHOD_OPTIONS_MAX];
+    size_t count = 0, options;
+    const struct by_option *rows = by_method_options(BY_FOR_ACTIVATIONS, &options);
+    while (keys[count] && count < 31)
+        names[count] = keys[count], count++;
+    for (size_t i = 0; i < options; i++)
+        names[count++] = rows[i].name;
+    names[count] = NULL;
+    return by_key_unknown(pair, names, err);
 }
 
 static int read_type(const struct by_doc_node *node, struct by_change *change,
@@ -111,7 +108,7 @@ static int read_type(const struct by_doc_node *node, struct by_change *change,
     return by_rule_type(node, &change->spec, err);
 }
 
-static int read_member(struct by_arena *arena, const struct by_doc_pair *pair,
+static int read_member(struct by_arena *arena, const struct by_doc_pair *pair, unsigned use,
                        struct by_change *change, struct baryon_error *err)
 {
     const struct by_doc_node *value = pair->value;
@@ -134,9 +131,8 @@ static int read_member(struct by_arena *arena, const struct by_doc_pair *pair,
         return read_group(value, change, err);
     if (!strcmp(key, "method"))
         return read_method(value, change, err);
-    if (!strcmp(key, "percentile"))
-        return read_percentile(arena, value, change, err);
-    return by_key_unknown(pair, spec_keys, err);
+    return by_method_option_find(key) ? by_rule_option(arena, pair, use, change, err)
+                                      : unknown_key(pair, spec_keys, err);
 }
 
 /* What only makes sense together. */
@@ -154,14 +150,14 @@ static int check_spec(const struct by_doc_node *node, const struct by_change *ch
     return 0;
 }
 
-/* Methods come first, since a percentile belongs to one. */
+/* Methods come first, since options belong to them. */
 static bool is_turn(const char *key, bool first)
 {
     const size_t length = strlen(key);
     return (length >= 6 && !strcmp(key + length - 6, "method")) == first;
 }
 
-static int read_spec(struct by_arena *arena, const struct by_doc_node *node,
+static int read_spec(struct by_arena *arena, const struct by_doc_node *node, unsigned use,
                      struct by_change *change, struct baryon_error *err)
 {
     if (node->kind == BY_DOC_SCALAR)
@@ -171,7 +167,7 @@ static int read_spec(struct by_arena *arena, const struct by_doc_node *node,
                             "a type or a map of type, symmetric, scale, ... is expected");
     for (size_t i = 0; i < 2 * node->count; i++) {
         const struct by_doc_pair *pair = &node->pairs[i % node->count];
-        if (is_turn(pair->key, i < node->count) && read_member(arena, pair, change, err) < 0)
+        if (is_turn(pair->key, i < node->count) && read_member(arena, pair, use, change, err) < 0)
             return -1;
     }
     return check_spec(node, change, err);
@@ -219,15 +215,15 @@ static int read_layer_part(struct by_arena *arena, struct by_rule *rule,
         return by_key_unknown(pair, layer_keys, err);
     struct by_doc_pair member = *pair;
     member.key = pair->key + length + (pair->key[length] == '.');
-    /* A percentile needs to see the method that stood before it. */
+    /* An option of a method needs to see the method that stood before it. */
     change.spec.method = changes[0]->spec.method;
     change.spec.calib = changes[0]->spec.calib;
-    const int status = *member.key ? read_member(arena, &member, &change, err)
-                                   : read_spec(arena, pair->value, &change, err);
+    const bool constant = changes[0] == &rule->weight || changes[0] == &rule->bias;
+    const unsigned use = constant ? BY_FOR_WEIGHTS : BY_FOR_ACTIVATIONS;
+    const int status = *member.key ? read_member(arena, &member, use, &change, err)
+                                   : read_spec(arena, pair->value, use, &change, err);
     if (status < 0)
         return -1;
-    if (!strcmp(member.key, "percentile"))
-        change.set |= BY_CHANGE_METHOD;
     for (size_t i = 0; changes[i]; i++)
         merge(changes[i], &change);
     return 0;
@@ -363,8 +359,9 @@ static int read_tensor_member(struct by_arena *arena, struct by_rule *rule,
     }
     for (size_t i = 0; spec_keys[i]; i++)
         if (!strcmp(pair->key, spec_keys[i]))
-            return read_member(arena, pair, &rule->input, err);
-    return by_key_unknown(pair, tensor_keys, err);
+            return read_member(arena, pair, 0, &rule->input, err);
+    return by_method_option_find(pair->key) ? read_member(arena, pair, 0, &rule->input, err)
+                                            : unknown_key(pair, tensor_keys, err);
 }
 
 static int check_zeros(const struct by_doc_node *node, const struct by_rule *rule,
@@ -418,7 +415,7 @@ static int read_tensor(struct by_arena *arena, struct by_rule *rule, const struc
         return 0;
     }
     if (node->kind != BY_DOC_MAP)
-        return read_spec(arena, node, &rule->input, err);
+        return read_spec(arena, node, 0, &rule->input, err);
     for (size_t i = 0; i < 2 * node->count; i++) {
         const struct by_doc_pair *pair = &node->pairs[i % node->count];
         if (is_turn(pair->key, i < node->count) &&

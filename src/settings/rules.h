@@ -13,6 +13,7 @@
 #define BY_SETTINGS_RULES_H
 
 #include "config/spans.h"
+#include "settings/methods.h"
 
 /* The layout of the lists in struct by_recipe. */
 struct by_rule_list {
@@ -35,5 +36,10 @@ int by_rule_read(struct by_arena *arena, enum by_rule_kind kind, const char *nam
 /* Sets a type for quantization by our name or Quark's ("QuantType.QInt8"), or "float". */
 int by_rule_type(const struct by_doc_node *node, struct by_tensor_spec *spec,
                  struct baryon_error *err);
+
+/* An option of the method that the change has: a key that by_method_option_find() knows. use: what
+ * the rule is about, activations or weights (and biases); 0: a tensor, which may be either. */
+int by_rule_option(struct by_arena *arena, const struct by_doc_pair *pair, unsigned use,
+                   struct by_change *change, struct baryon_error *err);
 
 #endif

@@ -36,15 +36,16 @@ class Ours:
         for file, sample in zip(self.files, samples):
             np.save(file, sample)
 
-    def all(self, target, options="-", order=None, method="all"):
-        """What each method chooses."""
+    def all(self, target, order=None, method="all", **options):
+        """What each method chooses; options are those of methods, with _ for -."""
         files = [self.files[i] for i in order] if order is not None else self.files
         word = target if isinstance(target, str) else target.word()
-        return json.loads(self.dump.line(word, options, method, *files))
+        given = ";".join(f"{name.replace('_', '-')}={str(value).lower()}" for name, value in options.items())
+        return json.loads(self.dump.line(word, given or "-", method, *files))
 
-    def ask(self, method, target, options="-"):
+    def ask(self, method, target, **options):
         """What one of them chooses."""
-        return self.all(target, options, method=method)[method]
+        return self.all(target, method=method, **options)[method]
 
 
 def scale_of(low, high, target):

@@ -19,6 +19,7 @@ from calib_oracle import (S8, S8_POW2, S8_SYM, S16_POW2, U8, U8_POW2, Ours, best
 from dump import Dump, Score
 
 MODELS = pathlib.Path(os.environ.get("MODELS", "build/zoo/models"))
+PAGE = pathlib.Path("docs/calibration.md")
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden/calib"
 PART = 1 if os.environ.get("LONG") else 4  # of the distributions, one in so many for searches in float
 MOST_VALUES = 200_000  # of a tensor; of greater ones every nth
@@ -55,7 +56,7 @@ class Tensor:
                        f"scale of minmax {found}, wanted {scale} {zero}")
         mean_low = np.mean([float(s.min()) for s in self.samples])
         mean_high = np.mean([float(s.max()) for s in self.samples])
-        found = self.ours.ask("minmax", S8, "moving=1")
+        found = self.ours.ask("minmax", S8, moving_average=True)
         self.check(near(found["low"], min(mean_low, 0), 1e-6 * self.reach) and
                    near(found["high"], max(mean_high, 0), 1e-6 * self.reach), f"means {found}")
 
@@ -63,7 +64,7 @@ class Tensor:
         bin_width = self.reach / 2048
         for symmetric in (1, 0):
             for percent in (99, 99.9, 99.99, 99.999, 100):
-                found = self.ours.ask("percentile", S8, f"percentile={percent},symmetric={symmetric}")
+                found = self.ours.ask("percentile", S8, percentile=percent, percentile_symmetric=bool(symmetric))
                 low, high = percentile(self.values, percent, symmetric)
                 if low == high:  # nearly all are zeros: ours keeps the range
                     low, high = min(self.values.min(), 0), max(self.values.max(), 0)
@@ -77,10 +78,10 @@ class Tensor:
                        near(found["high"], max(high, 0), 1.01 * bin_width))
 
     def layerwise(self):
-        for power, metric in ((1, 0), (2, 1)):
+        for power, metric in ((1, "mae"), (2, "mse")):
             for target in (S8, S8_SYM):
-                options = f"metric={metric},candidate=99,candidate=99.9,candidate=99.99"
-                found = self.ours.ask("layerwise-percentile", target, options)
+                found = self.ours.ask("layerwise-percentile", target, layerwise_metric=metric,
+                                      percentile_candidates="99,99.9,99.99")
                 ours = error_of_range(self.values, found["low"], found["high"], target, power)
                 theirs = min(error_of_range(self.values, *percentile(self.values, p, True), target,
                                             power) for p in (99, 99.9, 99.99))
@@ -135,7 +136,7 @@ class Tensor:
         self.count("entropy within 2 % of onnxruntime's", 0.98 <= ratio <= 1.02)
         for bins in (256, 512, 1024):
             reach, width = entropy_reach(self.values, bins)
-            found = self.ours.ask("entropy", S8, f"bins={bins}")
+            found = self.ours.ask("entropy", S8, entropy_bins=bins)
             # A range that ends at an extreme may do so by either end.
             self.count("entropy within a bin of the histogram's of all values",
                        near(max(found["high"], -found["low"]), reach, 1.01 * width))
@@ -161,6 +162,17 @@ class Tensor:
             tolerance = 1e-3 if self.values.size >= 12 else max(1e-3, reach / (3 * 4096) / deviation)
             self.check(near(found["scale"], wanted, tolerance * wanted), f"distribution-p3 {found}, wanted {wanted}")
 
+    def deviations(self):
+        values = self.values.astype("f8")
+        mean, deviation = values.mean(), values.std()
+        for count in (1, 4):
+            found = self.ours.ask("stddev", S8, stddev_count=count)
+            low, high = min(values.min(), 0), max(values.max(), 0)
+            if deviation > 1e-3 * self.reach:
+                low, high = max(mean - count * deviation, low), min(mean + count * deviation, high)
+            self.check(near(found["low"], min(low, 0), 1e-4 * self.reach) and
+                       near(found["high"], max(high, 0), 1e-4 * self.reach), f"stddev {count}: {found}, {low} {high}")
+
     def power_of_two_of_most(self):
         """
         The values above the percentile are dropped, the rest is as without. It may lie between two values
@@ -174,7 +186,8 @@ class Tensor:
             rests = [self.values[(self.values >= low) & (self.values <= high)] for low, high in ends]
             if low == high or rests[0].size < 100:
                 continue
-            found = self.ours.ask("minmse-pow2-percentile", S8_POW2, f"percentile={percent},symmetric={symmetric}")
+            found = self.ours.ask("minmse-pow2-percentile", S8_POW2, percentile=percent,
+                                  percentile_symmetric=bool(symmetric))
             errors = [(error(rest, found["scale"], found["zero_point"], S8_POW2), pow2_by_values(rest, S8_POW2)[0])
                       for rest in rests]
             self.check(any(ours <= best * 1.02 + 1e-12 * self.reach**2 for ours, best in errors),
@@ -204,7 +217,7 @@ def made_up(ours, score, tally):
             tensor.power_of_two()
             tensor.power_of_two_of_samples()
             tensor.any_order()
-            tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
+            tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most(); tensor.deviations()
             if size == 20000 and number % PART == 0:
                 tensor.float_scale()
             if size == 20000 and number % min(PART, 2) == 0 and name != "constant":
@@ -218,7 +231,7 @@ def golden(ours, score, tally):
         tensor = Tensor(ours, score, tally, f"golden {name}", arrays[name].astype("f4"))
         bin_width = 1.01 * tensor.reach / 2048
         for symmetric, key in ((1, "percentile"), (0, "asymmetric")):
-            found = ours.ask("percentile", S8, f"percentile=99.9,symmetric={symmetric}")
+            found = ours.ask("percentile", S8, percentile=99.9, percentile_symmetric=bool(symmetric))
             low, high = wanted[key]
             width = bin_width if symmetric else 2 * bin_width
             if (name, key) == ("growing", "percentile"):
@@ -237,6 +250,15 @@ def golden(ours, score, tally):
         found = ours.ask("entropy", S8)
         tensor.count("entropy within 10 % of quark.onnx's",
                      near(max(found["high"], -found["low"]), reach, 0.1 * reach))
+
+
+def documented(dump, score):
+    """The manual has a row for each method, which names its options."""
+    rows = {line.split("`")[1]: line for line in PAGE.read_text().splitlines() if line.startswith("| `")}
+    for method, options in json.loads(dump.line("rows")).items():
+        score.check(method in rows, f"{PAGE} has no row of {method}")
+        for option in options:
+            score.check(f"`--{option}`" in rows.get(method, ""), f"{PAGE} has no --{option} in the row of {method}")
 
 
 def thinned(samples):
@@ -259,7 +281,7 @@ def real(ours, score, tally, most):
         tensor.percentiles()
         tensor.power_of_two()
         tensor.power_of_two_of_samples()
-        tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most()
+        tensor.distribution(); tensor.distribution_of_cubes(); tensor.power_of_two_of_most(); tensor.deviations()
     print(", ".join(f"{model} {count}" for model, count in models.items()), "tensors")
 
 
@@ -281,6 +303,7 @@ def main():
     tallies = {kind: collections.defaultdict(list) for kind in ("golden", "made up", "real")}
     with tempfile.TemporaryDirectory() as folder:
         ours = Ours(dump, pathlib.Path(folder))
+        documented(dump, score)
         golden(ours, score, tallies["golden"])
         made_up(ours, score, tallies["made up"])
         if MODELS.exists():

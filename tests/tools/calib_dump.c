@@ -3,15 +3,16 @@
  * implementations. Commands are lines on stdin, words separated by blanks:
  *
  *   TARGET OPTIONS METHOD FILE...    each .npy is the tensor of one sample
+ *   rows                             names of all methods with those of their options
  *
- * TARGET is QMIN,QMAX,SYMMETRIC,POWER_OF_TWO or float,GREATEST; OPTIONS are KEY=NUMBER
- * joined by commas, or "-": moving, percentile, symmetric, candidate (again and again), metric (0
- * mae, 1 mse), bins, levels; METHOD is a name or "all". Each line gives one line of JSON: an
- * object with the name of each method that suits the target, or {"error": "..."}. The same files as
- * in the line before are not read again.
+ * TARGET is QMIN,QMAX,SYMMETRIC,POWER_OF_TWO or float,GREATEST; OPTIONS are those of methods as
+ * NAME=VALUE joined by semicolons, or "-"; METHOD is a name or "all". Each line gives one line of
+ * JSON: an object with the name of each method that suits the target, or {"error": "..."}. The same
+ * files as in the line before are not read again.
  */
 #include "base/file.h"
 #include "calib/votes.h"
+#include "config/value.h"
 #include "input/npy.h"
 
 #include <inttypes.h>
@@ -36,45 +37,43 @@ static bool read_target(const char *word, struct by_calib_target *target)
     return true;
 }
 
-static bool set_option(const char *key, double value, struct by_calib_options *options)
+/* An option that the method does not have is left out. */
+static int set_option(const struct by_calibrator *method, const char *name, const char *value,
+                      char *own, struct by_arena *arena, struct baryon_error *err)
 {
-    static double candidates[16];
-    if (!strcmp(key, "moving"))
-        options->moving_average = value > 0;
-    else if (!strcmp(key, "percentile"))
-        options->percentile = value;
-    else if (!strcmp(key, "symmetric"))
-        options->percentile_symmetric = value > 0;
-    else if (!strcmp(key, "metric"))
-        options->metric = value > 0 ? BY_CALIB_MSE : BY_CALIB_MAE;
-    else if (!strcmp(key, "bins"))
-        options->bins = (size_t)value;
-    else if (!strcmp(key, "levels"))
-        options->levels = (size_t)value;
-    else if (!strcmp(key, "candidate")) {
-        options->candidate_count = options->candidates == candidates ? options->candidate_count : 0;
-        options->candidates = candidates;
-        candidates[options->candidate_count++ % 16] = value;
-    } else
-        return false;
-    return true;
+    for (size_t i = 0; i < method->options->count; i++) {
+        const struct by_option *row = &method->options->rows[i].row;
+        if (strcmp(row->name, name) != 0)
+            continue;
+        by_value_clear(row, own + row->offset);
+        return by_value_parse(arena, row, value, NULL, own + row->offset, err);
+    }
+    return 0;
 }
 
-static bool read_options(const char *word, struct by_calib_options *options)
+/* The method's options, with what the words change. */
+static int read_options(const struct by_calibrator *method, const char *words,
+                        struct by_calib_options *options, struct by_arena *arena,
+                        struct baryon_error *err)
 {
-    char key[16];
-    double value;
-    int length;
-    if (!strcmp(word, "-"))
-        return true;
-    while (sscanf(word, "%15[a-z]=%lf%n", key, &value, &length) == 2) {
-        if (!set_option(key, value, options))
-            return false;
-        word += length;
-        if (*word++ != ',')
-            return !word[-1];
+    by_calib_defaults(method, options);
+    if (!method->options || !strcmp(words, "-"))
+        return 0;
+    char *rest, *copy = by_arena_text(arena, words, strlen(words), err);
+    char *own = by_arena_alloc(arena, 1, method->options->size, err);
+    if (!copy || !own)
+        return -1;
+    memcpy(own, options->own, method->options->size);
+    options->own = own;
+    for (char *word = strtok_r(copy, ";", &rest); word; word = strtok_r(NULL, ";", &rest)) {
+        char *mark = strchr(word, '=');
+        if (!mark)
+            return by_fail(err, BARYON_ERR_USAGE, "%s is not NAME=VALUE", word);
+        *mark = '\0';
+        if (set_option(method, word, mark + 1, own, arena, err) < 0)
+            return -1;
     }
-    return false;
+    return 0;
 }
 
 /* A sample, which votes. */
@@ -128,10 +127,13 @@ static void show(const struct by_calibrator *method, const struct by_sketch *ske
     struct by_range range;
     struct by_scale scale;
     struct baryon_error err = {.code = 0};
-    by_calib_defaults(method, &options);
-    read_options(words, &options);
-    if (method->range(sketch, target, &options, &range, &err) < 0 ||
-        by_scale_of_range(&range, target, &scale, &err) < 0) {
+    struct by_arena arena;
+    by_arena_init(&arena, 0);
+    const bool failed = read_options(method, words, &options, &arena, &err) < 0 ||
+                        method->range(sketch, target, &options, &range, &err) < 0 ||
+                        by_scale_of_range(&range, target, &scale, &err) < 0;
+    by_arena_release(&arena);
+    if (failed) {
         show_error(&err);
         return;
     }
@@ -188,15 +190,31 @@ static int look_at_all(struct seen *seen, char *files, struct baryon_error *err)
     return failed ? -1 : 0;
 }
 
+static void show_rows(void)
+{
+    size_t count;
+    const struct by_calibrator *const *methods = by_calibrators(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct by_calib_option_set *set = methods[i]->options;
+        printf("%s\"%s\": [", i ? ", " : "{", methods[i]->name);
+        for (size_t k = 0; set && k < set->count; k++) {
+            const struct by_calib_option *option = &set->rows[k];
+            printf("%s\"%s\"", k ? ", " : "", option->row.name);
+            if (option->weight_name && (methods[i]->uses & BY_FOR_WEIGHTS))
+                printf(", \"%s\"", option->weight_name);
+        }
+        printf("]");
+    }
+    puts("}");
+}
+
 static void answer(char *line, struct seen *seen)
 {
     struct baryon_error err = {.code = 0};
     struct by_calib_target target;
-    struct by_calib_options options;
     char *rest, *first = strtok_r(line, " \n", &rest), *second = strtok_r(NULL, " \n", &rest);
     char *method = strtok_r(NULL, " \n", &rest);
-    by_calib_defaults(by_calibrator_find("minmax"), &options);
-    if (!method || !read_target(first, &target) || !read_options(second, &options)) {
+    if (!method || !read_target(first, &target)) {
         puts("{\"error\": \"TARGET OPTIONS METHOD FILE...\"}");
     } else if (look_at_all(seen, rest, &err) < 0) {
         show_error(&err);
@@ -213,7 +231,10 @@ int main(void)
     struct seen seen = {.files = NULL};
     by_sketch_init(&seen.sketch);
     while (getline(&line, &size, stdin) > 0) {
-        answer(line, &seen);
+        if (!strcmp(line, "rows\n"))
+            show_rows();
+        else
+            answer(line, &seen);
         fflush(stdout);
     }
     forget(&seen);

@@ -9,7 +9,7 @@
  * The answer is text: "" or an error; without one u32 count, f32 scales, i64 zeros, f64 error,
  * u32 bytes, the integers, f32 values of the integers.
  */
-#include "calib/calib.h"
+#include "calib/methods.h"
 #include "ir/tensor.h"
 #include "quant/weights.h"
 
@@ -38,6 +38,7 @@ static void read_words(char *text)
     long long group;
     unsigned threads;
     double percentile;
+    static struct by_percentile_options own = {.symmetric = true};
     if (sscanf(text, "%15s %31s %15s %15s %d %d %lld %d %d %lf %u", elem, method, scale, part,
                &symmetric, &reduce, &group, &view.axis, &view.group_axis, &percentile,
                &threads) != 11)
@@ -52,7 +53,9 @@ static void read_words(char *text)
                             : !strcmp(elem, "uint3") ? BY_TYPE_UINT3
                                                      : by_elem_by_name(elem));
     by_calib_defaults(spec.method, &spec.calib);
-    spec.calib.percentile = percentile;
+    own.percent = percentile;
+    if (!strcmp(method, "percentile"))
+        spec.calib.own = &own;
     by_pool_close(pool);
     if (by_pool_open(&pool, threads, NULL))
         exit(3);

@@ -2,6 +2,8 @@
 #ifndef BY_TEST_SETTINGS_WORLD_H
 #define BY_TEST_SETTINGS_WORLD_H
 
+#include "calib/methods.h"
+#include "config/value.h"
 #include "ir/tensor.h"
 #include "pass/pass.h"
 #include "preset/preset.h"
@@ -54,6 +56,14 @@ static inline int give(struct world *world, const char *const *words)
             return -1;
     }
     return by_recipe_make(&world->config, &world->recipe, &err);
+}
+
+/* Of a spec whose method is percentile. */
+static inline double percent_of(const struct by_tensor_spec *spec)
+{
+    const struct by_percentile_options *own = spec->calib.own;
+    assert_string_equal(spec->method->name, "percentile");
+    return own->percent;
 }
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})

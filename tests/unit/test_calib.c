@@ -2,6 +2,7 @@
 #include "calib/bins.h"
 #include "calib/methods.h"
 #include "calib/votes.h"
+#include "config/value.h"
 #include "ir/tensor.h"
 
 #include <float.h>
@@ -25,13 +26,20 @@ static const struct by_calib_target
     e4m3 = {.is_float = true, .symmetric = true, .value_max = 448};
 
 static struct by_sketch sketch;
+static const struct by_calibrator *asked; /* whose options are in `own` */
+static union {
+    max_align_t align;
+    char bytes[256];
+} own;
 static struct by_calib_options options;
 static struct by_range range;
+static struct by_arena arena;
 
 static int enter(void **state)
 {
     (void)state;
     by_sketch_init(&sketch);
+    by_arena_init(&arena, 0);
     return 0;
 }
 
@@ -39,6 +47,7 @@ static int leave(void **state)
 {
     (void)state;
     by_sketch_release(&sketch);
+    by_arena_release(&arena);
     return 0;
 }
 
@@ -80,7 +89,50 @@ static void find(const char *name, const struct by_calib_target *target)
 
 static void defaults(const char *name)
 {
-    by_calib_defaults(by_calibrator_find(name), &options);
+    asked = by_calibrator_find(name);
+    by_calib_defaults(asked, &options);
+    if (!asked->options)
+        return;
+    assert_true(asked->options->size <= sizeof own);
+    memcpy(own.bytes, asked->options->defaults, asked->options->size);
+    options.own = own.bytes;
+}
+
+static const struct by_option *row_of(const char *name)
+{
+    for (size_t i = 0; i < asked->options->count; i++)
+        if (!strcmp(asked->options->rows[i].row.name, name))
+            return &asked->options->rows[i].row;
+    fail_msg("%s has no option %s", asked->name, name);
+    return NULL;
+}
+
+static void *value_of(const char *name)
+{
+    return own.bytes + row_of(name)->offset;
+}
+
+/* As the command line does. */
+static void give(const char *name, const char *text)
+{
+    by_value_clear(row_of(name), value_of(name));
+    assert_ok(by_value_parse(&arena, row_of(name), text, NULL, value_of(name), &err));
+}
+
+static void give_number(const char *name, double number)
+{
+    *(double *)value_of(name) = number;
+}
+
+static void give_numbers(const char *name, double *numbers, size_t count)
+{
+    *(struct by_setting_numbers *)value_of(name) =
+        (struct by_setting_numbers){.at = numbers, .count = count};
+}
+
+static int find_range(const struct by_calib_target *target)
+{
+    return asked->range(&sketch, target, &options, &range, &err);
 }
 
 static void assert_near(double found, double wanted, double most)
@@ -122,7 +174,6 @@ static void names(void **state)
     assert_null(by_calibrator_find("CalibMethod."));
     size_t count;
     const struct by_calibrator *const *methods = by_calibrators(&count);
-    assert_int_equal(count, 11);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(by_calibrator_find(methods[i]->name), methods[i]);
         assert_ptr_equal(by_calibrator_find(methods[i]->alias), methods[i]);
@@ -139,12 +190,12 @@ static void minmax_takes_all(void **state)
     find("minmax", &s8);
     assert_range(-1, 4, 0);
     assert_true(isnan(range.error));
-    options.moving_average = true;
+    give("moving-average", "true");
     find("minmax", &s8);
     assert_range(0, 3, 0); /* means of -1 and 1, 2 and 4 */
     find("nonoverflow", &s8_power);
     assert_range(-3, 3, 0);
-    options.moving_average = false;
+    give("moving-average", "false");
     find("nonoverflow", &s8_power);
     assert_range(-4, 4, 0);
 }
@@ -157,14 +208,14 @@ static void percentile_is_the_rank(void **state)
     defaults("percentile");
     find("percentile", &s8);
     assert_range(0, 1000, 0);
-    options.percentile = 99;
+    give("percentile", "99");
     find("percentile", &s8);
     assert_range(0, 990, 0.5);
-    options.percentile = 50;
+    give("percentile", "50");
     find("percentile", &s8);
     assert_range(0, 500, 0.5);
-    options.percentile_symmetric = false;
-    options.percentile = 98;
+    give("percentile-symmetric", "false");
+    give("percentile", "98");
     find("percentile", &s8);
     assert_range(0, 990, 0.5);
 }
@@ -174,13 +225,13 @@ static void percentile_of_tails(void **state)
     (void)state;
     look_at_line(1000, -300, 1); /* to 699 */
     defaults("percentile");
-    options.percentile = 90;
+    give("percentile", "90");
     find("percentile", &s8); /* of magnitudes: 900 of 1000 are up to 599 */
     assert_range(-300, 599, 1);
-    options.percentile_symmetric = false;
+    give("percentile-symmetric", "false");
     find("percentile", &s8);
     assert_range(-250, 649, 1);
-    options.percentile = 100;
+    give("percentile", "100");
     find("percentile", &s8);
     assert_range(-300, 699, 0);
 }
@@ -195,10 +246,10 @@ static void percentile_guards_what_it_cuts(void **state)
     values[77] = 3;
     look(values, COUNT(values));
     defaults("percentile");
-    options.percentile = 99.99;
+    give("percentile", "99.99");
     find("percentile", &s16);
     assert_range(0, 1, 0.01);
-    options.percentile_guard = true;
+    give("percentile-guard", "true");
     find("percentile", &s16);
     assert_range(0, 3, 0);
     find("percentile", &s4);
@@ -214,7 +265,7 @@ static void percentile_keeps_rare_values(void **state)
     values[17] = 3;
     look(values, COUNT(values));
     defaults("percentile");
-    options.percentile = 99;
+    give("percentile", "99");
     find("percentile", &s8);
     assert_range(0, 3, 0);
     assert_false(range.constant_zero);
@@ -223,24 +274,20 @@ static void percentile_keeps_rare_values(void **state)
 static void percentile_out_of_range(void **state)
 {
     (void)state;
+    double wrong[] = {0, -1, 100.5, NAN, 101};
     look_at_line(3, 1, 1);
-    defaults("percentile");
-    const double wrong[] = {0, -1, 100.5, NAN};
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        options.percentile = wrong[i];
-        options.candidates = &wrong[i];
-        options.candidate_count = 1;
-        assert_int_equal(by_calib_percentile.range(&sketch, &s8, &options, &range, &err), -1);
+        defaults("percentile");
+        give_number("percentile", wrong[i]);
+        assert_int_equal(find_range(&s8), -1);
         assert_int_equal(err.code, BARYON_ERR_USAGE);
-        assert_int_equal(by_calib_layerwise_percentile.range(&sketch, &s8, &options, &range, &err),
-                         -1);
+        defaults("layerwise-percentile");
+        give_numbers("percentile-candidates", &wrong[i], 1);
+        assert_int_equal(find_range(&s8), -1);
     }
-    options.percentile = 101;
-    assert_error(by_calib_percentile.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
-                 "percentile (101) is not above 0 and at most 100");
-    options.candidate_count = 0;
-    assert_error(by_calib_layerwise_percentile.range(&sketch, &s8, &options, &range, &err),
-                 BARYON_ERR_USAGE, "no percentile to choose from");
+    assert_string_equal(err.message, "percentile (101) is not above 0 and at most 100");
+    give_numbers("percentile-candidates", NULL, 0);
+    assert_error(find_range(&s8), BARYON_ERR_USAGE, "no percentile to choose from");
 }
 
 /* One value far out: cutting it makes the steps of all others smaller. */
@@ -249,15 +296,12 @@ static void layerwise_cuts_what_pays(void **state)
     (void)state;
     look_at_line(3999, -2, 0.001);
     look_at_line(1, 6, 1);
-    const double candidates[] = {99.9, 100};
     defaults("layerwise-percentile");
-    assert_int_equal(options.candidate_count, 3);
-    options.candidates = candidates;
-    options.candidate_count = 2;
+    give("percentile-candidates", "99.9,100");
     find("layerwise-percentile", &s8_middle);
     assert_range(-2, 2, 0.01);
     assert_near(range.error, (4 / 254.0) / 4 + 4 / 4000.0, 2e-4);
-    options.metric = BY_CALIB_MSE;
+    give("layerwise-metric", "mse");
     find("layerwise-percentile", &s8_middle); /* the lost one costs 16 / 4000 */
     assert_range(-2, 6, 0);
     assert_near(range.error, (12 / 254.0) * (12 / 254.0) / 12, 1e-5);
@@ -348,13 +392,32 @@ static void entropy_of_two_samples(void **state)
     assert_true(range.high < 2); /* the eight is not worth it */
     assert_range(-1, range.high, 0);
     assert_true(range.error >= 0);
-    options.levels = 3;
-    assert_error(by_calib_entropy.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
-                 "quantized bins (3) are not an even number");
-    options.levels = 128;
-    options.bins = 64;
-    assert_error(by_calib_entropy.range(&sketch, &s8, &options, &range, &err), BARYON_ERR_USAGE,
+    give("entropy-levels", "3");
+    assert_error(find_range(&s8), BARYON_ERR_USAGE, "quantized bins (3) are not an even number");
+    give("entropy-levels", "128");
+    give("entropy-bins", "64");
+    assert_error(find_range(&s8), BARYON_ERR_USAGE,
                  "bins (64) are not an even number from 128, the quantized bins, to 2048");
+}
+
+/* 0 and 2 alternate, so that the mean is 1 and so is the deviation; beside them one 9. */
+static void stddev_counts_from_the_mean(void **state)
+{
+    (void)state;
+    float values[4000];
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = i % 2 ? 2.0f : 0.0f;
+    look(values, COUNT(values));
+    look_at_line(1, 9, 1);
+    defaults("stddev");
+    find("stddev", &s8);
+    assert_range(0, 5, 0.05); /* none is below 0 */
+    give("stddev-count", "2.5");
+    find("stddev", &s8);
+    assert_range(0, 3.5, 0.03);
+    give("stddev-count", "100");
+    find("stddev", &s8);
+    assert_range(0, 9, 0);
 }
 
 /* The 254 finite numbers of E4M3 have a standard deviation of 117.3. */
@@ -481,6 +544,7 @@ int main(void)
         TEST(powers_of_two),
         TEST(powers_of_two_prefer_the_coarser),
         TEST(entropy_of_two_samples),
+        TEST(stddev_counts_from_the_mean),
         TEST(distribution_of_float8),
         TEST(odd_tensors),
         TEST(order_does_not_matter),

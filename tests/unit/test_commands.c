@@ -23,17 +23,20 @@ static void each_option(void (*visit)(const struct by_command *, struct by_confi
     for (size_t i = 0; i < count; i++) {
         const struct by_option_group *groups[BY_HELP_GROUPS_MAX];
         size_t group_count = by_command_groups(commands[i], groups);
-        for (size_t g = 0; g < group_count; g++)
-            for (size_t k = 0; k < groups[g]->count; k++) {
+        for (size_t g = 0; g < group_count; g++) {
+            size_t row_count;
+            const struct by_option *rows = by_group_rows(groups[g], &row_count);
+            for (size_t k = 0; k < row_count; k++) {
                 struct by_config config;
                 struct by_common common;
                 void *settings = by_alloc_zero(1, commands[i]->settings_size, &err);
                 by_config_init(&config);
                 assert_int_equal(by_command_bind(&config, commands[i], &common, settings, &err), 0);
-                visit(commands[i], &config, &groups[g]->rows[k]);
+                visit(commands[i], &config, &rows[k]);
                 by_config_release(&config);
                 by_free(settings);
             }
+        }
     }
 }
 
@@ -87,8 +90,8 @@ static void letter_is_unique(const struct by_command *command, struct by_config 
     size_t same = 0;
     (void)command;
     for (size_t i = 0; option->letter && i < config->count; i++)
-        for (size_t k = 0; k < config->bindings[i].group->count; k++)
-            same += config->bindings[i].group->rows[k].letter == option->letter;
+        for (size_t k = 0; k < config->bindings[i].count; k++)
+            same += config->bindings[i].rows[k].letter == option->letter;
     assert_true(same == (option->letter != 0));
 }
 

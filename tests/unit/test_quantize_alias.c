@@ -33,7 +33,7 @@ static void options_by_quarks_names(void **state)
                         "--extra=RemoveQDQBetweenOps=[[Mul, Add]]"));
     assert_true(world.recipe->activation.symmetric);
     assert_int_equal(world.recipe->activation.elem, BY_ELEM_UINT16);
-    assert_true(world.recipe->activation.calib.percentile == 99.9);
+    assert_true(percent_of(&world.recipe->activation) == 99.9);
     assert_int_equal(world.recipe->weight.granularity, BY_PER_CHANNEL);
     assert_int_equal(world.recipe->op_types.count, 2);
     assert_string_equal(world.recipe->fuse_between.at[0].text, "Mul>Add");

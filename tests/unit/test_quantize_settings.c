@@ -4,16 +4,27 @@
 
 /* --- Presets --- */
 
+/* Lists have their numbers elsewhere. */
+static void same_value(const struct by_option *row, const char *one, const char *other)
+{
+    const struct by_setting_numbers *list = (const void *)(one + row->offset);
+    const struct by_setting_numbers *other_list = (const void *)(other + row->offset);
+    if (row->type != BY_OPT_NUMBERS) {
+        assert_memory_equal(one + row->offset, other + row->offset, by_value_size(row));
+        return;
+    }
+    assert_int_equal(list->count, other_list->count);
+    assert_memory_equal(list->at, other_list->at, list->count * sizeof *list->at);
+}
+
 static void same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
 {
     char a[128], b[128];
     assert_string_equal(by_spec_text(one, a, sizeof a), by_spec_text(other, b, sizeof b));
-    assert_true(one->calib.percentile == other->calib.percentile);
-    assert_int_equal(one->calib.percentile_symmetric, other->calib.percentile_symmetric);
-    assert_int_equal(one->calib.percentile_guard, other->calib.percentile_guard);
     assert_true(one->calib.headroom == other->calib.headroom);
-    assert_int_equal(one->calib.moving_average, other->calib.moving_average);
-    assert_int_equal(one->calib.candidate_count, other->calib.candidate_count);
+    assert_ptr_equal(one->method, other->method);
+    for (size_t i = 0; one->method && one->method->options && i < one->method->options->count; i++)
+        same_value(&one->method->options->rows[i].row, one->calib.own, other->calib.own);
 }
 
 static void same_patterns(const struct by_patterns *one, const struct by_patterns *other)
@@ -137,7 +148,7 @@ static void given_values_stand_above_the_preset(void **state)
     (void)state;
     makes(&world, WORDS("--preset=U8S8_AAWS", "--activation=int16", "--percentile=99"));
     assert_int_equal(world.recipe->activation.elem, BY_ELEM_INT16);
-    assert_true(world.recipe->activation.calib.percentile == 99);
+    assert_true(percent_of(&world.recipe->activation) == 99);
     end(&world);
     makes(&world, WORDS("--preset=A8W8", "--refine=-AlignConcat,copy-pool"));
     assert_int_equal(world.recipe->refine.count, 3);
@@ -162,11 +173,12 @@ static void transformers_have_moving_averages_in_compat_alone(void **state)
     for (size_t i = 0; i < 2; i++) {
         makes(&world, WORDS(presets[i]));
         assert_string_equal(world.recipe->activation.method->name, "minmse");
-        assert_false(world.recipe->activation.calib.moving_average);
+        assert_null(world.recipe->activation.calib.own);
         end(&world);
         makes(&world, WORDS(presets[i], "--compat=quark-0.13"));
         assert_string_equal(world.recipe->activation.method->name, "minmax");
-        assert_true(world.recipe->activation.calib.moving_average);
+        const struct by_average_options *own = world.recipe->activation.calib.own;
+        assert_true(own->moving);
         end(&world);
     }
 }
@@ -520,7 +532,7 @@ static void rules_of_the_command_line(void **state)
     assert_string_equal(rule[2].pattern.origin, "--node");
     assert_int_equal(rule[2].weight.set, BY_CHANGE_METHOD);
     assert_string_equal(rule[2].weight.spec.method->name, "percentile");
-    assert_true(rule[2].weight.spec.calib.percentile == 99.9);
+    assert_true(percent_of(&rule[2].weight.spec) == 99.9);
     assert_int_equal(rule[3].param_count, 2);
     assert_int_equal(rule[3].axis, 1);
     assert_true(rule[4].has_range && rule[4].range[0] == -1.5 && rule[4].range[1] == 2);
@@ -559,7 +571,20 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("nodes: {a: {weight: {granularity: group}}}",
                  "c.yaml: 1:21: nodes: granularity group needs 'group: SIZE'");
     refuses_file("nodes: {a: {weight: {percentile: 99}}}",
-                 "c.yaml: 1:34: nodes: percentile has a meaning only beside 'method: percentile'");
+                 "c.yaml: 1:34: nodes: percentile has a meaning only beside method percentile or "
+                 "minmse-pow2-percentile");
+    refuses_file("tensors: {a: {method: entropy, percentile: 99}}",
+                 "c.yaml: 1:44: tensors: percentile has a meaning only beside method percentile or "
+                 "minmse-pow2-percentile");
+    refuses_file("tensors: {a: {method: percentile, percentile: 0}}",
+                 "c.yaml: 1:47: tensors: '0' is not a number from 1e-09 to 100");
+    refuses_file("nodes: {a: {weight: {method: percentile, percentile_guard: true}}}",
+                 "c.yaml: 1:60: nodes: percentile-guard has a meaning only for activations");
+    refuses_file("tensors: {a: {method: distribution}}",
+                 "c.yaml: 1:23: tensors: method distribution is not for quantizing; 8-bit floats "
+                 "are quantized without scales; 'baryon stats' shows the scale");
+    refuses_file("tensors: {a: {method: entropy, entropy_bin: 4}}",
+                 "c.yaml: 1:32: tensors: unknown key 'entropy_bin'; did you mean 'entropy-bins'?");
     refuses_file("nodes: {a: {weight: {type: float, symmetric: true}}}",
                  "c.yaml: 1:21: nodes: what stays float has no other parameters");
     refuses_file("nodes: {a: {weight: {method: best}}}",

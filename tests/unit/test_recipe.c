@@ -79,11 +79,12 @@ static void a_change_sets_what_it_names(void **state)
     assert_int_equal(spec.granularity, BY_PER_GROUP);
     assert_int_equal(spec.group, 32);
 
+    const int own = 0;
     const struct by_change all = {
         .spec = {.reduce_range = true,
                  .scale = BY_SCALE_POW2,
                  .method = by_calibrator_find("minmse"),
-                 .calib = {.percentile = 99}},
+                 .calib = {.own = &own}},
         .set = BY_CHANGE_SYMMETRIC | BY_CHANGE_REDUCE | BY_CHANGE_SCALE | BY_CHANGE_METHOD,
     };
     by_spec_apply(&spec, &all);
@@ -92,7 +93,7 @@ static void a_change_sets_what_it_names(void **state)
     assert_true(spec.reduce_range);
     assert_int_equal(spec.scale, BY_SCALE_POW2);
     assert_string_equal(spec.method->name, "minmse");
-    assert_true(spec.calib.percentile == 99);
+    assert_ptr_equal(spec.calib.own, &own);
 }
 
 static void a_spec_says_what_it_is(void **state)

@@ -136,6 +136,32 @@ static void known_answers(void **state)
                   (const int8_t[]){0, 0, 0});
 }
 
+/* A method that knows no more than a sketch, with an option: a part of what was seen. */
+static int part_of_range(const struct by_sketch *sketch, const struct by_calib_target *target,
+                         const struct by_calib_options *options, struct by_range *range,
+                         struct baryon_error *error)
+{
+    const double *part = options->own;
+    (void)target;
+    (void)error;
+    *range =
+        (struct by_range){.low = (double)sketch->min * *part, .high = (double)sketch->max * *part};
+    return 0;
+}
+
+static void methods_of_sketches(void **state)
+{
+    static const struct by_calibrator method = {
+        .name = "part", .uses = BY_FOR_WEIGHTS, .range = part_of_range};
+    static const double half = 0.5;
+    struct by_tensor_spec spec = spec_of(BY_ELEM_INT8, true, "minmax");
+    (void)state;
+    spec.method = &method;
+    spec.calib.own = &half;
+    assert_answer(spec, (const float[]){-127, 254, 1, 0.4f}, 4, 1, 0,
+                  (const int8_t[]){-127, 127, 1, 0});
+}
+
 static void scales_of_other_types(void **state)
 {
     const float values[] = {-1.27f, 1};
@@ -439,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels),
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(methods_of_sketches),
         cmocka_unit_test(scales_of_other_types),
         cmocka_unit_test(four_bits),
         cmocka_unit_test(channels_and_groups),

@@ -54,6 +54,11 @@ const struct by_alias *by_aliases(size_t *count);
 /* Sets "option=value;..." in the name of an alias. */
 int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_error *err);
 
+/* What the rows of calibration methods say, settings/quark/methods.c: words of one of Quark's
+ * options that stand for methods, and names of the options that methods have. Asked for once. */
+const struct by_alias_word *by_alias_method_words(const char *option);
+const struct by_alias *by_alias_method_options(size_t *count);
+
 /* Those of settings/quark/special.c. */
 int by_alias_overrides(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err);

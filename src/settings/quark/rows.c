@@ -1,6 +1,8 @@
 /* Quark's options, one row each. */
 #include "settings/quark/alias.h"
 
+#include <pthread.h>
+
 #define FLAG(peer, yes, no)                                                                        \
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_FLAG, .on = (yes), .off = (no)                            \
@@ -17,6 +19,12 @@
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_FIXED, .on = (value)                                      \
     }
+/* Words and options of calibration methods, which their rows have. */
+#define METHODS(peer) WORDS(peer, NULL)
+#define METHOD_OPTIONS                                                                             \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
 #define SPECIAL(peer, function)                                                                    \
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_SPECIAL, .take = (function)                               \
@@ -32,20 +40,6 @@
 #define PASS(peer, name) FLAG(peer, "pass=" name, "pass=-" name)
 /* Rules of hardware know the peer's names as well: which rule it is depends on the hardware. */
 #define REFINE(peer) FLAG(peer, "refine=" peer, "refine=-" peer)
-
-static const struct by_alias_word methods[] = {
-    {"MinMax", "activation-method=minmax"},
-    {"Percentile", "activation-method=percentile"},
-    {"Entropy", "activation-method=entropy"},
-    {"LayerWisePercentile", "activation-method=layerwise-percentile"},
-    {"LayerwisePercentile", "activation-method=layerwise-percentile"},
-    {"MinMSE", "activation-method=minmse-pow2;activation-scale=pow2;weight-method=minmse-pow2;"
-               "weight-scale=pow2"},
-    {"NonOverflow", "activation-method=nonoverflow;activation-scale=pow2;"
-                    "weight-method=nonoverflow;weight-scale=pow2"},
-    {"Int16Method", "activation-scale=int16;weight-scale=int16"},
-    {0},
-};
 
 static const struct by_alias_word formats[] = {
     {"QDQ", "format=qdq"},
@@ -116,25 +110,6 @@ static const struct by_alias_word weights[] = {
     {0},
 };
 
-static const struct by_alias_word weight_methods[] = {
-    {"MinMSE", "weight-method=minmse"},
-    {"MinMax", "weight-method=minmax"},
-    {0},
-};
-
-static const struct by_alias_word metrics[] = {
-    {"mae", "layerwise-metric=mae"},
-    {"mse", "layerwise-metric=mse"},
-    {0},
-};
-
-static const struct by_alias_word minmse_modes[] = {
-    {"All", NULL},
-    {"Percentile", "activation-method=minmse-pow2-percentile"},
-    {"MostCommon", "activation-method=minmse-pow2-common"},
-    {0},
-};
-
 #define NPU     "hardware=xint8;?operators=npu;?simulate-dpu=true"
 #define NOT_NPU "hardware=none;?operators=cnn;?simulate-dpu=false"
 
@@ -171,7 +146,7 @@ static const struct by_alias rows[] = {
     FLAG("enable_npu_transformer", "operators=transformer;matmul-constant-only=true", NULL),
     FLAG("use_dynamic_quant", "approach=dynamic", NULL),
     FLAG("include_cle", "?cle=auto", "cle=off"),
-    WORDS("calibrate_method", methods),
+    METHODS("calibrate_method"),
     WORDS("quant_format", formats),
     WORDS("activation_type", activations),
     WORDS("weight_type", weights),
@@ -254,7 +229,7 @@ static const struct by_alias rows[] = {
          "adjust-weight-for-bias=false"),
     FLAG("UsePowerOf2Scale", NULL, "activation-scale=float32;weight-scale=float32"),
     FLAG("Int16Scale", "activation-scale=int16;weight-scale=int16", NULL),
-    WORDS("WeightCalibrateMethod", weight_methods),
+    METHODS("WeightCalibrateMethod"),
     FIXED("MinMSEModeFloatScale", "Percentile"),
     FLAG("UseMatMulNBits", "approach=nbits", NULL),
     SPECIAL("MatMulNBitsParams", by_alias_nbits),
@@ -271,17 +246,11 @@ static const struct by_alias rows[] = {
     FLAG("RefineBlockAxis", "block-axis-everywhere=false", "block-axis-everywhere=true"),
 
     /* --- Calibration --- */
-    FLAG("CalibTensorRangeSymmetric", "percentile-symmetric=true", "percentile-symmetric=false"),
-    FLAG("CalibMovingAverage", "moving-average=true", "moving-average=false"),
+    METHOD_OPTIONS,
     NEVER("CalibMovingAverageConstant", "the mean over all samples is taken"),
-    VALUE("NumBins", "entropy-bins"),
-    VALUE("NumQuantizedBins", "entropy-levels"),
-    VALUE("Percentile", "percentile"),
-    VALUE("PercentileCandidates", "percentile-candidates"),
-    WORDS("LWPMetric", metrics),
     NEVER("LWPUseHistogram", "statistics are fine enough to choose by"),
     LATER("Scenario"),
-    WORDS("MinMSEModePof2Scale", minmse_modes),
+    METHODS("MinMSEModePof2Scale"),
     VALUE("CalibDataSize", "limit"),
     NEVER("CalibOptimizeMem", "calibration keeps no activations"),
     NEVER("CalibWorkerNum", "--threads says how many threads work"),
@@ -342,8 +311,37 @@ static const struct by_alias rows[] = {
     VALUE("UserCustomOpLibPath", "ops-library"),
 };
 
+/* --- The same with what methods have --- */
+
+#define ROWS_MAX (sizeof rows / sizeof *rows + BY_METHOD_OPTIONS_MAX)
+
+static struct by_alias all[ROWS_MAX];
+static size_t all_count;
+
+static void add_row(const struct by_alias *row)
+{
+    all[all_count] = *row;
+    if (row->kind == BY_ALIAS_WORDS && !row->words)
+        all[all_count].words = by_alias_method_words(row->name);
+    all_count++;
+}
+
+static void fill(void)
+{
+    size_t options;
+    const struct by_alias *of_methods = by_alias_method_options(&options);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].name)
+            add_row(&rows[i]);
+        else
+            for (size_t k = 0; k < options; k++)
+                add_row(&of_methods[k]);
+}
+
 const struct by_alias *by_aliases(size_t *count)
 {
-    *count = sizeof rows / sizeof *rows;
-    return rows;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
+    *count = all_count;
+    return all;
 }

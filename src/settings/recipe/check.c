@@ -137,50 +137,6 @@ static bool has_scales(const struct by_recipe_settings *s)
            (has_integer_activations(s) || has_integer_weights(s) || has_rules(s));
 }
 
-static bool uses_method(const struct by_recipe_settings *s, const char *name)
-{
-    size_t count;
-    return has_integer_activations(s) &&
-           !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
-}
-
-static bool uses_percentile(const struct by_recipe_settings *s)
-{
-    return uses_method(s, "percentile") || uses_method(s, "minmse-pow2-percentile");
-}
-
-static bool uses_percentiles(const struct by_recipe_settings *s)
-{
-    return uses_percentile(s) || uses_method(s, "layerwise-percentile");
-}
-
-static bool uses_plain_percentile(const struct by_recipe_settings *s)
-{
-    return uses_method(s, "percentile");
-}
-
-static bool uses_layerwise(const struct by_recipe_settings *s)
-{
-    return uses_method(s, "layerwise-percentile");
-}
-
-static bool uses_entropy(const struct by_recipe_settings *s)
-{
-    return uses_method(s, "entropy");
-}
-
-static bool uses_extremes(const struct by_recipe_settings *s)
-{
-    return uses_method(s, "minmax") || uses_method(s, "nonoverflow");
-}
-
-static bool uses_weight_percentile(const struct by_recipe_settings *s)
-{
-    size_t count;
-    return has_integer_weights(s) &&
-           !strcmp(by_calibrators(&count)[s->weight_method]->name, "percentile");
-}
-
 static bool has_groups(const struct by_recipe_settings *s)
 {
     return has_integer_weights(s) && s->weight_granularity == BY_PER_GROUP;
@@ -232,14 +188,6 @@ static const struct meaning {
     condition *holds;
     const char *lacks;
 } meanings[] = {
-    {" percentile ", uses_percentile, "--activation-method percentile or minmse-pow2-percentile"},
-    {" percentile-symmetric ", uses_percentiles,
-     "--activation-method percentile, layerwise-percentile or minmse-pow2-percentile"},
-    {" percentile-guard ", uses_plain_percentile, "--activation-method percentile"},
-    {" percentile-candidates layerwise-metric ", uses_layerwise,
-     "--activation-method layerwise-percentile"},
-    {" entropy-bins entropy-levels ", uses_entropy, "--activation-method entropy"},
-    {" moving-average ", uses_extremes, "--activation-method minmax or nonoverflow"},
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
@@ -265,7 +213,6 @@ static const struct meaning {
     {" weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
      has_integer_weights, "--weight of integers"},
     {" group-size ", has_groups, "--weight-granularity group"},
-    {" weight-percentile ", uses_weight_percentile, "--weight-method percentile"},
     {" domain keep-float-weights ", writes_pairs, "--format qdq and --approach static or weights"},
     {" domain ", has_scales, "--activation or --weight of integers"},
     {" dedicated-pairs dedicated-dq align-elementwise keep-unquantized-chains no-output-op-types "
@@ -289,9 +236,28 @@ static const struct meaning {
      "--approach static, weights or dynamic"},
 };
 
+/* The same for options of methods. */
+static const char *lacks_method(const struct by_recipe_settings *settings, const char *option)
+{
+    const struct by_calibrator *activation = by_method_of(settings->activation_method);
+    const struct by_calibrator *weight = by_method_of(settings->weight_method);
+    const char *takers = by_method_option_needs(BY_FOR_ACTIVATIONS, option);
+    if (takers && !(has_integer_activations(settings) &&
+                    by_method_has_option(BY_FOR_ACTIVATIONS, activation, option)))
+        return takers;
+    takers = by_method_option_needs(BY_FOR_WEIGHTS, option);
+    if (takers &&
+        !(has_integer_weights(settings) && by_method_has_option(BY_FOR_WEIGHTS, weight, option)))
+        return takers;
+    return NULL;
+}
+
 const char *by_recipe_lacks(const struct by_recipe_settings *settings, const char *option)
 {
     char word[80];
+    const char *lacks = lacks_method(settings, option);
+    if (lacks)
+        return lacks;
     snprintf(word, sizeof word, " %s ", option);
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strstr(meanings[i].options, word) && !meanings[i].holds(settings))
@@ -317,16 +283,18 @@ static int check_meanings(const struct by_config *config, const struct by_recipe
                           struct baryon_error *err)
 {
     const struct by_option_group *const *group = by_recipe_groups();
-    for (; *group; group++)
-        for (size_t i = 0; i < (*group)->count; i++) {
-            const struct by_option *option = &(*group)->rows[i];
-            const char *lacks = by_config_given(config, option->name)
-                                    ? by_recipe_lacks(settings, option->name)
+    for (; *group; group++) {
+        size_t count;
+        const struct by_option *rows = by_group_rows(*group, &count);
+        for (size_t i = 0; i < count; i++) {
+            const char *lacks = by_config_given(config, rows[i].name)
+                                    ? by_recipe_lacks(settings, rows[i].name)
                                     : NULL;
-            if (lacks && !asks_for_nothing(config, option))
+            if (lacks && !asks_for_nothing(config, &rows[i]))
                 return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
-                               option->name, lacks);
+                               rows[i].name, lacks);
         }
+    }
     return 0;
 }
 
@@ -394,20 +362,21 @@ static int check_symmetry(const struct check *check)
 static int check_method(const struct check *check, const struct by_tensor_spec *spec,
                         const char *option, const char *scale)
 {
+    const struct by_calibrator *method = spec->method;
     struct by_calib_target target;
     char message[256];
     by_spec_target(spec, &target);
-    if (!by_spec_is_integer(spec) || !spec->method || !spec->method->suits ||
-        spec->method->suits(&target))
+    const enum by_calib_need need =
+        by_spec_is_integer(spec) && method ? by_calib_needs(method, &target) : BY_NEEDS_NOTHING;
+    if (need == BY_NEEDS_NOTHING)
         return 0;
-    if (target.power_of_two) { /* so it is votes around one zero point */
-        snprintf(message, sizeof message, "%s %s and --activation-symmetric=false", option,
-                 spec->method->name);
-        return refuse_settings(check, message, "minmse-pow2 takes zero points anywhere");
-    }
-    snprintf(message, sizeof message, "%s %s and %s other than pow2", option, spec->method->name,
-             scale);
-    return refuse_settings(check, message, NULL);
+    if (need == BY_NEEDS_POW2)
+        snprintf(message, sizeof message, "%s %s and %s other than pow2", option, method->name,
+                 scale);
+    else
+        snprintf(message, sizeof message, "%s %s and %s", option, method->name,
+                 need == BY_NEEDS_SYMMETRY ? "--activation-symmetric=false" : "integers");
+    return refuse_settings(check, message, need == BY_NEEDS_POW2 ? NULL : method->instead);
 }
 
 static int check_methods(const struct check *check)
@@ -704,11 +673,16 @@ static int check_change(const struct by_rule *rule, const struct by_change *chan
     if (!change->set || !by_spec_is_integer(&spec))
         return 0;
     by_spec_target(&spec, &target);
-    if (spec.method && spec.method->suits && !spec.method->suits(&target))
-        return fail_rule(rule,
-                         target.power_of_two ? "method and symmetric: the method needs symmetric"
-                                             : "method and scale: the method needs scale pow2",
-                         err);
+    switch (spec.method ? by_calib_needs(spec.method, &target) : BY_NEEDS_NOTHING) {
+    case BY_NEEDS_POW2:
+        return fail_rule(rule, "method and scale: the method needs scale pow2", err);
+    case BY_NEEDS_SYMMETRY:
+        return fail_rule(rule, "method and symmetric: the method needs symmetric", err);
+    case BY_NEEDS_FLOAT:
+        return fail_rule(rule, "method and type: the method is for 8-bit floats", err);
+    case BY_NEEDS_NOTHING:
+        break;
+    }
     return 0;
 }
 

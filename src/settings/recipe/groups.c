@@ -34,8 +34,8 @@ static const struct by_option preset_rows[] = {
 
 const struct by_option_group by_recipe_preset_group = {
     .title = "Preset",
-    .rows = preset_rows,
-    .count = sizeof preset_rows / sizeof *preset_rows,
+    .fixed_rows = preset_rows,
+    .fixed_count = sizeof preset_rows / sizeof *preset_rows,
     .take_key = by_recipe_take_key,
 };
 

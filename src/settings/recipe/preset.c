@@ -41,10 +41,13 @@ static int add_option(struct by_preset_view *view, const struct by_option *optio
 
 static int add_ours(struct by_preset_view *view, struct baryon_error *err)
 {
-    for (const struct by_option_group *const *group = by_recipe_groups(); *group; group++)
-        for (size_t i = 0; i < (*group)->count; i++)
-            if (add_option(view, &(*group)->rows[i], err) < 0)
+    for (const struct by_option_group *const *group = by_recipe_groups(); *group; group++) {
+        size_t count;
+        const struct by_option *rows = by_group_rows(*group, &count);
+        for (size_t i = 0; i < count; i++)
+            if (add_option(view, &rows[i], err) < 0)
                 return -1;
+    }
     return 0;
 }
 

@@ -134,8 +134,9 @@ static void settle_recipe_defaults(const struct by_config *config,
     /* Solving finds biases itself. */
     if (settings->rounding != BY_ROUNDING_NEAREST && is_default(config, "bias-correction"))
         settings->bias_correction = BY_BIASES_KEPT;
-    if (settings->compat && is_default(config, "percentile-guard"))
-        settings->percentile_guard = false;
+    if (settings->compat)
+        by_method_settle(BY_FOR_ACTIVATIONS, by_method_of(settings->activation_method), config,
+                         &settings->activation_options);
     if (settings->compat && is_default(config, "activation-headroom"))
         settings->activation_headroom = 1;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
@@ -143,13 +144,6 @@ static void settle_recipe_defaults(const struct by_config *config,
 }
 
 /* --- Types --- */
-
-static const struct by_calibrator *method_of(int index)
-{
-    size_t count;
-    const struct by_calibrator *const *methods = by_calibrators(&count);
-    return methods[index];
-}
 
 static struct by_block_spec block_of(const struct by_recipe_settings *settings)
 {
@@ -162,7 +156,8 @@ static struct by_block_spec block_of(const struct by_recipe_settings *settings)
     };
 }
 
-static void make_activation(const struct by_recipe_settings *settings, struct by_recipe *recipe)
+static int make_activation(const struct by_recipe_settings *settings, struct by_recipe *recipe,
+                           struct baryon_error *err)
 {
     struct by_tensor_spec *spec = &recipe->activation;
     *spec = (struct by_tensor_spec){
@@ -170,47 +165,43 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
         .symmetric = settings->activation_symmetric,
         .reduce_range = settings->activation_reduce_range,
         .scale = (enum by_scale_type)settings->activation_scale,
-        .method = method_of(settings->activation_method),
+        .method = by_method_of(settings->activation_method),
+        .calib.headroom = settings->activation_headroom,
     };
     by_spec_set_type(spec, settings->activation);
-    by_calib_defaults(spec->method, &spec->calib);
-    spec->calib.headroom = settings->activation_headroom;
-    spec->calib.moving_average = settings->moving_average;
-    spec->calib.percentile = settings->percentile;
-    spec->calib.percentile_symmetric = settings->percentile_symmetric;
-    spec->calib.percentile_guard = settings->percentile_guard;
-    spec->calib.candidates = settings->percentile_candidates.at;
-    spec->calib.candidate_count = settings->percentile_candidates.count;
-    spec->calib.metric = (enum by_calib_metric)settings->layerwise_metric;
-    spec->calib.bins = (size_t)settings->entropy_bins;
-    spec->calib.levels = (size_t)settings->entropy_levels;
     if (recipe->approach == BY_APPROACH_DYNAMIC) { /* what DynamicQuantizeLinear does */
         by_spec_set_type(spec, BY_ELEM_UINT8);
         spec->symmetric = false;
     } else if (recipe->approach != BY_APPROACH_STATIC) {
         by_spec_set_type(spec, 0);
     }
+    return by_method_own(BY_FOR_ACTIVATIONS, spec->method, &settings->activation_options,
+                         recipe->arena, &spec->calib.own, err);
 }
 
-static void make_weight(const struct by_recipe_settings *settings, struct by_tensor_spec *spec)
+static int make_weight(const struct by_recipe_settings *settings, struct by_recipe *recipe,
+                       struct baryon_error *err)
 {
+    struct by_tensor_spec *spec = &recipe->weight;
     *spec = (struct by_tensor_spec){
         .block = block_of(settings),
         .symmetric = settings->weight_symmetric,
         .reduce_range = settings->weight_reduce_range,
         .scale = (enum by_scale_type)settings->weight_scale,
         .granularity = (enum by_granularity)settings->weight_granularity,
-        .method = method_of(settings->weight_method),
+        .method = by_method_of(settings->weight_method),
+        .calib.headroom = 1,
     };
     by_spec_set_type(spec, settings->weight);
     if (spec->granularity == BY_PER_GROUP)
         spec->group = settings->group_size;
-    by_calib_defaults(spec->method, &spec->calib);
-    spec->calib.percentile = settings->weight_percentile;
+    return by_method_own(BY_FOR_WEIGHTS, spec->method, &settings->weight_options, recipe->arena,
+                         &spec->calib.own, err);
 }
 
 /* A bias of its own is one of weights, but has no groups. */
-static void make_bias(const struct by_recipe_settings *settings, struct by_recipe *recipe)
+static int make_bias(const struct by_recipe_settings *settings, struct by_recipe *recipe,
+                     struct baryon_error *err)
 {
     struct by_tensor_spec *spec = &recipe->bias;
     *spec = recipe->weight;
@@ -221,7 +212,10 @@ static void make_bias(const struct by_recipe_settings *settings, struct by_recip
     if (settings->bias_scale != BY_AS_WEIGHT)
         spec->scale = (enum by_scale_type)settings->bias_scale;
     if (settings->bias_method != BY_AS_WEIGHT)
-        spec->method = method_of(settings->bias_method);
+        spec->method = by_method_of(settings->bias_method);
+    if (by_method_own(BY_FOR_WEIGHTS, spec->method, &settings->weight_options, recipe->arena,
+                      &spec->calib.own, err) < 0)
+        return -1;
     if (settings->bias == 0 || recipe->approach != BY_APPROACH_STATIC) {
         *spec = (struct by_tensor_spec){.elem = 0};
         recipe->bias_kind = BY_BIAS_FLOAT;
@@ -232,6 +226,7 @@ static void make_bias(const struct by_recipe_settings *settings, struct by_recip
         by_spec_set_type(spec, settings->bias);
         spec->symmetric = !by_spec_is_unsigned(spec);
     }
+    return 0;
 }
 
 /* --- Patterns --- */
@@ -458,9 +453,9 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
     recipe->arena = &config->arena;
     recipe->approach = (enum by_approach)settings->approach;
     recipe->format = (enum by_format)settings->format;
-    make_activation(settings, recipe);
-    make_weight(settings, &recipe->weight);
-    make_bias(settings, recipe);
+    if (make_activation(settings, recipe, err) < 0 || make_weight(settings, recipe, err) < 0 ||
+        make_bias(settings, recipe, err) < 0)
+        return -1;
     make_flags(settings, recipe);
     *made = recipe;
     if (by_recipe_check(config, settings, recipe, err) < 0 ||

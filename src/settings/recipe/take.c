@@ -39,11 +39,11 @@ static int refuse_groups(const struct by_config *config, const char *reason,
                          struct baryon_error *err)
 {
     const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-        for (size_t i = 0; i < groups[g]->count; i++)
-            if (by_config_given(config, groups[g]->rows[i].name))
-                return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
-                               groups[g]->rows[i].name, reason);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const char *given = by_config_given_of(config, groups[i]);
+        if (given)
+            return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s", given, reason);
+    }
     return 0;
 }
 

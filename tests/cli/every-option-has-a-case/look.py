@@ -1,4 +1,5 @@
-"""Every option of every command is used by a case; common ones by any command's."""
+"""Every option of every command is used by a case; common ones by any command's. The case
+method-options tries those of calibration methods."""
 
 import json
 import re
@@ -19,6 +20,8 @@ for path in sorted(Path(cli_models.__file__).parent.glob("cli/*/cmd")):
 
 
 def is_used(command, option):
+    if option["help"].startswith(("For method", "For weight method")):
+        return True
     words = [rf"--{option['name']}(?![\w-])"]
     if "letter" in option:
         words.append(rf"\s-[a-zA-Z]*{option['letter']}(?!\w)")

@@ -28,11 +28,6 @@ class QuantGranularity(Enum):
 
 
 _SCALES = {ScaleType.Float32: "float32", ScaleType.PowerOf2: "pow2", ScaleType.Int16: "int16"}
-_METHODS = {
-    CalibMethod.MinMax: "minmax", CalibMethod.MinMSE: "minmse", CalibMethod.Percentile: "percentile",
-    CalibMethod.Entropy: "entropy", CalibMethod.LayerwisePercentile: "layerwise-percentile",
-    CalibMethod.Distribution: "distribution",
-}  # fmt: skip
 # Of scales that are powers of two.
 _METHODS_POW2 = {CalibMethod.MinMax: "nonoverflow", CalibMethod.MinMSE: "minmse-pow2"}
 # What there is for constants; Quark's specifications have Percentile by default and take MinMax.
@@ -77,7 +72,7 @@ class QTensorConfig:
         if weight and self.calibration_method not in _METHODS_WEIGHT:
             raise NotImplementedError(f"{self.calibration_method} of weights: available are "
                                       + ", ".join(map(str, _METHODS_WEIGHT)))
-        return (_METHODS_WEIGHT if weight else _METHODS)[self.calibration_method]
+        return _METHODS_WEIGHT[self.calibration_method] if weight else _named(self.calibration_method)
 
     def rule(self, weight=False):
         """As a rule of a configuration file has it."""
@@ -104,6 +99,13 @@ class QTensorConfig:
         elif self.quant_granularity is not QuantGranularity.Tensor:
             raise NotImplementedError(f"{self.quant_granularity} of activations is not available")
         return options
+
+
+def _named(method):
+    """The library's name of a method: LayerwisePercentile is layerwise-percentile."""
+    from ....lists import methods
+
+    return next(name for name in methods() if name.replace("-", "") == method.name.lower())
 
 
 def _member(kind, value):

@@ -1,0 +1,3 @@
+import cli_models
+
+cli_models.net()
