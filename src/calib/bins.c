@@ -1,3 +1,4 @@
+/* Turns a histogram into bins of equal width, as the methods take them. */
 #include "calib/bins.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Chooses the vector path that sums squared errors over bins. */
 #include "calib/bins_squares.h"
 
 #include "base/mem.h"

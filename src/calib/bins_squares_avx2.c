@@ -1,3 +1,4 @@
+/* Sums squared errors over bins with AVX2. */
 #include "calib/bins_squares_path.h"
 
 #if defined(__x86_64__)

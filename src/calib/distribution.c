@@ -106,7 +106,7 @@ static int distribution_p3(const struct by_sketch *sketch, const struct by_calib
     return match(sketch, target, variance > 1e-12 * squares ? sqrt(variance) : 0, range, err);
 }
 
-static bool suits(const struct by_calib_target *target)
+static bool suits_distribution(const struct by_calib_target *target)
 {
     return format_of(target) != NULL;
 }
@@ -118,7 +118,7 @@ const struct by_calibrator by_calib_distribution = {
     .alias = "Distribution",
     .help = "8-bit floats: the scale that matches their own standard deviation",
     .range = distribution,
-    .suits = suits,
+    .suits = suits_distribution,
     .instead = STATISTICS_ALONE,
 };
 
@@ -127,6 +127,6 @@ const struct by_calibrator by_calib_distribution_p3 = {
     .alias = "Distribution.p3",
     .help = "8-bit floats: the same for values that are cubes of a normal distribution",
     .range = distribution_p3,
-    .suits = suits,
+    .suits = suits_distribution,
     .instead = STATISTICS_ALONE,
 };

@@ -45,7 +45,7 @@ static int layerwise_percentile(const struct by_sketch *sketch,
     return failed;
 }
 
-static bool suits(const struct by_calib_target *target)
+static bool suits_layerwise_percentile(const struct by_calib_target *target)
 {
     return !target->is_float;
 }
@@ -99,5 +99,5 @@ const struct by_calibrator by_calib_layerwise_percentile = {
     .uses = BY_FOR_ACTIVATIONS,
     .options = &option_set,
     .range = layerwise_percentile,
-    .suits = suits,
+    .suits = suits_layerwise_percentile,
 };

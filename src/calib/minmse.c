@@ -132,7 +132,7 @@ static int minmse(const struct by_sketch *sketch, const struct by_calib_target *
     return minmse_float(sketch, target, range, err);
 }
 
-static bool suits(const struct by_calib_target *target)
+static bool suits_minmse(const struct by_calib_target *target)
 {
     return !target->is_float;
 }
@@ -145,5 +145,5 @@ const struct by_calibrator by_calib_minmse = {
     .uses = BY_FOR_ALL,
     .search = BY_SEARCH_MSE,
     .range = minmse,
-    .suits = suits,
+    .suits = suits_minmse,
 };

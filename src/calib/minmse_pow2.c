@@ -93,7 +93,7 @@ static int minmse_pow2_percentile(const struct by_sketch *sketch,
     return by_range_minmse_pow2(sketch, target, &within, range, err);
 }
 
-static bool suits(const struct by_calib_target *target)
+static bool suits_minmse_pow2(const struct by_calib_target *target)
 {
     return target->power_of_two && !target->is_float;
 }
@@ -106,7 +106,7 @@ const struct by_calibrator by_calib_minmse_pow2 = {
     .uses = BY_FOR_ALL,
     .search = BY_SEARCH_MSE,
     .range = minmse_pow2,
-    .suits = suits,
+    .suits = suits_minmse_pow2,
 };
 
 const struct by_calibrator by_calib_minmse_pow2_percentile = {
@@ -117,5 +117,5 @@ const struct by_calibrator by_calib_minmse_pow2_percentile = {
     .uses = BY_FOR_ACTIVATIONS,
     .options = &by_percentile_option_set,
     .range = minmse_pow2_percentile,
-    .suits = suits,
+    .suits = suits_minmse_pow2,
 };

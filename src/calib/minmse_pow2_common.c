@@ -63,7 +63,7 @@ static int minmse_pow2_common(const struct by_sketch *sketch, const struct by_ca
 }
 
 /* Around one zero point: votes of samples with zero points of their own would not add. */
-static bool suits(const struct by_calib_target *target)
+static bool suits_minmse_pow2_common(const struct by_calib_target *target)
 {
     return target->power_of_two && !target->is_float && target->symmetric;
 }
@@ -75,7 +75,7 @@ const struct by_calibrator by_calib_minmse_pow2_common = {
     .quark = {{BY_QUARK_POW2_MODE, "MostCommon"}},
     .uses = BY_FOR_ACTIVATIONS,
     .range = minmse_pow2_common,
-    .suits = suits,
+    .suits = suits_minmse_pow2_common,
     .instead = "minmse-pow2 takes zero points anywhere",
     .votes = true,
 };

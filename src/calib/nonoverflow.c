@@ -17,7 +17,7 @@ static int nonoverflow(const struct by_sketch *sketch, const struct by_calib_tar
     return 0;
 }
 
-static bool suits(const struct by_calib_target *target)
+static bool suits_nonoverflow(const struct by_calib_target *target)
 {
     return target->power_of_two && !target->is_float;
 }
@@ -32,5 +32,5 @@ const struct by_calibrator by_calib_nonoverflow = {
     .options = &by_average_option_set,
     .options_last = true,
     .range = nonoverflow,
-    .suits = suits,
+    .suits = suits_nonoverflow,
 };

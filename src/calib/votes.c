@@ -1,3 +1,4 @@
+/* Lets each sample vote for a power of two, and counts the votes. */
 #include "calib/votes.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Reconstructs one layer: gathers moments, solves, and judges on held-out samples. */
 #include "base/decibels.h"
 #include "reconstruct/reconstruct_internal.h"
 

@@ -1,3 +1,4 @@
+/* Reconstructs layer after layer and keeps what held-out samples confirm. */
 #include "reconstruct/reconstruct_internal.h"
 
 int by_reconstruct_go_on(const struct by_reconstruction *all, struct baryon_error *err)

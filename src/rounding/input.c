@@ -1,3 +1,4 @@
+/* Finds what a layer takes as input in the quantized model, integers where they are spilled. */
 #include "rounding/rounding_internal.h"
 
 /* 0 where there is none. */

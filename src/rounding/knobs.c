@@ -1,3 +1,4 @@
+/* Builds a copy of the model whose scales are inputs, to tune them. */
 #include "rounding/knobs.h"
 
 #include "ir/infer.h"

@@ -1,3 +1,4 @@
+/* Lists the layers of a plan whose weights can be reconstructed. */
 #include "rounding/layers.h"
 
 #include "adjust/bias_correct.h"

@@ -1,3 +1,4 @@
+/* Runs rounding reconstruction as a stage of quantization. */
 #include "rounding/rounding_internal.h"
 
 #include "base/thread.h"

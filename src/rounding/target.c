@@ -1,3 +1,4 @@
+/* Fills the arrays that solvers take from a plan and a layer. */
 #include "rounding/target.h"
 
 #include "quant/floats.h"

@@ -1,3 +1,4 @@
+/* Makes choices, options and checks out of the rows of calibration methods. */
 #include "settings/methods.h"
 
 #include "base/str.h"
@@ -187,7 +188,8 @@ const char *by_method_option_needs(enum by_calib_use use, const char *name)
 /* --- Values --- */
 
 /* Where the option's value is in struct by_method_values; NULL: it has none for that use. */
-static const struct by_option *row_of(enum by_calib_use use, const struct by_calib_option *option)
+static const struct by_option *method_row_of(enum by_calib_use use,
+                                             const struct by_calib_option *option)
 {
     const char *name = name_for(use, option);
     return name ? find_row(list_for(use), name) : NULL;
@@ -206,7 +208,7 @@ int by_method_own(enum by_calib_use use, const struct by_calibrator *method,
         return -1;
     memcpy(filled, set->defaults, set->size);
     for (size_t i = 0; i < set->count; i++) {
-        const struct by_option *row = row_of(use, &set->rows[i]);
+        const struct by_option *row = method_row_of(use, &set->rows[i]);
         if (row)
             memcpy(filled + set->rows[i].row.offset, (const char *)values + row->offset,
                    by_value_size(row));
@@ -220,7 +222,7 @@ void by_method_settle(enum by_calib_use use, const struct by_calibrator *method,
 {
     const struct by_calib_option_set *set = method->options;
     for (size_t i = 0; set && i < set->count; i++) {
-        const struct by_option *row = row_of(use, &set->rows[i]);
+        const struct by_option *row = method_row_of(use, &set->rows[i]);
         if (row && by_config_source(config, row->name) == BY_SOURCE_DEFAULT)
             memcpy((char *)values + row->offset,
                    (const char *)set->defaults + set->rows[i].row.offset, by_value_size(row));

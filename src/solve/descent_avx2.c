@@ -1,3 +1,4 @@
+/* The loops of descent with AVX2. */
 #include "solve/descent_path.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* Descends without a Gram matrix, on the rows of the samples. */
 #include "solve/descent_rows.h"
 
 #include "solve/descent_internal.h"

@@ -1,3 +1,4 @@
+/* Rounds the weights of one layer to the nearest level and measures errors. */
 #include "solve/round_internal.h"
 
 #include <string.h>

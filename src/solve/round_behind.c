@@ -1,3 +1,4 @@
+/* Discounts errors that the activation after a layer cuts off. */
 #include "solve/round_behind.h"
 
 #include <math.h>

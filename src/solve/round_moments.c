@@ -1,3 +1,4 @@
+/* Gathers Gram matrix and cross moments of one layer, sample by sample. */
 #include "solve/round_moments.h"
 
 #include "moments/columns.h"

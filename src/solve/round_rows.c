@@ -1,3 +1,4 @@
+/* Gathers rows of one layer in place of its Gram matrix. */
 #include "solve/round_rows.h"
 
 #include "moments/columns.h"

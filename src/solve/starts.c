@@ -1,3 +1,4 @@
+/* Makes further starts for descent. */
 #include "solve/starts.h"
 
 #include "base/rng.h"

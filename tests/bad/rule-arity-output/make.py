@@ -1,3 +1,5 @@
+"""Split and MaxPool whose first output is left out."""
+
 import onnx
 from onnx import TensorProto, helper
 

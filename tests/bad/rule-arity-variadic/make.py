@@ -1,3 +1,5 @@
+"""Max with an empty name among its inputs."""
+
 import onnx
 from onnx import TensorProto, helper
 

@@ -1,3 +1,5 @@
+"""Softmax over an axis that its input does not have."""
+
 import onnx
 from onnx import TensorProto, helper
 

@@ -1,3 +1,5 @@
+"""Attention without heads."""
+
 import onnx
 from onnx import TensorProto, helper
 

@@ -1,3 +1,5 @@
+"""GRU with a batch of 0."""
+
 import onnx
 from onnx import TensorProto, helper
 

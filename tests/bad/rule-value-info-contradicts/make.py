@@ -1,3 +1,5 @@
+"""value_info with another shape than the output."""
+
 import onnx
 from onnx import TensorProto, helper
 
