@@ -19,9 +19,9 @@ struct limit {
 
 static const struct limit limits[] = {
     {"model", "bytes of a .onnx file, external data not counted", BY_WIRE_BYTES_MAX},
-    {"message depth", "messages in messages", BY_WIRE_DEPTH_MAX},
+    {"message depth", "nested messages", BY_WIRE_DEPTH_MAX},
     {"message count", "nodes, values, tensors and attributes together", BY_WIRE_PARTS_MAX},
-    {"graph depth", "graphs in graphs", BY_GRAPH_DEPTH_MAX},
+    {"graph depth", "nested graphs", BY_GRAPH_DEPTH_MAX},
     {"name", "bytes of a name in a model", BY_WIRE_NAME_MAX},
     {"rank", "dimensions of a tensor", BY_RANK_MAX},
     {"elements", "elements of a tensor", BY_ELEMENTS_MAX},
@@ -32,7 +32,7 @@ static const struct limit limits[] = {
     {"image area", "pixels of a picture", BY_IMAGE_PIXELS_MAX},
     {"image scans", "scans of a progressive JPEG", BY_IMAGE_SCANS_MAX},
     {"configuration", "bytes of a YAML or JSON file", BY_DOC_BYTES_MAX},
-    {"configuration depth", "lists and maps in each other", BY_DOC_DEPTH_MAX},
+    {"configuration depth", "nested lists and maps", BY_DOC_DEPTH_MAX},
 };
 
 #define LIMIT_COUNT (sizeof limits / sizeof *limits)

@@ -28,10 +28,10 @@ static int find_method(struct by_weight_search *search, struct baryon_error *err
     else if (is_method(spec, "minmse"))
         search->method = BY_WEIGHT_MSE;
     else {
-        by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales does not do for constants",
-                spec->method->name, pow2 ? "power of two" : "float");
-        return by_err_hint(err, "methods of constants are minmax, minmse, percentile; nonoverflow "
-                                "and minmse-pow2 with scales that are powers of two");
+        by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales is not valid for constants",
+                spec->method->name, pow2 ? "power-of-two" : "float");
+        return by_err_hint(err, "methods for constants are minmax, minmse and percentile, and with "
+                                "power-of-two scales nonoverflow and minmse-pow2");
     }
     return 0;
 }
@@ -43,7 +43,7 @@ int by_weight_search_open(struct by_weight_search *search, const struct by_tenso
         (struct by_weight_search){.path = by_weight_path_chosen(), .spec = spec, .pool = pool};
     by_spec_target(spec, &search->target);
     if (search->target.qmin >= search->target.qmax)
-        return by_fail(err, BARYON_ERR_USAGE, "constants cannot become %s",
+        return by_fail(err, BARYON_ERR_USAGE, "constants cannot be quantized to %s",
                        by_elem_name(spec->elem));
     search->wide = search->target.qmax - search->target.qmin > UINT16_MAX;
     return find_method(search, err);

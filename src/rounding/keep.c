@@ -10,8 +10,8 @@
 
 static const char *const ways[] = {
     [BY_ROUNDING_NO_SCALES] = "",
-    [BY_ROUNDING_SCALES_OF_LAYERS] = ", with scales by what layers give",
-    [BY_ROUNDING_SCALES_OF_MODEL] = ", with scales by what the model gives",
+    [BY_ROUNDING_SCALES_OF_LAYERS] = ", with scales by the outputs of layers",
+    [BY_ROUNDING_SCALES_OF_MODEL] = ", with scales by the outputs of the model",
 };
 
 /* --- What decides what comes out --- */
@@ -215,12 +215,12 @@ static void tell(const struct by_solving *solving, enum by_journal_found found)
     const struct by_quantize_options *options = solving->q->options;
     if (found == BY_JOURNAL_OTHER)
         by_log(options->log, BY_LOG_NOTICE,
-               "%s: the checkpoint is of another run, with other settings, samples or model: "
-               "rounding begins anew",
+               "%s: the checkpoint belongs to a run with other settings, samples or another model; "
+               "rounding reconstruction starts over",
                options->checkpoint);
     else if (found == BY_JOURNAL_BUSY)
         by_log(options->log, BY_LOG_NOTICE,
-               "%s: another process keeps its own there; nothing is kept of this run",
+               "%s: another process uses this checkpoint; this run writes none",
                options->checkpoint);
 }
 
@@ -289,8 +289,9 @@ int by_rounding_keep_next(struct by_solving *solving, size_t place, struct baryo
     keep->reads = false;
     by_journal_stop(keep->journal);
     if (place || solving->scales != BY_ROUNDING_NO_SCALES)
-        by_log(solving->q->options->log, BY_LOG_NOTICE, "round: goes on after %zu of %zu layers%s",
-               place, solving->layer_count, ways[solving->scales]);
+        by_log(solving->q->options->log, BY_LOG_NOTICE,
+               "rounding reconstruction: resumed after %zu of %zu layers%s", place,
+               solving->layer_count, ways[solving->scales]);
     return 0;
 }
 
@@ -329,5 +330,5 @@ void by_rounding_clean(const struct by_quantize_options *options)
     if (!options->checkpoint || by_remove_file(options->checkpoint, &problem) == 0)
         return;
     baryon_error_format(&problem, text, sizeof text);
-    by_log(options->log, BY_LOG_WARNING, "the checkpoint stays: %s", text);
+    by_log(options->log, BY_LOG_WARNING, "the checkpoint cannot be removed: %s", text);
 }

@@ -182,10 +182,10 @@ static int decide(struct by_solving *solving, size_t place, const struct by_roun
     row->nearest = by_decibels(errors.signal, noise[NEAREST]);
     row->solved = by_decibels(errors.signal, noise[best]);
     row->kept = noise[best] < noise[NEAREST];
-    by_log(solving->q->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest %.2f dB%s", row->name,
-           row->solved, row->nearest,
-           !row->kept       ? ", left as it was"
-           : best == SCALED ? ", other scales"
+    by_log(solving->q->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest rounding %.2f dB%s",
+           row->name, row->solved, row->nearest,
+           !row->kept       ? ", nearest rounding kept"
+           : best == SCALED ? ", scales changed"
                             : "");
     return row->kept ? take(solving, place, &choices[best], err) : 0;
 }
@@ -256,7 +256,7 @@ static int solve_again(struct by_solving *solving, size_t place, struct baryon_e
         by_rounding_move_weight(solving, &solving->layers[place], choice, &moved, err) < 0)
         return -1;
     if (!moved)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%s: scales that were solved do not hold again",
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s: the scales found cannot be applied again",
                        solving->layers[place].rows.name);
     return take(solving, place, choice, err);
 }

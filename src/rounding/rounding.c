@@ -216,9 +216,9 @@ int by_rounding_go_on(const struct by_solving *solving, struct baryon_error *err
                                               .seconds = by_seconds() - solving->begun};
     if (!options->progress || !options->progress(options->context, &now))
         return 0;
-    by_fail(err, BARYON_ERR_CANCELLED, "round: stopped after %zu of %zu layers", done,
-            solving->layer_count);
-    return solving->q->options->checkpoint ? by_err_hint(err, "the same command goes on from there")
+    by_fail(err, BARYON_ERR_CANCELLED, "rounding reconstruction: stopped after %zu of %zu layers",
+            done, solving->layer_count);
+    return solving->q->options->checkpoint ? by_err_hint(err, "run the same command to resume")
                                            : -1;
 }
 
@@ -258,9 +258,10 @@ static int remark(struct by_solving *solving, struct baryon_error *err)
     const struct by_solved *solved = &solving->q->report.solved;
     for (size_t i = 0; i < solving->layer_count; i++)
         if (solved->layers[i].kept &&
-            by_quant_remark(solving->q->plan, solving->layers[i].weight, "rounding", err,
-                            "solved on samples: %.1f dB in what the layer gives, nearest %.1f",
-                            solved->layers[i].solved, solved->layers[i].nearest) < 0)
+            by_quant_remark(
+                solving->q->plan, solving->layers[i].weight, "rounding", err,
+                "reconstructed on samples: %.1f dB at the layer's output, nearest rounding %.1f",
+                solved->layers[i].solved, solved->layers[i].nearest) < 0)
             return -1;
     return 0;
 }
@@ -274,20 +275,20 @@ static void tell_limits(const struct by_solving *solving)
     size_t scarce = 0;
     if (!solved->aside)
         by_log(log, BY_LOG_NOTICE,
-               "rounding is judged on the samples it was solved on (%zu), as there are too few to "
-               "keep any aside; 4 or more samples are wanted",
+               "rounding reconstruction is judged on its own %zu samples, none are held out; give "
+               "4 or more samples",
                solving->train);
     if (left_out)
         by_log(log, BY_LOG_NOTICE,
-               "rounding: what layers read or give has NaN, infinities or magnitudes from 2^56 on "
-               "in places; %llu rows are left out",
+               "rounding reconstruction: inputs or outputs of layers contain NaN, infinities or "
+               "magnitudes of 2^56 and more; %llu rows are skipped",
                (unsigned long long)left_out);
     for (size_t i = 0; i < solved->count; i++)
         scarce += solved->layers[i].rows < solved->layers[i].columns;
     if (scarce)
         by_log(log, BY_LOG_INFO,
-               "rounding: %zu of %zu layers have more columns than samples give them rows; "
-               "what these do not tell is left near the nearest",
+               "rounding reconstruction: %zu of %zu layers have more columns than rows of samples; "
+               "directions that no sample covers stay near nearest rounding",
                scarce, solved->count);
 }
 
@@ -341,9 +342,9 @@ static int solve(struct by_solving *solving, struct baryon_error *err)
     if (solve_and_judge(solving, err) < 0)
         return -1;
     by_log(solving->q->options->log, BY_LOG_INFO,
-           "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
-           solved->aside ? solving->judging : 0, solved->before,
-           solved->kept ? "" : ", left as it was");
+           "rounding reconstruction: %.2f dB on %zu held-out samples, nearest rounding %.2f dB%s",
+           solved->after, solved->aside ? solving->judging : 0, solved->before,
+           solved->kept ? "" : ", nearest rounding kept");
     if (solving->scales == BY_ROUNDING_NO_SCALES)
         tell_limits(solving);
     if ((solved->kept ? remark : take_back)(solving, err) < 0)
@@ -382,8 +383,9 @@ static int rewind_samples(const struct by_quantization *q, struct baryon_error *
     if (samples->rewind)
         return samples->rewind(samples->context, err);
     by_fail(err, BARYON_ERR_USAGE,
-            "rounding is solved on samples after calibration, and these come only once");
-    return by_err_hint(err, "give a function that begins again, or rounding nearest");
+            "rounding reconstruction reads the samples again after calibration, and these samples "
+            "can be read only once");
+    return by_err_hint(err, "give samples with a function that restarts them, or rounding nearest");
 }
 
 int by_rounding_solve(struct by_quantization *q, struct baryon_error *err)

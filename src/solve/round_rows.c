@@ -256,7 +256,7 @@ static int check_output(const struct by_round_layer *layer, const struct by_colu
         return -1;
     if (y->elem == BY_ELEM_FLOAT && count == columns->rows * layer->groups * layer->outs)
         return 0;
-    return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' gives %zu numbers, not %zu",
+    return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' has %zu output values, expected %zu",
                    layer->rows.name, count, columns->rows * layer->groups * layer->outs);
 }
 
