@@ -64,11 +64,11 @@ static int find_values(struct finder *finder, const char *pattern, struct baryon
 static int nothing_found(const struct finder *finder, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "no node or tensor of the main graph is called %s",
+    by_fail(err, BARYON_ERR_USAGE, "the main graph has no node or tensor %s",
             by_quote(quoted, name));
     const char *near = by_graph_nearest(finder->graph, name, true);
     return near ? by_err_hint(err, "did you mean %s?", by_quote(quoted, near))
-                : by_err_hint(err, "'baryon inspect MODEL --nodes' shows their names");
+                : by_err_hint(err, "'baryon inspect MODEL --nodes' lists the names");
 }
 
 /* All nodes that a comma-separated list of names stands for. */

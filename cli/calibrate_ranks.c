@@ -61,8 +61,8 @@ int by_calibrate_agree(struct by_ranks *ranks, const struct by_stats_key *key, u
     }
     if (size > samples)
         by_log(log, BY_LOG_WARNING,
-               "%zu ranks for %" PRIu64 " samples: %" PRIu64 " ranks have nothing to do", size,
-               samples, size - samples);
+               "%zu ranks for %" PRIu64 " samples: %" PRIu64 " ranks stay idle", size, samples,
+               size - samples);
     if (compare_keys(ranks, key, err) < 0)
         return -1;
     verdict = *up_to_date;

@@ -49,7 +49,7 @@ static void show_time(struct by_out *out, const struct by_calibrate_report *took
     if (took->taken_up) {
         by_str_puts(text, "  ");
         by_plural(text, took->taken_up, "sample");
-        by_str_puts(text, " taken up from the checkpoint\n");
+        by_str_puts(text, " resumed from the checkpoint\n");
     }
 }
 
@@ -90,7 +90,7 @@ static void show_nonfinite(struct by_out *out, const struct by_stats *stats, uin
     by_out_printf(out, BY_YELLOW, "  NaN or infinite values");
     by_str_puts(text, " in ");
     by_plural(text, count, "tensor");
-    by_str_puts(text, ", left out of their ranges:\n");
+    by_str_puts(text, ", excluded from the ranges:\n");
     for (size_t i = 0; i < stats->tensor_count && listed < LISTED; i++) {
         const struct by_tensor_stats *tensor = &stats->tensors[i];
         if (!nonfinite(tensor))
@@ -124,11 +124,11 @@ static void show_statistics(struct by_out *out, const struct by_calibrate_summar
     by_str_puts(text, "  ");
     by_plural(text, stats->tensor_count, "tensor");
     if (stats->layer_count) {
-        by_str_puts(text, ", moments of ");
+        by_str_puts(text, ", Gram matrices of ");
         by_plural(text, stats->layer_count, "layer");
     }
     if (summary->took && summary->took->memory)
-        by_str_printf(text, "; statistics took %s of memory",
+        by_str_printf(text, "; statistics used %s of memory",
                       by_bytes_text(summary->took->memory, size, sizeof size));
     by_str_puts(text, "\n");
 }
@@ -146,13 +146,13 @@ void by_calibrate_report_text(struct by_out *out, const struct by_calibrate_summ
     if (summary->took)
         show_time(out, summary->took);
     else
-        by_str_puts(text, "  up to date: the same model, samples (by name and size) and settings; "
-                          "nothing was run\n");
+        by_str_puts(text, "  up to date: model, samples (by name and size) and settings are "
+                          "unchanged; nothing was run\n");
     show_coverage(out, summary->stats);
     show_statistics(out, summary);
     show_count(out, kinds.zero, "all zero");
     show_count(out, kinds.constant, "constant");
-    show_count(out, kinds.unseen, "without a value");
+    show_count(out, kinds.unseen, "without values");
     show_nonfinite(out, summary->stats, kinds.nonfinite);
     show_skipped(out, summary->stats);
     by_str_puts(text, "\n  ");

@@ -57,7 +57,7 @@ static int read_ranks(struct job *job, struct baryon_error *err)
     const size_t rank = by_ranks_rank(job->ranks);
     if (job->settings->shard)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--shard has no meaning with several ranks, each of them is a shard");
+                       "--shard is not valid with several ranks, each rank is a shard");
     options->shard = rank;
     options->shards = by_ranks_size(job->ranks);
     options->spare_shards = true;
@@ -77,7 +77,7 @@ static int read_options(struct job *job, struct baryon_error *err)
     struct by_calibrate_options *options = &job->options;
     if (!settings->out)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--out FILE has to be given: where the statistics go");
+                       "--out FILE is required: the file for the statistics");
     if (by_calibrate_take(&job->cli->config, settings, NULL, &job->cli->log, options, err) < 0)
         return -1;
     options->progress = progress;
@@ -179,7 +179,7 @@ static bool part_is_there(struct job *job)
     const bool fits = by_calibration_matches(job->calibration, stats);
     by_stats_close(stats);
     if (fits)
-        by_log(job->options.log, BY_LOG_NOTICE, "%s: finished before", job->out);
+        by_log(job->options.log, BY_LOG_NOTICE, "%s: already finished", job->out);
     return fits;
 }
 

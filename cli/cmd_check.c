@@ -161,8 +161,8 @@ static int find_target(const char *name, struct baryon_error *err)
     for (size_t i = 0; i < count && i < 16; i++)
         names[i] = targets[i].name;
     const char *nearest = by_nearest(name, names, count);
-    by_fail(err, BARYON_ERR_USAGE, "there is no target %s", by_quote(quoted, name));
-    return by_err_hint(err, "%s%s%s`baryon list targets` names them",
+    by_fail(err, BARYON_ERR_USAGE, "unknown target %s", by_quote(quoted, name));
+    return by_err_hint(err, "%s%s%s'baryon list targets' lists them",
                        nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
@@ -202,7 +202,7 @@ static int run_check(struct by_cli *cli, const void *data, struct baryon_error *
     if (settings->rules)
         return by_list_show(cli, by_registry_find("rules"), err);
     if (!cli->operand_count)
-        return by_fail(err, BARYON_ERR_USAGE, "check needs MODEL");
+        return by_fail(err, BARYON_ERR_USAGE, "check requires MODEL");
     if (find_target(settings->target, err) < 0)
         return -1;
     if (by_loaded_open(&loaded, cli, &settings->model, cli->operands[0], err) < 0)

@@ -72,7 +72,7 @@ static int refuse_samples(const struct job *job, const char *why, struct baryon_
     for (size_t i = 0; i < 2; i++) {
         const char *given = by_config_given_of(&job->cli->config, groups[i]);
         if (given)
-            return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s", given, why);
+            return by_fail(err, BARYON_ERR_USAGE, "--%s requires %s", given, why);
     }
     return 0;
 }
@@ -88,24 +88,25 @@ static int check_samples(const struct job *job, struct baryon_error *err)
     const bool samples = has_samples(settings);
     if ((settings->stats || samples) && settings->to != BY_ELEM_FLOAT16)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--%s has a meaning only with --to fp16: other types hold what float32 does",
+                       "--%s requires --to fp16: the other types have the range of float32",
                        settings->stats ? "stats" : "data");
     if (settings->stats && samples)
-        return by_fail(err, BARYON_ERR_USAGE, "--stats and --data: one of them is enough");
-    if (settings->keep_overflow && !settings->stats && !samples)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--keep-overflow has a meaning only with --data or --stats");
+                       "--stats and --data are both given, only one is allowed");
+    if (settings->keep_overflow && !settings->stats && !samples)
+        return by_fail(err, BARYON_ERR_USAGE, "--keep-overflow requires --data or --stats");
     return samples ? 0 : refuse_samples(job, "--data", err);
 }
 
 static int read_file(struct job *job, struct baryon_error *err)
 {
     const struct by_cli *cli = job->cli;
-    if (refuse_samples(job, "a model, not with a file of passes", err) < 0)
+    if (refuse_samples(job, "a model as input; a file of passes is given", err) < 0)
         return -1;
     for (const char *const *name = steps; *name; name++)
         if (by_config_given(&cli->config, *name)) {
-            by_fail(err, BARYON_ERR_USAGE, "--%s is for models, a file of passes says it itself",
+            by_fail(err, BARYON_ERR_USAGE,
+                    "--%s is not valid with a file of passes, which contains this setting itself",
                     *name);
             return -1;
         }
@@ -118,8 +119,9 @@ static int read_file(struct job *job, struct baryon_error *err)
     if (!job->convert.out)
         return 0;
     if (job->settings->out)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "--out and the file's output_model_path contradict each other");
+        return by_fail(
+            err, BARYON_ERR_USAGE,
+            "--out and output_model_path of the file are both given, only one is allowed");
     job->out = job->convert.out;
     return 0;
 }
@@ -160,14 +162,14 @@ static int check_options(const struct job *job, struct baryon_error *err)
     const struct settings *settings = job->settings;
     for (const char *const *name = steps + 3; *name && !settings->to; name++)
         if (by_config_given(&job->cli->config, *name))
-            return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with --to", *name);
+            return by_fail(err, BARYON_ERR_USAGE, "--%s requires --to", *name);
     if (settings->clamp && settings->to == BY_ELEM_FLOAT)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--clamp has a meaning only with --to fp16 and bf16: float32 holds all");
+                       "--clamp requires --to fp16 or bf16: float32 holds all values");
     if (!settings->to && !settings->opset && !settings->passes.count) {
-        by_fail(err, BARYON_ERR_USAGE, "nothing says what to convert");
+        by_fail(err, BARYON_ERR_USAGE, "no conversion is given");
         return by_err_hint(err,
-                           "--to, --pass or --opset do, or a file of passes in place of MODEL");
+                           "give --to, --pass or --opset, or a file of passes in place of MODEL");
     }
     return check_samples(job, err);
 }
@@ -200,12 +202,13 @@ static int check_places(struct job *job, struct baryon_error *err)
     if (!job->out)
         job->out = job->settings->out;
     if (!job->out)
-        return by_fail(err, BARYON_ERR_USAGE, "--out FILE has to be given: where the model goes");
+        return by_fail(err, BARYON_ERR_USAGE, "--out FILE is required: the file for the model");
     if (!strcmp(job->out, "-"))
-        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', models are only written to a file");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out is '-', a model can only be written to a file");
     if (!force && by_same_file(job->in, job->out)) {
-        by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
-        return by_err_hint(err, "--force replaces it");
+        by_fail(err, BARYON_ERR_USAGE, "--out is the input model");
+        return by_err_hint(err, "--force overwrites it");
     }
     if (!force && by_place_check_free("--out", job->out, err) < 0)
         return -1;
@@ -264,8 +267,7 @@ static int convert_loaded_model(struct job *job, struct baryon_error *err)
     if (by_convert_run(&job->convert, model, &session, &job->cli->log, &job->report, err) < 0)
         return -1;
     if (job->report.runs && !job->report.tensors && !job->report.nodes)
-        by_log(&job->cli->log, BY_LOG_NOTICE, "%s: no float in it has a type that changes",
-               job->in);
+        by_log(&job->cli->log, BY_LOG_NOTICE, "%s: no float tensor changes its type", job->in);
     return 0;
 }
 
@@ -304,8 +306,7 @@ static void show_kept(struct by_str *text, const struct by_kept *kept)
     char why[160];
     by_str_puts(text, "  ");
     by_clean(text, kept->op_type);
-    by_str_printf(text, " (%zu) stays as it is: %s\n", kept->count,
-                  by_kept_text(kept, why, sizeof why));
+    by_str_printf(text, " (%zu) unchanged: %s\n", kept->count, by_kept_text(kept, why, sizeof why));
 }
 
 static void show_count(struct by_str *text, size_t count, const char *what, const char *rest)
@@ -324,10 +325,10 @@ static void print_conversion(const struct job *job)
     const struct by_retype_report *report = &job->report;
     show_count(text, report->nodes, "node", "computed in another type");
     show_count(text, report->tensors, "constant", "stored in another type");
-    show_count(text, report->casts, "Cast", "put in");
-    show_count(text, report->cancelled, "Cast", "left out");
-    show_count(text, report->clamped, "element", "beyond the type clamped");
-    show_count(text, report->vanished, "element", "too small for the type became 0");
+    show_count(text, report->casts, "Cast", "inserted");
+    show_count(text, report->cancelled, "Cast", "removed");
+    show_count(text, report->clamped, "element", "out of range clamped");
+    show_count(text, report->vanished, "element", "too small for the type set to 0");
     for (size_t i = 0; i < report->kept.count; i++)
         show_kept(text, &report->kept.at[i]);
     by_clean(text, job->out);

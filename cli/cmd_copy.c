@@ -27,16 +27,17 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
     const char *in = cli->operands[0], *out = cli->operands[1];
     char quoted[BY_QUOTE_MAX];
     if (!strcmp(out, "-"))
-        return by_fail(err, BARYON_ERR_USAGE, "OUT is '-', a model is only written to a file");
+        return by_fail(err, BARYON_ERR_USAGE, "OUT is '-', a model can only be written to a file");
     if (settings->external && settings->inline_data)
-        return by_fail(err, BARYON_ERR_USAGE, "--external and --inline contradict each other");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--external and --inline are both given, only one is allowed");
     if (by_config_given(&cli->config, "external-min") && !settings->external)
-        return by_fail(err, BARYON_ERR_USAGE, "--external-min has a meaning only with --external");
+        return by_fail(err, BARYON_ERR_USAGE, "--external-min requires --external");
     if (settings->force)
         return 0;
     if (by_same_file(in, out)) {
-        by_fail(err, BARYON_ERR_USAGE, "OUT %s is the input itself", by_quote(quoted, out));
-        return by_err_hint(err, "--force replaces it");
+        by_fail(err, BARYON_ERR_USAGE, "OUT %s is the input model", by_quote(quoted, out));
+        return by_err_hint(err, "--force overwrites it");
     }
     return by_place_check_free("OUT", out, err);
 }

@@ -44,16 +44,17 @@ static int find_folders(const struct job *job, struct folders *folders, struct b
         if (folders->baseline && folders->result && !cli->operand_count)
             return 0;
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--baseline-results-folder and --quantized-results-folder go together, and "
-                       "without operands");
+                       "--baseline-results-folder and --quantized-results-folder require each "
+                       "other, and no operands");
     }
     if (cli->operand_count != 2)
-        return by_fail(err, BARYON_ERR_USAGE, "two models are expected, or two folders of results");
+        return by_fail(err, BARYON_ERR_USAGE, "give two models, or two folders of results");
     if (is_folder(cli->operands[0]) && is_folder(cli->operands[1]))
         *folders = (struct folders){cli->operands[0], cli->operands[1]};
     else if (is_folder(cli->operands[0]) || is_folder(cli->operands[1]))
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "one of the operands is a folder: two models are expected, or two folders");
+        return by_fail(
+            err, BARYON_ERR_USAGE,
+            "one operand is a folder and one is a file; give two models, or two folders");
     return 0;
 }
 

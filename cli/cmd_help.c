@@ -12,8 +12,8 @@ static int needs_all(const struct by_cli *cli, const char *format, struct baryon
 {
     if (!cli->operand_count)
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--format %s covers all commands, COMMAND has no place",
-                   format);
+    return by_fail(err, BARYON_ERR_USAGE,
+                   "--format %s covers all commands, COMMAND is not valid with it", format);
 }
 
 static int write_page(struct by_cli *cli, enum format format, const struct by_command *command,
@@ -55,7 +55,8 @@ static int run_help(struct by_cli *cli, const void *data, struct baryon_error *e
     if (!cli->common.json)
         return write_page(cli, (enum format)settings->format, command, err);
     if (settings->format != SCREEN)
-        return by_fail(err, BARYON_ERR_USAGE, "--json and --format contradict each other");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--json and --format are both given, only one is allowed");
     by_help_json(&cli->out.text, command);
     return 0;
 }

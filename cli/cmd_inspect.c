@@ -38,7 +38,7 @@ static int show_nodes(struct by_cli *cli, const struct settings *settings,
             return -1;
         view.marks = marks;
         if (!count && !json) {
-            by_str_puts(&cli->out.text, "No node lies on a path between them.\n");
+            by_str_puts(&cli->out.text, "No node is on a path between them.\n");
             return 0;
         }
     }

@@ -52,7 +52,7 @@ static int unknown_list(const char *name, struct baryon_error *err)
     by_fail(err, BARYON_ERR_USAGE, "unknown list %s", by_quote(quoted, name));
     const char *near = by_nearest(name, names, count);
     return near ? by_err_hint(err, "did you mean '%s'?", near)
-                : by_err_hint(err, "'baryon list' names the lists");
+                : by_err_hint(err, "'baryon list' shows the lists");
 }
 
 static int run_list(struct by_cli *cli, const void *settings, struct baryon_error *err)

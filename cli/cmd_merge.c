@@ -31,10 +31,10 @@ static int check_out(const struct settings *settings, struct baryon_error *err)
 {
     if (!settings->out || !*settings->out)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--out FILE has to be given: where the statistics go");
+                       "--out FILE is required: the file for the statistics");
     if (!strcmp(settings->out, "-"))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "--out is '-', statistics are only written to a file");
+                       "--out is '-', statistics can only be written to a file");
     return settings->force ? 0 : by_place_check_free("--out", settings->out, err);
 }
 
@@ -79,7 +79,7 @@ static int explain(const struct job *job, const struct by_stats *other, const ch
     char quoted[BY_QUOTE_MAX], hint[sizeof err->hint];
     snprintf(hint, sizeof hint, "%s", err->hint);
     if (err->code == BARYON_ERR_CHANGED)
-        by_err_hint(err, "%s has the latter; only parts of one calibration are merged",
+        by_err_hint(err, "%s has the latter; merge only parts of one calibration",
                     by_quote(quoted, job->parts[0].path));
     else if (err->code == BARYON_ERR_INPUT)
         by_err_hint(err, "the other file is %s; %s", by_quote(quoted, opponent(job, other)), hint);

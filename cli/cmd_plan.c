@@ -23,7 +23,7 @@ static int print_plan(struct by_quantizing *q, struct baryon_error *err)
     by_str_puts(&out->text, "\n");
     if (by_plan_view_coverage(view, out, err) < 0)
         return -1;
-    by_str_printf(&out->text, "  %s now, about %s then\n",
+    by_str_printf(&out->text, "  %s before, about %s after\n",
                   by_bytes_text(view->bytes_before, before, sizeof before),
                   by_bytes_text(view->bytes_after, after, sizeof after));
     return 0;

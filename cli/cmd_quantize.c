@@ -37,12 +37,13 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
                         struct baryon_error *err)
 {
     if (!settings->out)
-        return by_fail(err, BARYON_ERR_USAGE, "--out FILE has to be given: where the model goes");
+        return by_fail(err, BARYON_ERR_USAGE, "--out FILE is required: the file for the model");
     if (!strcmp(settings->out, "-"))
-        return by_fail(err, BARYON_ERR_USAGE, "--out is '-', models are only written to a file");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out is '-', a model can only be written to a file");
     if (by_same_file(cli->operands[0], settings->out) && !settings->force) {
-        by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
-        return by_err_hint(err, "--force replaces it");
+        by_fail(err, BARYON_ERR_USAGE, "--out is the input model");
+        return by_err_hint(err, "--force overwrites it");
     }
     if (settings->report && !strcmp(settings->report, settings->out))
         return by_fail(err, BARYON_ERR_USAGE, "--out and --report are the same file");
@@ -74,6 +75,14 @@ static int save(struct job *job, struct baryon_error *err)
 
 /* --- Telling --- */
 
+/* JSON has the names of stages, which stay as they are. */
+static const char *stage_label(const char *stage)
+{
+    if (!strcmp(stage, "place"))
+        return "insert Q/DQ";
+    return !strcmp(stage, "lower") ? "emit" : stage;
+}
+
 static void show_times(const struct job *job, struct by_out *out)
 {
     const struct by_quantize_report *report = &job->quantizing.quantization.report;
@@ -83,7 +92,7 @@ static void show_times(const struct job *job, struct by_out *out)
     by_str_printf(&out->text, "  %.2f s:", sum);
     for (size_t i = 0; i < report->stage_count; i++)
         if (report->stages[i].seconds >= 0.005)
-            by_str_printf(&out->text, " %s %.2f,", report->stages[i].stage,
+            by_str_printf(&out->text, " %s %.2f,", stage_label(report->stages[i].stage),
                           report->stages[i].seconds);
     by_str_printf(&out->text, " save %.2f\n", job->save_seconds);
 }

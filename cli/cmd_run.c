@@ -130,7 +130,7 @@ static int stopped(const struct job *job, size_t total, struct baryon_error *err
 {
     by_fail(err, BARYON_ERR_CANCELLED, "stopped after %" PRIu64 " of %zu samples", job->samples,
             total);
-    return job->saving ? by_err_hint(err, "what was saved until then is complete") : -1;
+    return job->saving ? by_err_hint(err, "the results saved so far are complete") : -1;
 }
 
 static int run_samples(struct job *job, struct baryon_error *err)

@@ -30,7 +30,8 @@ static int choose_types(const struct settings *settings, struct by_calib_type ch
     chosen[0] = by_calib_types(&count)[settings->type];
     struct by_calib_target *target = &chosen[0].target;
     if (settings->symmetric && settings->asymmetric)
-        return by_fail(err, BARYON_ERR_USAGE, "--symmetric and --asymmetric contradict each other");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--symmetric and --asymmetric are both given, only one is allowed");
     if (settings->asymmetric && target->is_float)
         return by_fail(err, BARYON_ERR_USAGE, "--asymmetric: %s has no zero point", chosen[0].name);
     if (settings->symmetric || settings->asymmetric)
@@ -48,12 +49,10 @@ static int check_options(struct by_cli *cli, const struct settings *settings,
     if (!settings->tensor.count)
         for (size_t i = 0; i < sizeof of_tensor / sizeof *of_tensor; i++)
             if (by_config_source(&cli->config, of_tensor[i]) == BY_SOURCE_FLAG)
-                return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with --tensor",
-                               of_tensor[i]);
+                return by_fail(err, BARYON_ERR_USAGE, "--%s requires --tensor", of_tensor[i]);
     for (size_t i = 0; settings->tensor.count && i < sizeof of_table / sizeof *of_table; i++)
         if (by_config_source(&cli->config, of_table[i]) == BY_SOURCE_FLAG)
-            return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only without --tensor",
-                           of_table[i]);
+            return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with --tensor", of_table[i]);
     return 0;
 }
 
@@ -134,7 +133,7 @@ static int unknown_tensor(const struct by_stats *stats, const char *file, const 
                           struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "no tensor is called %s", by_quote(quoted, name));
+    by_fail(err, BARYON_ERR_USAGE, "the statistics have no tensor %s", by_quote(quoted, name));
     by_err_hint(err, "'baryon stats' lists them");
     const char **names = by_alloc(stats->tensor_count, sizeof *names, NULL);
     for (size_t i = 0; names && i < stats->tensor_count; i++)
@@ -214,7 +213,7 @@ static int check_model(const struct by_cli *cli, const struct settings *settings
         return by_err_file(err, settings->model);
     if (by_stats_check_key(&stats->key, &want, err) == 0)
         return 0;
-    by_err_hint(err, "%s has the latter, calibrate it again", by_quote(quoted, settings->model));
+    by_err_hint(err, "%s has the latter; calibrate it again", by_quote(quoted, settings->model));
     return by_err_file(err, cli->operands[0]);
 }
 

@@ -57,12 +57,12 @@ static void samples_line(struct by_out *out, const struct by_stats *stats)
                   by_count_text(by_stats_covered(stats), covered, sizeof covered),
                   by_count_text(stats->total, total, sizeof total));
     if (!by_stats_complete(stats)) {
-        by_str_puts(&text, ", missing are ");
+        by_str_puts(&text, ", missing: ");
         by_coverage_ranges(&text, stats, true, RANGES_SHOWN);
     }
     if (stats->skipped.count)
         by_str_printf(&text, "; %zu bad %s skipped", stats->skipped.count,
-                      stats->skipped.count == 1 ? "one was" : "ones were");
+                      stats->skipped.count == 1 ? "sample" : "samples");
     by_running_line(out, "samples", by_str_text(&text), NULL);
     out->text.failed |= text.failed;
     by_str_release(&text);

@@ -94,13 +94,14 @@ static int no_such_dim(const struct baryon_model *model, const char *name, struc
 {
     char quoted[BY_QUOTE_MAX];
     struct by_str symbols;
-    by_fail(err, BARYON_ERR_USAGE, "the model has no open dimension %s", by_quote(quoted, name));
+    by_fail(err, BARYON_ERR_USAGE, "the model has no symbolic dimension %s",
+            by_quote(quoted, name));
     by_str_init(&symbols);
     list_symbols(model, &symbols);
     if (symbols.size)
-        by_err_hint(err, "its inputs have %s", by_str_text(&symbols));
+        by_err_hint(err, "its symbolic dimensions are %s", by_str_text(&symbols));
     else
-        by_err_hint(err, "all dimensions of its inputs are numbers");
+        by_err_hint(err, "all dimensions of its inputs are fixed");
     by_str_release(&symbols);
     return -1;
 }
@@ -113,7 +114,7 @@ static int edit_shape(struct baryon_model *model, const struct by_setting_pair *
     if (dim && by_dim_is_number(dim)) {
         if (dim->value == shape->size)
             return 0;
-        return by_fail(err, BARYON_ERR_USAGE, "%s is %" PRId64 " in the model, it is not open",
+        return by_fail(err, BARYON_ERR_USAGE, "dimension %s is fixed to %" PRId64 " in the model",
                        shape->name, dim->value);
     }
     if (dim && !(dim->param && *dim->param)) {

@@ -35,10 +35,10 @@ static int check_operands(const struct by_cli *cli, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_USAGE, "unexpected argument %s",
                        by_quote(quoted, cli->operands[command->max_operands]));
     if (cli->operand_count < command->min_operands)
-        return by_fail(err, BARYON_ERR_USAGE, "%s needs %s", command->name, command->operands);
+        return by_fail(err, BARYON_ERR_USAGE, "%s requires %s", command->name, command->operands);
     for (size_t i = 0; i < cli->operand_count; i++)
         if (!*cli->operands[i])
-            return by_fail(err, BARYON_ERR_USAGE, "an empty argument names nothing");
+            return by_fail(err, BARYON_ERR_USAGE, "an argument is empty");
     return 0;
 }
 
@@ -117,7 +117,7 @@ static int run_without_command(const char *option)
     else if (!strcmp(option, "--version") || !strcmp(option, "-V"))
         by_version_line(&out);
     else {
-        status = by_fail(&err, BARYON_ERR_USAGE, "option %s stands before the command",
+        status = by_fail(&err, BARYON_ERR_USAGE, "option %s is before the command",
                          by_quote(quoted, option));
         by_err_hint(&err, "write 'baryon COMMAND %s'; 'baryon help' lists the commands", option);
     }

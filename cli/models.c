@@ -32,7 +32,7 @@ static int read_all(struct by_loaded *loaded, struct baryon_error *err)
             return 0;
         loaded->size += (size_t)got;
         if (loaded->size > BY_WIRE_BYTES_MAX)
-            return by_fail(err, BARYON_ERR_INPUT, "more than %u bytes, the format allows no more",
+            return by_fail(err, BARYON_ERR_INPUT, "more than %u bytes, the limit of the format",
                            BY_WIRE_BYTES_MAX);
     }
 }

@@ -87,15 +87,15 @@ static int open_library(const struct baryon_mpi **mpi, const char *path, int sco
     if (!handle) {
         const char *text = dlerror();
         by_fail(err, BARYON_ERR_DEPENDENCY, "cannot be loaded: %.400s",
-                text ? text : "no reason given");
-        return by_err_hint(err, "install the MPI that it was built with, or build it again");
+                text ? text : "unknown reason");
+        return by_err_hint(err, "install the MPI that it was built with, or rebuild it");
     }
     *mpi = dlsym(handle, BARYON_MPI_SYMBOL);
     if (*mpi && (*mpi)->version == BARYON_MPI_VERSION)
         return 0;
     dlclose(handle);
-    by_fail(err, BARYON_ERR_DEPENDENCY, "%.300s: it is not of this version of Baryon", path);
-    return by_err_hint(err, "'make' builds it again");
+    by_fail(err, BARYON_ERR_DEPENDENCY, "%.300s is from another version of Baryon", path);
+    return by_err_hint(err, "rebuild it with 'make'");
 }
 
 static int open_flavour(const struct baryon_mpi **mpi, const char *flavour, int scope, char *path,
@@ -105,8 +105,8 @@ static int open_flavour(const struct baryon_mpi **mpi, const char *flavour, int 
     if (path)
         *path = '\0';
     if (!find_mpi_library(flavour, found, sizeof found)) {
-        by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is not there", flavour);
-        return by_err_hint(err, "install that MPI's mpicc, then 'make' builds it");
+        by_fail(err, BARYON_ERR_DEPENDENCY, "libbaryon_mpi_%s.so is missing", flavour);
+        return by_err_hint(err, "install mpicc of this MPI and run 'make'");
     }
     if (path)
         by_format(path, size, "%s", found);

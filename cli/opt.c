@@ -104,8 +104,8 @@ static int unknown_long(const struct parser *parser, const char *argument, struc
         if (strncmp(parser->rows[i]->name, name + 2, strlen(name + 2)) != 0)
             continue;
         if (first)
-            return by_fail(err, BARYON_ERR_USAGE, "option '%s' could be '--%s' or '--%s'", name,
-                           first, parser->rows[i]->name);
+            return by_fail(err, BARYON_ERR_USAGE, "option '%s' is ambiguous: '--%s' or '--%s'",
+                           name, first, parser->rows[i]->name);
         first = parser->rows[i]->name;
     }
     by_fail(err, BARYON_ERR_USAGE, "unknown option %s", by_quote(quoted, name));
@@ -125,7 +125,7 @@ static int unknown_option(const struct parser *parser, const char *argument,
 static int needs_value(const struct parser *parser, int code, struct baryon_error *err)
 {
     const struct by_option *option = row_of(parser, code);
-    return by_fail(err, BARYON_ERR_USAGE, "option '--%s' needs %s: %s", option->name,
+    return by_fail(err, BARYON_ERR_USAGE, "option '--%s' requires %s: %s", option->name,
                    by_option_arguments(option) == 2 ? "two values" : "a value", option->arg);
 }
 

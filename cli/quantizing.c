@@ -96,7 +96,7 @@ static const char *recipe_text(const struct by_recipe *recipe, char *buf, size_t
     else if (recipe->approach == BY_APPROACH_STATIC)
         snprintf(buf, size, "activations %s; weights %s", activation, weight);
     else if (recipe->approach == BY_APPROACH_DYNAMIC)
-        snprintf(buf, size, "activations uint8 while the model runs; weights %s", weight);
+        snprintf(buf, size, "activations uint8 at run time; weights %s", weight);
     else
         snprintf(buf, size, "weights %s", weight);
     return buf;
@@ -113,13 +113,14 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
     const struct by_recipe *recipe = q->options.recipe;
     const char *recipe_line = recipe_text(recipe, text, sizeof text);
     by_running_line(out, "model", q->loaded.name, NULL);
-    by_running_line(out, "recipe", recipe->preset ? recipe->preset : recipe_line,
+    by_running_line(out, "config", recipe->preset ? recipe->preset : recipe_line,
                     recipe->preset ? recipe_line : NULL);
     if (q->options.stats)
         by_running_line(out, "stats", q->options.stats, NULL);
     else if (needs_samples(q))
         by_running_line(out, "samples",
-                        q->options.data ? q->options.data : "random, not calibrated", NULL);
+                        q->options.data ? q->options.data : "random values, for a trial only",
+                        NULL);
 }
 
 void by_quantizing_head_json(const struct by_quantizing *q, struct by_json *json)

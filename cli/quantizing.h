@@ -47,7 +47,7 @@ int by_quantizing_load(struct by_quantizing *quantizing, struct baryon_error *er
 int by_quantizing_plan(struct by_quantizing *quantizing, struct baryon_error *err);
 void by_quantizing_close(struct by_quantizing *quantizing);
 
-/* "model", "recipe", "samples": what went in, a line each. */
+/* "model", "config", "samples": what went in, a line each. */
 void by_quantizing_head(const struct by_quantizing *quantizing, struct by_out *out);
 /* The same as members of an object, with all options. */
 void by_quantizing_head_json(const struct by_quantizing *quantizing, struct by_json *json);

@@ -81,8 +81,8 @@ static void lost(const struct by_ranks *ranks, int rank, const char *why)
 {
     char text[300];
     by_format(text, sizeof text,
-              "rank %d of %d %s: it has died or hangs; finished shards and checkpoints are kept, "
-              "the same command goes on from there",
+              "rank %d of %d %s: it ended or hangs; finished shards and checkpoints are kept, run "
+              "the same command to resume",
               rank, ranks->size, why);
     abort_all(ranks, text);
 }
@@ -169,7 +169,7 @@ static void end_when_late(const struct by_ranks *ranks)
     if (ranks->rank || !ranks->stop || by_term_seconds() - ranks->stop_since < GRACE_SECONDS)
         return;
     if (!ranks->has_error)
-        lost(ranks, late(ranks), "does not stop");
+        lost(ranks, late(ranks), "did not stop");
     baryon_error_format(&ranks->error, error, sizeof error);
     by_format(text, sizeof text, "rank %d of %d: %s", ranks->error_rank, ranks->size, error);
     abort_all(ranks, text);
@@ -179,7 +179,7 @@ static void look_for_lost(const struct by_ranks *ranks)
 {
     const double now = by_term_seconds();
     char why[80];
-    by_format(why, sizeof why, "was not heard of for %.0f seconds", BY_RANKS_SILENCE);
+    by_format(why, sizeof why, "sent nothing for %.0f seconds", BY_RANKS_SILENCE);
     for (int i = 0; i < ranks->size; i++)
         if (speaks_to(ranks, i) && !ranks->peers[i].bye &&
             now - ranks->peers[i].heard > BY_RANKS_SILENCE)
@@ -231,7 +231,8 @@ static int load_mpi(const struct baryon_mpi **mpi, struct baryon_error *err)
         return 0;
     by_err_clear(err);
     by_fail(err, BARYON_ERR_DEPENDENCY, "started as one of several ranks, but %s", first.message);
-    return by_err_hint(err, "see docs/many-machines.md; BARYON_MPI=none: every rank works alone");
+    return by_err_hint(err,
+                       "see docs/many-machines.md; with BARYON_MPI=none every rank works alone");
 }
 
 static int start_mpi(struct by_ranks *ranks, const struct by_log *log, struct baryon_error *err)
@@ -239,12 +240,13 @@ static int start_mpi(struct by_ranks *ranks, const struct by_log *log, struct ba
     const int code = ranks->mpi->start(&ranks->rank, &ranks->size);
     const int expected = by_mpi_expected();
     if (code)
-        return by_fail(err, BARYON_ERR_DEPENDENCY, "MPI does not start (its error %d)", code);
+        return by_fail(err, BARYON_ERR_DEPENDENCY, "MPI cannot be started (MPI error %d)", code);
     if (expected && expected != ranks->size) {
         by_fail(err, BARYON_ERR_DEPENDENCY,
-                "started as one of %d ranks, but the %s library finds %d: another MPI started it",
+                "started as one of %d ranks, but the %s library finds %d: the launcher belongs to "
+                "another MPI",
                 expected, ranks->mpi->flavour, ranks->size);
-        return by_err_hint(err, "BARYON_MPI=FLAVOUR says which one it was: openmpi or mpich");
+        return by_err_hint(err, "set BARYON_MPI to the MPI of the launcher: openmpi or mpich");
     }
     ranks->peers = by_alloc_zero((size_t)ranks->size, sizeof *ranks->peers, err);
     if (!ranks->peers)
@@ -287,10 +289,11 @@ void by_ranks_warn_alone(const struct by_log *log)
 {
     const int together = by_mpi_strangers();
     if (together > 1)
-        by_log(log, BY_LOG_WARNING,
-               "srun has started %d of this without MPI, and each does all of the samples: "
-               "--mpi=pmix or --mpi=pmi2 makes them ranks; BARYON_MPI=none: it is meant so",
-               together);
+        by_log(
+            log, BY_LOG_WARNING,
+            "srun started %d processes without MPI, and each one runs all samples: pass --mpi=pmix "
+            "or --mpi=pmi2 to srun to make them ranks, or set BARYON_MPI=none if this is intended",
+            together);
 }
 
 size_t by_ranks_rank(const struct by_ranks *ranks)
@@ -308,7 +311,7 @@ size_t by_ranks_size(const struct by_ranks *ranks)
 static int cancelled(struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_CANCELLED, "stopped");
-    return by_err_hint(err, "the same command goes on from there");
+    return by_err_hint(err, "run the same command to resume");
 }
 
 bool by_ranks_stopping(struct by_ranks *ranks)
@@ -355,8 +358,8 @@ static int receive_part(struct by_ranks *ranks, int from, void *bytes, int size,
         if (waiting == size)
             return 0;
         if (waiting >= 0)
-            return by_fail(err, BARYON_ERR_INTERNAL, "%d bytes from rank %d, not %d", waiting, from,
-                           size);
+            return by_fail(err, BARYON_ERR_INTERNAL, "%d bytes from rank %d, expected %d", waiting,
+                           from, size);
         if (ranks->on_wait)
             ranks->on_wait(ranks->context);
         pause_for(wait);

@@ -58,7 +58,8 @@ static int make_folder(const char *folder, bool force, struct baryon_error *err)
         return 0;
     by_fail(err, BARYON_ERR_USAGE, "folder %s is not empty (%zu %s)", by_quote(quoted, folder),
             count, count == 1 ? "file" : "files");
-    return by_err_hint(err, "name another one, or --force writes over files of the same names");
+    return by_err_hint(err,
+                       "give another folder, or overwrite files of the same names with --force");
 }
 
 static int open_folders(struct by_run_files *files, struct by_map *used, const char *folder,
@@ -104,7 +105,7 @@ int by_run_files_add(struct by_run_files *files, const char *sample, const struc
     for (size_t i = 0; i < count; i++) {
         const struct by_array *array = &outputs[i];
         if (!by_join_path(path, sizeof path, files->folders[i], file))
-            return by_fail(err, BARYON_ERR_IO, "a path longer than %zu bytes", sizeof path - 1);
+            return by_fail(err, BARYON_ERR_IO, "a path of more than %zu bytes", sizeof path - 1);
         if (by_npy_save(path, array->elem, array->dims, array->rank, array->data, array->size,
                         files->writer_flags, err) < 0)
             return -1;

@@ -25,7 +25,7 @@ static int show_outputs(const struct by_sensitivity *sensitivity, struct by_out 
 {
     struct by_table table;
     by_table_init(&table, out);
-    by_table_column(&table, "SQNR in dB of", BY_LEFT, BY_CYAN);
+    by_table_column(&table, "SQNR in dB", BY_LEFT, BY_CYAN);
     for (size_t i = 0; i < BY_STATES; i++)
         by_table_column(&table, states[i], BY_RIGHT, BY_PLAIN);
     for (size_t i = 0; i < sensitivity->output_count; i++) {
@@ -34,7 +34,7 @@ static int show_outputs(const struct by_sensitivity *sensitivity, struct by_out 
             decibels(&table, sensitivity->outputs[i].sqnr[k]);
     }
     if (sensitivity->output_count > 1) {
-        by_table_cell(&table, "mean of the outputs");
+        by_table_cell(&table, "mean of all outputs");
         for (size_t k = 0; k < BY_STATES; k++)
             decibels(&table, sensitivity->sqnr[k]);
     }
@@ -92,14 +92,14 @@ static int show_tensors(const struct by_sensitivity *sensitivity, struct by_out 
 static void show_samples(const struct by_sensitivity *sensitivity, struct by_out *out)
 {
     by_str_puts(&out->text, "\n  on ");
-    by_plural(&out->text, sensitivity->samples, "sample");
-    by_str_puts(&out->text, sensitivity->seen ? ", which calibration saw, too: there is no other\n"
-                                              : " kept aside\n");
+    by_plural(&out->text, sensitivity->samples, sensitivity->seen ? "sample" : "held-out sample");
+    by_str_puts(&out->text,
+                sensitivity->seen ? ", calibrated on as well: none are held out\n" : "\n");
     if (!sensitivity->nested)
         return;
     by_str_puts(&out->text, "  ");
     by_plural(&out->text, sensitivity->nested, "node");
-    by_str_puts(&out->text, " in nested graphs not looked at: they stay float\n");
+    by_str_puts(&out->text, " in nested graphs skipped: nested graphs stay float\n");
 }
 
 int by_sensitivity_text(const struct by_sensitivity *sensitivity, const char *cause,

@@ -9,7 +9,7 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
     by_table_init(&table, out);
     by_table_column(&table, "layer", BY_LEFT, BY_CYAN);
     by_table_column(&table, "nearest dB", BY_RIGHT, BY_PLAIN);
-    by_table_column(&table, "solved dB", BY_RIGHT, BY_PLAIN);
+    by_table_column(&table, "reconstructed dB", BY_RIGHT, BY_PLAIN);
     by_table_column(&table, "", BY_LEFT, BY_PLAIN);
     for (size_t i = 0; i < solved->count; i++) {
         const struct by_solved_layer *layer = &solved->layers[i];
@@ -20,19 +20,19 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
     }
     if (by_table_print(&table, 2, err) < 0)
         return -1;
-    by_str_puts(&out->text, "\n  rounding solved on ");
+    by_str_puts(&out->text, "\n  rounding reconstruction on ");
     by_plural(&out->text, solved->train, "sample");
     by_str_printf(&out->text, ": %.2f dB on ", solved->after);
     if (solved->aside)
-        by_str_printf(&out->text, "%zu kept aside", solved->judging);
+        by_plural(&out->text, solved->judging, "held-out sample");
     else
-        by_str_puts(&out->text, "the same");
-    by_str_printf(&out->text, ", nearest %.2f dB", solved->before);
+        by_str_puts(&out->text, "the same samples");
+    by_str_printf(&out->text, ", nearest rounding %.2f dB", solved->before);
     if (!solved->kept && solved->after > solved->before)
-        by_str_puts(&out->text, ", which may be luck");
+        by_str_puts(&out->text, ", within one standard error");
     else if (solved->kept && solved->after <= solved->before)
-        by_str_puts(&out->text, ", but better in the mean of what each sample says");
-    by_str_puts(&out->text, solved->kept ? "\n" : "; all weights are left at the nearest\n");
+        by_str_puts(&out->text, ", better in the mean over samples");
+    by_str_puts(&out->text, solved->kept ? "\n" : "; all weights keep nearest rounding\n");
     return 0;
 }
 

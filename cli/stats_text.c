@@ -94,13 +94,13 @@ static void layer_row(struct by_table *table, const struct by_layer_stats *layer
     by_table_bytes(table, by_layer_memory(layer));
     by_str_init(&notes);
     if (by_layer_stats_empty(layer))
-        by_str_puts(&notes, "nothing gathered");
+        by_str_puts(&notes, "empty");
     else if (!by_layer_stats_complete(layer))
         by_str_printf(&notes, "%zu of %zu tiles", by_layer_tiles_there(layer), moments->tile_count);
     if (moments->nonfinite_rows) {
         by_str_puts(&notes, notes.size ? ", " : "");
         by_plural(&notes, moments->nonfinite_rows, "row");
-        by_str_puts(&notes, " left out, not finite");
+        by_str_puts(&notes, " skipped, not finite");
     }
     by_table_cell(table, "%s", by_str_text(&notes));
     table->failed |= notes.failed;
@@ -115,7 +115,7 @@ static int show_layers(struct by_out *out, const struct by_stats *stats, struct 
         return 0;
     by_str_puts(&out->text, "\n");
     by_table_init(&table, out);
-    by_table_column(&table, "Layers with moments", BY_LEFT, BY_CYAN);
+    by_table_column(&table, "Layers with Gram matrices", BY_LEFT, BY_CYAN);
     by_table_flexible(&table);
     by_table_column(&table, "kind", BY_LEFT, BY_PLAIN);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -133,7 +133,7 @@ int by_stats_text(struct by_out *out, const struct by_stats_view *view, struct b
     by_str_printf(&out->text, ": %s\n", by_bytes_text(view->bytes, size, sizeof size));
     by_coverage_text(out, view->stats);
     if (view->checked)
-        by_running_line(out, "checked", view->checked, "the statistics are of this model");
+        by_running_line(out, "checked", view->checked, "the statistics match this model");
     return show_tensors(out, view, err) < 0 ? -1 : show_layers(out, view->stats, err);
 }
 
@@ -176,7 +176,7 @@ static int show_choices(struct by_out *out, const struct by_sketch *sketch,
         return -1;
     const char *left_out = by_choice_left_out(sketch, type);
     if (left_out)
-        by_str_printf(&out->text, "  %s: no votes, 'baryon calibrate --votes' gathers them\n",
+        by_str_printf(&out->text, "  %s: no votes; collect them with 'baryon calibrate --votes'\n",
                       left_out);
     return 0;
 }

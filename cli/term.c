@@ -23,7 +23,7 @@ static void say(const char *text, size_t size)
 
 static void on_stop(int number)
 {
-    static const char text[] = "baryon: stopping; once more to stop at once\n";
+    static const char text[] = "baryon: stopping; a second signal stops at once\n";
     if (!patient || stop_signal) {
         by_writer_remove_all();
         _exit(128 + number);
@@ -36,9 +36,8 @@ static void on_stop(int number)
 
 static void on_bus_error(int number)
 {
-    static const char text[] =
-        "baryon: a file became shorter while it was read, it must not change; run again when "
-        "nothing writes to it\n";
+    static const char text[] = "baryon: a file was truncated while it was read; run again when no "
+                               "other program writes to it\n";
     (void)number;
     say(text, sizeof text - 1);
     by_writer_remove_all();

@@ -27,7 +27,7 @@ build   | libyaml-dev           | pkg-config --exists yaml-0.1               | r
 build   | libturbojpeg0-dev     | pkg-config --exists libturbojpeg           | decodes JPEG
 build   | libpng-dev            | pkg-config --exists libpng                 | decodes PNG
 build   | zlib1g-dev            | pkg-config --exists zlib                   | unpacks .npz
-build   | libopenblas0-pthread  | pthread_blas                               | products of matrices; only this build takes many callers
+build   | libopenblas0-pthread  | pthread_blas                               | matrix products; only this build is safe with many threads
 build   | libxxhash-dev         | pkg-config --exists libxxhash              | fast hashes
 build   | python3-venv          | python3 -c 'import venv, ensurepip'        | pip, to download pinned packages
 build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | certificates, to download
@@ -44,9 +44,9 @@ analyse | clang-tidy            | command -v clang-tidy                      | s
 analyse | cppcheck              | command -v cppcheck                        | static analysis
 analyse | valgrind              | command -v valgrind                        | memory errors and leaks
 mpi     | libopenmpi-dev        | command -v mpicc.openmpi                   | calibration by several ranks
-mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts them
+mpi     | openmpi-bin           | command -v mpirun.openmpi                  | starts the ranks
 mpi     | libmpich-dev          | command -v mpicc.mpich                     | the same with another MPI
-mpi     | mpich                 | command -v mpirun.mpich                    | starts them
+mpi     | mpich                 | command -v mpirun.mpich                    | starts the ranks
 mpi     | parallel              | command -v parallel                        | the commands of docs/many-machines.md
 TABLE
 )
@@ -91,10 +91,10 @@ install_packages() {
     names+=("$package")
   done <<<"$missing"
   command -v apt-get >/dev/null ||
-    die "this is not Debian: install the like of these with your system's tools, then try again"
+    die "this is not Debian: install the matching packages of your system, then run again"
   if [[ $(id -u) != 0 ]]; then
     command -v sudo >/dev/null ||
-      die "neither root nor sudo; let root run: apt-get install --no-install-recommends ${names[*]}"
+      die "neither root nor sudo is available; run as root: apt-get install --no-install-recommends ${names[*]}"
     root=(sudo)
   fi
   mkdir -p "$DEPS"
@@ -119,7 +119,7 @@ keep_certificates() {
 make_venv() {
   [[ ! -x $VENV/bin/pip ]] || return 0
   say "Python environment: $VENV"
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "Python 3.11 or newer is needed"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "Python 3.11 or newer is required"
   python3 -m venv "$VENV"
 }
 
@@ -195,15 +195,15 @@ install_runtime_header() {
   local apt deb machine sum
   [[ ! -e $1/include/onnxruntime_c_api.h ]] || return 0
   [[ -x /usr/bin/apt-get && -e $keyring ]] ||
-    die "the C header of ONNX Runtime comes from Debian; elsewhere unpack a release of ONNX Runtime" \
-      "and say ONNXRUNTIME_ROOT=its-folder"
+    die "the C header of ONNX Runtime is a Debian package; elsewhere unpack a release of ONNX Runtime" \
+      "and set ONNXRUNTIME_ROOT to its folder"
   say "ONNX Runtime $header_version: the C header, from Debian's libonnxruntime-dev ($header_suite)"
   machine=$(dpkg --print-architecture)
   download_package "$header_suite" libonnxruntime-dev
   sum=$(sha256sum "$deb")
   if [[ ${deb##*/} != "libonnxruntime-dev_${header_version}_$machine.deb" ]]; then
     say "note: Debian has ${deb##*/} now, newer than the pinned $header_version;" \
-      "taken on the signature of its archive alone"
+      "verified by the signature of its archive only"
   elif [[ ${sum%% *} != "${header_sha256[$machine]:-}" ]]; then
     die "${deb##*/} has the sha256 ${sum%% *}, expected ${header_sha256[$machine]:-none for $machine}"
   fi
@@ -220,7 +220,7 @@ install_cross_cmocka() {
   local apt deb machine=arm64
   [[ ! -e $1/libcmocka.so ]] || return 0
   [[ -x /usr/bin/apt-get && -e $keyring ]] ||
-    die "cmocka for aarch64 comes from Debian; elsewhere put libcmocka.so and libcmocka.so.0 into $1"
+    die "cmocka for aarch64 is a Debian package; elsewhere put libcmocka.so and libcmocka.so.0 into $1"
   say "cmocka for aarch64, from Debian's libcmocka0"
   download_package "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" libcmocka0
   dpkg-deb -x "$deb" "$apt/unpacked"

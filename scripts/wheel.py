@@ -78,7 +78,7 @@ def metadata(version, names, files):
     for name in names:
         stem = re.match(r"[^.-]+", name)[0]
         if stem not in LICENCES:
-            sys.exit(f"{name}: say in scripts/wheel.py under which licence it goes into the wheel")
+            sys.exit(f"{name}: add its licence to LICENCES in scripts/wheel.py")
         known[name] = LICENCES[stem]
     every = sorted({part for text in known.values() for part in text.split(" AND ")} - {"MIT"})
     return METADATA.format(version=version, libraries=" AND ".join(every),

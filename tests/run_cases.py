@@ -282,7 +282,8 @@ class Runner:
             if path.exists() and same_text(path.read_text(encoding="utf-8"), text):
                 return
             if wanted:
-                path.write_text(text, encoding="utf-8", newline="")
+                known = path.read_text(encoding="utf-8") if path.exists() else ""
+                path.write_text(with_patterns(known, text), encoding="utf-8", newline="")
             elif path.exists():
                 path.unlink()
 
@@ -323,6 +324,17 @@ def same_line(pattern, line):
     if pattern.startswith("~ "):
         return fnmatch.fnmatchcase(line, pattern[2:])
     return pattern == line
+
+
+def with_patterns(expected, text):
+    """The text, with those patterns of the expectation that match lines of it in the same order."""
+    patterns = [line for line in expected.split("\n") if line.startswith("~ ")]
+    kept, start = [], 0
+    for line in text.split("\n"):
+        found = next((i for i in range(start, len(patterns)) if same_line(patterns[i], line)), None)
+        kept.append(line if found is None else patterns[found])
+        start = start if found is None else found + 1
+    return "\n".join(kept)
 
 
 def difference(name, expected, text):

@@ -46,7 +46,7 @@ class Arrays:
     def _put_texts(self, struct, array, name):
         for value in array.ravel().tolist():
             if not isinstance(value, (str, bytes)):
-                raise TypeError(f"{_what(name)} holds a {type(value).__name__}; numbers or texts are expected")
+                raise TypeError(f"{_what(name)} contains a {type(value).__name__}, must contain numbers or strings")
         texts = (ctypes.c_char_p * max(array.size, 1))(*map(_as_text, array.ravel().tolist()))
         self.keep.append(texts)
         struct.type, struct.data = _STRING, ctypes.cast(texts, ctypes.c_void_p)
@@ -56,7 +56,7 @@ class Arrays:
         import numpy
 
         if array.dtype.name not in _TYPES:
-            raise TypeError(f"{_what(name)} is of type {array.dtype}, which no model has")
+            raise TypeError(f"{_what(name)} has type {array.dtype}, which ONNX does not support")
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("="))
         self.keep.append(array)
         struct.type, struct.data, struct.size = _TYPES[array.dtype.name], array.ctypes.data, array.nbytes
@@ -69,7 +69,7 @@ def dtype_of(number):
     if number == _STRING:
         return numpy.dtype(object)
     if number not in _NAMES:
-        raise NotImplementedError(f"arrays of the type {number} (of ONNX's TensorProto.DataType)")
+        raise NotImplementedError(f"arrays of type {number} (TensorProto.DataType of ONNX) are not supported")
     try:
         return numpy.dtype(_NAMES[number])
     except TypeError:

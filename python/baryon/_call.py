@@ -51,7 +51,7 @@ class Call:
     def _on_log(self, _, text):
         import logging
 
-        text = text.decode("utf-8", "replace")
+        text = errors.in_python(text.decode("utf-8", "replace"))
         if self.hide:
             text = text.removeprefix(f"{self.hide}: ")
         logging.getLogger("baryon").warning("%s", text)

@@ -15,7 +15,7 @@ def path_of(model):
 def bytes_of_path(path):
     found = os.fsencode(path)
     if b"\0" in found:
-        raise ValueError(f"the path {path!r} has a character 0 in it")
+        raise ValueError(f"the path {path!r} contains a NUL character")
     return found
 
 
@@ -24,12 +24,11 @@ def bytes_of(model):
         try:
             return model.SerializeToString()
         except Exception as failure:
-            raise ValueError("the ModelProto cannot be made bytes, of which protobuf has 2 GiB at most: save it with "
+            raise ValueError("the ModelProto cannot be serialized, protobuf supports at most 2 GiB: save it with "
                              "external data and give the path") from failure
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
-    raise TypeError(f"a model cannot be a {type(model).__name__}; a path, bytes or an onnx.ModelProto "
-                    "is expected")
+    raise TypeError(f"model is a {type(model).__name__}, must be a path, bytes or an onnx.ModelProto")
 
 
 class Loaded:

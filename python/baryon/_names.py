@@ -13,5 +13,5 @@ def near(name, names):
 def missing(module, name, names, later=()):
     """For the __getattr__ of a module. `later` are names that stand for what is not there yet."""
     if name in later:
-        return NotImplementedError(f"{module}.{name}: {later[name]} is not available yet")
+        return NotImplementedError(f"{module}.{name}: {later[name]} is not supported yet")
     return AttributeError(f"module {module!r} has no {name!r}{near(name, names)}")

@@ -45,18 +45,18 @@ def _readings(data):
         return (lambda: iter([data])), True, 1
     if hasattr(data, "ndim") and hasattr(data, "__array__"):
         if not data.ndim:
-            raise TypeError("an array of samples needs an axis of samples")
+            raise TypeError("an array of samples must have an axis of samples")
         return (lambda: (data[i : i + 1] for i in range(len(data)))), True, len(data)
     if not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
-        raise TypeError(f"samples cannot be a {type(data).__name__}; a path, a reader with "
-                        "get_next(), a sequence, a generator or an array is expected")
+        raise TypeError(f"samples are a {type(data).__name__}, must be a path, a reader with "
+                        "get_next(), a sequence, a generator or an array")
     return (lambda: iter(data)), not hasattr(data, "__next__"), _length(data)
 
 
 def _readings_of_reader(reader):
     rewinds = callable(getattr(reader, "rewind", None))
     if not callable(reader.get_next):
-        raise TypeError("get_next of the reader is no function")
+        raise TypeError("get_next of the reader must be callable")
 
     def begin():
         if rewinds:

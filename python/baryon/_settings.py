@@ -32,7 +32,7 @@ def _plain(value):
         return value.tolist()
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-    raise TypeError(f"an option cannot be a {type(value).__name__}")
+    raise TypeError(f"an option is a {type(value).__name__}, must be a bool, number, string, list or dict")
 
 
 class Settings:
@@ -57,7 +57,7 @@ class Settings:
     def __enter__(self):
         if self.maps:
             if any(name == "config" for name, _ in self.pairs):
-                raise ValueError("config and options that are lists or maps cannot be given at once")
+                raise ValueError("config and options with lists or dicts are both given, only one is allowed")
             with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False, encoding="utf-8") as file:
                 json.dump(self.maps, file)
             self.file = file.name
@@ -66,7 +66,7 @@ class Settings:
         self.structs = (Setting * max(self.count, 1))()
         for struct, (name, value) in zip(self.structs, self.pairs):
             if "\0" in value:
-                raise ValueError(f"{name} is {value!r}: a character 0 cannot be in it")
+                raise ValueError(f"{name} is {value!r}, must not contain a NUL character")
             struct.name, struct.value = name.encode(), os.fsencode(value)
         return self
 

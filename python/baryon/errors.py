@@ -1,6 +1,7 @@
 """Errors of the library. Each is also one of Python's own, so that either can be caught."""
 
 import ctypes
+import re
 
 
 class Error(Exception):
@@ -55,7 +56,7 @@ class CancelledError(Error):
 
 _KINDS = {
     "usage": UsageError, "input": InputError, "changed": ChangedError,
-    "unsupported": UnsupportedError, "nomem": OutOfMemoryError, "io": FileError,
+    "unsupported": UnsupportedError, "memory": OutOfMemoryError, "io": FileError,
     "dependency": DependencyError, "engine": EngineError, "goal": GoalError,
     "cancelled": CancelledError,
 }  # fmt: skip
@@ -65,6 +66,12 @@ def _text(raw):
     return raw.decode("utf-8", "replace")
 
 
+def in_python(text):
+    """The library writes options as its program has them: --weight-scale for weight_scale."""
+    text = re.sub(r"(?<![\w'-])--([a-z][a-z0-9-]*)", lambda option: option[1].replace("-", "_"), text)
+    return text.replace("=false", "=False")
+
+
 def from_struct(library, struct, hide=None):
     """The exception of a filled struct baryon_error. hide: a file of ours that nobody knows."""
     code = _text(library.baryon_code_name(struct.code))
@@ -72,6 +79,9 @@ def from_struct(library, struct, hide=None):
         struct.file = b""
         head, _, rest = _text(struct.place).partition(": ")
         struct.place = rest.encode() if head[:1].isdigit() else struct.place
+    for part in ("place", "message", "hint"):
+        if b"--" in (raw := getattr(struct, part)):
+            setattr(struct, part, in_python(_text(raw)).encode())
     buffer = ctypes.create_string_buffer(2048)
     library.baryon_error_format(ctypes.byref(struct), buffer, len(buffer))
     error = _KINDS.get(code, InternalError)(_text(buffer.value))

@@ -43,7 +43,7 @@ class Evaluation:
                 return score
         from ._names import near
 
-        raise KeyError(f"there is no score {key!r}{near(metric, [score.metric for score in self.scores])}")
+        raise KeyError(f"unknown score {key!r}{near(metric, [score.metric for score in self.scores])}")
 
     def __repr__(self):
         head = ", ".join(f"{score.metric} {score.mean:.6g}" for score in self.scores[:4])

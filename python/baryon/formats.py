@@ -61,7 +61,7 @@ def fake_quantize(array, format, axis=None, scale=0.0, zero_point=0, block_size=
     import numpy
 
     if ties not in _TIES:
-        raise ValueError(f"ties {ties!r}, there are {', '.join(_TIES)}")
+        raise ValueError(f"ties {ties!r}, must be one of {', '.join(_TIES)}")
     if axis is None:
         axis = -1 if find(format).block else 0
     values = numpy.ascontiguousarray(array, numpy.float32)

@@ -65,7 +65,7 @@ class Plan:
                 return row
         from ._names import near
 
-        raise KeyError(f"no tensor {name!r} is quantized{near(name, [row.name for row in self.tensors])}")
+        raise KeyError(f"unknown quantized tensor {name!r}{near(name, [row.name for row in self.tensors])}")
 
     def table(self):
         """The tensors as text, a line each."""
@@ -143,7 +143,7 @@ def quantize(model, output=None, *, preset=None, data=None, external_data=False,
 def _refuse_itself(path, output):
     """As the library does with a file that it loads and writes by itself."""
     if path is not None and output is not None and os.path.exists(output) and os.path.samefile(path, output):
-        raise UsageError("the quantized model's file is the model itself; name another one, or set overwrite, which replaces it")
+        raise UsageError("the output file is the input model; give another file, or set overwrite")
 
 
 def quantize_with(settings, model, output, data, external_data=False, progress=None, overwrite=False):

@@ -43,7 +43,7 @@ class Session:
     def __init__(self, model, *, threads=0, optimization="all", providers=(), operator_libraries=(),
                  deterministic=False, low_memory=False, allow_links=False):  # fmt: skip
         if optimization not in _LEVELS:
-            raise ValueError(f"optimization {optimization!r}, there are {', '.join(_LEVELS)}")
+            raise ValueError(f"optimization {optimization!r}, must be one of {', '.join(_LEVELS)}")
         self._library, self._pointer = _library.library(), ctypes.c_void_p()
         runtime = _library.onnxruntime()
         options = _library.SessionOptions(
@@ -102,7 +102,7 @@ class Session:
         if any(name is None for name, _ in named):
             names = [port.name for port in self.inputs]
             if len(named) > len(names):
-                raise ValueError(f"{len(named)} arrays, the model has {len(names)} inputs")
+                raise ValueError(f"{len(named)} arrays for {len(names)} inputs of the model")
             named = [(name, value) for name, (_, value) in zip(names, named)]
         arrays, result = Arrays(named), ctypes.c_void_p()
         stop = lambda: self._library.baryon_session_cancel(self._pointer)  # noqa: E731

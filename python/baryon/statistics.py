@@ -120,7 +120,7 @@ class Statistics:
         if not found:
             from ._names import near
 
-            raise KeyError(f"there are no statistics of {name!r}{near(name, self)}")
+            raise KeyError(f"the statistics have no tensor {name!r}{near(name, self)}")
         return _tensor(found.contents)
 
     def histogram(self, name):
@@ -141,7 +141,7 @@ class Statistics:
     def range(self, name, method="minmax", type="int8", symmetric=None, power_of_two=False):
         """What a calibration method chooses for a tensor in a number format, a Range."""
         if symmetric not in _SYMMETRY:
-            raise ValueError(f"symmetric is {symmetric!r}; True, False or None (by the type) is expected")
+            raise ValueError(f"symmetric is {symmetric!r}, must be True, False or None (by the type)")
         options = _library.RangeOptions(symmetry=_SYMMETRY[symmetric], power_of_two=power_of_two)
         found = _library.Range()
         call("baryon_statistics_range", self._pointer, name.encode(), method.encode(), type.encode(),

@@ -277,7 +277,7 @@ static int settle_bias(struct by_quant_plan *plan, const struct by_bias_layer *l
     if (by_quant_find_constant(plan, layer->bias, pool, err) < 0)
         return -1;
     return by_quant_remark(plan, layer->bias, "bias-correction", err,
-                           "it makes up for the mean of what rounding the weight '%s' does",
+                           "cancels the mean output error of rounding the weight '%s'",
                            plan->rows.at[layer->weight].value->name);
 }
 

@@ -19,7 +19,7 @@ static int refuse_without_out(const struct job *job, struct baryon_error *err)
     static const char *const names[] = {"max-memory", "checkpoint-seconds", "restart", "force"};
     for (size_t i = 0; !job->settings.out && i < sizeof names / sizeof *names; i++)
         if (by_config_given(&job->work.config, names[i]))
-            return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning without --out", names[i]);
+            return by_fail(err, BARYON_ERR_USAGE, "--%s requires --out", names[i]);
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int check_use(const struct job *job, struct baryon_statistics *const *out
     if (out || job->settings.out)
         return 0;
     return by_fail(err, BARYON_ERR_USAGE,
-                   "the statistics go nowhere: neither a pointer nor the setting out is given");
+                   "the statistics have no destination: give a pointer or the setting out");
 }
 
 int baryon_calibrate(struct baryon_statistics **statistics, struct baryon_model *model,

@@ -42,7 +42,7 @@ static int give_place(const char *path, char *to, size_t size, struct baryon_err
 {
     path = path ? path : "";
     if (strlen(path) >= size)
-        return by_fail(err, BARYON_ERR_USAGE, "a path of %zu bytes, there is room for %zu",
+        return by_fail(err, BARYON_ERR_USAGE, "a path of %zu bytes, must be at most %zu",
                        strlen(path), size);
     memcpy(to, path, strlen(path) + 1);
     return 0;

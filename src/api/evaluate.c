@@ -124,7 +124,7 @@ static int take_folders(struct job *job, const struct baryon_setting *settings, 
         by_api_settings(config, settings, count, err) < 0 || take_options(job, theirs, err) < 0)
         return -1;
     if (job->work.given)
-        return by_fail(err, BARYON_ERR_USAGE, "folders of results need no samples");
+        return by_fail(err, BARYON_ERR_USAGE, "samples are not valid with folders of results");
     return by_evaluate_take_folders(config, &job->settings, &job->work.log.log, &job->options, err);
 }
 

@@ -99,7 +99,7 @@ static int find_ties(enum baryon_ties ties, enum by_ties *out, struct baryon_err
                                        [BARYON_TIES_AWAY] = BY_TIES_AWAY,
                                        [BARYON_TIES_UP] = BY_TIES_UP};
     if ((size_t)ties >= sizeof all / sizeof *all)
-        return by_fail(err, BARYON_ERR_USAGE, "ties %d, there are 0 to 2", (int)ties);
+        return by_fail(err, BARYON_ERR_USAGE, "ties %d, must be 0 to 2", (int)ties);
     *out = all[ties];
     return 0;
 }
@@ -135,7 +135,7 @@ static int round_block(const struct by_dtype *dtype, const float *in, const int6
     if (options->zero_point)
         return by_fail(err, BARYON_ERR_USAGE, "%s has no zero point", dtype->name);
     if (options->scale != 0 && !dtype->block.scaled)
-        return by_fail(err, BARYON_ERR_USAGE, "%s finds its scales by itself", dtype->name);
+        return by_fail(err, BARYON_ERR_USAGE, "%s computes its own scales", dtype->name);
     if (find_ties(options->ties, &cast.ties, err) < 0)
         return -1;
     return by_block_round(dtype, in, &cast, NULL, out, err);
@@ -148,12 +148,13 @@ static int round_single(const struct by_dtype *dtype, const float *in, size_t co
     struct by_cast cast = by_cast_default;
     const bool integer = dtype->does == &by_family_int;
     if (options->axis || options->block_size)
-        return by_fail(err, BARYON_ERR_USAGE, "%s has no blocks, so no axis and no size of them",
+        return by_fail(err, BARYON_ERR_USAGE, "%s has no blocks, axis and block size are not valid",
                        dtype->name);
     if (options->zero_point && (!integer || options->scale == 0))
-        return by_fail(err, BARYON_ERR_USAGE, "a zero point is for integers with a scale");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "a zero point requires an integer format and a scale");
     if (options->scale < 0 || !isfinite(options->scale))
-        return by_fail(err, BARYON_ERR_USAGE, "the scale is %g, it has to be above 0",
+        return by_fail(err, BARYON_ERR_USAGE, "the scale is %g, must be greater than 0",
                        (double)options->scale);
     cast.zero = options->zero_point;
     if (options->scale > 0)
@@ -174,7 +175,7 @@ int baryon_round(const char *format, const float *in, const int64_t *dims, int r
     if (!found || by_api_options(&options, sizeof options, theirs, err) < 0)
         return -1;
     if (rank < 0 || rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "rank %d, 0 to %d is possible", rank, BY_RANK_MAX);
+        return by_fail(err, BARYON_ERR_USAGE, "rank %d, must be 0 to %d", rank, BY_RANK_MAX);
     if (by_dims_count(dims, (size_t)rank, &count, err) < 0)
         return -1;
     const struct by_dtype *dtype = by_dtype_find(found->name);

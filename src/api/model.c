@@ -82,9 +82,10 @@ static int take_save_options(struct by_save_options *out, const struct baryon_sa
     if (by_api_options(&options, sizeof options, theirs, err))
         return -1;
     if ((size_t)options.data >= sizeof modes / sizeof *modes)
-        return by_fail(err, BARYON_ERR_USAGE, "%d is no way to save data", (int)options.data);
+        return by_fail(err, BARYON_ERR_USAGE, "%d is not a valid way to save data",
+                       (int)options.data);
     if (options.external_min > SIZE_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "external_min is larger than any tensor");
+        return by_fail(err, BARYON_ERR_USAGE, "external_min is too large");
     *out = (struct by_save_options){
         .data = modes[options.data],
         .external_file = options.external_file,

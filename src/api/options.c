@@ -10,12 +10,12 @@ int by_api_options(void *ours, size_t size, const void *theirs, struct baryon_er
         return 0;
     memcpy(&given, theirs, sizeof given);
     if (given < sizeof given || given > 4096)
-        return by_fail(err, BARYON_ERR_USAGE, "options with a size of %zu, their own is expected",
-                       given);
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "options with a size of %zu, must be the size of the struct", given);
     for (size_t i = size; i < given; i++)
         if (((const unsigned char *)theirs)[i])
             return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "options that this version does not know, %s", baryon_version());
+                           "options that this version (%s) does not support", baryon_version());
     memcpy(ours, theirs, given < size ? given : size);
     return 0;
 }

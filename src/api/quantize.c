@@ -26,7 +26,7 @@ struct job {
 static int take_plan(struct job *job, struct baryon_plan **plan, struct baryon_error *err)
 {
     if (job->plan_only && plan)
-        return by_fail(err, BARYON_ERR_USAGE, "the plan is asked for twice");
+        return by_fail(err, BARYON_ERR_USAGE, "the plan is requested twice");
     if (plan) {
         *plan = NULL;
         job->plan = plan;
@@ -80,8 +80,8 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 {
     const size_t size = theirs->size;
     if (size < sizeof size || size > sizeof *ours)
-        return by_fail(err, BARYON_ERR_USAGE, "a summary with a size of %zu, its own is expected",
-                       size);
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "a summary with a size of %zu, must be the size of the struct", size);
     memcpy(theirs, ours, size);
     theirs->size = size;
     return 0;
@@ -124,10 +124,10 @@ static int quantize_model(struct job *job, struct baryon_model *model,
 static int check_out(const struct job *job, const char *path, struct baryon_error *err)
 {
     if (!job->out)
-        return by_fail(err, BARYON_ERR_USAGE, "no file is named for the quantized model");
+        return by_fail(err, BARYON_ERR_USAGE, "no output file is given for the quantized model");
     if (!job->overwrite && by_same_file(path, job->out)) {
-        by_fail(err, BARYON_ERR_USAGE, "the quantized model's file is the model itself");
-        by_err_hint(err, "name another one, or set overwrite, which replaces it");
+        by_fail(err, BARYON_ERR_USAGE, "the output file is the input model");
+        by_err_hint(err, "give another file, or set overwrite");
         return by_err_file(err, job->out);
     }
     return by_writer_probe(job->out, err);

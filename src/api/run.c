@@ -42,7 +42,7 @@ static int find_level(enum baryon_optimization optimization, int *level, struct 
         *level = 2;
         return 0;
     }
-    return by_fail(err, BARYON_ERR_USAGE, "optimization %d, there are 0 to 3", (int)optimization);
+    return by_fail(err, BARYON_ERR_USAGE, "optimization %d, must be 0 to 3", (int)optimization);
 }
 
 /* session may be NULL: then there is no log. */
@@ -237,8 +237,8 @@ int by_api_array(const struct baryon_array *theirs, struct by_array *ours, struc
     char quoted[BY_QUOTE_MAX];
     const char *name = theirs->name ? by_quote(quoted, theirs->name) : "without a name";
     if (theirs->rank < 0 || theirs->rank > BY_RANK_MAX || (theirs->rank && !theirs->dims))
-        return by_fail(err, BARYON_ERR_USAGE, "the input %s has the rank %d, 0 to %d is possible",
-                       name, theirs->rank, BY_RANK_MAX);
+        return by_fail(err, BARYON_ERR_USAGE, "input %s has rank %d, must be 0 to %d", name,
+                       theirs->rank, BY_RANK_MAX);
     *ours = (struct by_array){.name = theirs->name,
                               .elem = theirs->type,
                               .rank = (size_t)theirs->rank,
@@ -253,7 +253,7 @@ static int take_array(const struct baryon_array *theirs, struct by_array *ours,
                       struct baryon_error *err)
 {
     if (!theirs->name)
-        return by_fail(err, BARYON_ERR_USAGE, "an input without a name");
+        return by_fail(err, BARYON_ERR_USAGE, "an input has no name");
     return by_api_array(theirs, ours, err);
 }
 

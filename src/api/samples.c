@@ -13,7 +13,7 @@
 static int failed(const char *what, const struct baryon_error *why, struct baryon_error *err)
 {
     if (why->code == BARYON_OK)
-        return by_fail(err, BARYON_ERR_INPUT, "the program's function %s failed, without a reason",
+        return by_fail(err, BARYON_ERR_INPUT, "the callback %s failed without an error message",
                        what);
     *err = *why;
     return -1;
@@ -53,11 +53,11 @@ static void drop_kept(struct by_api_samples *samples)
 static int refuse_again(const struct by_api_samples *samples, struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "samples that come only once are needed again, and they take more than the %" PRIu64
-            " bytes that are kept",
+            "the samples are needed again, can be read only once, and are larger than the %" PRIu64
+            " bytes that are cached",
             samples->theirs.keep);
-    return by_err_hint(err, "let the reader begin again (rewind), set a limit, or calibrate once "
-                            "and give the statistics");
+    return by_err_hint(err,
+                       "provide rewind, set a limit, or calibrate once and give the statistics");
 }
 
 /* There is no room for this one. Those that are not counted are needed again for sure. */
@@ -187,9 +187,9 @@ int by_api_samples_open(struct by_api_samples *samples, const struct baryon_samp
         return -1;
     theirs = &samples->theirs;
     if (!theirs->next)
-        return by_fail(err, BARYON_ERR_USAGE, "the samples have no function next");
+        return by_fail(err, BARYON_ERR_USAGE, "the samples have no callback next");
     if (theirs->count >= BY_COUNT_UNKNOWN)
-        return by_fail(err, BARYON_ERR_USAGE, "there cannot be that many samples");
+        return by_fail(err, BARYON_ERR_USAGE, "the number of samples is too large");
     *callback = (struct by_input_callback){
         .next = next,
         .rewind = again,

@@ -59,7 +59,7 @@ static int load_config_setting(struct by_config *config, const struct baryon_set
     if (!last)
         return 0;
     if (!last->value)
-        return by_fail(err, BARYON_ERR_USAGE, "config: a file has to be named");
+        return by_fail(err, BARYON_ERR_USAGE, "config: must name a file");
     return by_config_load(config, last->value, err);
 }
 

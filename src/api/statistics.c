@@ -161,7 +161,8 @@ static int find_sketch(const struct baryon_statistics *statistics, const char *n
     char quoted[BY_QUOTE_MAX];
     const struct by_tensor_stats *tensor = by_stats_find(statistics->stats, name);
     if (!tensor)
-        return by_fail(err, BARYON_ERR_USAGE, "no tensor is called %s", by_quote(quoted, name));
+        return by_fail(err, BARYON_ERR_USAGE, "the statistics have no tensor %s",
+                       by_quote(quoted, name));
     *sketch = &tensor->sketch;
     return 0;
 }
@@ -192,8 +193,8 @@ static int find_method(const char *name, const struct by_calibrator **method,
     *method = by_calibrator_find(name);
     if (*method)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "there is no calibration method %s", by_quote(quoted, name));
-    return by_err_hint(err, "'baryon list methods' shows them");
+    by_fail(err, BARYON_ERR_USAGE, "unknown calibration method %s", by_quote(quoted, name));
+    return by_err_hint(err, "'baryon list methods' lists them");
 }
 
 static int find_type(const char *name, const struct baryon_range_options *options,
@@ -202,7 +203,7 @@ static int find_type(const char *name, const struct baryon_range_options *option
     char quoted[BY_QUOTE_MAX];
     const struct by_calib_type *found = by_calib_type_find(name);
     if (!found)
-        return by_fail(err, BARYON_ERR_USAGE, "no ranges are chosen for the type %s",
+        return by_fail(err, BARYON_ERR_USAGE, "type %s has no range to choose",
                        by_quote(quoted, name));
     *type = *found;
     type->target.power_of_two = options->power_of_two;
@@ -214,7 +215,7 @@ static int find_type(const char *name, const struct baryon_range_options *option
         type->target.symmetric = options->symmetry == BARYON_SYMMETRIC;
         break;
     default:
-        return by_fail(err, BARYON_ERR_USAGE, "symmetry %d, there are 0 to 2",
+        return by_fail(err, BARYON_ERR_USAGE, "symmetry %d, must be 0 to 2",
                        (int)options->symmetry);
     }
     if (type->target.is_float && !type->target.symmetric)
@@ -239,8 +240,8 @@ static int give_range(struct baryon_range *out, const struct by_calib_choice *ch
         .error = choice->range.error,
     };
     if (out->size < sizeof out->size)
-        return by_fail(err, BARYON_ERR_USAGE, "a range with a size of %zu, its own is expected",
-                       out->size);
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "a range with a size of %zu, must be the size of the struct", out->size);
     memcpy(out, &range, out->size < sizeof range ? out->size : sizeof range);
     return 0;
 }
@@ -260,9 +261,9 @@ int baryon_statistics_range(const struct baryon_statistics *statistics, const ch
         find_type(type, &options, &format, err) < 0)
         return -1;
     if (!by_calib_suits(found, &format))
-        return by_fail(err, BARYON_ERR_USAGE, "%s does not choose ranges for %s%s%s", found->name,
+        return by_fail(err, BARYON_ERR_USAGE, "method %s does not support %s%s%s", found->name,
                        format.name, format.target.symmetric ? ", symmetric" : ", asymmetric",
-                       format.target.power_of_two ? ", with powers of two" : "");
+                       format.target.power_of_two ? ", power-of-two scales" : "");
     if (by_calib_choose(sketch, &format, found, NULL, &choice, err) < 0)
         return -1;
     return give_range(range, &choice, err);

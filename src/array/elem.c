@@ -84,12 +84,13 @@ int by_elem_by_name(const char *name)
 int by_dims_count(const int64_t *dims, size_t rank, size_t *count, struct baryon_error *err)
 {
     if (rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu dimensions, the most is %d", rank, BY_RANK_MAX);
+        return by_fail(err, BARYON_ERR_INPUT, "%zu dimensions, must be at most %d", rank,
+                       BY_RANK_MAX);
     uint64_t product = 1;
     bool empty = false;
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] < 0)
-            return by_fail(err, BARYON_ERR_INPUT, "dimension %zu is %lld, it must be 0 or more", i,
+            return by_fail(err, BARYON_ERR_INPUT, "dimension %zu is %lld, must be 0 or more", i,
                            (long long)dims[i]);
         empty |= dims[i] == 0;
     }
@@ -97,7 +98,7 @@ int by_dims_count(const int64_t *dims, size_t rank, size_t *count, struct baryon
         if (__builtin_mul_overflow(product, (uint64_t)dims[i], &product) ||
             product > BY_ELEMENTS_MAX)
             return by_fail(err, BARYON_ERR_INPUT,
-                           "dimensions with a product over 2^48 elements, the most is that");
+                           "dimensions with a product over 2^48 elements, the limit");
     *count = empty ? 0 : (size_t)product;
     return 0;
 }
@@ -106,7 +107,7 @@ int by_elem_bytes(int64_t elem, size_t count, size_t *bytes, struct baryon_error
 {
     const struct by_elem_info *info = by_elem_info(elem);
     if (!info)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, must be 1 to %d",
                        (long long)elem, BY_ELEM_COUNT - 1);
     if (!info->bits)
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "strings have no fixed size");

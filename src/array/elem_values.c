@@ -95,7 +95,7 @@ static int check_numeric(int64_t elem, const struct by_elem_info **info, struct 
     if (*info && ((*info)->class == BY_CLASS_FLOAT || (*info)->class == BY_CLASS_INT ||
                   elem == BY_ELEM_BOOL))
         return 0;
-    return by_fail(err, BARYON_ERR_UNSUPPORTED, "elements of type %s, numbers are needed",
+    return by_fail(err, BARYON_ERR_UNSUPPORTED, "elements of type %s, must be numeric",
                    by_elem_name(elem));
 }
 
@@ -143,12 +143,11 @@ int by_elem_to_ints(int64_t elem, const uint8_t *bytes, size_t first, size_t cou
     if (check_numeric(elem, &info, err))
         return -1;
     if (info->class == BY_CLASS_FLOAT)
-        return by_fail(err, BARYON_ERR_INPUT, "elements of type %s, integers are needed",
-                       info->name);
+        return by_fail(err, BARYON_ERR_INPUT, "elements of type %s, must be integers", info->name);
     for (size_t i = 0; i < count; i++) {
         uint64_t code = code_at(bytes, info->bits, first + i);
         if (elem == BY_ELEM_UINT64 && code > INT64_MAX)
-            return by_fail(err, BARYON_ERR_INPUT, "element %zu is %llu, the most is 2^63-1",
+            return by_fail(err, BARYON_ERR_INPUT, "element %zu is %llu, must be at most 2^63-1",
                            first + i, (unsigned long long)code);
         out[i] = by_elem_is_signed(elem) ? sign_extend(code, info->bits) : (int64_t)code;
     }

@@ -151,7 +151,7 @@ static int open_named(const char *path, struct baryon_error *err)
         const char *text = dlerror();
         return by_fail(err, BARYON_ERR_DEPENDENCY,
                        "$BARYON_CBLAS is %.180s, which cannot be loaded: %.260s",
-                       by_quote(quoted, path), by_quote(reason, text ? text : "no reason given"));
+                       by_quote(quoted, path), by_quote(reason, text ? text : "unknown reason"));
     }
     if (!find_products(handle, &blas)) {
         dlclose(handle);
@@ -165,7 +165,7 @@ static int open_named(const char *path, struct baryon_error *err)
 
 static void take_own_loops(void)
 {
-    snprintf(found_name, sizeof found_name, "none, loops of our own");
+    snprintf(found_name, sizeof found_name, "none, built-in loops");
     snprintf(found_path, sizeof found_path, "Debian's libopenblas0-pthread is faster");
     found = (struct by_blas){found_name, found_path, by_sgemm, by_ssyrk};
     is_open = true;
@@ -202,7 +202,8 @@ int by_blas_open(const struct by_blas **blas, struct baryon_error *err)
     pthread_mutex_lock(&lock);
     int status = 0;
     if (!is_open && !by_room_is_there(2 * BUFFERS))
-        status = by_fail(err, BARYON_ERR_NOMEM, "no room for the buffers of a BLAS library");
+        status =
+            by_fail(err, BARYON_ERR_NOMEM, "not enough memory for the buffers of a BLAS library");
     else if (!is_open)
         status = open_any(err);
     pthread_mutex_unlock(&lock);

@@ -24,7 +24,7 @@ static int refuse_location(struct baryon_error *err, const char *location, size_
 {
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_INPUT, "location %s %s", by_quote_bytes(quoted, location, size), what);
-    return by_err_hint(err, "write the file's path relative to the model's folder");
+    return by_err_hint(err, "use a path relative to the folder of the model");
 }
 
 static bool is_part(const char *part, size_t length, const char *text)
@@ -39,11 +39,11 @@ static const char *part_defect(const char *location, size_t size)
         end = slash ? (size_t)(slash - location) : size;
         const char *part = location + begin;
         if (end == begin)
-            return "has an empty part, it must be parts joined by single '/'";
+            return "has an empty part, must be parts joined by single '/'";
         if (is_part(part, end - begin, ".."))
-            return "has a part '..', it must stay in the model's folder";
+            return "has a part '..', must stay in the folder of the model";
         if (is_part(part, end - begin, "."))
-            return "has a part '.', it must be plain names joined by '/'";
+            return "has a part '.', must be plain names joined by '/'";
     }
     return NULL;
 }
@@ -57,19 +57,19 @@ static bool has_drive(const char *location, size_t size)
 static const char *location_defect(const char *location, size_t size)
 {
     if (!size)
-        return "is empty, it must name a file";
+        return "is empty, must name a file";
     if (memchr(location, '\0', size))
-        return "contains a NUL byte, it must be a path";
+        return "contains a NUL byte, must be a path";
     if (size >= LOCATION_MAX)
-        return "is too long, it must have fewer than 4096 bytes";
+        return "is too long, must have fewer than 4096 bytes";
     if (is_part(location, size, memory_mark))
-        return "marks data in the memory of another program, it must name a file";
+        return "refers to the memory of another program, must name a file";
     if (location[0] == '/')
-        return "is an absolute path, it must be relative to the model's folder";
+        return "is an absolute path, must be relative to the folder of the model";
     if (memchr(location, '\\', size))
-        return "contains a backslash, it must be parts joined by '/'";
+        return "contains a backslash, must be parts joined by '/'";
     if (has_drive(location, size))
-        return "is an absolute path, it must be relative to the model's folder";
+        return "is an absolute path, must be relative to the folder of the model";
     return part_defect(location, size);
 }
 
@@ -162,15 +162,15 @@ static int refuse_open(const char *folder, const char *location, bool allow_link
         if (allow_links)
             return by_fail_errno(err, BARYON_ERR_INPUT, "location %s cannot be opened", quoted);
         by_fail(err, BARYON_ERR_INPUT,
-                "location %s leads through a symbolic link, links are not followed", quoted);
-        return by_err_hint(err, "--allow-links follows them");
+                "location %s is reached through a symbolic link, links are not followed", quoted);
+        return by_err_hint(err, "follow links with --allow-links");
     case ENOENT:
         by_fail(err, BARYON_ERR_INPUT, "location %s: no such file in %s", quoted,
                 by_quote(base, folder));
-        return by_err_hint(err, "keep the data files beside the model");
+        return by_err_hint(err, "put the data files beside the model");
     case ENXIO:
         return by_fail(err, BARYON_ERR_INPUT,
-                       "location %s is a socket or device, it must be a regular file", quoted);
+                       "location %s is a socket or device, must be a regular file", quoted);
     case EIO:
     case EMFILE:
     case ENFILE:
@@ -191,12 +191,12 @@ static int check_descriptor(int fd, const char *location, bool allow_links,
     if (by_fault(BY_FAULT_IO) || fstat(fd, &st))
         return by_fail_errno(err, BARYON_ERR_IO, "location %s cannot be examined", quoted);
     if (!S_ISREG(st.st_mode))
-        return by_fail(err, BARYON_ERR_INPUT, "location %s is %s, it must be a regular file",
-                       quoted, by_file_kind(st.st_mode));
+        return by_fail(err, BARYON_ERR_INPUT, "location %s is %s, must be a regular file", quoted,
+                       by_file_kind(st.st_mode));
     if (st.st_nlink > 1 && !allow_links) {
-        by_fail(err, BARYON_ERR_INPUT, "location %s has %ju hard links, it must have one", quoted,
+        by_fail(err, BARYON_ERR_INPUT, "location %s has %ju hard links, must have one", quoted,
                 (uintmax_t)st.st_nlink);
-        return by_err_hint(err, "--allow-links accepts it");
+        return by_err_hint(err, "accept it with --allow-links");
     }
     return 0;
 }

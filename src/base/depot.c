@@ -107,9 +107,9 @@ int by_depot_keep(struct by_depot *depot, size_t size, struct by_deposit *deposi
 static int fail_file(const struct by_depot *depot, const char *what, size_t size,
                      struct baryon_error *err)
 {
-    by_fail_errno(err, BARYON_ERR_IO, "what waits cannot be %s a temporary file (%zu bytes)", what,
-                  size);
-    by_err_hint(err, "the file has no name; it takes room in this folder while the program runs");
+    by_fail_errno(err, BARYON_ERR_IO, "spilled data cannot be %s a temporary file (%zu bytes)",
+                  what, size);
+    by_err_hint(err, "the file has no name; it uses space in this folder while the program runs");
     return by_err_file(err, depot->folder);
 }
 

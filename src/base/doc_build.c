@@ -59,7 +59,7 @@ int by_doc_check_text(const struct by_doc_builder *builder, const char *text, si
                       struct baryon_error *err)
 {
     if (size > BY_DOC_BYTES_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "has %zu bytes, at most %u are read", size,
+        by_fail(err, BARYON_ERR_INPUT, "has %zu bytes, must have at most %u", size,
                 BY_DOC_BYTES_MAX);
         return by_err_file(err, builder->path);
     }
@@ -92,7 +92,7 @@ static int add_key(struct by_doc_builder *builder, const char *key, struct by_do
     uintptr_t before = (uintptr_t)by_map_get(&level->keys, key);
     if (before)
         return by_doc_fail(builder, mark, err,
-                           "key %s is in lines %zu and %zu, a key must be there once",
+                           "key %s appears in lines %zu and %zu, must appear once",
                            by_quote(quoted, key), (size_t)before, mark.line);
     level->key = key;
     level->key_mark = mark;
@@ -139,7 +139,7 @@ static struct by_doc_node *new_node(struct by_doc_builder *builder, enum by_doc_
                                     struct by_doc_mark mark, struct baryon_error *err)
 {
     if (builder->nodes >= BY_DOC_NODES_MAX) {
-        by_doc_fail(builder, mark, err, "more than %u values, which is the most", BY_DOC_NODES_MAX);
+        by_doc_fail(builder, mark, err, "more than %u values, the limit", BY_DOC_NODES_MAX);
         return NULL;
     }
     struct by_doc_node *node = BY_ARENA_NEW(builder->arena, struct by_doc_node, err);
@@ -156,10 +156,10 @@ int by_doc_open(struct by_doc_builder *builder, enum by_doc_kind kind, struct by
                 struct baryon_error *err)
 {
     if (by_doc_wants_key(builder))
-        return by_doc_fail(builder, mark, err, "a key that is a %s, it must be a plain text",
+        return by_doc_fail(builder, mark, err, "a key that is a %s, must be plain text",
                            kind == BY_DOC_LIST ? "list" : "map");
     if (builder->depth == BY_DOC_DEPTH_MAX)
-        return by_doc_fail(builder, mark, err, "nested deeper than %d levels, which is the most",
+        return by_doc_fail(builder, mark, err, "nested deeper than %d levels, the limit",
                            BY_DOC_DEPTH_MAX);
     struct by_doc_node *node = new_node(builder, kind, mark, err);
     if (!node)
@@ -179,10 +179,10 @@ int by_doc_scalar(struct by_doc_builder *builder, enum by_doc_kind kind, const c
                   size_t size, bool quoted, struct by_doc_mark mark, struct baryon_error *err)
 {
     if (size && memchr(text, '\0', size))
-        return by_doc_fail(builder, mark, err, "a text with a NUL byte in it, it must have none");
+        return by_doc_fail(builder, mark, err, "a text with a NUL byte, must not contain one");
     bool is_key = by_doc_wants_key(builder);
     if (is_key && !size)
-        return by_doc_fail(builder, mark, err, "a key that is empty, it must be a plain text");
+        return by_doc_fail(builder, mark, err, "a key that is empty, must be plain text");
     char *copy = by_arena_text(builder->arena, text, size, err);
     if (!copy)
         return by_err_file(err, builder->path);

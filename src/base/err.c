@@ -222,5 +222,5 @@ int by_err_offset(struct baryon_error *err, uint64_t offset)
 
 int by_err_nomem(struct baryon_error *err, size_t bytes)
 {
-    return by_fail(err, BARYON_ERR_NOMEM, "out of memory (%zu bytes wanted)", bytes);
+    return by_fail(err, BARYON_ERR_NOMEM, "out of memory (%zu bytes requested)", bytes);
 }

@@ -65,7 +65,7 @@ static int cut(struct by_journal *journal, uint64_t size, struct baryon_error *e
     journal->size = size;
     errno = EIO;
     if (by_fault(BY_FAULT_IO) || ftruncate(journal->fd, (off_t)size))
-        return fail(journal, "made shorter", err);
+        return fail(journal, "truncated", err);
     return 0;
 }
 
@@ -87,8 +87,8 @@ static int begin_journal(struct by_journal *journal, struct baryon_error *err)
 static int refuse_foreign_file(const struct by_journal *journal, struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_USAGE,
-            "the checkpoint would go here, and the file is none: it is not replaced");
-    by_err_hint(err, "give it another name, or the output");
+            "the file exists and is not a checkpoint, a checkpoint does not overwrite it");
+    by_err_hint(err, "rename the file, or the output");
     return by_err_file(err, journal->path);
 }
 
@@ -124,7 +124,7 @@ static int open_file(struct by_journal *journal, bool *busy, struct baryon_error
     if (journal->fd < 0 || fstat(journal->fd, &status))
         return fail(journal, "opened", err);
     if (!S_ISREG(status.st_mode)) {
-        by_fail(err, BARYON_ERR_IO, "is %s, a checkpoint is a regular file",
+        by_fail(err, BARYON_ERR_IO, "is %s, a checkpoint must be a regular file",
                 by_file_kind(status.st_mode));
         return by_err_file(err, journal->path);
     }

@@ -38,7 +38,7 @@ static int fail_expected(struct reader *reader, const char *wanted, struct baryo
     uint32_t code;
     if (reader->at == reader->end)
         return by_doc_fail(&reader->builder, here(reader), err,
-                           "not valid JSON: the text ends where %s was expected", wanted);
+                           "not valid JSON: the text ends, expected %s", wanted);
     size_t length =
         by_utf8_next((const uint8_t *)reader->at, (size_t)(reader->end - reader->at), &code);
     return by_doc_fail(&reader->builder, here(reader), err, "not valid JSON: %s, expected %s",
@@ -75,15 +75,15 @@ static int read_unicode(struct reader *reader, struct baryon_error *err)
 {
     uint32_t code, second;
     if (!read_hex(reader, &code))
-        return fail_here(reader, "\\u needs four hexadecimal digits", err);
+        return fail_here(reader, "\\u requires four hexadecimal digits", err);
     if (code >= 0xd800 && code < 0xdc00) {
         bool pair = reader->end - reader->at >= 6 && reader->at[0] == '\\' && reader->at[1] == 'u';
         reader->at += pair ? 2 : 0;
         if (!pair || !read_hex(reader, &second) || second < 0xdc00 || second > 0xdfff)
-            return fail_here(reader, "half of a surrogate pair", err);
+            return fail_here(reader, "an incomplete surrogate pair", err);
         code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
     } else if (code >= 0xdc00 && code < 0xe000) {
-        return fail_here(reader, "half of a surrogate pair", err);
+        return fail_here(reader, "an incomplete surrogate pair", err);
     }
     char bytes[4] = {0};
     size_t size = by_utf8_put(bytes, code);
@@ -278,7 +278,7 @@ static int read_all(struct reader *reader, struct baryon_error *err)
         return by_doc_scalar(&reader->builder, BY_DOC_NULL, "", 0, false, here(reader), err);
     if (read_value(reader, err))
         return -1;
-    return peek(reader) ? fail_expected(reader, "nothing more", err) : 0;
+    return peek(reader) ? fail_expected(reader, "the end of the text", err) : 0;
 }
 
 int by_json_parse(struct by_arena *arena, const char *text, size_t size, const char *path,

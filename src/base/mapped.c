@@ -36,7 +36,7 @@ const char *by_file_kind(mode_t mode)
 
 static int refuse_kind(mode_t mode, struct baryon_error *err)
 {
-    return by_fail(err, BARYON_ERR_INPUT, "is %s, it must be a regular file", by_file_kind(mode));
+    return by_fail(err, BARYON_ERR_INPUT, "is %s, must be a regular file", by_file_kind(mode));
 }
 
 /* What kept us from opening: the path that was given, or the system. */
@@ -222,8 +222,8 @@ void by_mapped_close(struct by_mapped *mapped)
 
 static int refuse_size(size_t limit, struct baryon_error *err)
 {
-    return by_fail(err, BARYON_ERR_INPUT, "is larger than %zu bytes, the limit for such a file",
-                   limit);
+    return by_fail(err, BARYON_ERR_INPUT,
+                   "is larger than %zu bytes, the limit for a file of this kind", limit);
 }
 
 /* Reads to the end whatever fstat said: files in /proc have size 0, others may grow. */

@@ -97,7 +97,7 @@ static int over_limit(const struct by_arena *arena, struct baryon_error *err)
 {
     return by_fail(
         err, BARYON_ERR_NOMEM,
-        "the structure in it needs more than %zu bytes of memory, the limit for its size",
+        "the contents require more than %zu bytes of memory, the limit for a file of this size",
         arena->limit);
 }
 

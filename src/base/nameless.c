@@ -33,6 +33,6 @@ int by_nameless_open(int *fd, const char *folder, struct baryon_error *err)
     *fd = open_in(folder);
     if (*fd >= 0)
         return 0;
-    by_fail_errno(err, BARYON_ERR_IO, "no temporary file can be made there");
+    by_fail_errno(err, BARYON_ERR_IO, "a temporary file cannot be created there");
     return by_err_file(err, folder);
 }

@@ -51,7 +51,7 @@ int by_pool_open(struct by_pool **pool, unsigned threads, struct baryon_error *e
     if (!threads)
         threads = by_cpu_count();
     if (threads > BY_THREADS_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "%u threads, at most %u are possible", threads,
+        return by_fail(err, BARYON_ERR_USAGE, "%u threads, must be at most %u", threads,
                        BY_THREADS_MAX);
     struct by_pool *fresh = by_alloc_zero(1, sizeof *fresh + threads * sizeof *fresh->workers, err);
     if (!fresh)

@@ -43,7 +43,7 @@ int by_spill_add(struct by_spill *spill, size_t size, uint8_t **bytes, struct ba
         by_fault(BY_FAULT_IO) ? EIO : posix_fallocate(spill->file.fd, (off_t)begin, (off_t)size);
     if (failed) {
         errno = failed;
-        by_fail_errno(err, BARYON_ERR_IO, "no room for a temporary file (%zu bytes)", size);
+        by_fail_errno(err, BARYON_ERR_IO, "no space for a temporary file (%zu bytes)", size);
         return by_err_file(err, spill->file.path);
     }
     spill->file.size = begin + size;

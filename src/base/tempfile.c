@@ -139,13 +139,12 @@ static int create_listed(struct by_temp *temp, int folder, const char *base,
             return by_fail_errno(err, BARYON_ERR_IO, "cannot be written in its folder");
     }
     if (temp->fd < 0)
-        return by_fail(err, BARYON_ERR_IO, "is being written by %d others at this moment",
+        return by_fail(err, BARYON_ERR_IO, "is already being written by %d other processes",
                        BY_TEMP_NAMES);
     temp->slot = list_add(temp);
     if (temp->slot < 0) {
         by_temp_close(temp);
-        return by_fail(err, BARYON_ERR_INTERNAL, "%d outputs are open, which is the most",
-                       SLOT_COUNT);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%d outputs are open, the limit", SLOT_COUNT);
     }
     return 0;
 }

@@ -54,13 +54,13 @@ static int resolve_target(struct by_writer *writer, struct stat *old, struct bar
     bool exists = lstat(writer->path, old) == 0;
     if (exists && (writer->flags & BY_WRITER_EXCLUSIVE)) {
         by_fail(err, BARYON_ERR_USAGE, "exists already");
-        return by_err_hint(err, "--force replaces it");
+        return by_err_hint(err, "--force overwrites it");
     }
     if (exists && S_ISLNK(old->st_mode)) {
         char *real = by_fault(BY_FAULT_IO) ? NULL : realpath(writer->path, NULL);
         if (!real || stat(real, old)) {
             free(real);
-            return by_fail_errno(err, BARYON_ERR_IO, "is a symbolic link that leads nowhere");
+            return by_fail_errno(err, BARYON_ERR_IO, "is a dangling symbolic link");
         }
         writer->target = by_strdup(real, err);
         free(real);
@@ -70,7 +70,7 @@ static int resolve_target(struct by_writer *writer, struct stat *old, struct bar
     if (!writer->target)
         return -1;
     if (exists && !S_ISREG(old->st_mode))
-        return by_fail(err, BARYON_ERR_IO, "is %s, it must be a regular file or a new name",
+        return by_fail(err, BARYON_ERR_IO, "is %s, must be a regular file or a new name",
                        by_file_kind(old->st_mode));
     old->st_mode = exists ? old->st_mode & 0777 : 0;
     return 0;
@@ -99,14 +99,15 @@ static int open_writer(struct by_writer *writer, const char *path, struct baryon
     struct stat old;
     const char *base = by_basename(path);
     if (!*base)
-        return by_fail(err, BARYON_ERR_USAGE, "names no file, it must end with a file's name");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "is not a file name, must end with the name of a file");
     writer->path = by_strdup(path, err);
     writer->buffer = writer->path ? by_alloc(BUFFER_SIZE, 1, err) : NULL;
     if (!writer->buffer || resolve_target(writer, &old, err) || open_folder(writer, err) ||
         by_temp_open(&writer->temp, writer->folder, by_basename(writer->target), err))
         return -1;
     if (old.st_mode && fchmod(writer->temp.fd, old.st_mode))
-        return by_fail_errno(err, BARYON_ERR_IO, "cannot be given its permissions");
+        return by_fail_errno(err, BARYON_ERR_IO, "permissions cannot be set");
     return 0;
 }
 
@@ -163,7 +164,7 @@ static int flush_writer(struct by_writer *writer, struct baryon_error *err)
 
 static int fail_synced(struct baryon_error *err)
 {
-    return by_fail(err, BARYON_ERR_INTERNAL, "bytes added to an output that is synced already");
+    return by_fail(err, BARYON_ERR_INTERNAL, "bytes written to an output that is already synced");
 }
 
 int by_writer_add(struct by_writer *writer, const void *bytes, size_t size,
@@ -260,7 +261,7 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
                          size_t size, struct baryon_error *err)
 {
     if (offset > mapped->size || size > mapped->size - offset)
-        return by_fail(err, BARYON_ERR_INTERNAL, "range %zu+%zu is not in a file of %zu bytes",
+        return by_fail(err, BARYON_ERR_INTERNAL, "range %zu+%zu is outside of a file of %zu bytes",
                        offset, size, mapped->size);
     if (writer->synced)
         return fail_synced(err);
@@ -331,9 +332,9 @@ static int fail_rename(struct by_writer *writer, struct baryon_error *err)
 {
     if (errno == EEXIST) {
         by_fail(err, BARYON_ERR_USAGE, "exists already");
-        by_err_hint(err, "--force replaces it");
+        by_err_hint(err, "--force overwrites it");
     } else {
-        by_fail_errno(err, BARYON_ERR_IO, "cannot be put in place");
+        by_fail_errno(err, BARYON_ERR_IO, "cannot be renamed to its final name");
     }
     return by_err_file(err, writer->path);
 }

@@ -65,7 +65,7 @@ static int on_document(struct reader *reader, const yaml_event_t *event, struct 
         return by_doc_fail(&reader->builder, mark, err, "a %%TAG line, tags are not allowed");
     if (reader->documents++)
         return by_doc_fail(&reader->builder, mark, err,
-                           "a second document, there must be one in a file");
+                           "a second document, a file must contain one");
     return 0;
 }
 

@@ -34,9 +34,9 @@ int by_calibrate_check_out(const char *out, const char *part, const char *model,
                            struct baryon_error *err)
 {
     if (model && by_same_file(out, model))
-        return by_fail(err, BARYON_ERR_USAGE, "--out is the model itself");
+        return by_fail(err, BARYON_ERR_USAGE, "--out is the input model");
     if (data && by_same_file(out, data))
-        return by_fail(err, BARYON_ERR_USAGE, "--out is the samples' file");
+        return by_fail(err, BARYON_ERR_USAGE, "--out is the file of the samples");
     return by_writer_probe(part, err);
 }
 
@@ -53,8 +53,9 @@ int by_calibrate_judge_existing(const struct by_calibration *calibration, const 
         return 0;
     by_stats_close(*stats);
     *stats = NULL;
-    by_fail(err, BARYON_ERR_USAGE, "the file exists and has other contents than this would give");
-    by_err_hint(err, "--force replaces it");
+    by_fail(err, BARYON_ERR_USAGE,
+            "the file exists already and is of another model, other samples or settings");
+    by_err_hint(err, "--force overwrites it");
     return by_err_file(err, out);
 }
 
@@ -94,6 +95,6 @@ int by_calibrate_prepare(struct baryon_model *model, bool custom_operators,
         return -1;
     if (is_quantized(model->graph))
         by_log(options->session.log, BY_LOG_NOTICE,
-               "the model is quantized already; what is looked at are its float values");
+               "the model is already quantized; statistics are collected for its float tensors");
     return 0;
 }

@@ -32,8 +32,7 @@ static int make_plan(struct by_calibration *calibration, struct baryon_error *er
     if (by_calibrate_plan_make(plan, calibration->model->graph, options, err) < 0)
         return -1;
     if (!plan->target_count && !plan->layer_count)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the model has no values of a float type, there is nothing to calibrate");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "the model has no float tensors to calibrate");
     return by_calibrate_plan_divide(plan, 0, by_calibration_memory(calibration), err);
 }
 
@@ -47,8 +46,9 @@ static int choose_range(struct by_calibration *calibration, struct baryon_error 
         shards = total;
     if (shards > total)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "%" PRIu64 " shards of %" PRIu64 " samples, each needs one at least", shards,
-                       total);
+                       "%" PRIu64 " shards for %" PRIu64
+                       " samples, each shard requires at least one",
+                       shards, total);
     if (shard >= shards) {
         calibration->range.begin = calibration->range.end = total;
         return 0;
@@ -186,8 +186,8 @@ static void tell_passes(const struct by_calibration *calibration)
              (double)by_calibration_memory(calibration) / (1 << 20));
     if (plan->pass_count > 1)
         by_log(options->log, BY_LOG_NOTICE,
-               "statistics take %s, over the %s of --max-memory: %zu passes over the samples",
-               text[0], text[1], plan->pass_count);
+               "statistics require %s, --max-memory is %s: %zu passes over the samples", text[0],
+               text[1], plan->pass_count);
 }
 
 int by_calibration_run(struct by_calibration *calibration, struct by_stats **stats,

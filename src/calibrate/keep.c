@@ -31,7 +31,7 @@ static int path_of(const char *path, size_t pass, char *buf, struct baryon_error
 
 static int refuse_checkpoint(const char *file, struct baryon_error *err)
 {
-    by_err_hint(err, "--restart begins anew and replaces it; so does removing the file");
+    by_err_hint(err, "start over with --restart, or remove the file");
     return by_err_file(err, file);
 }
 
@@ -43,8 +43,8 @@ static int check_range(const struct by_keep *keep, const struct by_stats *stats,
         const struct by_sample_range *at = &stats->covered.at[i];
         if (at->begin < keep->range.begin || at->end > keep->range.end)
             return by_fail(err, BARYON_ERR_CHANGED,
-                           "this checkpoint has samples %" PRIu64 " to %" PRIu64
-                           ", the calibration is of %" PRIu64 " to %" PRIu64,
+                           "the checkpoint has samples %" PRIu64 " to %" PRIu64
+                           ", the calibration has samples %" PRIu64 " to %" PRIu64,
                            at->begin, at->end - 1, keep->range.begin, keep->range.end - 1);
     }
     return 0;
@@ -54,7 +54,7 @@ static int check_checkpoint(const struct by_keep *keep, const struct by_stats *s
                             struct baryon_error *err)
 {
     if (by_stats_check_key(&stats->key, keep->key, err) < 0)
-        return by_err_in(err, "this checkpoint is of another calibration");
+        return by_err_in(err, "the checkpoint is of another calibration");
     return check_range(keep, stats, err);
 }
 
@@ -76,8 +76,8 @@ int by_keep_take_up(struct by_keep *keep, size_t pass, struct by_stats **stats,
             return -1;
         }
         baryon_error_format(&problem, text, sizeof text);
-        by_log(keep->log, BY_LOG_WARNING, "the checkpoint is of no use, work begins anew: %s",
-               text);
+        by_log(keep->log, BY_LOG_WARNING,
+               "the checkpoint is not usable, calibration starts over: %s", text);
         return 0;
     }
     if (check_checkpoint(keep, *stats, err) == 0) {
@@ -106,7 +106,7 @@ int by_keep_write(struct by_keep *keep, size_t pass, const struct by_stats *stat
     if (by_stats_save(stats, file, 0, err) < 0) {
         by_err_in(err, "writing a checkpoint");
         if (keep->kept)
-            by_err_hint(err, "what was kept before is whole: the same command goes on from there");
+            by_err_hint(err, "the previous checkpoint is intact: run the same command to resume");
         return -1;
     }
     const double end = by_keep_clock(), rest = (end - start) / SHARE;

@@ -219,7 +219,7 @@ void by_lanes_grow(struct by_lanes *lanes, unsigned count)
     lanes->first = 0;
     while (lanes->threads < lanes->count) {
         struct lane *lane = &lanes->lane[lanes->threads];
-        if (by_thread_start(&lane->thread, work_in_lane, lane, "a lane", NULL) < 0)
+        if (by_thread_start(&lane->thread, work_in_lane, lane, "a worker", NULL) < 0)
             break;
         lanes->threads++;
     }

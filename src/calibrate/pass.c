@@ -140,7 +140,7 @@ static int park(struct by_calibration *calibration, size_t pass, struct by_stats
     *stats = NULL;
     if (by_keep_take_up(&calibration->keep, pass, stats, err) < 0)
         return -1;
-    return *stats ? 0 : by_fail(err, BARYON_ERR_IO, "a checkpoint cannot be read back");
+    return *stats ? 0 : by_fail(err, BARYON_ERR_IO, "a checkpoint cannot be read");
 }
 
 static int run_pass(struct by_calibration *calibration, size_t pass, struct by_stats **stats,
@@ -156,7 +156,8 @@ static int check_any(const struct by_stats *stats, struct baryon_error *err)
 {
     if (!by_stats_complete(stats) || stats->skipped.count < stats->total)
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT, "all %zu samples were skipped, there is nothing to note",
+    return by_fail(err, BARYON_ERR_INPUT,
+                   "all %zu samples were skipped, at least one must be valid",
                    stats->skipped.count);
 }
 

@@ -62,7 +62,7 @@ static int skip_sample(struct stage *stage, const struct by_lane_job *job, struc
     const double share = stage->calibration->options->input.skip_bad;
     if (stats->skipped.count >= (size_t)(share * (double)stats->total)) {
         by_fail(err, BARYON_ERR_INPUT, "sample '%s': %s", job->held.name, job->held.reason);
-        return by_err_hint(err, "bad samples skipped before: %zu, more are not allowed",
+        return by_err_hint(err, "bad samples skipped so far: %zu, --skip-bad allows no more",
                            stats->skipped.count);
     }
     return by_stats_skip(stage->stats, job->sample, job->held.name, job->held.reason, err);
@@ -168,7 +168,7 @@ static int stopped(struct stage *stage, struct baryon_error *err)
         return -1;
     by_fail(err, BARYON_ERR_CANCELLED, "%s: stopped after %" PRIu64 " of %" PRIu64 " samples",
             stage->name, stage->done, calibration->range.end - calibration->range.begin);
-    return calibration->keep.path ? by_err_hint(err, "the same command goes on from there") : -1;
+    return calibration->keep.path ? by_err_hint(err, "run the same command to resume") : -1;
 }
 
 static bool is_due(const struct stage *stage)
@@ -222,7 +222,7 @@ static void add_lanes(struct stage *stage)
     if (!calibration->lanes) {
         const uint64_t more = ALLOWANCE / (lane_bytes(stage) + 1), threads = calibration->threads;
         calibration->lanes = more + 1 < threads ? (unsigned)more + 1 : (unsigned)threads;
-        by_log(calibration->options->log, BY_LOG_DEBUG, "%u samples side by side",
+        by_log(calibration->options->log, BY_LOG_DEBUG, "%u samples in parallel",
                calibration->lanes);
     }
     by_lanes_grow(stage->lanes, calibration->lanes);
@@ -289,7 +289,7 @@ static int run_stage(struct stage *stage, struct baryon_error *err)
         calibration->report.taken_up = stage->before;
     if (stage->before && calibration->keep.path)
         by_log(calibration->options->log, BY_LOG_NOTICE,
-               "%s: goes on after %" PRIu64 " of %" PRIu64 " samples", stage->name, stage->before,
+               "%s: resumed after %" PRIu64 " of %" PRIu64 " samples", stage->name, stage->before,
                calibration->range.end - calibration->range.begin);
     if (by_calibration_covered(calibration, stage->stats))
         return 0;

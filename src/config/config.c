@@ -162,7 +162,7 @@ static int set_scalar(struct by_config *config, const struct by_option *option,
 {
     if (node->quoted && !by_option_takes_text(option)) {
         char quoted[BY_QUOTE_MAX], expects[256];
-        return by_fail(err, BARYON_ERR_USAGE, "the text %s in quotes is not %s",
+        return by_fail(err, BARYON_ERR_USAGE, "the quoted text %s is not %s",
                        by_quote(quoted, node->text),
                        by_option_expects(option, expects, sizeof expects));
     }
@@ -315,7 +315,8 @@ int by_config_load(struct by_config *config, const char *path, struct baryon_err
     if (root->kind == BY_DOC_NULL)
         return 0;
     if (root->kind != BY_DOC_MAP) {
-        by_fail(err, BARYON_ERR_INPUT, "a configuration file is a map of option names to values");
+        by_fail(err, BARYON_ERR_INPUT,
+                "a configuration file must be a map of option names to values");
         by_err_in(err, "%zu:%zu", root->line, root->column);
         return by_err_file(err, path);
     }

@@ -73,7 +73,7 @@ int by_node_numbers(struct by_arena *arena, const struct by_doc_node *node, doub
     if (node->kind != BY_DOC_LIST)
         return number_of(node, *numbers, err);
     if (!*count)
-        return by_node_fail(node, err, "an empty list has no number");
+        return by_node_fail(node, err, "an empty list contains no number");
     for (size_t i = 0; i < *count; i++)
         if (number_of(node->items[i], &(*numbers)[i], err) < 0)
             return -1;

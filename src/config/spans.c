@@ -7,12 +7,12 @@ static int span_of(struct by_arena *arena, const struct by_doc_node *node, bool 
                    struct by_span_rule *span, struct baryon_error *err)
 {
     if (node->kind != BY_DOC_LIST || node->count != 2)
-        return by_node_fail(node, err, "a list of two is expected: [STARTS, ENDS]");
+        return by_node_fail(node, err, "expected a list of two: [STARTS, ENDS]");
     if (by_node_texts(arena, node->items[0], &span->starts, &span->start_count, err) < 0 ||
         by_node_texts(arena, node->items[1], &span->ends, &span->end_count, err) < 0)
         return -1;
     if (open ? !span->start_count && !span->end_count : !span->start_count || !span->end_count)
-        return by_node_fail(node, err, "a start %s an end %s needed", open ? "or" : "and",
+        return by_node_fail(node, err, "a start %s an end %s required", open ? "or" : "and",
                             open ? "is" : "are");
     return 0;
 }
@@ -34,7 +34,7 @@ int by_spans_read(struct by_arena *arena, const struct by_doc_node *list, const 
                   bool open, struct by_span_list *spans, struct baryon_error *err)
 {
     if (list->kind != BY_DOC_LIST)
-        return by_node_fail(list, err, "a list of [STARTS, ENDS] is expected");
+        return by_node_fail(list, err, "expected a list of [STARTS, ENDS]");
     if (list->count == 2 && list->items[0]->kind == BY_DOC_SCALAR &&
         list->items[1]->kind == BY_DOC_SCALAR)
         return add_span(arena, list, origin, open, spans, err);

@@ -17,16 +17,16 @@ static int take_update(const struct by_doc_node *item, struct by_convert_update 
 {
     static const char *const known[] = {"node_name", "attributes", NULL};
     if (item->kind != BY_DOC_MAP)
-        return by_node_fail(item, err, "a map of node_name and attributes is expected");
+        return by_node_fail(item, err, "expected a map of node_name and attributes");
     for (size_t i = 0; i < item->count; i++)
         if (strcmp(item->pairs[i].key, known[0]) != 0 && strcmp(item->pairs[i].key, known[1]) != 0)
             return by_key_unknown(&item->pairs[i], known, err);
     update->name = by_doc_get(item, "node_name");
     update->attributes = by_doc_get(item, "attributes");
     if (!update->name || update->name->kind != BY_DOC_SCALAR || !*update->name->text)
-        return by_node_fail(item, err, "node_name: the name of a node is expected");
+        return by_node_fail(item, err, "node_name: expected the name of a node");
     if (!update->attributes || update->attributes->kind != BY_DOC_MAP || !update->attributes->count)
-        return by_node_fail(item, err, "attributes: a map of attributes to values is expected");
+        return by_node_fail(item, err, "attributes: expected a map of attributes to values");
     return 0;
 }
 
@@ -35,7 +35,7 @@ int by_take_updates(struct by_converting *at, const struct by_doc_node *value,
 {
     struct by_convert_step *step = at->step;
     if (value->kind != BY_DOC_LIST)
-        return by_node_fail(value, err, "a list of maps of node_name and attributes is expected");
+        return by_node_fail(value, err, "expected a list of maps of node_name and attributes");
     step->updates =
         by_arena_alloc(at->convert->arena, value->count + 1, sizeof *step->updates, err);
     if (!step->updates)
@@ -100,8 +100,8 @@ static int wrong_type(const struct by_doc_pair *pair, int64_t type, struct baryo
                          : type == BY_ATTR_FLOATS ? "a list of numbers"
                                                   : NULL;
     const char *name = by_quote(quoted, pair->key);
-    return wanted ? by_node_fail(pair->value, err, "attribute %s is %s", name, wanted)
-                  : by_node_fail(pair->value, err, "attribute %s is of type %s, which is not set",
+    return wanted ? by_node_fail(pair->value, err, "attribute %s must be %s", name, wanted)
+                  : by_node_fail(pair->value, err, "attribute %s has type %s, which cannot be set",
                                  name, by_attr_type_name(type));
 }
 
@@ -172,7 +172,7 @@ static int no_such_node(const struct nodes *nodes, const struct by_doc_node *nam
     for (size_t i = 0; names && i < nodes->count; i++)
         names[i] = name_of(nodes->at[i]);
     const char *near = names ? by_nearest(name->text, names, nodes->count) : NULL;
-    by_node_fail(name, err, "there is no node %s", by_quote(quoted, name->text));
+    by_node_fail(name, err, "unknown node %s", by_quote(quoted, name->text));
     if (near)
         by_err_hint(err, "did you mean '%s'?", near);
     by_free(names);

@@ -29,8 +29,8 @@ int by_take_cle_steps(struct by_converting *at, const struct by_doc_node *value,
     int64_t steps;
     if (value->kind != BY_DOC_SCALAR || !by_parse_i64(value->text, &steps) || steps < -1 ||
         steps > 10000)
-        return by_node_fail(value, err,
-                            "cle_steps: a whole number from -1 (until nothing moves) to 10000");
+        return by_node_fail(
+            value, err, "cle_steps: must be a whole number from -1 (until it converges) to 10000");
     at->step->equalize.steps = steps < 0 ? 0 : steps;
     return 0;
 }
@@ -42,7 +42,7 @@ int by_take_cle_threshold(struct by_converting *at, const struct by_doc_node *va
     if (value->kind == BY_DOC_SCALAR && by_parse_double(value->text, threshold) &&
         *threshold >= 0 && isfinite(*threshold))
         return 0;
-    return by_node_fail(value, err, "cle_weight_threshold: a number, 0 or more, is expected");
+    return by_node_fail(value, err, "cle_weight_threshold: must be a number, 0 or more");
 }
 
 /* There is one way here: by the greatest magnitude. */
@@ -52,7 +52,7 @@ int by_take_cle_balance(struct by_converting *at, const struct by_doc_node *valu
     (void)at;
     if (value->kind == BY_DOC_SCALAR && strcmp(value->text, "max") == 0)
         return 0;
-    return by_node_fail(value, err, "cle_balance_method: only max is done here");
+    return by_node_fail(value, err, "cle_balance_method: must be max");
 }
 
 int by_take_cle_bias(struct by_converting *at, const struct by_doc_node *value,
@@ -63,9 +63,7 @@ int by_take_cle_bias(struct by_converting *at, const struct by_doc_node *value,
     if (by_node_flag(value, &with, err))
         return -1;
     return !with ? 0
-                 : by_node_fail(value, err,
-                                "cle_scale_append_bias: biases have no say in it here; leave it "
-                                "out, or false");
+                 : by_node_fail(value, err, "cle_scale_append_bias: not supported, must be false");
 }
 
 int by_take_cle_difference(struct by_converting *at, const struct by_doc_node *value,
@@ -73,8 +71,8 @@ int by_take_cle_difference(struct by_converting *at, const struct by_doc_node *v
 {
     (void)at;
     return by_node_fail(value, err,
-                        "cle_total_layer_diff_threshold is not there: rounds end when nothing "
-                        "moves, or by cle_steps");
+                        "cle_total_layer_diff_threshold: not supported; equalization ends when it "
+                        "converges, or after cle_steps");
 }
 
 int by_take_cle_uses(struct by_converting *at, const struct by_doc_node *value,

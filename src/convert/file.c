@@ -55,11 +55,11 @@ static int no_such_pass(const struct by_doc_pair *pair, struct baryon_error *err
         names[count++] = row[i].name;
     for (size_t i = 0; i < passes && count < NAMES_MAX; i++)
         names[count++] = pass[i]->name;
-    by_fail(err, BARYON_ERR_USAGE, "there is no pass %s", by_quote(quoted, pair->key));
+    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, pair->key));
     by_err_in(err, "%zu:%zu", pair->line, pair->column);
     const char *near = by_nearest(pair->key, names, count);
     return near ? by_err_hint(err, "did you mean '%s'?", near)
-                : by_err_hint(err, "`baryon list passes` shows ours");
+                : by_err_hint(err, "'baryon list passes' lists the passes");
 }
 
 /* --- Its parameters --- */
@@ -82,7 +82,7 @@ static int take_params(const struct by_convert_row *row, struct by_converting *a
     if (value->kind == BY_DOC_NULL)
         return 0;
     if (value->kind != BY_DOC_MAP)
-        return by_node_fail(value, err, "a map of parameters is expected");
+        return by_node_fail(value, err, "expected a map of parameters");
     for (size_t i = 0; i < value->count; i++)
         if (take_param(row, at, &value->pairs[i], err))
             return -1;
@@ -94,14 +94,14 @@ static int take_row(const struct reading *reading, const struct by_convert_row *
 {
     struct by_converting at = {.convert = reading->convert};
     if (!row->passes && !row->work) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is not done here, %s", row->name, row->instead);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is not supported, %s", row->name, row->instead);
         return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
     if (!(at.step = by_convert_add(reading->convert, pair->key, err)) ||
         take_params(row, &at, pair->value, err))
         return -1;
     if (row->switched && !at.on) {
-        by_log(reading->log, BY_LOG_WARNING, "%s: pass %s does nothing without '%s'",
+        by_log(reading->log, BY_LOG_WARNING, "%s: pass %s has no effect without '%s'",
                reading->convert->path, pair->key, row->params[0].name);
         reading->convert->steps.count--;
         return 0;
@@ -145,7 +145,7 @@ static int take_passes(const struct reading *reading, const struct by_doc_node *
                        struct baryon_error *err)
 {
     if (map->kind != BY_DOC_MAP || !map->count)
-        return by_node_fail(map, err, "passes: a map of passes to their parameters is expected");
+        return by_node_fail(map, err, "passes: expected a map of passes to their parameters");
     for (size_t i = 0; i < map->count; i++)
         if (take_pass(reading, &map->pairs[i], err))
             return -1;
@@ -156,9 +156,9 @@ static int take_path(const struct by_doc_pair *pair, const char **path, struct b
 {
     const struct by_doc_node *value = pair->value;
     if (value->kind != BY_DOC_SCALAR || !*value->text)
-        return by_node_fail(value, err, "%s: a path is expected", pair->key);
+        return by_node_fail(value, err, "%s: expected a path", pair->key);
     if (*path)
-        return by_node_fail(value, err, "%s: it is said twice where the model is", pair->key);
+        return by_node_fail(value, err, "%s: the path of the model is given twice", pair->key);
     *path = value->text;
     return 0;
 }
@@ -170,7 +170,7 @@ static int take_input(const struct reading *reading, const struct by_doc_node *m
     static const char *const known[] = {"model_type", "input_model_path", "weights_only",
                                         "map_location", NULL};
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "input_model_config: a map is expected");
+        return by_node_fail(map, err, "input_model_config: expected a map");
     for (size_t i = 0; i < map->count; i++) {
         const struct by_doc_pair *pair = &map->pairs[i];
         const bool scalar = pair->value->kind == BY_DOC_SCALAR;
@@ -179,11 +179,11 @@ static int take_input(const struct reading *reading, const struct by_doc_node *m
                 return -1;
         } else if (strcmp(pair->key, "model_type") == 0) {
             if (!scalar || strcmp(pair->value->text, "onnx") != 0)
-                return by_node_fail(pair->value, err, "model_type: only onnx is available");
+                return by_node_fail(pair->value, err, "model_type: must be onnx");
         } else if (strcmp(pair->key, "weights_only") == 0 ||
                    strcmp(pair->key, "map_location") == 0) {
             if (pair->value->kind != BY_DOC_NULL)
-                return by_node_fail(pair->value, err, "%s has a meaning only for PyTorch models",
+                return by_node_fail(pair->value, err, "%s is valid for PyTorch models only",
                                     pair->key);
         } else {
             return by_key_unknown(pair, known, err);
@@ -196,7 +196,7 @@ static int take_engine(const struct by_doc_node *value, struct baryon_error *err
 {
     if (value->kind == BY_DOC_NULL || (value->kind == BY_DOC_MAP && !value->count))
         return 0;
-    return by_node_fail(value, err, "engine: where the model goes is said by output_model_path");
+    return by_node_fail(value, err, "engine: give the output model with output_model_path");
 }
 
 static int take_key(const struct reading *reading, const struct by_doc_pair *pair,
@@ -232,20 +232,19 @@ static int take_front_key(const struct reading *reading, const struct by_doc_pai
         if (pair->value->kind == BY_DOC_NULL ||
             (pair->value->kind == BY_DOC_MAP && !pair->value->count))
             return 0;
-        return by_node_fail(
-            pair->value, err,
-            "postprocess_passes: nothing runs behind quantization; 'baryon convert' "
-            "runs passes over what was written");
+        return by_node_fail(pair->value, err,
+                            "postprocess_passes: not supported after quantization; run them on the "
+                            "written model with 'baryon convert'");
     }
     if (strcmp(pair->key, known[3]) == 0)
         return pair->value->kind == BY_DOC_NULL
                    ? 0
                    : by_node_fail(pair->value, err,
-                                  "preprocessed_model_path: the float model is not written; "
-                                  "'baryon convert' does, --dump-passes shows later ones");
+                                  "preprocessed_model_path: the float model is not written; write "
+                                  "it with 'baryon convert', or with --dump-passes");
     if (strcmp(pair->key, "input_model_path") == 0 || strcmp(pair->key, "output_model_path") == 0)
         return by_node_fail(pair->value, err,
-                            "%s: which models are meant is said to quantize; leave it out",
+                            "%s: quantize takes the models from its own arguments; remove it",
                             pair->key);
     return by_key_unknown(pair, known, err);
 }
@@ -255,7 +254,7 @@ static int take_front(const struct reading *reading, const struct by_doc_node *r
 {
     if (root->kind != BY_DOC_MAP)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "a file of passes is a map of passes, or of preprocess_passes");
+                       "a file of passes must be a map of passes, or of preprocess_passes");
     for (size_t i = 0; i < root->count; i++)
         if (take_front_key(reading, &root->pairs[i], err))
             return -1;
@@ -270,8 +269,9 @@ static int take_file(const struct reading *reading, const struct by_doc_node *ro
                      struct baryon_error *err)
 {
     if (root->kind != BY_DOC_MAP)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "a file of passes is a map of input_model_path, passes, output_model_path");
+        return by_fail(
+            err, BARYON_ERR_USAGE,
+            "a file of passes must be a map of input_model_path, passes, output_model_path");
     for (size_t i = 0; i < root->count; i++)
         if (take_key(reading, &root->pairs[i], err))
             return -1;

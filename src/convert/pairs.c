@@ -44,9 +44,9 @@ static int each(struct by_pass_context *context, by_pass_node_fn *visit, int64_t
 {
     const int64_t has = by_model_opset(context->model, "");
     if (has < opset) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s needs opset %lld, the model has %lld", what,
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s requires opset %lld, the model has %lld", what,
                 (long long)opset, (long long)has);
-        return by_err_hint(err, "onnx_convert_opset_version in front converts it");
+        return by_err_hint(err, "convert it with onnx_convert_opset_version before this pass");
     }
     if (by_model_infer(context->model, NULL, err) || by_origins_before(context->origins, err) ||
         by_pass_each_node(context, visit, err) || by_origins_after(context->origins, err))
@@ -60,7 +60,7 @@ static int refuse_scale(const struct baryon_node *node, struct baryon_error *err
 {
     char label[BY_QUOTE_MAX + 64];
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "%s has a scale other than 1 or a zero point, which a Cast has not",
+                   "%s has a scale other than 1 or a zero point, a Cast supports neither",
                    by_node_label(node, label, sizeof label));
 }
 
@@ -194,7 +194,7 @@ int by_take_between(struct by_converting *at, const struct by_doc_node *value,
     struct by_arena *arena = at->convert->arena;
     struct by_convert_step *step = at->step;
     if (value->kind != BY_DOC_LIST)
-        return by_node_fail(value, err, "a list of pairs of operators is expected");
+        return by_node_fail(value, err, "expected a list of pairs of operators");
     step->between = by_arena_alloc(arena, value->count + 1, sizeof *step->between, err);
     for (size_t i = 0; step->between && i < value->count; i++) {
         const char **names;
@@ -202,7 +202,7 @@ int by_take_between(struct by_converting *at, const struct by_doc_node *value,
         if (by_node_texts(arena, value->items[i], &names, &count, err))
             return -1;
         if (count != 2)
-            return by_node_fail(value->items[i], err, "a pair of operators is expected");
+            return by_node_fail(value->items[i], err, "expected a pair of operators");
         step->between[step->between_count++] = (struct by_convert_pair){names[0], names[1]};
     }
     at->on = value->count > 0;

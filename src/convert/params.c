@@ -21,7 +21,7 @@ int by_take_opset(struct by_converting *at, const struct by_doc_node *value,
         at->on = true;
         return 0;
     }
-    return by_node_fail(value, err, "%s is no opset, one is a whole number such as 17",
+    return by_node_fail(value, err, "%s, must be an opset, a whole number such as 17",
                         by_quote(quoted, value->kind == BY_DOC_SCALAR ? value->text : ""));
 }
 
@@ -31,7 +31,7 @@ int by_take_no_options(struct by_converting *at, const struct by_doc_node *value
     (void)at;
     if (value->kind == BY_DOC_NULL || (value->kind == BY_DOC_MAP && !value->count))
         return 0;
-    return by_node_fail(value, err, "options of another tool's simplification are not taken");
+    return by_node_fail(value, err, "options of another simplification tool are not supported");
 }
 
 static int take_names(struct by_converting *at, const struct by_doc_node *value,
@@ -69,12 +69,12 @@ static int write_shape(const struct by_doc_pair *pair, struct by_str *text,
 {
     int64_t size;
     if (pair->value->kind != BY_DOC_LIST)
-        return by_node_fail(pair->value, err, "a list of sizes is expected: [1, 3, 224, 224]");
+        return by_node_fail(pair->value, err, "expected a list of sizes: [1, 3, 224, 224]");
     by_str_printf(text, "%s%s:[", text->size ? ";" : "", pair->key);
     for (size_t i = 0; i < pair->value->count; i++) {
         const struct by_doc_node *item = pair->value->items[i];
         if (item->kind != BY_DOC_SCALAR || !by_parse_i64(item->text, &size) || size < 0)
-            return by_node_fail(item, err, "a size is a whole number, 0 and up");
+            return by_node_fail(item, err, "a size must be a whole number, 0 or more");
         by_str_printf(text, "%s%s", i ? "," : "", item->text);
     }
     by_str_puts(text, "]");
@@ -87,7 +87,7 @@ int by_take_shapes(struct by_converting *at, const struct by_doc_node *value,
     struct by_str text;
     int failed = 0;
     if (value->kind != BY_DOC_MAP)
-        return by_node_fail(value, err, "a map of names to sizes is expected");
+        return by_node_fail(value, err, "expected a map of names to sizes");
     by_str_init(&text);
     for (size_t i = 0; !failed && i < value->count; i++)
         failed = write_shape(&value->pairs[i], &text, err);

@@ -48,8 +48,8 @@ static int tell_unseen(const struct by_stats *stats, const struct baryon_model *
     by_free(targets);
     if (count > stats->tensor_count)
         by_log(range->log, BY_LOG_NOTICE,
-               "%s: %zu values of the model were not looked at; baryon calibrate --tensors all "
-               "looks at every one",
+               "%s: the statistics lack %zu tensors of the model; calibrate with --tensors all to "
+               "cover every tensor",
                range->stats, count - stats->tensor_count);
     return 0;
 }
@@ -91,9 +91,9 @@ static void report_overflow(const struct finding *finding, const struct baryon_v
                                        : "an input of the model";
     if (finding->count < TOLD_MOST)
         by_log(finding->range->log, finding->range->keep ? BY_LOG_NOTICE : BY_LOG_WARNING,
-               "value %s of %s reaches %g, float16 holds up to 65504%s",
+               "tensor %s of %s reaches %g, float16 represents up to 65504%s",
                by_quote(name, value->name), node, greatest,
-               finding->range->keep ? ": what gives and reads it stays float32" : "");
+               finding->range->keep ? ": its producer and consumers stay float32" : "");
 }
 
 static int look_for_overflow(struct finding *finding, const struct baryon_model *model,
@@ -113,12 +113,12 @@ static void tell_all(const struct finding *finding)
 {
     const struct by_convert_range *range = finding->range;
     if (finding->count > TOLD_MOST)
-        by_log(range->log, range->keep ? BY_LOG_NOTICE : BY_LOG_WARNING,
-               "and so do %zu other values", finding->count - TOLD_MOST);
+        by_log(range->log, range->keep ? BY_LOG_NOTICE : BY_LOG_WARNING, "and %zu other tensors",
+               finding->count - TOLD_MOST);
     if (finding->count && !range->keep)
         by_log(range->log, BY_LOG_WARNING,
-               "values beyond float16 become infinite: --keep-overflow leaves the nodes around "
-               "them in float32, --exclude those that are named");
+               "values beyond the range of float16 become infinite: keep the nodes around them in "
+               "float32 with --keep-overflow, or named nodes with --exclude");
 }
 
 int by_convert_find_overflow(struct by_convert *convert, struct by_convert_step *step,

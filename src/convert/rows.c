@@ -31,7 +31,7 @@
         "merge-moves", "merge-activations", "remove-dead", "fold-scale", "fold-batch-norm",        \
         "matmul-add-to-gemm", "fold-pad"
 
-#define OF_QUANTIZE "it is a part of 'baryon quantize'"
+#define OF_QUANTIZE "it is part of 'baryon quantize'"
 #define OF_PYTORCH  "it is a pass of PyTorch models; export the model to ONNX"
 
 static const struct by_convert_row rows[] = {
@@ -82,7 +82,7 @@ static const struct by_convert_row rows[] = {
      .switched = true,
      .params = {{"cross_layer_equalization", by_take_on}, OF_EQUALIZING}},
     NOT_HERE("onnx_align_scale", OF_QUANTIZE ": --refine"),
-    NOT_HERE("onnx_adjust_bias_scale", OF_QUANTIZE ": --bias int32 has such scales"),
+    NOT_HERE("onnx_adjust_bias_scale", OF_QUANTIZE ": --bias int32"),
     NOT_HERE("onnx_constrain_per_channel_weight_scale", OF_QUANTIZE ": --adjust-weight-for-bias"),
     NOT_HERE("onnx_xint8_adjust", OF_QUANTIZE ": --hardware xint8"),
     SWITCHED("onnx_xint8_simulate", "xint8_simulate", "leaky-relu-dpu", "sigmoid-to-hard-sigmoid",

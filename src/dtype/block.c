@@ -14,16 +14,17 @@ static int check_block_cast(const struct by_dtype *dtype, const struct by_block_
     const int64_t rank = (int64_t)cast->rank;
     if (!dtype->block.size)
         return by_fail(err, BARYON_ERR_INTERNAL,
-                       "%s has no blocks, it goes through by_dtype_round()", dtype->name);
+                       "%s is not a block format, must use by_dtype_round()", dtype->name);
     if (rank > 1 && (cast->axis < -rank || cast->axis >= rank))
-        return by_fail(err, BARYON_ERR_INPUT, "axis %d of blocks, the array has %lld dimensions",
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "block axis %d, must be an axis of the %lld dimensions of the array",
                        cast->axis, (long long)rank);
     if (!(cast->tensor_scale >= 0) || cast->tensor_scale > TENSOR_SCALE_MAX)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the scale of the tensor is %g, it must be above 0 and at most 2^100",
+                       "the tensor scale is %g, must be greater than 0 and at most 2^100",
                        (double)cast->tensor_scale);
     if (cast->tensor_scale > 0 && !dtype->block.scaled)
-        return by_fail(err, BARYON_ERR_INPUT, "%s has no scale of the tensor", dtype->name);
+        return by_fail(err, BARYON_ERR_INPUT, "%s has no tensor scale", dtype->name);
     return 0;
 }
 

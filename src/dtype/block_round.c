@@ -65,7 +65,8 @@ int by_block_steps(const struct by_dtype *dtype, const float *in, const struct b
         .dtype = dtype, .cast = cast, .in = in, .out = held, .steps = steps};
     struct by_pool_team team;
     if (dtype->block.scaled)
-        return by_fail(err, BARYON_ERR_INTERNAL, "blocks of %s share no power of two", dtype->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "blocks of %s do not share a power of two",
+                       dtype->name);
     if (by_block_extent(dtype, cast, &work.extent, err))
         return -1;
     if (work.extent.values == 1) { /* stays as it is */

@@ -20,14 +20,14 @@ static int check_cast(const struct by_dtype *dtype, const struct by_cast *cast,
                       struct baryon_error *err)
 {
     if (!dtype->does)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%s has blocks, it goes through by_block_round()",
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s is a block format, must use by_block_round()",
                        dtype->name);
     if (!(cast->scale > 0) || isinf(cast->scale))
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the scale of %s is %g, it must be above 0 and finite", dtype->name,
+                       "the scale of %s is %g, must be finite and greater than 0", dtype->name,
                        (double)cast->scale);
     if (cast->zero && dtype->does == &by_family_e8m0)
-        return by_fail(err, BARYON_ERR_INPUT, "%s has no zero point, the one given is %lld",
+        return by_fail(err, BARYON_ERR_INPUT, "%s has no zero point, but %lld is given",
                        dtype->name, (long long)cast->zero);
     return 0;
 }
@@ -96,7 +96,7 @@ int by_dtype_steps(const struct by_dtype *dtype, const float *in, size_t count, 
                    float *held, struct baryon_error *err)
 {
     if (dtype->does != &by_family_float)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%s is no float", dtype->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s is not a float format", dtype->name);
     for (size_t i = 0; i < count; i++)
         by_float_step(dtype, 1, in[i], &steps[i], &held[i]);
     return 0;

@@ -122,7 +122,7 @@ int by_crew_put(struct by_crew *crew, const struct by_ort *ort, OrtSessionOption
                 struct baryon_error *err)
 {
     const OrtApi *api = ort->api;
-    const char *what = "set its threads";
+    const char *what = "set the number of threads";
     if (by_ort_status(ort, api->SetIntraOpNumThreads(built, (int)crew->count), what, err) ||
         by_ort_status(ort, api->SessionOptionsSetCustomCreateThreadFn(built, create), what, err) ||
         by_ort_status(ort, api->SessionOptionsSetCustomThreadCreationOptions(built, crew), what,

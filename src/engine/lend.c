@@ -166,7 +166,7 @@ static int encode_lent_model(struct by_lent *lent, struct baryon_error *err)
     uint64_t size = by_wire_measure(&by_schema_model, lent->model);
     if (size > BY_WIRE_BYTES_MAX)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "%llu bytes without the initializers, a model has at most %u",
+                       "%llu bytes without the initializers, must be at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
     return by_wire_encode(&by_schema_model, lent->model, by_wire_to_text, &lent->bytes, err);
 }
@@ -223,7 +223,7 @@ int by_lent_add(const struct by_lent *lent, OrtSessionOptions *built, struct bar
                          ort->api->AddExternalInitializers(built, lent->names,
                                                            (const OrtValue *const *)lent->values,
                                                            lent->tensors.count),
-                         "take the weights", err);
+                         "add the weights", err);
 }
 
 const void *by_lent_bytes(const struct by_lent *lent, size_t *size)

@@ -22,7 +22,7 @@ static int share(const struct by_op_team *team, struct by_job *job, struct baryo
     return by_ort_status(team->ort,
                          team->ort->api->KernelContext_ParallelFor(team->context, work_in_op_team,
                                                                    workers, workers, &shift),
-                         "share work", err);
+                         "distribute work", err);
 }
 
 static int run_on_runtime(const struct by_team *team, size_t count, size_t grain,

@@ -36,5 +36,5 @@ int by_ops_missing(struct baryon_error *err)
     char own[PATH_MAX];
     by_fail(err, BARYON_ERR_DEPENDENCY, NAME " is neither in %.200s nor in %.200s",
             by_own_folder(own, sizeof own) ? own : "the program's folder", BY_OPS_FOLDER);
-    return by_err_hint(err, "'make ops' builds it; BARYON_OPS may name it");
+    return by_err_hint(err, "build it with 'make ops', or set BARYON_OPS to it");
 }

@@ -56,9 +56,9 @@ static int minor_version(const char *version)
 static int refuse_version(const char *path, const char *version, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], text[64];
-    by_fail(err, BARYON_ERR_DEPENDENCY, "%.280s is ONNX Runtime %s, 1.%d or newer is needed",
+    by_fail(err, BARYON_ERR_DEPENDENCY, "%.280s is ONNX Runtime %s, must be 1.%d or newer",
             by_quote(quoted, path), by_ort_text(version, text, sizeof text), API_VERSION);
-    return by_err_hint(err, "try `make deps`, or set BARYON_ONNXRUNTIME to a newer library");
+    return by_err_hint(err, "run 'make deps', or set BARYON_ONNXRUNTIME to a newer library");
 }
 
 /* GetApi() prints a complaint when the version is too new for it, so it is asked last. */

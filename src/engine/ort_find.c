@@ -52,7 +52,7 @@ static int load_ort_library(struct search *search, const char *path, struct bary
 {
     char quoted[BY_QUOTE_MAX], reason[BY_QUOTE_MAX];
     if (!is_loaded(path) && !has_room(path))
-        return by_fail(err, BARYON_ERR_NOMEM, "no room in memory to load the library %.180s",
+        return by_fail(err, BARYON_ERR_NOMEM, "not enough memory to load the library %.180s",
                        by_quote(quoted, path));
     dlerror();
     search->handle = by_fault(BY_FAULT_IO) ? NULL : dlopen(path, RTLD_NOW | RTLD_NODELETE);
@@ -60,7 +60,7 @@ static int load_ort_library(struct search *search, const char *path, struct bary
         return 0;
     const char *text = dlerror();
     if (!text)
-        text = "no reason given";
+        text = "unknown reason";
     return by_fail(err, lacks_memory(text) ? BARYON_ERR_NOMEM : BARYON_ERR_DEPENDENCY,
                    "the library %.180s cannot be loaded: %.280s", by_quote(quoted, path),
                    by_quote(reason, text));
@@ -179,8 +179,8 @@ static int search_system(struct search *search, struct baryon_error *err)
             "ONNX Runtime is not installed: no %s* in %s, and neither %s nor %s in the system's "
             "library path",
             STEM, search->place_list, names[0], names[1]);
-    return by_err_hint(err, "try `make deps`, or set BARYON_ONNXRUNTIME to the library or its "
-                            "folder");
+    return by_err_hint(err,
+                       "run 'make deps', or set BARYON_ONNXRUNTIME to the library or its folder");
 }
 
 int by_ort_find(const char *given, void **handle, struct baryon_error *err)

@@ -101,7 +101,7 @@ static int refuse_name(const char *name, struct baryon_error *err)
     for (size_t i = 0; i < ROWS; i++)
         known[i] = rows[i].provider.name;
     const char *nearest = by_nearest(name, known, ROWS);
-    by_fail(err, BARYON_ERR_USAGE, "there is no execution provider %s", by_quote(quoted, name));
+    by_fail(err, BARYON_ERR_USAGE, "unknown execution provider %s", by_quote(quoted, name));
     return nearest ? by_err_hint(err, "did you mean '%s'?", nearest) : -1;
 }
 
@@ -116,7 +116,7 @@ static int get_available(const struct by_ort *ort, struct available *available,
 {
     *available = (struct available){NULL, 0};
     return by_ort_status(ort, ort->api->GetAvailableProviders(&available->names, &available->count),
-                         "list its execution providers", err);
+                         "list the execution providers", err);
 }
 
 static void release_available(const struct by_ort *ort, const struct available *available)
@@ -169,10 +169,9 @@ static int check_available(const struct by_ort *ort, const struct provider_row *
     if (there)
         return 0;
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_DEPENDENCY,
-            "this ONNX Runtime %s has no execution provider '%s', only %s", ort->version,
-            row->provider.name, list);
-    return by_err_hint(err, "set BARYON_ONNXRUNTIME to a build that has it; this one is %.150s",
+    by_fail(err, BARYON_ERR_DEPENDENCY, "ONNX Runtime %s has no execution provider '%s', only %s",
+            ort->version, row->provider.name, list);
+    return by_err_hint(err, "set BARYON_ONNXRUNTIME to a build with it; this build is %.150s",
                        by_quote(quoted, ort->path));
 }
 
@@ -187,10 +186,11 @@ static int split_settings(char *text, struct settings *settings, struct baryon_e
         char *equals = strchr(text, '=');
         if (!equals || equals == text)
             return by_fail(err, BARYON_ERR_USAGE,
-                           "the setting %s of an execution provider is not KEY=VALUE",
+                           "setting %s of an execution provider, must be KEY=VALUE",
                            by_quote(quoted, text));
         if (settings->count == SETTINGS_MAX)
-            return by_fail(err, BARYON_ERR_USAGE, "more than %d settings for an execution provider",
+            return by_fail(err, BARYON_ERR_USAGE,
+                           "more than %d settings for an execution provider, the limit",
                            SETTINGS_MAX);
         *equals = '\0';
         settings->keys[settings->count] = text;
@@ -210,7 +210,7 @@ static int append(const struct by_ort *ort, OrtSessionOptions *built,
     if (!row->append) {
         if (!settings.count)
             return 0;
-        return by_fail(err, BARYON_ERR_USAGE, "the execution provider '%s' has no settings",
+        return by_fail(err, BARYON_ERR_USAGE, "execution provider '%s' accepts no settings",
                        row->provider.name);
     }
     snprintf(doing, sizeof doing, "use the execution provider '%s'", row->provider.name);
@@ -244,7 +244,7 @@ int by_providers_append(const struct by_ort *ort, OrtSessionOptions *built,
         if (append_named(ort, built, options->providers[i], &row, err))
             return -1;
         if (seen[row - rows])
-            return by_fail(err, BARYON_ERR_USAGE, "the execution provider '%s' is given twice",
+            return by_fail(err, BARYON_ERR_USAGE, "execution provider '%s' is given twice",
                            row->provider.name);
         seen[row - rows] = true;
     }
@@ -252,5 +252,5 @@ int by_providers_append(const struct by_ort *ort, OrtSessionOptions *built,
         return 0;
     return by_ort_status(
         ort, ort->api->AddSessionConfigEntry(built, "session.disable_cpu_ep_fallback", "1"),
-        "do without the cpu", err);
+        "disable the CPU execution provider", err);
 }

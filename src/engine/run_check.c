@@ -108,7 +108,8 @@ static int check_array(const struct by_array *array, struct baryon_error *err)
 {
     size_t count, size;
     if (array->rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "rank %zu, at most %d", array->rank, BY_RANK_MAX);
+        return by_fail(err, BARYON_ERR_USAGE, "rank %zu, must be at most %d", array->rank,
+                       BY_RANK_MAX);
     if (by_dims_count(array->dims, array->rank, &count, err))
         return -1;
     if (array->elem == BY_ELEM_STRING)
@@ -117,10 +118,10 @@ static int check_array(const struct by_array *array, struct baryon_error *err)
         return -1;
     char shape[SHOWN_MAX];
     if (size != array->size)
-        return by_fail(err, BARYON_ERR_USAGE, "%zu bytes given, %s takes %zu", array->size,
+        return by_fail(err, BARYON_ERR_USAGE, "%zu bytes are given, %s has %zu", array->size,
                        array_text(array, shape, sizeof shape), size);
     if (size && !array->data)
-        return by_fail(err, BARYON_ERR_USAGE, "no data given");
+        return by_fail(err, BARYON_ERR_USAGE, "no data is given");
     return 0;
 }
 
@@ -129,17 +130,17 @@ static int check_input(const struct by_port *port, const struct by_array *array,
 {
     char have[SHOWN_MAX], want[SHOWN_MAX];
     if (strcmp(port->kind, "tensor") != 0)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the model takes a %s, only tensors can be given", port->kind);
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "the model input is a %s, must be a tensor",
+                       port->kind);
     if (check_array(array, err))
         return -1;
     array_text(array, have, sizeof have);
     port_text(port, want, sizeof want);
     if (port->elem != array->elem)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the data are %s, the model takes %s: the types differ", have, want);
+                       "the data is %s, the model input is %s: the types differ", have, want);
     if (!shape_fits(port, array))
-        return by_fail(err, BARYON_ERR_INPUT, "the data are %s, the model takes %s%s", have, want,
+        return by_fail(err, BARYON_ERR_INPUT, "the data is %s, the model input is %s%s", have, want,
                        port->rank == array->rank ? "" : ": the ranks differ");
     return 0;
 }
@@ -149,11 +150,9 @@ static int refuse_missing(const struct by_session *session, const struct by_port
 {
     char quoted[BY_QUOTE_MAX], list[SHOWN_MAX];
     if (strcmp(port->kind, "tensor") != 0)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the model's input %.200s is a %s, only models with tensors can be run",
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "model input %.200s is a %s, must be a tensor",
                        by_quote(quoted, port->name), port->kind);
-    by_fail(err, BARYON_ERR_INPUT, "the model's input %.200s is missing",
-            by_quote(quoted, port->name));
+    by_fail(err, BARYON_ERR_INPUT, "model input %.200s is missing", by_quote(quoted, port->name));
     return by_err_hint(err, "its inputs are %s",
                        names_text(&session->inputs, list, sizeof list - 20));
 }
@@ -169,7 +168,7 @@ static int check_given(const struct by_session *session, const struct by_array *
         return hint_names(&session->inputs, array->name, "input", err);
     }
     if (by_map_get(given, array->name))
-        return by_fail(err, BARYON_ERR_USAGE, "the input %.200s is given twice",
+        return by_fail(err, BARYON_ERR_USAGE, "input %.200s is given twice",
                        by_quote(quoted, array->name));
     if (check_input(port, array, err))
         return by_err_in(err, "input %s", by_quote(quoted, array->name));
@@ -203,9 +202,8 @@ const struct by_port *by_run_find_output(const struct by_session *session, const
     }
     if (strcmp(port->kind, "tensor") == 0)
         return port;
-    by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "the model's output %.200s is a %s, only tensors can be had", by_quote(quoted, name),
-            port->kind);
-    by_err_hint(err, "ask for other outputs by name");
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "model output %.200s is a %s, must be a tensor",
+            by_quote(quoted, name), port->kind);
+    by_err_hint(err, "select other outputs by name");
     return NULL;
 }

@@ -16,11 +16,11 @@ static int make_strings(const struct by_session *session, const struct by_array 
     const OrtApi *api = session->ort->api;
     OrtAllocator *allocator = NULL;
     if (by_ort_status(session->ort, api->GetAllocatorWithDefaultOptions(&allocator),
-                      "find its memory", err) ||
+                      "describe its memory", err) ||
         by_ort_status(session->ort,
                       api->CreateTensorAsOrtValue(allocator, array->dims, array->rank,
                                                   ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, value),
-                      "make a tensor", err))
+                      "create a tensor", err))
         return -1;
     size_t count = array->size / sizeof(char *);
     if (!count)
@@ -64,7 +64,7 @@ int by_value_wrap(const struct by_session *session, const struct by_array *array
                       session->ort->api->CreateTensorWithDataAsOrtValue(
                           session->memory, data, array->size, array->dims, array->rank,
                           by_ort_elem(array->elem), value),
-                      "take a tensor", err))
+                      "create a tensor", err))
         return in_input(array, err);
     return 0;
 }
@@ -105,7 +105,7 @@ static int read_type(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *
         return -1;
     array->elem = by_ort_elem_back(elem);
     if (array->rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "rank %zu, at most %d", array->rank,
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "rank %zu, must be at most %d", array->rank,
                        BY_RANK_MAX);
     return by_ort_status(ort, ort->api->GetDimensions(info, array->dims, array->rank),
                          "read a tensor", err);

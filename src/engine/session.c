@@ -41,7 +41,7 @@ static struct by_session *new_session(const struct by_session_options *options,
     }
     session->ort = ort;
     if (by_spare_take(err) ||
-        by_ort_status(ort, ort->api->CreateRunOptions(&session->run_options), "make run options",
+        by_ort_status(ort, ort->api->CreateRunOptions(&session->run_options), "create run options",
                       err) ||
         by_ort_status(
             ort,
@@ -132,8 +132,8 @@ static void hint_at_ops(struct baryon_error *err)
 {
     char path[PATH_MAX];
     if (err && err->code == BARYON_ERR_UNSUPPORTED && !by_ops_find(path, sizeof path))
-        by_err_hint(err, "libbaryon_ops.so, which has Quark's operators, is not there: "
-                         "'make ops' builds it, BARYON_OPS may name it");
+        by_err_hint(err, "libbaryon_ops.so with Quark's operators is missing: build it with 'make "
+                         "ops', or set BARYON_OPS to it");
 }
 
 static int open_source(struct by_session *session, const struct baryon_model *model,

@@ -24,16 +24,16 @@ static int find_level(int number, GraphOptimizationLevel *level, struct baryon_e
             *level = levels[i].level;
             return 0;
         }
-    return by_fail(
-        err, BARYON_ERR_USAGE,
-        "optimization level %d, there are 0 (none), 1 (basic), 2 (extended) and 99 (all)", number);
+    return by_fail(err, BARYON_ERR_USAGE,
+                   "optimization level %d, must be 0 (none), 1 (basic), 2 (extended) or 99 (all)",
+                   number);
 }
 
 static int check_threads(unsigned threads, struct baryon_error *err)
 {
     if (threads <= 4096)
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "%u threads, at most 4096", threads);
+    return by_fail(err, BARYON_ERR_USAGE, "%u threads, must be at most 4096", threads);
 }
 
 static void forward_log(void *context, OrtLoggingLevel severity, const char *category,
@@ -60,10 +60,10 @@ static int set_log(struct by_session *session, OrtSessionOptions *built, struct 
 {
     const struct by_ort *ort = session->ort;
     if (by_ort_status(ort, ort->api->SetUserLoggingFunction(built, forward_log, &session->log),
-                      "set its log", err) ||
+                      "set up logging", err) ||
         by_ort_status(ort,
                       ort->api->SetSessionLogSeverityLevel(built, (int)severity_of(&session->log)),
-                      "set its log", err))
+                      "set up logging", err))
         return -1;
     return 0;
 }
@@ -92,7 +92,7 @@ static int set_inner_threads(struct by_session *session, OrtSessionOptions *buil
     const struct by_ort *ort = session->ort;
     if (!options->cuts)
         return by_ort_status(ort, ort->api->SetIntraOpNumThreads(built, (int)threads),
-                             "set its threads", err);
+                             "set the number of threads", err);
     if (threads > options->cuts)
         threads = options->cuts;
     return by_crew_open(&session->crew, threads, options->cuts, err) ||
@@ -114,9 +114,9 @@ static int set_threads(struct by_session *session, OrtSessionOptions *built,
     if (options->branches < 2)
         return 0;
     if (by_ort_status(ort, ort->api->SetSessionExecutionMode(built, ORT_PARALLEL),
-                      "run nodes at once", err) ||
+                      "run nodes in parallel", err) ||
         by_ort_status(ort, ort->api->SetInterOpNumThreads(built, (int)options->branches),
-                      "set its threads", err))
+                      "set the number of threads", err))
         return -1;
     return 0;
 }
@@ -127,10 +127,10 @@ static int set_memory(const struct by_ort *ort, OrtSessionOptions *built,
                       struct baryon_error *err)
 {
     if ((dynamic || options->low_memory) &&
-        by_ort_status(ort, ort->api->DisableMemPattern(built), "set its memory", err))
+        by_ort_status(ort, ort->api->DisableMemPattern(built), "set the memory options", err))
         return -1;
     if (options->low_memory &&
-        by_ort_status(ort, ort->api->DisableCpuMemArena(built), "set its memory", err))
+        by_ort_status(ort, ort->api->DisableCpuMemArena(built), "set the memory options", err))
         return -1;
     return 0;
 }
@@ -145,12 +145,12 @@ static int set_compute(const struct by_ort *ort, OrtSessionOptions *built,
         return -1;
     if (options->as_written &&
         by_ort_status(ort, ort->api->AddSessionConfigEntry(built, "session.disable_quant_qdq", "1"),
-                      "keep pairs as they are", err))
+                      "keep the Q/DQ pairs", err))
         return -1;
     if (!options->deterministic)
         return 0;
-    return by_ort_status(ort, ort->api->SetDeterministicCompute(built, true), "be deterministic",
-                         err);
+    return by_ort_status(ort, ort->api->SetDeterministicCompute(built, true),
+                         "set deterministic computation", err);
 }
 
 /* A name without a slash is a file here, or one that the loader searches. */
@@ -190,7 +190,7 @@ int by_session_options_build(struct by_session *session, const struct by_session
 {
     const struct by_ort *ort = session->ort;
     *out = NULL;
-    if (by_ort_status(ort, ort->api->CreateSessionOptions(out), "make session options", err))
+    if (by_ort_status(ort, ort->api->CreateSessionOptions(out), "create session options", err))
         return -1;
     if (set_log(session, *out, err) || set_threads(session, *out, options, err) ||
         set_memory(ort, *out, options, needs->dynamic, err) ||

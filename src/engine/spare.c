@@ -46,8 +46,8 @@ void by_spare_close(void)
 static int refuse_without_spare(size_t size, struct baryon_error *err)
 {
     return by_fail(err, BARYON_ERR_NOMEM,
-                   "ONNX Runtime has no room: less than %zu MiB of memory (or address space) are "
-                   "left",
+                   "not enough memory for ONNX Runtime: less than %zu MiB of memory (or address "
+                   "space) are left",
                    size >> 20);
 }
 

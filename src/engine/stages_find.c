@@ -113,7 +113,7 @@ static int note(struct by_stage *stage, struct by_value_list *list, struct baryo
 static int refuse_gone(const struct baryon_value *value, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    return by_fail(err, BARYON_ERR_INTERNAL, "value %s is needed again",
+    return by_fail(err, BARYON_ERR_INTERNAL, "tensor %s is used again",
                    by_quote(quoted, value->name));
 }
 

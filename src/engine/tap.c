@@ -100,8 +100,7 @@ static int open_tapped(struct by_tapped *tapped, struct baryon_model *model,
     tapped->threads = options && options->threads ? options->threads : by_cpu_count();
     tapped->side_by_side = tapped->threads == 1 && !(options && options->cuts);
     if (options && options->branches > 1)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "%u branches, a session with taps runs one node after the other",
+        return by_fail(err, BARYON_ERR_USAGE, "%u branches, must be 1 for a session with taps",
                        options->branches);
     if (by_model_link(model, err) || by_model_settle(model, err) ||
         copy_taps(tapped, taps, tap_count, err) || by_taps_check(tapped, model, err) ||

@@ -36,10 +36,10 @@ static int check_value(const struct baryon_model *model, const char *name, struc
     const struct baryon_value *value = find_value(model, name);
     by_quote(quoted, name);
     if (!value)
-        return by_fail(err, BARYON_ERR_USAGE, "the model's graph has no value %s", quoted);
+        return by_fail(err, BARYON_ERR_USAGE, "the model has no tensor %s", quoted);
     if (is_tap_constant(value))
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "value %s is a constant, taps look at what samples change", quoted);
+        return by_fail(err, BARYON_ERR_USAGE, "value %s is a constant, must depend on samples",
+                       quoted);
     if (is_no_tensor(value))
         return by_fail(err, BARYON_ERR_UNSUPPORTED, "value %s is not a tensor", quoted);
     return 0;
@@ -51,8 +51,7 @@ static int check_opsets(const struct by_ptrs *opsets, struct baryon_error *err)
         const struct by_opset *opset = opsets->at[i];
         if (strcmp(by_domain(opset->domain), BY_TAP_DOMAIN) == 0)
             return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "the model imports the domain '%s', which is kept for taps",
-                           BY_TAP_DOMAIN);
+                           "the model imports the domain '%s', which is reserved", BY_TAP_DOMAIN);
     }
     return 0;
 }
@@ -65,7 +64,7 @@ static int check_tap_domain(void *context, struct baryon_graph *graph, unsigned 
         const struct baryon_node *node = graph->node.at[i];
         if (strcmp(by_domain(node->domain), BY_TAP_DOMAIN) == 0)
             return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "the model has nodes of the domain '%s', which is kept for taps",
+                           "the model has nodes of the domain '%s', which is reserved",
                            BY_TAP_DOMAIN);
     }
     return 0;
@@ -93,10 +92,10 @@ int by_taps_check(const struct by_tapped *tapped, const struct baryon_model *mod
     for (size_t i = 0; i < tapped->count; i++) {
         const struct by_tap_point *tap = &tapped->taps[i];
         if (!tap->count)
-            return by_fail(err, BARYON_ERR_USAGE, "tap %zu names no value", i);
+            return by_fail(err, BARYON_ERR_USAGE, "tap %zu has no tensor name", i);
         if (tap->hands && (tap->count < 2 || tap->hands > tap->count || tap->hands > BY_TAP_HANDS))
-            return by_fail(err, BARYON_ERR_USAGE, "tap %zu hands on %zu of %zu values, %s", i,
-                           tap->hands, tap->count, "of several that many at most");
+            return by_fail(err, BARYON_ERR_USAGE, "tap %zu returns %zu of %zu tensors, %s", i,
+                           tap->hands, tap->count, "must be at most as many");
         for (size_t k = 0; k < tap->count; k++)
             if (check_value(model, tap->values[k].name, err))
                 return -1;

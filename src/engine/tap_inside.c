@@ -86,13 +86,13 @@ static int find_tap_obstacle(const char **why, struct baryon_model *model,
         by_model_each_graph(model, survey_nodes, &survey, err))
         return -1;
     if (options && options->optimization == 0)
-        *why = "nothing is to be optimized";
+        *why = "optimization is off";
     else if (!is_only_cpu(options))
-        *why = "not only the CPU computes";
+        *why = "an execution provider other than the CPU is used";
     else if (survey.halves || takes_halves(model->graph))
-        *why = "it computes in 16 bits";
+        *why = "it computes in 16-bit floats";
     else if (survey.bytes > WEIGHTS_MAX)
-        *why = "it is too big";
+        *why = "it is too large";
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int drop_shown(struct baryon_model *optimized, const struct baryon_model 
         same = one->name && strcmp(one->name, other->name) == 0;
     }
     if (!same)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its outputs are others");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its outputs are different");
     outputs->count = wanted->count;
     return 0;
 }
@@ -189,7 +189,7 @@ static int point_to(struct by_tapped *tapped, struct by_tap_point *tap,
         const char *name = tap->values[i].name;
         const struct baryon_value *value = by_graph_value(optimized->graph, name);
         if (!value)
-            return by_fail(err, BARYON_ERR_UNSUPPORTED, "it has no value %s any more",
+            return by_fail(err, BARYON_ERR_UNSUPPORTED, "it no longer has the tensor %s",
                            by_quote(quoted, name));
         if (tap->count > 1 || !is_ordering(value->producer))
             continue;
@@ -246,7 +246,7 @@ static int run_probe(struct by_session *session, size_t *block, struct baryon_er
     const bool known = count == 1 && y->rank == 4 && y->dims[1] > 0;
     *block = known ? (size_t)y->dims[1] : 0;
     by_run_free(run);
-    return known ? 0 : by_fail(err, BARYON_ERR_UNSUPPORTED, "its blocks have no size");
+    return known ? 0 : by_fail(err, BARYON_ERR_UNSUPPORTED, "the size of its blocks is unknown");
 }
 
 static int find_block(size_t *block, const struct by_session_options *options,
@@ -287,7 +287,7 @@ static int find_weights(void *context, struct baryon_tensor *tensor, struct bary
     if (by_external_parse(tensor, &inside->model->arena, &ref, err))
         return -1;
     if (ref.offset > inside->weights.size || ref.length > inside->weights.size - ref.offset)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its weights are cut");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "its weights are truncated");
     tensor->external =
         (struct by_span){inside->weights.bytes + (size_t)ref.offset, (size_t)ref.length};
     return 0;
@@ -333,7 +333,7 @@ static int make(struct by_tap_inside *inside, struct by_tapped *tapped, struct b
 static void log_tap_reason(const struct by_session_options *options, const char *why)
 {
     if (options)
-        by_log(options->log, BY_LOG_DEBUG, "taps go into the model itself: %s", why);
+        by_log(options->log, BY_LOG_DEBUG, "taps are inserted into the original model: %s", why);
 }
 
 static void go_back(struct by_tap_inside *inside, struct by_tapped *tapped)

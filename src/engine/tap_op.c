@@ -22,7 +22,7 @@ static int read_value(const struct by_ort *ort, struct by_array *array,
     const OrtValue *value = NULL;
     char quoted[BY_QUOTE_MAX];
     if (by_ort_status(ort, ort->api->KernelContext_GetInput(context, index, &value),
-                      "show a tensor", err) ||
+                      "read a tensor", err) ||
         by_value_unwrap(ort, (OrtValue *)(uintptr_t)value, scratch, array, err))
         return by_err_in(err, "value %s", by_quote(quoted, array->name));
     return 0;
@@ -36,7 +36,7 @@ static int copy_strings(const struct by_ort *ort, const struct by_array *array, 
         const size_t length = strlen(strings[i]);
         char *to = NULL;
         if (by_ort_status(ort, ort->api->GetResizedStringTensorElementBuffer(out, i, length, &to),
-                          "hand a tensor on", err))
+                          "pass a tensor on", err))
             return -1;
         memcpy(to, strings[i], length);
     }
@@ -51,11 +51,11 @@ static int hand_on(const struct by_ort *ort, const struct by_array *array,
     void *to = NULL;
     if (by_ort_status(
             ort, ort->api->KernelContext_GetOutput(context, output, array->dims, array->rank, &out),
-            "hand a tensor on", err))
+            "pass a tensor on", err))
         return -1;
     if (array->elem == BY_ELEM_STRING)
         return copy_strings(ort, array, out, err);
-    if (by_ort_status(ort, ort->api->GetTensorMutableData(out, &to), "hand a tensor on", err))
+    if (by_ort_status(ort, ort->api->GetTensorMutableData(out, &to), "pass a tensor on", err))
         return -1;
     if (to != array->data && array->size)
         memcpy(to, array->data, array->size);
@@ -78,8 +78,8 @@ static int hand_token(const struct by_ort *ort, OrtKernelContext *context, struc
     OrtValue *out = NULL;
     void *to = NULL;
     if (by_ort_status(ort, ort->api->KernelContext_GetOutput(context, 0, &one, 1, &out),
-                      "make a token", err) ||
-        by_ort_status(ort, ort->api->GetTensorMutableData(out, &to), "make a token", err))
+                      "create a token", err) ||
+        by_ort_status(ort, ort->api->GetTensorMutableData(out, &to), "create a token", err))
         return -1;
     memset(to, 0, sizeof(uint8_t));
     return 0;
@@ -138,7 +138,7 @@ static int unblock(const struct by_tap_point *tap, struct by_tap_lane *lane, str
     const int64_t channels = (int64_t)tap->channels, block = (int64_t)tap->block;
     if (array->elem != BY_ELEM_FLOAT || array->rank < 2 ||
         array->dims[1] != (channels + block - 1) / block * block)
-        return by_fail(err, BARYON_ERR_INTERNAL, "value %s does not lie in blocks of %zu channels",
+        return by_fail(err, BARYON_ERR_INTERNAL, "tensor %s is not in blocks of %zu channels",
                        by_quote(quoted, array->name), tap->block);
     *blocks = (struct by_blocks){tap->channels, tap->block, places_of(array)};
     array->dims[1] = channels;
@@ -218,7 +218,7 @@ static OrtStatus *compute_tap(void *kernel, OrtKernelContext *context)
     struct baryon_error error;
     struct by_arena scratch;
     if (!lane)
-        return tap->tapped->ort->api->CreateStatus(ORT_FAIL, "a tap runs on a foreign thread");
+        return tap->tapped->ort->api->CreateStatus(ORT_FAIL, "a tap runs on an unknown thread");
     by_err_clear(&error);
     by_arena_init(&scratch, 0);
     int failed = read_and_look(tap, lane, context, &scratch, &error);
@@ -247,10 +247,10 @@ static int find_tap(struct by_tapped *tapped, const OrtKernelInfo *info, struct 
     const struct by_ort *ort = tapped->ort;
     int64_t index = -1;
     if (by_ort_status(ort, ort->api->KernelInfoGetAttribute_int64(info, BY_TAP_INDEX, &index),
-                      "tell a tap", err))
+                      "read the index of a tap", err))
         return -1;
     if (index < 0 || (uint64_t)index >= tapped->count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "there is no tap %lld", (long long)index);
+        return by_fail(err, BARYON_ERR_INTERNAL, "unknown tap %lld", (long long)index);
     *tap = &tapped->taps[index];
     return 0;
 }
@@ -494,13 +494,13 @@ int by_tap_ops_add(struct by_tapped *tapped, struct by_session *session, OrtSess
                                       &tapped->done.op};
     fill_ops(tapped);
     if (by_ort_status(ort, ort->api->CreateCustomOpDomain(BY_TAP_DOMAIN, &session->own_ops),
-                      "make operators", err))
+                      "create operators", err))
         return -1;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (by_ort_status(ort, ort->api->CustomOpDomain_Add(session->own_ops, ops[i]),
-                          "make operators", err))
+                          "create operators", err))
             return -1;
     session->brings = by_opening_add(session->brings, ort->api, BY_TAP_DOMAIN);
     return by_ort_status(ort, ort->api->AddCustomOpDomain(built, session->own_ops),
-                         "take operators", err);
+                         "register operators", err);
 }

@@ -25,7 +25,8 @@ static int make_set(struct by_twin *twin, struct by_twin_set *set, const struct 
             return -1;
     }
     if (!set->others)
-        return by_fail(err, BARYON_ERR_INTERNAL, "nothing to compare '%s' with", want->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "'%s' has no tensor to compare with",
+                       want->value->name);
     set->exact = want->derived ? place : 0;
     return name_value(twin, set, set->exact, want->value, err);
 }
@@ -88,8 +89,8 @@ static int open_twin(struct by_twin *twin, struct baryon_model *exact,
                      const struct by_session_options *options, struct baryon_error *err)
 {
     if (side_count > BY_TWIN_SIDES)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu sides of a twin, at most %d", side_count,
-                       BY_TWIN_SIDES);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu sides of a twin, must be at most %d",
+                       side_count, BY_TWIN_SIDES);
     if (by_model_settle(exact, err) < 0 || join_twin_sides(exact, sides, side_count, err) < 0 ||
         make_sets(twin, wants, want_count, side_count, err) < 0 ||
         by_twin_cut(exact, twin->sets, twin->set_count, err) < 0)

@@ -210,7 +210,7 @@ static int want(struct baryon_model *exact, const char *name, struct baryon_erro
 {
     struct baryon_value *value = by_map_get(&exact->graph->values, name);
     if (!value)
-        return by_fail(err, BARYON_ERR_INTERNAL, "the joined model has no value '%s'", name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "the joined model has no tensor '%s'", name);
     return value->producer && !by_value_is_output(value) ? by_graph_add_output(value, NULL, err)
                                                          : 0;
 }

@@ -44,7 +44,7 @@ static int take_goal(struct by_evaluation *evaluation, const struct by_setting_p
     if (!name || !(goal->metric = by_metric_find(name, err)))
         return -1;
     if (!by_parse_double(pair->value, &goal->bound) || isnan(goal->bound))
-        return by_fail(err, BARYON_ERR_USAGE, "the bound of %s is %s, a number is expected", name,
+        return by_fail(err, BARYON_ERR_USAGE, "the bound of %s is %s, must be a number", name,
                        by_quote(quoted, pair->value));
     return 0;
 }
@@ -133,7 +133,8 @@ static int check_shapes(const struct by_array *baseline, const struct by_array *
     if (baseline->rank == result->rank &&
         !memcmp(baseline->dims, result->dims, baseline->rank * sizeof *baseline->dims))
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT, "the baseline is %.180s, the quantized result %.180s",
+    return by_fail(err, BARYON_ERR_INPUT,
+                   "the baseline is %.180s, but the quantized result is %.180s",
                    shape_text(baseline, one, sizeof one), shape_text(result, other, sizeof other));
 }
 
@@ -143,8 +144,7 @@ static int bound(double *values, size_t count, struct baryon_error *err)
     for (size_t i = 0; i < count; i++) {
         if (fabs(values[i]) > HUGE_VALUE)
             return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                           "a value is %g, magnitudes above %g are not compared", values[i],
-                           HUGE_VALUE);
+                           "a value is %g, magnitudes must be at most %g", values[i], HUGE_VALUE);
         if (fabs(values[i]) < TINY_VALUE)
             values[i] = 0;
     }
@@ -158,7 +158,7 @@ static const double *as_doubles(const struct by_evaluation *evaluation, struct b
     const struct by_elem_info *info = by_elem_info(array->elem);
     if (!info || (info->class != BY_CLASS_FLOAT && info->class != BY_CLASS_INT &&
                   array->elem != BY_ELEM_BOOL)) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "values of type %s are not compared",
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "values of type %s cannot be compared",
                 by_elem_name(array->elem));
         return NULL;
     }
@@ -308,8 +308,8 @@ static int judge_goal(struct by_evaluation *evaluation, const struct by_goal *go
     }
     if (looked)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "nothing that was compared has %s: %s", goal->metric->name,
-            goal->metric->help);
+    by_fail(err, BARYON_ERR_USAGE, "%s is not available for the compared results: %s",
+            goal->metric->name, goal->metric->help);
     return by_err_in(err, goal->most ? "--max" : "--min");
 }
 
@@ -339,7 +339,7 @@ int by_evaluation_judge(const struct by_evaluation *evaluation, struct baryon_er
         return 0;
     const struct by_goal *goal = evaluation->missed.at[0].goal;
     const struct by_score *score = evaluation->missed.at[0].score;
-    by_fail(err, BARYON_ERR_GOAL, "the %s %s is %.7g, at %s %.7g is asked for",
+    by_fail(err, BARYON_ERR_GOAL, "the %s %s is %.7g, must be at %s %.7g",
             goal->worst ? "worst" : "mean", goal->metric->name,
             goal->worst ? score->worst : score->mean, goal->most ? "most" : "least", goal->bound);
     if (score->output)

@@ -88,7 +88,7 @@ static int join_folder_path(char *path, size_t size, const char *folder, const c
 {
     if (by_join_path(path, size, folder, name))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the path is longer than %zu bytes", size - 1);
+    by_fail(err, BARYON_ERR_INPUT, "the path has more than %zu bytes", size - 1);
     return by_err_file(err, folder);
 }
 
@@ -117,15 +117,15 @@ static int compare_result_files(struct by_evaluation *evaluation, const char *ba
 static int no_counterpart(const char *folder, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "has no %s, which the folder of the baseline has",
+    by_fail(err, BARYON_ERR_INPUT, "file %s is missing, the baseline folder has it",
             by_quote(quoted, name));
-    by_err_hint(err, "files are matched by their names");
+    by_err_hint(err, "files are matched by name");
     return by_err_file(err, folder);
 }
 
 static int refuse_empty(const char *folder, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "the folder has no results");
+    by_fail(err, BARYON_ERR_INPUT, "the folder contains no results");
     by_err_hint(err, "results are .npy, .png, .jpg and .jpeg files");
     return by_err_file(err, folder);
 }
@@ -142,8 +142,8 @@ static void tell_others(const struct by_listing *baseline, const struct by_listi
         }
     if (count)
         by_log(log, BY_LOG_NOTICE,
-               "%s: left out, as the baseline has no such files: %zu (the first is %s)", folder,
-               count, by_quote(quoted, first));
+               "%s: files skipped that the baseline folder does not have: %zu (the first is %s)",
+               folder, count, by_quote(quoted, first));
 }
 
 static int compare_all(struct by_evaluation *evaluation, const struct by_listing *names,

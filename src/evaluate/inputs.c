@@ -20,13 +20,13 @@ static int check_input_port(const struct by_port *from, const struct by_port *to
     char quoted[BY_QUOTE_MAX];
     by_quote(quoted, to->name);
     if (!from) {
-        by_fail(err, BARYON_ERR_INPUT, "has an input %s, which the baseline lacks", quoted);
-        return by_err_hint(err, "models are compared on samples of the baseline's inputs");
+        by_fail(err, BARYON_ERR_INPUT, "input %s is missing in the baseline", quoted);
+        return by_err_hint(err, "both models must have the same inputs");
     }
     if (from->elem == to->elem)
         return 0;
     if (!from->elem || !to->elem || !by_can_convert(from->elem, to->elem))
-        return by_fail(err, BARYON_ERR_INPUT, "input %s is %s, that of the baseline is %s", quoted,
+        return by_fail(err, BARYON_ERR_INPUT, "input %s is %s, but %s in the baseline", quoted,
                        to->elem ? by_elem_name(to->elem) : to->kind,
                        from->elem ? by_elem_name(from->elem) : from->kind);
     by_log(log, BY_LOG_NOTICE,

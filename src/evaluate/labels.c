@@ -38,7 +38,7 @@ static int read_text(struct by_arena *arena, char *text, struct by_labels *label
         if (by_list_reserve(arena, &list, 1, sizeof *list.at, err) < 0)
             return -1;
         if (!by_parse_i64(at, &list.at[list.count]))
-            return by_fail(err, BARYON_ERR_INPUT, "label %zu is %s, a whole number is expected",
+            return by_fail(err, BARYON_ERR_INPUT, "label %zu is %s, must be a whole number",
                            list.count, by_quote(quoted, at));
         list.count++;
         at = last ? end : end + 1;
@@ -61,6 +61,6 @@ int by_labels_read(struct by_arena *arena, const char *path, struct by_labels *l
         status = read_text(arena, bytes, labels, err);
     by_free(bytes);
     if (status == 0 && !labels->count)
-        status = by_fail(err, BARYON_ERR_INPUT, "there are no labels in it");
+        status = by_fail(err, BARYON_ERR_INPUT, "the file contains no labels");
     return status < 0 ? by_err_file(err, path) : 0;
 }

@@ -90,16 +90,16 @@ static int find_labels(struct job *job, const struct by_array *outputs, const in
             continue;
         by_metric_rows(&pair, &rows, &classes);
         if (rows > job->labels.count - job->rows)
-            return by_fail(err, BARYON_ERR_INPUT,
-                           "%zu labels, but the samples up to this one have %zu rows",
+            return by_fail(err, BARYON_ERR_INPUT, "%zu labels for %zu rows of samples so far",
                            job->labels.count, job->rows + rows);
         *labels = job->labels.at + job->rows;
         job->rows += rows;
         return 0;
     }
-    return job->labels.count ? by_fail(err, BARYON_ERR_USAGE,
-                                       "labels are given, but no output has rows of classes")
-                             : 0;
+    return job->labels.count
+               ? by_fail(err, BARYON_ERR_USAGE,
+                         "labels are given, but no output has the shape (rows, classes)")
+               : 0;
 }
 
 static size_t rows_of(const struct by_array *array)
@@ -203,9 +203,9 @@ static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error 
     }
     job->evaluation->skipped = by_ahead_skipped(ahead);
     if (!job->evaluation->samples)
-        return by_fail(err, BARYON_ERR_INPUT, "there is no sample to compare the models on");
+        return by_fail(err, BARYON_ERR_INPUT, "there are no samples to compare the models on");
     if (job->rows < job->labels.count && !job->options->run.input.count)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu labels, but the samples have %zu rows",
+        return by_fail(err, BARYON_ERR_INPUT, "%zu labels for %zu rows of samples, must be as many",
                        job->labels.count, job->rows);
     return by_evaluation_finish(job->evaluation, err);
 }

@@ -21,15 +21,15 @@ static int check_array(const struct by_array *array, struct by_stored *stored,
 {
     size_t count, bytes;
     if (array->elem == BY_ELEM_STRING)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "texts; samples are arrays of numbers");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "an array of strings, must be numeric");
     if (array->rank > 16)
-        return by_fail(err, BARYON_ERR_INPUT, "rank %zu, at most 16 is possible", array->rank);
+        return by_fail(err, BARYON_ERR_INPUT, "rank %zu, must be at most 16", array->rank);
     if (by_dims_count(array->dims, array->rank, &count, err) < 0 ||
         by_elem_bytes(array->elem, count, &bytes, err) < 0)
         return -1;
     if (bytes != array->size)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu bytes, its type and shape take %zu", array->size,
-                       bytes);
+        return by_fail(err, BARYON_ERR_INPUT, "%zu bytes, must have %zu for its type and shape",
+                       array->size, bytes);
     *stored = (struct by_stored){.name = array->name,
                                  .elem = array->elem,
                                  .rank = array->rank,
@@ -87,8 +87,8 @@ static void tell_others(struct by_input *input, size_t count)
             continue;
         calls->told = true;
         by_log(input->options.log, BY_LOG_NOTICE,
-               "arrays that are no inputs of the model are left out: %s",
-               name ? by_quote(quoted, name) : "those behind the last input");
+               "arrays that are not inputs of the model are ignored: %s",
+               name ? by_quote(quoted, name) : "those after the last input");
     }
 }
 
@@ -119,7 +119,7 @@ static int go_back(struct calls *calls, struct baryon_error *err)
 {
     if (!calls->callback.rewind)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "the samples come only once, but they are needed again");
+                       "the samples can be read only once, but are needed again");
     if (calls->callback.rewind(calls->callback.context, err) < 0)
         return -1;
     calls->next = 0;
@@ -199,11 +199,11 @@ int by_callback_open(struct by_input *input, const struct by_input_callback *cal
     if (!calls->matches)
         return -1;
     if (!callback->count)
-        return by_fail(err, BARYON_ERR_INPUT, "the source of samples has none");
+        return by_fail(err, BARYON_ERR_INPUT, "the source of samples is empty");
     input->total = callback->count;
     if (limit && callback->count != BY_COUNT_UNKNOWN) {
         if (limit > callback->count)
-            by_log(input->options.log, BY_LOG_WARNING, "%zu samples, fewer than the %zu asked for",
+            by_log(input->options.log, BY_LOG_WARNING, "%zu samples, fewer than the requested %zu",
                    callback->count, limit);
         else
             input->total = limit;

@@ -137,7 +137,7 @@ static int refuse_value(const struct job *job, size_t number, const char *value,
                         struct baryon_error *err)
 {
     char place[128];
-    return by_fail(err, BARYON_ERR_INPUT, "value %s at %s does not fit %s", value,
+    return by_fail(err, BARYON_ERR_INPUT, "value %s at %s is out of range for %s", value,
                    by_index_text(number, job->dims, job->rank, place, sizeof place),
                    by_elem_name(job->to->elem));
 }
@@ -237,7 +237,7 @@ int by_convert(int64_t from, const uint8_t *in, int64_t to, void *out, size_t co
     const struct job job = {find_elem_row(from), find_elem_row(to), dims, rank};
     uint8_t *to_bytes = out;
     if (!job.from || !job.to || job.from->family != job.to->family)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%s is not converted to %s", by_elem_name(from),
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s cannot be converted to %s", by_elem_name(from),
                        by_elem_name(to));
     for (size_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? count - done : CHUNK;
@@ -300,7 +300,7 @@ int by_check_finite(int64_t elem, const void *values, size_t count, const int64_
         double value;
         char place[128];
         load_floats((int)elem, at + i * row->width, 1, &value);
-        by_fail(err, BARYON_ERR_INPUT, "value %s at %s, samples must be finite",
+        by_fail(err, BARYON_ERR_INPUT, "value %s at %s, must be finite",
                 isnan(value) ? "NaN"
                 : value > 0  ? "infinity"
                              : "-infinity",

@@ -133,16 +133,16 @@ static int settle_total(struct by_input *input, size_t rows, struct baryon_error
     const size_t limit = input->options.count, all = rows / files->batch;
     input->total = limit && limit < all ? limit : all;
     if (!all) {
-        by_fail(err, BARYON_ERR_INPUT, "only %zu of the %zu samples that the model takes at a time",
+        by_fail(err, BARYON_ERR_INPUT, "%zu samples, must be at least the model's batch of %zu",
                 rows, files->batch);
         return by_err_file(err, files->path);
     }
     if ((!limit || limit > all) && rows % files->batch)
         by_log(input->options.log, BY_LOG_WARNING,
-               "%s: the last %zu of %zu samples are left out, the model takes %zu at a time",
-               files->path, rows % files->batch, rows, files->batch);
+               "%s: the last %zu of %zu samples skipped, the model has a batch of %zu", files->path,
+               rows % files->batch, rows, files->batch);
     if (limit > input->total)
-        by_log(input->options.log, BY_LOG_WARNING, "%s: %zu samples, fewer than the %zu asked for",
+        by_log(input->options.log, BY_LOG_WARNING, "%s: %zu samples, fewer than the requested %zu",
                files->path, input->total, limit);
     return 0;
 }
@@ -270,8 +270,8 @@ static int ensure_loaded(struct by_input *input, size_t item, struct baryon_erro
     if (rows == expected)
         return 0;
     unload(files);
-    by_fail(err, BARYON_ERR_CHANGED, "it holds %zu samples, but %zu when it was looked at first",
-            rows, expected);
+    by_fail(err, BARYON_ERR_CHANGED,
+            "the file has %zu samples, but had %zu when it was opened first", rows, expected);
     return by_err_file(err, path_of(files, item, 0));
 }
 
@@ -421,7 +421,7 @@ static int find_size(const char *path, uint64_t *size, struct baryon_error *err)
     if (!by_fault(BY_FAULT_IO) && stat(path, &status) == 0)
         *size = (uint64_t)status.st_size;
     else if (!is_lasting(errno)) {
-        by_fail_errno(err, BARYON_ERR_IO, "its size cannot be found");
+        by_fail_errno(err, BARYON_ERR_IO, "its size cannot be determined");
         return by_err_file(err, path);
     }
     return 0;

@@ -28,8 +28,8 @@ int by_image_limits(size_t width, size_t height, struct baryon_error *err)
         return by_fail(err, BARYON_ERR_INPUT, "%zu x %zu pixels, both sides must be at most %d",
                        width, height, BY_IMAGE_SIDE_MAX);
     if (width * height > BY_IMAGE_PIXELS_MAX)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu x %zu pixels, at most %u are read", width,
-                       height, BY_IMAGE_PIXELS_MAX);
+        return by_fail(err, BARYON_ERR_INPUT, "%zu x %zu pixels, must be at most %u in total",
+                       width, height, BY_IMAGE_PIXELS_MAX);
     return 0;
 }
 

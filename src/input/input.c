@@ -44,7 +44,7 @@ static int open_random(struct by_input *input, struct baryon_error *err)
 {
     const struct by_input_options *options = &input->options;
     if (!options->count)
-        return by_fail(err, BARYON_ERR_USAGE, "0 random samples, there must be 1 at least");
+        return by_fail(err, BARYON_ERR_USAGE, "0 random samples, must be at least 1");
     if (by_random_check(input->ports, input->port_count, options, err) < 0)
         return -1;
     by_random_notice(input->ports, input->port_count, options);
@@ -66,7 +66,7 @@ static int open_common(struct by_input **out, const struct by_port *ports, size_
     by_arena_init(&input->arena, 0);
     by_sample_init(&input->sample);
     if (!port_count)
-        return by_fail(err, BARYON_ERR_INPUT, "the model has no inputs that samples could serve");
+        return by_fail(err, BARYON_ERR_INPUT, "the model has no inputs that take samples");
     if (by_ports_resolve(&input->arena, ports, port_count, options, &input->ports, err) < 0)
         return -1;
     input->told_convert =
@@ -87,7 +87,7 @@ int by_input_open(struct by_input **input, const char *path, const struct by_por
 {
     *input = NULL;
     if (!options->random && !path)
-        return by_fail(err, BARYON_ERR_USAGE, "neither a path to samples nor random ones");
+        return by_fail(err, BARYON_ERR_USAGE, "no samples: give a path or random samples");
     if (open_common(input, ports, port_count, options, err) < 0 ||
         (options->random ? open_random(*input, err) : by_files_open(*input, path, err)) < 0)
         return close_failed(input);
@@ -205,7 +205,7 @@ static int skip_or_fail(struct by_input *input, size_t index, struct baryon_erro
         return known ? 0 : mark_bad(input, index, err);
     }
     if (input->options.skip_bad > 0 && is_about_sample(problem))
-        by_err_hint(problem, "bad samples skipped before: %zu, more are not allowed",
+        by_err_hint(problem, "bad samples skipped so far: %zu, --skip-bad allows no more",
                     input->skipped);
     if (err)
         *err = *problem;
@@ -215,7 +215,7 @@ static int skip_or_fail(struct by_input *input, size_t index, struct baryon_erro
 static int judge_end(const struct by_input *input, struct baryon_error *err)
 {
     if (!input->total)
-        return by_fail(err, BARYON_ERR_INPUT, "the source of samples gave none");
+        return by_fail(err, BARYON_ERR_INPUT, "the source of samples is empty");
     if (input->skipped <= allowed(input))
         return 0;
     return by_fail(err, BARYON_ERR_INPUT, "%zu of %zu samples were bad, at most %zu may be skipped",

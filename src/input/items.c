@@ -80,11 +80,10 @@ static int choose_reader_files(const struct by_listing *listing, struct kinds *k
             kinds->first = name;
         }
         if (reader != kinds->reader) {
-            by_fail(err, BARYON_ERR_INPUT,
-                    "the folder mixes kinds of files: %s is read as %s, %s as %s",
+            by_fail(err, BARYON_ERR_INPUT, "the folder mixes kinds of files: %s is %s, %s is %s",
                     by_quote(one, kinds->first), kinds->reader->name, by_quote(two, name),
                     reader->name);
-            return by_err_hint(err, "keep one kind in a folder, or give a .txt list of paths");
+            return by_err_hint(err, "use one kind per folder, or give a .txt list of paths");
         }
         names[(*count)++] = name;
     }
@@ -94,13 +93,12 @@ static int choose_reader_files(const struct by_listing *listing, struct kinds *k
 static int refuse_empty(const char *folder, const struct kinds *kinds, struct baryon_error *err)
 {
     if (kinds->left_out_count)
-        by_fail(err, BARYON_ERR_INPUT, "none of the folder's files (%zu) can be a sample",
+        by_fail(err, BARYON_ERR_INPUT, "the folder contains no samples, only other files (%zu)",
                 kinds->left_out_count);
     else
-        by_fail(err, BARYON_ERR_INPUT, "the folder has no files");
-    by_err_hint(err,
-                "samples are .npy, .npz, .jpg, .jpeg, .png and .raw files; those of subfolders "
-                "can be given as a .txt list of paths");
+        by_fail(err, BARYON_ERR_INPUT, "the folder contains no files");
+    by_err_hint(err, "samples must be .npy, .npz, .jpg, .jpeg, .png or .raw files; list files of "
+                     "subfolders in a .txt file");
     return by_err_file(err, folder);
 }
 
@@ -135,9 +133,8 @@ static int list_files(struct by_arena *arena, const char *folder, const struct b
         *paths = by_arena_alloc(arena, *count, sizeof **paths, err);
     failed = *paths ? copy_names(arena, folder, names, *count, *paths, 1, err) : -1;
     if (failed == 0 && kinds.left_out_count)
-        by_log(log, BY_LOG_NOTICE,
-               "%s: left out, as they are no samples: %zu of its files (the first is %s)", folder,
-               kinds.left_out_count, by_quote(quoted, kinds.left_out));
+        by_log(log, BY_LOG_NOTICE, "%s: files skipped that are not samples: %zu (the first is %s)",
+               folder, kinds.left_out_count, by_quote(quoted, kinds.left_out));
     by_free(names);
     by_listing_release(&listing);
     if (failed < 0)
@@ -163,8 +160,7 @@ static int place_group(struct by_arena *arena, const struct by_map *places, cons
         const char **place = by_map_get(places, name);
         if (!place) {
             by_fail(err, BARYON_ERR_INPUT,
-                    "no file of the first input is named %s, every sample "
-                    "needs one file an input",
+                    "the first input has no file %s, every sample requires one file per input",
                     by_quote(quoted, name));
             return by_err_file(err, paths[i]);
         }

@@ -52,10 +52,10 @@ static int check_process(unsigned marker, size_t offset, struct baryon_error *er
     if (marker <= 0xc2)
         return 0;
     if (marker == 0xc9 || marker == 0xca)
-        return unsupported(err, offset, "a JPEG with arithmetic coding, which is not read");
+        return unsupported(err, offset, "a JPEG with arithmetic coding, which is not supported");
     if (marker == 0xc3)
-        return unsupported(err, offset, "a lossless JPEG, which is not read");
-    return unsupported(err, offset, "a hierarchical or lossless JPEG, which is not read");
+        return unsupported(err, offset, "a lossless JPEG, which is not supported");
+    return unsupported(err, offset, "a hierarchical or lossless JPEG, which is not supported");
 }
 
 static size_t divide_up(size_t a, size_t b)
@@ -71,7 +71,7 @@ static int count_blocks(struct jpeg *jpeg, const uint8_t *components, size_t cou
     for (size_t i = 0; i < count; i++) {
         const size_t h = components[i * 3 + 1] >> 4, v = components[i * 3 + 1] & 15;
         if (h < 1 || h > 4 || v < 1 || v > 4)
-            return bad(err, offset, "a sampling factor is not 1 to 4");
+            return bad(err, offset, "a sampling factor must be 1 to 4");
         widest = h > widest ? h : widest;
         highest = v > highest ? v : highest;
     }
@@ -93,9 +93,9 @@ static int read_frame(struct jpeg *jpeg, unsigned marker, const uint8_t *body, s
     if (check_process(marker, offset, err) < 0)
         return -1;
     if (size < 6 || size != 6 + 3 * (size_t)body[5])
-        return bad(err, offset, "a frame header of the wrong length");
+        return bad(err, offset, "a frame header of wrong length");
     if (body[0] != 8) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "a JPEG of %u bits, only 8 are read", body[0]);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "a JPEG of %u bits, must have 8", body[0]);
         by_err_offset(err, offset);
         return -1;
     }
@@ -108,8 +108,7 @@ static int read_frame(struct jpeg *jpeg, unsigned marker, const uint8_t *body, s
         return -1;
     }
     if (info->channels != 1 && info->channels != 3 && info->channels != COMPONENTS_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "%u colour components, a JPEG has 1, 3 or 4",
-                info->channels);
+        by_fail(err, BARYON_ERR_INPUT, "%u colour components, must be 1, 3 or 4", info->channels);
         by_err_offset(err, offset);
         return -1;
     }
@@ -210,9 +209,9 @@ static int walk_jpeg_markers(struct jpeg *jpeg, struct baryon_error *err)
         if (marker == EOI)
             break;
         if (marker == 0)
-            return bad(err, jpeg->size, "the picture is cut off: no end marker");
+            return bad(err, jpeg->size, "the picture is truncated: no end marker");
         if (marker == SOI)
-            return bad(err, at, "a picture begins inside of a picture");
+            return bad(err, at, "a second picture begins inside the first");
         const bool bare = marker == 1 || (marker >= 0xd0 && marker <= 0xd7);
         if (!bare && read_segment(jpeg, marker, at, err) < 0)
             return -1;
@@ -232,9 +231,8 @@ static int header(const uint8_t *bytes, size_t size, struct by_image_info *info,
     const size_t least = jpeg.blocks * (jpeg.progressive ? 1 : 2) / 8;
     if (least <= size)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT,
-            "%zu x %zu pixels need %zu bytes at the very least, the file has %zu", info->width,
-            info->height, least, size);
+    by_fail(err, BARYON_ERR_INPUT, "%zu x %zu pixels require at least %zu bytes, the file has %zu",
+            info->width, info->height, least, size);
     by_err_offset(err, 0);
     return -1;
 }

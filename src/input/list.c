@@ -15,7 +15,7 @@ static int add_line(struct by_arena *arena, const char *folder, const char *line
     if (size == 0 || line[0] == '#')
         return 0;
     if (size > LINE_BYTES_MAX)
-        return by_fail(err, BARYON_ERR_INPUT, "a path of %zu bytes, at most %u are possible", size,
+        return by_fail(err, BARYON_ERR_INPUT, "a path of %zu bytes, must be at most %u", size,
                        LINE_BYTES_MAX);
     if (memchr(line, 0, size))
         return by_fail(err, BARYON_ERR_INPUT, "a NUL byte in a list of paths");
@@ -68,6 +68,6 @@ int by_list_read(struct by_arena *arena, const char *path, struct by_items *item
     int failed = items->paths ? read_lines(arena, folder, text, size, items, err) : -1;
     by_free(text);
     if (failed == 0 && items->count == 0)
-        failed = by_fail(err, BARYON_ERR_INPUT, "the list names no file");
+        failed = by_fail(err, BARYON_ERR_INPUT, "the list contains no file");
     return failed < 0 ? by_err_file(err, path) : 0;
 }

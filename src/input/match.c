@@ -101,8 +101,7 @@ static int check_packing(const struct by_port *port, const struct by_match *matc
     if (eight / 8 == one)
         return 0;
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "rows of packed %s values that do not fill whole bytes cannot be put into "
-                   "batches",
+                   "rows of packed %s values must fill whole bytes to form batches",
                    by_elem_name(stored->elem));
 }
 
@@ -113,16 +112,16 @@ int by_match_array(const struct by_port *port, size_t batch, const struct by_sto
     by_port_text(port, want, sizeof want);
     stored_text(stored, have, sizeof have);
     if (!by_can_convert(stored->elem, port->elem)) {
-        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model takes %s", have, want);
+        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model input is %s", have, want);
         if (port->elem == BY_ELEM_FLOAT && stored->elem == BY_ELEM_UINT8)
-            by_err_hint(err, "pictures must be prepared as floats first, or given as image files");
+            by_err_hint(err, "prepare pictures as floats first, or give image files");
         else
-            by_err_hint(err,
-                        "floats are converted to floats, integers and bool to integers and bool");
+            by_err_hint(
+                err, "floats convert only to floats, integers and bool only to integers and bool");
         return in_port(port, err);
     }
     if (!match_shape(port, batch, stored, match)) {
-        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model takes %s%s", have, want,
+        by_fail(err, BARYON_ERR_INPUT, "the file has %s, the model input is %s%s", have, want,
                 stored->rank == port->rank ? "" : ": the ranks differ");
         return in_port(port, err);
     }
@@ -160,15 +159,14 @@ static int refuse_missing(const struct by_port *port, size_t port_count,
     char quoted[BY_QUOTE_MAX], names[300];
     by_quote(quoted, port->name);
     if (count == 1 && !arrays[0].name) {
-        by_fail(err, BARYON_ERR_INPUT, "the file holds one array, the model has %zu inputs",
+        by_fail(err, BARYON_ERR_INPUT, "the file contains one array, the model has %zu inputs",
                 port_count);
-        return by_err_hint(err, "give a .npz with the inputs' names, or a folder with one "
-                                "subfolder an input");
+        return by_err_hint(
+            err,
+            "give a .npz with the names of the inputs, or a folder with one subfolder per input");
     }
     names_text(arrays, count, names, sizeof names);
-    return by_fail(err, BARYON_ERR_INPUT,
-                   "no array is named %s, as an input of the model is; "
-                   "the file has %s",
+    return by_fail(err, BARYON_ERR_INPUT, "no array for the model input %s; the file has %s",
                    quoted, names[0] ? names : "none");
 }
 

@@ -45,7 +45,7 @@ static int expect(struct cursor *cursor, const char *word, struct baryon_error *
     if (take_npy_word(cursor, word))
         return 0;
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "'%s' must stand before %s", word, quote_here(cursor, quoted));
+    by_fail(err, BARYON_ERR_INPUT, "expected '%s' before %s", word, quote_here(cursor, quoted));
     return fail_here(cursor, err);
 }
 
@@ -60,7 +60,7 @@ static int take_text(struct cursor *cursor, struct by_span *text, struct baryon_
         end = memchr(start + 1, quote, (size_t)(cursor->end - start - 1));
     if (!end || memchr(start, '\\', (size_t)(end - start))) {
         char quoted[BY_QUOTE_MAX];
-        by_fail(err, BARYON_ERR_INPUT, "a text in quotes is wanted, not %s",
+        by_fail(err, BARYON_ERR_INPUT, "expected a quoted text, not %s",
                 quote_here(cursor, quoted));
         return fail_here(cursor, err);
     }
@@ -89,15 +89,15 @@ struct refused_row {
 };
 
 static const struct refused_row refused[] = {
-    {'O', "holds Python objects (pickle), which are never loaded",
+    {'O', "contains Python objects (pickle), which are never loaded",
      "save an array of numbers, with numpy.save(..., allow_pickle=False)"},
-    {'V', "is a record or raw bytes, only plain numbers and bool are read",
-     "save each field, or bfloat16 as float32, in an array of its own"},
-    {'S', "is text, only numbers and bool are read", ""},
-    {'a', "is text, only numbers and bool are read", ""},
-    {'U', "is text, only numbers and bool are read", ""},
-    {'M', "is a date, only numbers and bool are read", ""},
-    {'m', "is a time span, only numbers and bool are read", ""},
+    {'V', "is a record or raw bytes, must be numeric or bool",
+     "save each field in a separate array, and bfloat16 as float32"},
+    {'S', "is text, must be numeric or bool", ""},
+    {'a', "is text, must be numeric or bool", ""},
+    {'U', "is text, must be numeric or bool", ""},
+    {'M', "is a date, must be numeric or bool", ""},
+    {'m', "is a time span, must be numeric or bool", ""},
 };
 
 static int refuse_dtype(const struct by_span *text, struct baryon_error *err)
@@ -113,7 +113,7 @@ static int refuse_dtype(const struct by_span *text, struct baryon_error *err)
             return by_err_hint(err, "%s", refused[i].hint);
         }
     return by_fail(err, BARYON_ERR_INPUT,
-                   "type %s is not one of bool, int8 to int64, uint8 to uint64, float16 to "
+                   "type %s, must be one of bool, int8 to int64, uint8 to uint64, float16 to "
                    "float64, complex64, complex128",
                    quoted);
 }
@@ -153,9 +153,8 @@ static int take_dtype(struct cursor *cursor, struct by_npy_header *header, struc
     struct by_span text = {0};
     if (cursor->at < cursor->end && *cursor->at == '[') {
         by_fail(err, BARYON_ERR_INPUT,
-                "the type is a record of several fields, only plain numbers "
-                "and bool are read");
-        by_err_hint(err, "save each field in an array of its own");
+                "the type is a record of several fields, must be numeric or bool");
+        by_err_hint(err, "save each field in a separate array");
         return fail_here(&start, err);
     }
     if (take_text(cursor, &text, err) < 0)
@@ -169,7 +168,7 @@ static int take_order(struct cursor *cursor, struct by_npy_header *header, struc
     if (header->fortran || take_npy_word(cursor, "False"))
         return 0;
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "True or False is wanted, not %s", quote_here(cursor, quoted));
+    by_fail(err, BARYON_ERR_INPUT, "expected True or False, not %s", quote_here(cursor, quoted));
     return fail_here(cursor, err);
 }
 
@@ -246,7 +245,7 @@ static int take_pair(struct cursor *cursor, unsigned *seen, struct by_npy_header
         if (name.size != strlen(keys[i].name) || memcmp(name.data, keys[i].name, name.size) != 0)
             continue;
         if (*seen & keys[i].bit) {
-            by_fail(err, BARYON_ERR_INPUT, "key '%s' is there twice", keys[i].name);
+            by_fail(err, BARYON_ERR_INPUT, "key '%s' appears twice", keys[i].name);
             return fail_here(&start, err);
         }
         *seen |= keys[i].bit;
@@ -255,7 +254,7 @@ static int take_pair(struct cursor *cursor, unsigned *seen, struct by_npy_header
         return 0;
     }
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "key %s is unknown, the keys are descr, fortran_order, shape",
+    by_fail(err, BARYON_ERR_INPUT, "unknown key %s, must be descr, fortran_order or shape",
             by_quote_bytes(quoted, name.data, name.size));
     return fail_here(&start, err);
 }
@@ -267,7 +266,7 @@ static int take_end(struct cursor *cursor, struct baryon_error *err)
     if (cursor->at == cursor->end)
         return 0;
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "%s stands behind the header", quote_here(cursor, quoted));
+    by_fail(err, BARYON_ERR_INPUT, "%s after the header", quote_here(cursor, quoted));
     return fail_here(cursor, err);
 }
 
@@ -310,7 +309,8 @@ static int parse_preamble(const uint8_t *bytes, size_t size, size_t *start, size
 {
     char quoted[BY_QUOTE_MAX];
     if (!by_npy_sniff(bytes, size)) {
-        by_fail(err, BARYON_ERR_INPUT, "not a .npy file: it begins with %s, not with '\\x93NUMPY'",
+        by_fail(err, BARYON_ERR_INPUT,
+                "not a .npy file: it begins with %s, must begin with '\\x93NUMPY'",
                 by_quote_bytes(quoted, bytes, size < MAGIC_SIZE ? size : MAGIC_SIZE));
         return fail_at(err, 0);
     }
@@ -320,7 +320,7 @@ static int parse_preamble(const uint8_t *bytes, size_t size, size_t *start, size
     }
     const unsigned major = bytes[MAGIC_SIZE], minor = bytes[MAGIC_SIZE + 1];
     if (major < 1 || major > 3 || minor != 0) {
-        by_fail(err, BARYON_ERR_INPUT, "version %u.%u of the format, known are 1.0, 2.0 and 3.0",
+        by_fail(err, BARYON_ERR_INPUT, "version %u.%u of the format, must be 1.0, 2.0 or 3.0",
                 major, minor);
         return fail_at(err, MAGIC_SIZE);
     }
@@ -344,12 +344,12 @@ int by_npy_header_parse(const uint8_t *bytes, size_t size, struct by_npy_header 
     if (parse_preamble(bytes, size, &start, &length, err) < 0)
         return -1;
     if (length > BY_NPY_HEADER_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "the header is %zu bytes long, more than the limit of %d",
-                length, BY_NPY_HEADER_MAX);
+        by_fail(err, BARYON_ERR_INPUT, "the header has %zu bytes, must have at most %d", length,
+                BY_NPY_HEADER_MAX);
         return fail_at(err, MAGIC_SIZE + 2);
     }
     if (length > size - start) {
-        by_fail(err, BARYON_ERR_INPUT, "the header is %zu bytes long, but %zu are left", length,
+        by_fail(err, BARYON_ERR_INPUT, "the header has %zu bytes, but %zu are left", length,
                 size - start);
         return fail_at(err, MAGIC_SIZE + 2);
     }
@@ -376,7 +376,7 @@ int by_npy_parse(const uint8_t *bytes, size_t size, struct by_npy_header *header
     if (left == header->bytes)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,
-            "%zu bytes follow the header, but shape and type (%zu x %s) need %zu", left,
+            "%zu bytes after the header, but shape and type (%zu x %s) require %zu", left,
             header->count, by_elem_name(header->elem), header->bytes);
     return fail_at(err, header->data);
 }

@@ -103,13 +103,13 @@ static int check_size(int64_t elem, size_t count, size_t size, struct baryon_err
 {
     size_t need;
     if (stored_elem(elem) == BY_ELEM_UNDEFINED)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a %s tensor has no form in .npy files",
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a %s tensor cannot be stored in a .npy file",
                        by_elem_name(elem));
     if (by_elem_bytes(elem, count, &need, err) < 0)
         return -1;
     if (need != size)
-        return by_fail(err, BARYON_ERR_INTERNAL, "an array of %zu %s has %zu bytes, not %zu", count,
-                       by_elem_name(elem), need, size);
+        return by_fail(err, BARYON_ERR_INTERNAL, "an array of %zu %s must have %zu bytes, not %zu",
+                       count, by_elem_name(elem), need, size);
     return 0;
 }
 
@@ -123,7 +123,7 @@ int by_npy_save(const char *path, int64_t elem, const int64_t *dims, size_t rank
         return by_err_file(err, path);
     size_t length = by_npy_header_write(header, sizeof header, elem, dims, rank);
     if (!length)
-        return by_fail(err, BARYON_ERR_INTERNAL, "no .npy header for rank %zu", rank);
+        return by_fail(err, BARYON_ERR_INTERNAL, "rank %zu is not possible in a .npy header", rank);
     if (by_writer_open(&writer, path, flags, err) < 0)
         return -1;
     int failed = by_writer_add(writer, header, length, err);

@@ -85,8 +85,8 @@ static int find_end(const struct zip *zip, size_t *end, struct baryon_error *err
             *end = at;
             return 0;
         }
-    bad(err, zip->size, "no end of a zip directory is at the end of the file");
-    return by_err_hint(err, "the file is cut off, or not a .npz archive");
+    bad(err, zip->size, "no end record of a zip directory at the end of the file");
+    return by_err_hint(err, "the file is truncated, or not a .npz archive");
 }
 
 static int read_end64(struct zip *zip, size_t end, size_t *edge, struct baryon_error *err)
@@ -94,10 +94,10 @@ static int read_end64(struct zip *zip, size_t end, size_t *edge, struct baryon_e
     const size_t locator = end - LOCATOR_SIZE;
     const uint64_t record = get64(zip->bytes + locator + 8);
     if (get32(zip->bytes + locator + 4) != 0 || get32(zip->bytes + locator + 16) > 1)
-        return bad(err, locator, "an archive of several files is not read");
+        return bad(err, locator, "an archive of several files is not supported");
     if (locator < END64_SIZE || record != locator - END64_SIZE ||
         get32(zip->bytes + record) != END64_SIGN)
-        return bad(err, locator, "the zip64 locator does not lead to the record before it");
+        return bad(err, locator, "the zip64 locator does not point to the record before it");
     const uint8_t *at = zip->bytes + record;
     if (get64(at + 4) != END64_SIZE - 12 || get32(at + 16) != 0 || get32(at + 20) != 0 ||
         get64(at + 24) != get64(at + 32))
@@ -124,7 +124,7 @@ static int read_end(struct zip *zip, struct baryon_error *err)
     size_t edge = end;
     const uint64_t entries = get16(at + 10), size = get32(at + 12), offset = get32(at + 16);
     if (get16(at + 4) != 0 || get16(at + 6) != 0 || get16(at + 8) != entries)
-        return bad(err, end, "an archive of several files is not read");
+        return bad(err, end, "an archive of several files is not supported");
     if (end >= LOCATOR_SIZE && get32(at - LOCATOR_SIZE) == LOCATOR_SIGN) {
         if (read_end64(zip, end, &edge, err) < 0)
             return -1;
@@ -140,7 +140,7 @@ static int read_end(struct zip *zip, struct baryon_error *err)
     if (zip->directory > edge || edge - zip->directory != zip->directory_size)
         return bad(err, end, "the directory does not end where the end record begins");
     if (zip->entries > BY_NPZ_MEMBERS_MAX || zip->entries > zip->directory_size / ENTRY_SIZE) {
-        by_fail(err, BARYON_ERR_INPUT, "%" PRIu64 " members, at most %" PRIu64 " are possible",
+        by_fail(err, BARYON_ERR_INPUT, "%" PRIu64 " members, must be at most %" PRIu64,
                 zip->entries,
                 zip->entries > BY_NPZ_MEMBERS_MAX ? (uint64_t)BY_NPZ_MEMBERS_MAX
                                                   : zip->directory_size / ENTRY_SIZE);
@@ -187,7 +187,7 @@ static int read_entry(const struct zip *zip, uint64_t at, struct entry *entry, u
     const uint64_t end = zip->directory + zip->directory_size;
     const uint8_t *from = zip->bytes + at;
     if (end - at < ENTRY_SIZE || get32(from) != ENTRY_SIGN)
-        return bad(err, at, "no directory entry stands here");
+        return bad(err, at, "a directory entry is missing");
     const size_t name = get16(from + 28), extra = get16(from + 30), comment = get16(from + 32);
     if (name + extra + comment > end - at - ENTRY_SIZE)
         return bad(err, at, "a directory entry is longer than the directory");
@@ -205,9 +205,9 @@ static int read_entry(const struct zip *zip, uint64_t at, struct entry *entry, u
                          entry->packed == UINT32_MAX ? &entry->packed : NULL,
                          entry->local == UINT32_MAX ? &entry->local : NULL};
     if (!read_extra64(from + ENTRY_SIZE + name, extra, wide))
-        return bad(err, at, "the zip64 sizes of a directory entry are missing or cut off");
+        return bad(err, at, "the zip64 sizes of a directory entry are missing or truncated");
     if (get16(from + 34) != 0)
-        return bad(err, at, "an archive of several files is not read");
+        return bad(err, at, "an archive of several files is not supported");
     *next = at + ENTRY_SIZE + name + extra + comment;
     return 0;
 }
@@ -215,21 +215,20 @@ static int read_entry(const struct zip *zip, uint64_t at, struct entry *entry, u
 static int check_entry(const struct entry *entry, struct baryon_error *err)
 {
     if (entry->flags & FLAG_ENCRYPTED)
-        return by_fail(err, BARYON_ERR_INPUT, "the member is encrypted, which is not read");
+        return by_fail(err, BARYON_ERR_INPUT, "the member is encrypted, which is not supported");
     if (entry->method != 0 && entry->method != 8)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "packing method %u, only 0 (stored) and 8 (deflated) are read",
-                       entry->method);
+                       "packing method %u, must be 0 (stored) or 8 (deflated)", entry->method);
     if (entry->method == 0 && entry->packed != entry->size)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "a stored member of %" PRIu64 " bytes takes %" PRIu64 " bytes, both must "
-                       "be the same",
+                       "a stored member of %" PRIu64 " bytes uses %" PRIu64
+                       " bytes, must be the same",
                        entry->size, entry->packed);
     if (entry->method == 8 && entry->packed < UINT64_MAX / BY_NPZ_RATIO_MAX &&
         entry->size > entry->packed * BY_NPZ_RATIO_MAX)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "%" PRIu64 " bytes are to come out of %" PRIu64
-                       ", more than %d to 1, which deflate cannot reach",
+                       "%" PRIu64 " bytes from %" PRIu64
+                       " packed bytes, deflate reaches at most %d to 1",
                        entry->size, entry->packed, BY_NPZ_RATIO_MAX);
     return 0;
 }
@@ -256,19 +255,19 @@ static int find_data(const struct zip *zip, const struct entry *entry, uint64_t 
                      struct baryon_error *err)
 {
     if (entry->local > zip->directory || zip->directory - entry->local < LOCAL_SIZE)
-        return bad(err, entry->local, "the member's header would lie outside of the file's data");
+        return bad(err, entry->local,
+                   "the header of the member is outside of the data of the file");
     const uint8_t *local = zip->bytes + entry->local;
     if (get32(local) != LOCAL_SIGN)
-        return bad(err, entry->local, "no member header stands where the directory says");
+        return bad(err, entry->local, "no member header at the place in the directory");
     const size_t name = get16(local + 26), extra = get16(local + 28);
     uint64_t room = zip->directory - entry->local - LOCAL_SIZE;
     if (name + extra > room || entry->packed > room - name - extra)
-        return bad(err, entry->local, "the member is longer than the file's data");
+        return bad(err, entry->local, "the member is longer than the data of the file");
     if (name != entry->name_size || memcmp(local + LOCAL_SIZE, entry->name, name) != 0 ||
         get16(local + 6) != entry->flags || get16(local + 8) != entry->method ||
         !local_agrees(entry, local, local + LOCAL_SIZE + name, extra))
-        return bad(err, entry->local,
-                   "the member's header and the directory contradict each other");
+        return bad(err, entry->local, "the header of the member contradicts the directory");
     *data = entry->local + LOCAL_SIZE + name + extra;
     return 0;
 }
@@ -314,7 +313,7 @@ static const char *take_name(struct builder *builder, const struct entry *entry,
     if (!name)
         return NULL;
     if (by_map_get(&builder->names, name)) {
-        by_fail(err, BARYON_ERR_INPUT, "two members have this name, names must differ");
+        by_fail(err, BARYON_ERR_INPUT, "two members have this name, names must be unique");
         return NULL;
     }
     return by_map_put(&builder->names, name, name, err) < 0 ? NULL : name;

@@ -83,12 +83,12 @@ static int inflate_whole(const uint8_t *packed, const struct by_npz_member *memb
         return -1;
     if (got != member->size)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "%" PRIu64 " bytes come out of the packed data, the directory says %" PRIu64,
-                       got, member->size);
+                       "%" PRIu64 " bytes from the packed data, the directory states %" PRIu64, got,
+                       member->size);
     if (!whole)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the packed data does not end with the %" PRIu64
-                       " bytes that the directory says",
+                       "the packed data does not end after the %" PRIu64
+                       " bytes that the directory states",
                        member->size);
     return 0;
 }
@@ -103,8 +103,8 @@ static int unpack(const uint8_t *packed, const struct by_npz_member *member, uin
     const uint32_t crc = (uint32_t)crc32_z(crc32_z(0, NULL, 0), out, (size_t)member->size);
     if (crc != member->crc)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "the checksum (CRC-32) of the bytes is %08" PRIx32 ", the directory says "
-                       "%08" PRIx32,
+                       "the checksum (CRC-32) of the bytes is %08" PRIx32
+                       ", the directory states %08" PRIx32,
                        crc, member->crc);
     return 0;
 }
@@ -114,7 +114,7 @@ int by_npz_read(const uint8_t *bytes, size_t size, const struct by_npz_member *m
 {
     *out = NULL;
     if (!is_inside(member, size))
-        return by_fail(err, BARYON_ERR_CHANGED, "the file has become shorter");
+        return by_fail(err, BARYON_ERR_CHANGED, "the file was truncated while it was read");
     if (member->size > PTRDIFF_MAX)
         return by_err_nomem(err, SIZE_MAX);
     /* Not cleared: pages that the stream never fills cost nothing. */
@@ -134,7 +134,7 @@ int by_npz_peek(const uint8_t *bytes, size_t size, const struct by_npz_member *m
 {
     *got = 0;
     if (!is_inside(member, size))
-        return by_fail(err, BARYON_ERR_CHANGED, "the file has become shorter");
+        return by_fail(err, BARYON_ERR_CHANGED, "the file was truncated while it was read");
     if (want > member->size)
         want = (size_t)member->size;
     if (member->method == 0) {

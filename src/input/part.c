@@ -24,9 +24,9 @@ void by_part_close(struct by_part *part)
 static int refuse_unknown(const struct by_mapped *mapped, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "it is no sample of a known kind: it begins with %s",
+    by_fail(err, BARYON_ERR_INPUT, "not a sample of a known kind: it begins with %s",
             by_quote_bytes(quoted, mapped->bytes, mapped->size < 8 ? mapped->size : 8));
-    return by_err_hint(err, "samples are .npy, .npz, .jpg, .jpeg, .png and .raw files");
+    return by_err_hint(err, "samples must be .npy, .npz, .jpg, .jpeg, .png or .raw files");
 }
 
 /* Byte order and array order are settled once a file, types sample by sample. */
@@ -75,8 +75,9 @@ static int match(struct by_part *part, const struct by_reading *reading, struct 
                      part->matches, &renamed, err) < 0)
         return -1;
     if (renamed)
-        by_tell_once(reading, BY_TOLD_RENAMED,
-                     "its only array is taken for the model's only input, though the names differ");
+        by_tell_once(
+            reading, BY_TOLD_RENAMED,
+            "its only array is used for the model's only input, although the names differ");
     return 0;
 }
 

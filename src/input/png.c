@@ -74,7 +74,7 @@ static int read_header(struct walker *walker, const uint8_t *body, size_t size, 
         return -1;
     }
     if (body[10] != 0 || body[11] != 0 || body[12] > 1)
-        return bad(err, offset, "an unknown way of compression, filtering or interlacing");
+        return bad(err, offset, "an unknown method of compression, filtering or interlacing");
     if (by_image_limits(info->width, info->height, err) < 0) {
         by_err_offset(err, offset);
         return -1;
@@ -106,7 +106,7 @@ static int read_chunk(struct walker *walker, const uint8_t *type, const uint8_t 
         info->orientation = by_exif_orientation(body, size);
     else if (!(type[0] & 0x20)) {
         char quoted[BY_QUOTE_MAX];
-        by_fail(err, BARYON_ERR_INPUT, "chunk %s is unknown, but needed to read the picture",
+        by_fail(err, BARYON_ERR_INPUT, "unknown critical chunk %s",
                 by_quote_bytes(quoted, type, 4));
         by_err_offset(err, offset);
         return -1;
@@ -119,7 +119,7 @@ static int check_chunk(const struct walker *walker, size_t at, size_t *length,
                        struct baryon_error *err)
 {
     if (walker->size - at < 12)
-        return bad(err, walker->size, "the picture is cut off: no IEND chunk");
+        return bad(err, walker->size, "the picture is truncated: no IEND chunk");
     *length = get32(walker->bytes + at);
     if (*length > walker->size - at - 12) {
         by_fail(err, BARYON_ERR_INPUT, "a chunk of %zu bytes, but %zu are left", *length,
@@ -134,7 +134,7 @@ static int check_chunk(const struct walker *walker, size_t at, size_t *length,
         return 0;
     char quoted[BY_QUOTE_MAX];
     by_fail(err, BARYON_ERR_INPUT,
-            "the checksum (CRC-32) of chunk %s is %08" PRIx32 ", the file says %08" PRIx32,
+            "the checksum (CRC-32) of chunk %s is %08" PRIx32 ", the file states %08" PRIx32,
             by_quote_bytes(quoted, walker->bytes + at + 4, 4), made, stored);
     by_err_offset(err, at);
     return -1;
@@ -171,8 +171,8 @@ static int header(const uint8_t *bytes, size_t size, struct by_image_info *info,
     if (row * info->height / DEFLATE_BEST <= walker.data)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,
-            "%zu x %zu pixels cannot come out of %zu packed bytes (deflate reaches %d to 1)",
-            info->width, info->height, walker.data, DEFLATE_BEST);
+            "%zu x %zu pixels from %zu packed bytes, deflate reaches at most %d to 1", info->width,
+            info->height, walker.data, DEFLATE_BEST);
     by_err_offset(err, 0);
     return -1;
 }

@@ -51,10 +51,10 @@ static int refuse_key(const char *key, const struct by_port *ports, size_t count
     struct by_text text;
     by_text_init(&text, open, sizeof open);
     open_dims_text(ports, count, &text);
-    by_fail(err, BARYON_ERR_USAGE, "no dimension of the model's inputs is called %s",
+    by_fail(err, BARYON_ERR_USAGE, "the inputs of the model have no symbolic dimension %s",
             by_quote(quoted, key));
-    return open[0] ? by_err_hint(err, "open are %s", open)
-                   : by_err_hint(err, "all of them are fixed");
+    return open[0] ? by_err_hint(err, "symbolic dimensions are %s", open)
+                   : by_err_hint(err, "all dimensions are fixed");
 }
 
 static int apply_size(const char *key, int64_t size, const struct by_port *given,
@@ -70,7 +70,7 @@ static int apply_size(const char *key, int64_t size, const struct by_port *given
             found = true;
             if (given[i].dims[axis] >= 0 && given[i].dims[axis] != size)
                 return by_fail(err, BARYON_ERR_USAGE,
-                               "%s cannot be %" PRId64 ", the model has %" PRId64 " there",
+                               "%s cannot be %" PRId64 ", the model fixes it to %" PRId64,
                                by_quote(quoted, key), size, given[i].dims[axis]);
             dims[i][axis] = size;
         }
@@ -82,13 +82,12 @@ static int check_kind(const struct by_port *port, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX];
     int failed = 0;
     if (port->elem == BY_ELEM_UNDEFINED)
-        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "it is a %s, samples can only be tensors",
+        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "the input is a %s, must be a tensor",
                          port->kind ? port->kind : "value of another kind");
     else if (port->elem == BY_ELEM_STRING)
-        failed =
-            by_fail(err, BARYON_ERR_UNSUPPORTED, "it takes texts, samples can only be numbers");
+        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "the input takes strings, must be numeric");
     else if (port->rank > 16)
-        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "it has rank %zu, at most 16 is possible",
+        failed = by_fail(err, BARYON_ERR_UNSUPPORTED, "the input has rank %zu, must be at most 16",
                          port->rank);
     if (failed < 0)
         by_err_in(err, "input %s", by_quote(quoted, port->name));
@@ -125,7 +124,7 @@ int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t
 static int refuse_any_rank(const struct by_port *port, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "the model leaves its shape open, random data need one");
+    by_fail(err, BARYON_ERR_USAGE, "its shape is unknown, random samples require a shape");
     by_err_hint(err, "give samples with --data");
     return by_err_in(err, "input %s", by_quote(quoted, port->name));
 }
@@ -141,12 +140,13 @@ int by_random_check(const struct by_port *ports, size_t count,
     by_text_init(&text, open, sizeof open);
     open_dims_text(ports, count, &text);
     if (open[0]) {
-        by_fail(err, BARYON_ERR_USAGE, "the model leaves sizes of its inputs open: %s", open);
-        return by_err_hint(err, "give each with --shape NAME=SIZE");
+        by_fail(err, BARYON_ERR_USAGE, "the model has symbolic dimensions: %s", open);
+        return by_err_hint(err, "give a size for each with --shape NAME=SIZE");
     }
     if (options->int_range_set && options->int_low > options->int_high)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "range of integers %" PRId64 ":%" PRId64 ", the first must not be larger",
+                       "range of integers %" PRId64 ":%" PRId64
+                       ", the first must not be greater than the second",
                        options->int_low, options->int_high);
     return 0;
 }

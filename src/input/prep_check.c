@@ -46,11 +46,11 @@ static int check_list(const char *what, const double *values, size_t count, size
 {
     if (count > 1 && count != channels)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "%s has %zu values for %zu channels, give 1 or one a channel", what, count,
-                       channels);
+                       "%s has %zu values for %zu channels, must be 1 or one per channel", what,
+                       count, channels);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
-            return by_fail(err, BARYON_ERR_USAGE, "%s %g must be finite", what, values[i]);
+            return by_fail(err, BARYON_ERR_USAGE, "%s %g, must be finite", what, values[i]);
     return 0;
 }
 
@@ -62,17 +62,15 @@ static int check_values(const struct by_prep *prep, const struct by_port *port, 
         return -1;
     for (size_t i = 0; i < prep->std_count; i++)
         if (!((float)prep->std[i] > 0 || (float)prep->std[i] < 0))
-            return by_fail(err, BARYON_ERR_USAGE, "std %g divides the values, it must not be 0",
-                           prep->std[i]);
+            return by_fail(err, BARYON_ERR_USAGE, "std %g, must not be 0", prep->std[i]);
     if (!isfinite(prep->scale))
-        return by_fail(err, BARYON_ERR_USAGE, "scale %g must be finite", prep->scale);
+        return by_fail(err, BARYON_ERR_USAGE, "scale %g, must be finite", prep->scale);
     if (port->elem != BY_ELEM_UINT8 ||
         ((prep->scale == 0.0 || prep->scale == 1.0) && !prep->mean_count && !prep->std_count))
         return 0;
     by_fail(err, BARYON_ERR_USAGE,
-            "the model takes uint8 pixels as they are, so scale, mean and "
-            "std have nothing to work on");
-    return by_err_hint(err, "leave --scale, --mean and --std out, and use --prep plain");
+            "the model takes uint8 pixels, scale, mean and std require a float input");
+    return by_err_hint(err, "remove --scale, --mean and --std, and use --prep plain");
 }
 
 static int check_sizes(const struct by_prep *prep, const struct by_prep_axes *axes,
@@ -85,12 +83,10 @@ static int check_sizes(const struct by_prep *prep, const struct by_prep_axes *ax
     const size_t side = by_prep_short_side(prep, width, height);
     if (prep->resize == BY_RESIZE_SHORT_SIDE && (side < longer || side > BY_IMAGE_SIDE_MAX))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "short side %zu, it must be %zu (the longer side of the input) to %d", side,
+                       "short side %zu, must be %zu (the longer side of the input) to %d", side,
                        longer, BY_IMAGE_SIDE_MAX);
     if (prep->resize != BY_RESIZE_SHORT_SIDE && prep->short_side)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "a short side means something only with short-side "
-                       "resizing");
+        return by_fail(err, BARYON_ERR_USAGE, "a short side requires short-side resizing");
     return 0;
 }
 
@@ -101,17 +97,15 @@ static int check_stride(const struct by_prep *prep, const struct by_prep_axes *a
     if (!prep->stride)
         return 0;
     if (prep->resize != BY_RESIZE_LETTERBOX && prep->resize != BY_RESIZE_FIT)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "a stride means something only with letterbox and "
-                       "fit");
+        return by_fail(err, BARYON_ERR_USAGE, "a stride requires letterbox or fit resizing");
     if (by_prep_target(prep, axes, &width, &height, err) < 0)
         return -1;
     if (width % prep->stride || height % prep->stride)
-        return by_fail(err, BARYON_ERR_USAGE, "stride %zu does not divide the size %zu x %zu",
+        return by_fail(err, BARYON_ERR_USAGE, "stride %zu, must divide the size %zu x %zu",
                        prep->stride, width, height);
     if (axes->width >= 0 || axes->height >= 0)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "stride %zu gives pictures of several sizes, but the model's input is "
+                       "stride %zu produces pictures of different sizes, but the model's input is "
                        "fixed at %zu x %zu",
                        prep->stride, width, height);
     return 0;
@@ -123,7 +117,7 @@ int by_prep_check(const struct by_prep *prep, const struct by_port *port, struct
     if (by_prep_axes(prep, port, &axes, err) < 0)
         return -1;
     if (prep->pad > 255)
-        return by_fail(err, BARYON_ERR_USAGE, "pad value %u, it must be 0 to 255", prep->pad);
+        return by_fail(err, BARYON_ERR_USAGE, "pad value %u, must be 0 to 255", prep->pad);
     if (check_values(prep, port, axes.channels, err) < 0 || check_sizes(prep, &axes, err) < 0)
         return -1;
     return check_stride(prep, &axes, err);

@@ -15,7 +15,7 @@ static int refuse_port(const struct by_port *port, const char *rule, struct bary
 {
     char shape[BY_SHAPE_TEXT_MAX], quoted[BY_QUOTE_MAX];
     by_port_text(port, shape, sizeof shape);
-    by_fail(err, BARYON_ERR_USAGE, "it is %s, %s", shape, rule);
+    by_fail(err, BARYON_ERR_USAGE, "the input is %s, %s", shape, rule);
     by_err_in(err, "input %s", by_quote(quoted, port->name));
     return -1;
 }
@@ -36,13 +36,14 @@ static int find_layout(const struct by_prep *prep, const struct by_port *port, s
     if (*layout == BY_LAYOUT_AUTO) {
         if ((first == wanted) == (last == wanted)) {
             refuse_port(port,
-                        channels == 3 ? "which does not tell where its 3 colour channels are"
-                                      : "which does not tell where its 1 channel is",
+                        channels == 3 ? "the axis of its 3 colour channels is not clear"
+                                      : "the axis of its 1 channel is not clear",
                         err);
-            return by_err_hint(err, first == wanted
-                                        ? "--layout nchw or nhwc says it"
-                                        : "--layout nchw or nhwc says it, --pixels gray is for "
-                                          "one channel");
+            return by_err_hint(
+                err,
+                first == wanted
+                    ? "set it with --layout nchw or nhwc"
+                    : "set it with --layout nchw or nhwc, or use --pixels gray for one channel");
         }
         *layout = first == wanted ? BY_LAYOUT_NCHW : BY_LAYOUT_NHWC;
     }
@@ -50,10 +51,10 @@ static int find_layout(const struct by_prep *prep, const struct by_port *port, s
     if (there < 0 || there == wanted)
         return 0;
     refuse_port(port,
-                channels == 3 ? "but RGB and BGR pictures have 3 channels"
-                              : "but gray pictures have 1 channel",
+                channels == 3 ? "RGB and BGR pictures require 3 channels"
+                              : "gray pictures require 1 channel",
                 err);
-    return by_err_hint(err, "--pixels and --layout say how a picture is laid out");
+    return by_err_hint(err, "describe the picture with --pixels and --layout");
 }
 
 int by_prep_axes(const struct by_prep *prep, const struct by_port *port, struct by_prep_axes *axes,
@@ -61,14 +62,14 @@ int by_prep_axes(const struct by_prep *prep, const struct by_port *port, struct 
 {
     *axes = (struct by_prep_axes){.channels = by_prep_channels(prep->colour)};
     if (!is_elem_for_pixels(port->elem))
-        return refuse_port(port, "pictures become float32, float16, bfloat16, float64 or uint8",
+        return refuse_port(port, "pictures require float32, float16, bfloat16, float64 or uint8",
                            err);
     if (port->rank != 3 && port->rank != 4)
-        return refuse_port(port, "pictures need 4 dimensions, or 3 without a batch", err);
+        return refuse_port(port, "pictures require 4 dimensions, or 3 without a batch", err);
     axes->batch = port->rank == 4;
     if (axes->batch && port->dims[0] >= 0 && port->dims[0] != 1) {
-        refuse_port(port, "pictures come one at a time, the batch must be 1 or symbolic", err);
-        return by_err_hint(err, "give batches as .npy files");
+        refuse_port(port, "pictures require a batch of 1 or a symbolic batch", err);
+        return by_err_hint(err, "give larger batches as .npy files");
     }
     if (find_layout(prep, port, axes->channels, &axes->layout, err) < 0)
         return -1;
@@ -82,19 +83,16 @@ static int agree(const char *what, size_t setting, int64_t fixed, bool needed, s
                  struct baryon_error *err)
 {
     if (setting && fixed >= 0 && (int64_t)setting != fixed)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "%s %zu is asked for, but the model's input has %" PRId64, what, setting,
-                       fixed);
+        return by_fail(err, BARYON_ERR_USAGE, "%s %zu is given, but the model's input has %" PRId64,
+                       what, setting, fixed);
     *out = setting ? setting : fixed > 0 ? (size_t)fixed : 0;
     if (*out == 0 && needed && fixed != 0) {
-        by_fail(err, BARYON_ERR_USAGE,
-                "the model leaves the %s of its input open, so it must be "
-                "given",
-                what);
-        return by_err_hint(err, "--size WIDTHxHEIGHT, or --resize none for pictures as they are");
+        by_fail(err, BARYON_ERR_USAGE, "the %s of the input is symbolic, must be given", what);
+        return by_err_hint(
+            err, "give --size WIDTHxHEIGHT, or --resize none for pictures of the right size");
     }
     if (fixed == 0 || *out > BY_IMAGE_SIDE_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "%s %zu, sides must be 1 to %d pixels", what, *out,
+        return by_fail(err, BARYON_ERR_USAGE, "%s %zu, must be 1 to %d pixels", what, *out,
                        BY_IMAGE_SIDE_MAX);
     return 0;
 }
@@ -169,10 +167,10 @@ static int place_none(size_t target_w, size_t target_h, const struct by_prep_pla
 {
     if ((!target_w || target_w == place->out_w) && (!target_h || target_h == place->out_h))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the picture has %zu x %zu pixels, the input takes %zu x %zu",
+    by_fail(err, BARYON_ERR_INPUT, "the picture has %zu x %zu pixels, the input requires %zu x %zu",
             place->out_w, place->out_h, target_w ? target_w : place->out_w,
             target_h ? target_h : place->out_h);
-    return by_err_hint(err, "--resize says how to make it fit");
+    return by_err_hint(err, "resize it with --resize");
 }
 
 int by_prep_place(const struct by_prep *prep, size_t target_w, size_t target_h, size_t width,
@@ -199,6 +197,6 @@ int by_prep_place(const struct by_prep *prep, size_t target_w, size_t target_h, 
     if (place->resized_w <= BY_IMAGE_SIDE_MAX && place->resized_h <= BY_IMAGE_SIDE_MAX)
         return 0;
     return by_fail(err, BARYON_ERR_INPUT,
-                   "a picture of %zu x %zu pixels would become %zu x %zu, sides must be at most %d",
+                   "a picture of %zu x %zu pixels becomes %zu x %zu, sides must be at most %d",
                    width, height, place->resized_w, place->resized_h, BY_IMAGE_SIDE_MAX);
 }

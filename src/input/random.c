@@ -113,7 +113,7 @@ static int fill_port(struct by_arena *arena, const struct by_port *port,
         return -1;
     const bool is_int = int_row_of(port->elem) != NULL;
     if (!is_int && !by_can_convert(BY_ELEM_DOUBLE, port->elem)) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "no random values are made for type %s",
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "random values are not available for type %s",
                 by_elem_name(port->elem));
         return by_err_in(err, "input %s", by_quote(quoted, port->name));
     }
@@ -150,7 +150,8 @@ void by_random_notice(const struct by_port *ports, size_t count,
     char quoted[BY_QUOTE_MAX];
     for (size_t i = 0; i < count; i++)
         if (needs_range(&ports[i]) && !options->int_range_set)
-            by_log(options->log, BY_LOG_NOTICE,
-                   "input %s: random integers are 0 or 1; --int-range LOW:HIGH sets another range",
-                   by_quote(quoted, ports[i].name));
+            by_log(
+                options->log, BY_LOG_NOTICE,
+                "input %s: random integers are 0 or 1; set another range with --int-range LOW:HIGH",
+                by_quote(quoted, ports[i].name));
 }

@@ -8,8 +8,8 @@ static int check_image_port(const struct by_port *ports, size_t port_count,
 {
     if (port_count == 1)
         return by_prep_check(&options->prep, ports, err);
-    by_fail(err, BARYON_ERR_USAGE, "a picture serves one input, the model has %zu", port_count);
-    return by_err_hint(err, "give a folder with one subfolder an input");
+    by_fail(err, BARYON_ERR_USAGE, "a picture contains one input, the model has %zu", port_count);
+    return by_err_hint(err, "give a folder with one subfolder per input");
 }
 
 static void report_image_changes(const struct by_reading *reading, const struct by_image_info *info)
@@ -22,9 +22,9 @@ static void report_image_changes(const struct by_reading *reading, const struct 
         {info->orientation != 1, BY_TOLD_ORIENTED, "the EXIF orientation is applied"},
         {info->had_profile, BY_TOLD_PROFILE, "colour profiles (ICC) are not applied"},
         {info->had_alpha, BY_TOLD_ALPHA, "alpha is dropped, not blended"},
-        {info->was_16bit, BY_TOLD_DEPTH, "of 16-bit channels the high 8 bits are taken"},
+        {info->was_16bit, BY_TOLD_DEPTH, "16-bit channels are reduced to their high 8 bits"},
         {info->was_cmyk, BY_TOLD_CMYK, "CMYK is converted by formula, without a profile"},
-        {info->animated, BY_TOLD_ANIMATED, "of an animation the default picture is taken"},
+        {info->animated, BY_TOLD_ANIMATED, "the default picture of an animation is used"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].is)

@@ -23,7 +23,7 @@ static int check_payload(const struct by_npy_header *header, const struct by_npz
     if (header->data + header->bytes == member->size)
         return 0;
     return by_fail(err, BARYON_ERR_INPUT,
-                   "%llu bytes follow the header, but shape and type (%zu x %s) need %zu",
+                   "%llu bytes after the header, but shape and type (%zu x %s) require %zu",
                    (unsigned long long)(member->size - header->data), header->count,
                    by_elem_name(header->elem), header->bytes);
 }
@@ -105,7 +105,7 @@ static int read_npz(const struct by_reading *reading, struct by_stored **arrays,
         (*arrays)[i].name = member->name;
         if (!is_wanted_member(reading, &npz, member)) {
             by_tell_once(reading, BY_TOLD_EXTRA,
-                         "arrays that are no inputs of the model are left out");
+                         "arrays that are not inputs of the model are ignored");
             continue;
         }
         if (read_member(reading, member, &(*arrays)[i], err) < 0) {

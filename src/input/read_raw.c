@@ -10,19 +10,19 @@ static int check_raw_port(const struct by_port *ports, size_t port_count,
     char shape[BY_SHAPE_TEXT_MAX], quoted[BY_QUOTE_MAX];
     (void)options;
     if (port_count != 1) {
-        by_fail(err, BARYON_ERR_USAGE, "a .raw file serves one input, the model has %zu",
+        by_fail(err, BARYON_ERR_USAGE, "a .raw file contains one input, the model has %zu",
                 port_count);
-        return by_err_hint(err, "give a folder with one subfolder an input");
+        return by_err_hint(err, "give a folder with one subfolder per input");
     }
     bool open = ports->any_rank;
     for (size_t i = 0; i < ports->rank; i++)
         open |= ports->dims[i] < 0;
     if (!open)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "it is %s, a .raw file does not tell the open sizes",
+    by_fail(err, BARYON_ERR_USAGE, "the input is %s, a .raw file does not contain its sizes",
             by_port_text(ports, shape, sizeof shape));
     if (!ports->any_rank)
-        by_err_hint(err, "give them with --shape NAME=SIZE");
+        by_err_hint(err, "give the sizes with --shape NAME=SIZE");
     return by_err_in(err, "input %s", by_quote(quoted, ports->name));
 }
 
@@ -46,7 +46,7 @@ static int read_raw(const struct by_reading *reading, struct by_stored **arrays,
     const bool batch_of_one = port->rank > 0 && port->dims[0] == 1;
     const size_t samples = bytes ? reading->size / bytes : 0;
     if (reading->size == 0 || bytes == 0 || reading->size % bytes || (samples > 1 && !batch_of_one))
-        return by_fail(err, BARYON_ERR_INPUT, "%zu bytes, but %s takes %zu%s", reading->size,
+        return by_fail(err, BARYON_ERR_INPUT, "%zu bytes, but %s requires %zu%s", reading->size,
                        by_port_text(port, shape, sizeof shape), bytes,
                        batch_of_one ? " or a multiple of it" : "");
     *arrays = BY_ARENA_NEW(reading->arena, struct by_stored, err);

@@ -20,7 +20,7 @@ static int check_side(size_t side, struct baryon_error *err)
 {
     if (side >= 1 && side <= BY_IMAGE_SIDE_MAX)
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT, "a side of %zu pixels, sides must be 1 to %d", side,
+    return by_fail(err, BARYON_ERR_INPUT, "a side of %zu pixels, must be 1 to %d", side,
                    BY_IMAGE_SIDE_MAX);
 }
 
@@ -33,7 +33,7 @@ int by_image_resize(enum by_filter filter, const uint8_t *in, size_t in_w, size_
         check_side(out_h, err) < 0)
         return -1;
     if (channels < 1 || channels > 4)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%zu channels, 1 to 4 are possible", channels);
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu channels, must be 1 to 4", channels);
     if (in_w == out_w && in_h == out_h) {
         memcpy(out, in, in_w * in_h * channels);
         return 0;

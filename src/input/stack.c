@@ -22,7 +22,7 @@ static int refuse_sizes(const struct by_port *port, const struct by_array *batch
     const struct by_port other = {.elem = rows->elem, .rank = rows->rank, .dims = rows->dims};
     memcpy(dims, batch->dims, batch->rank * sizeof *dims);
     dims[0] = rows->dims[0];
-    by_fail(err, BARYON_ERR_INPUT, "%s here, %s before: they cannot be one batch",
+    by_fail(err, BARYON_ERR_INPUT, "%s here, %s before, must be equal within a batch",
             by_port_text(&other, one, sizeof one), by_port_text(&first, two, sizeof two));
     return by_err_in(err, "input %s", by_quote(quoted, port->name));
 }
@@ -60,7 +60,8 @@ static int add_to_batch(const struct by_stack *stack, size_t port, const struct 
     }
     if (same_dims(batch, rows, 0) && memcmp(data, rows->data, rows->size) == 0)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "it has no batch, but differs among samples of one batch");
+    by_fail(err, BARYON_ERR_INPUT,
+            "it has no batch dimension, but differs between samples of one batch");
     return by_err_in(err, "input %s", by_quote(quoted, of->name));
 }
 

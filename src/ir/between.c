@@ -79,7 +79,7 @@ static int check_nodes_in_graph(const struct baryon_graph *graph, struct baryon_
     char label[BY_QUOTE_MAX + 80];
     for (size_t i = 0; i < count; i++)
         if (nodes[i]->graph != graph)
-            return by_fail(err, BARYON_ERR_USAGE, "%s is not in the graph that is looked at",
+            return by_fail(err, BARYON_ERR_USAGE, "%s is not in this graph",
                            by_node_label(nodes[i], label, sizeof label));
     return 0;
 }

@@ -64,7 +64,7 @@ int by_graph_remove_initializer(struct baryon_value *value, struct baryon_error 
         return by_fail(err, BARYON_ERR_USAGE, "value %s is not an initializer", name);
     if (value->use_count || by_value_is_kept(value))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "initializer %s is still read, it is removed after its readers", name);
+                       "initializer %s is still used, must be removed after its consumers", name);
     if (value->initializer)
         graph->initializer.at[value->init_slot] = NULL;
     else
@@ -82,7 +82,7 @@ int by_graph_remove_default_input(struct baryon_value *value, struct baryon_erro
         return -1;
     struct baryon_graph *graph = value->graph;
     if (!value->is_input || value->init_slot == BY_NO_SLOT || by_value_is_kept(value))
-        return by_fail(err, BARYON_ERR_USAGE, "value %s is not an input with a default to drop",
+        return by_fail(err, BARYON_ERR_USAGE, "value %s is not an input with a default",
                        by_quote(name, value->name));
     if (by_list_reserve(by_graph_arena(graph), &graph->value_info, 1, sizeof(void *), err))
         return -1;
@@ -281,7 +281,7 @@ int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct
     struct baryon_graph *graph = value->graph;
     for (size_t i = 0; value->output_count && i < graph->output.count; i++)
         if (graph->out_links[i].value == value)
-            return by_fail(err, BARYON_ERR_USAGE, "value %s is output[%zu] already",
+            return by_fail(err, BARYON_ERR_USAGE, "value %s is already output[%zu]",
                            by_quote(quoted, value->name), i);
     struct by_value_info *info = new_info(graph, value->name, type, err);
     if (!info || by_value_reserve(value, 1, err) || reserve_output(graph, err))

@@ -33,10 +33,10 @@ static int check_new(const struct baryon_graph *graph, const char *name, struct 
 {
     char quoted[BY_QUOTE_MAX];
     if (!name || !*name)
-        return by_fail(err, BARYON_ERR_INPUT, "it has no name, values need one");
+        return by_fail(err, BARYON_ERR_INPUT, "a value has no name, must have one");
     const struct baryon_value *first = by_map_get(&graph->values, name);
     if (first) {
-        by_fail(err, BARYON_ERR_INPUT, "value %s is defined twice, each has to be defined once",
+        by_fail(err, BARYON_ERR_INPUT, "value %s is defined twice, must be defined once",
                 by_quote(quoted, name));
         hint_first(err, first);
         return -1;
@@ -44,7 +44,7 @@ static int check_new(const struct baryon_graph *graph, const char *name, struct 
     first = visible_outside(graph, name);
     if (first) {
         by_fail(err, BARYON_ERR_INPUT,
-                "value %s hides one of the same name in an outer graph, names there are taken",
+                "value %s has the name of a value in an outer graph, must have its own name",
                 by_quote(quoted, name));
         hint_first(err, first);
         return -1;
@@ -57,8 +57,7 @@ static int count_part(struct by_linker *linker, struct baryon_error *err)
     if (++linker->parts <= PARTS_MAX)
         return 0;
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "more than %u nodes and values in the model, that many are the limit",
-                   PARTS_MAX);
+                   "more than %u nodes and values in the model, the limit", PARTS_MAX);
 }
 
 static struct baryon_value *define(struct by_linker *linker, struct baryon_graph *graph,

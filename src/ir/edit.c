@@ -136,9 +136,10 @@ static int check_unused(const struct baryon_node *node, struct baryon_error *err
     for (size_t i = 0; i < node->output.count; i++) {
         const struct baryon_value *value = node->outs[i];
         if (value && (value->use_count || by_value_is_kept(value)))
-            return by_fail(err, BARYON_ERR_USAGE,
-                           "output %s of %s is still read, a node is removed after its readers",
-                           by_quote(name, value->name), by_node_label(node, label, sizeof label));
+            return by_fail(
+                err, BARYON_ERR_USAGE,
+                "output %s of %s is still used, a node must be removed after its consumers",
+                by_quote(name, value->name), by_node_label(node, label, sizeof label));
     }
     return 0;
 }
@@ -219,7 +220,7 @@ static int widen_inputs(struct baryon_node *node, size_t slot, const char *none,
     if (slot < node->input.count)
         return 0;
     if (slot - node->input.count > GAP_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "input %zu of a node with %zu, that is too far", slot,
+        return by_fail(err, BARYON_ERR_USAGE, "input %zu of a node with %zu, out of range", slot,
                        node->input.count);
     size_t more = slot + 1 - node->input.count;
     if (by_list_reserve(arena, &links, more, sizeof *node->links, err))
@@ -280,14 +281,14 @@ static int check_can_be_output(const struct baryon_value *old, const struct bary
     if (old->is_input)
         reason = "is an input as well";
     else if (new_value->is_input)
-        reason = "cannot go to an input, both names have to stay";
+        reason = "cannot be replaced by an input, both names must be kept";
     else if (has_model_output(new_value))
-        reason = "cannot go to another output, both names have to stay";
+        reason = "cannot be replaced by another output, both names must be kept";
     if (!reason)
         return 0;
     by_fail(err, BARYON_ERR_UNSUPPORTED, "output %s %s (%s)", by_quote(from, old->name), reason,
             by_quote(to, new_value->name));
-    return by_err_hint(err, "an Identity node between them is a way");
+    return by_err_hint(err, "insert an Identity node between them");
 }
 
 /* Whether new_value can be read by the uses that move, and whether an output is among them. */
@@ -353,7 +354,7 @@ static struct baryon_node *add_behind(struct baryon_graph *graph, struct baryon_
     char stem[BY_NAME_MAX + 1];
     struct baryon_value *inputs[1 + MORE_INPUTS_MAX] = {value};
     if (more_count > MORE_INPUTS_MAX) {
-        by_fail(err, BARYON_ERR_USAGE, "%zu more inputs, %u are the limit", more_count,
+        by_fail(err, BARYON_ERR_USAGE, "%zu more inputs, the limit is %u", more_count,
                 MORE_INPUTS_MAX);
         return NULL;
     }
@@ -384,7 +385,7 @@ struct baryon_node *by_graph_insert_on_edge(struct baryon_node *reader, size_t s
         return NULL;
     struct baryon_value *value = by_node_in(reader, slot);
     if (!value) {
-        by_fail(err, BARYON_ERR_USAGE, "%s has nothing at input %zu",
+        by_fail(err, BARYON_ERR_USAGE, "%s has no input %zu",
                 by_node_label(reader, label, sizeof label), slot);
         return NULL;
     }

@@ -251,7 +251,7 @@ static int bind_scanned(struct by_infer *infer, struct baryon_node *node, struct
     if (listed_axis(node, "scan_input_axes", i, shape->rank, &axis, err))
         return -1;
     if (!by_extent_unify(scan->trips, shape->dims[axis], &scan->trips))
-        return by_infer_fail(node, err, "inputs are %lld and %lld long",
+        return by_infer_fail(node, err, "inputs have lengths %lld and %lld",
                              (long long)scan->trips.size, (long long)shape->dims[axis].size);
     struct by_shape *each = by_new_shape(infer, shape->rank - 1, err);
     if (!each)

@@ -61,7 +61,7 @@ static int check_channels(const struct baryon_node *node, const struct conv *con
     wanted = by_extent_mul(conv->weight->dims[1], conv->groups);
     if (!by_extent_unify(have, wanted, &agreed))
         return by_infer_fail(node, err,
-                             "the input has %lld channels, but weight and group take %lld",
+                             "the input has %lld channels, but weight and group require %lld",
                              (long long)have.size, (long long)wanted.size);
     if (by_extent_is_number(out) && out.size % conv->groups.size)
         return by_infer_fail(node, err, "the weight has %lld output channels in %lld groups",
@@ -147,7 +147,7 @@ int by_infer_conv_transpose(struct by_infer *infer, struct baryon_node *node,
     if (by_window_ints(node, "output_padding", conv.window.axes, 0, &output_padding, err))
         return -1;
     if (conv.weight && !by_extent_unify(conv.in->dims[1], conv.weight->dims[0], &agreed))
-        return by_infer_fail(node, err, "the input has %lld channels, but the weight takes %lld",
+        return by_infer_fail(node, err, "the input has %lld channels, but the weight requires %lld",
                              (long long)conv.in->dims[1].size,
                              (long long)conv.weight->dims[0].size);
     struct by_shape *out = by_new_shape(infer, conv.in->rank, err);

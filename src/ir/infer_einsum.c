@@ -19,9 +19,9 @@ struct term {
 
 static int bad_equation(const struct baryon_node *node, struct baryon_error *err)
 {
-    return by_infer_fail(node, err,
-                         "the equation is not one of letters, commas, \"...\" and "
-                         "\"->\" that fits the inputs");
+    return by_infer_fail(
+        node, err,
+        "the equation must consist of letters, commas, \"...\" and \"->\" and fit the inputs");
 }
 
 /* Reads up to a ',' or '-' or the end; false when the term is malformed. */
@@ -85,7 +85,7 @@ static int take_input(struct by_infer *infer, const struct baryon_node *node, st
                       struct baryon_error *err)
 {
     if (shape->rank < term->letters || (!term->dots && shape->rank != term->letters))
-        return by_infer_fail(node, err, "an input has rank %zu, but its term %zu letters",
+        return by_infer_fail(node, err, "an input has rank %zu, but its term has %zu letters",
                              shape->rank, term->letters);
     const size_t hidden = shape->rank - term->letters;
     size_t axis = 0;

@@ -39,7 +39,7 @@ static int out_matmul(struct by_infer *infer, struct baryon_node *node, const st
     const struct by_shape *batch;
     struct by_extent agreed, dims[BY_RANK_MAX + 2];
     if (!a->rank || !b->rank)
-        return by_infer_fail(node, err, "an operand is a scalar, must have rank 1 at least");
+        return by_infer_fail(node, err, "an operand is a scalar, must have at least rank 1");
     const struct by_extent inner_a = a->dims[a->rank - 1];
     const struct by_extent inner_b = b->dims[b->rank > 1 ? b->rank - 2 : 0];
     if (!by_extent_unify(inner_a, inner_b, &agreed))

@@ -122,7 +122,7 @@ int by_infer_reshape(struct by_infer *infer, struct baryon_node *node, struct ba
     if (!by_shape_count(by_in_shape(node, 1), &rank))
         return 0;
     if (rank > BY_RANK_MAX)
-        return by_infer_fail(node, err, "the shape has %lld dimensions, at most %d are supported",
+        return by_infer_fail(node, err, "the shape has %lld dimensions, must have at most %d",
                              (long long)rank, BY_RANK_MAX);
     reshape.out = by_new_shape(infer, (size_t)rank, err);
     if (!reshape.out)
@@ -150,7 +150,7 @@ static int read_permutation(const struct baryon_node *node, size_t rank, size_t 
         if (by_axis(node, axis, rank, &perm[i], err))
             return -1;
         if (seen[perm[i]])
-            return by_infer_fail(node, err, "perm names axis %zu twice", perm[i]);
+            return by_infer_fail(node, err, "perm contains axis %zu twice", perm[i]);
         seen[perm[i]] = true;
     }
     return 0;
@@ -261,11 +261,11 @@ int by_infer_unsqueeze(struct by_infer *infer, struct baryon_node *node, struct 
     if (!in || (by_in_given(node, 1) && !by_shape_count(by_in_shape(node, 1), &count)))
         return 0;
     if (count > BY_RANK_MAX)
-        return by_infer_fail(node, err, "%lld axes are added, at most %d are supported",
-                             (long long)count, BY_RANK_MAX);
+        return by_infer_fail(node, err, "%lld axes are added, must be at most %d", (long long)count,
+                             BY_RANK_MAX);
     const size_t rank = in->rank + (size_t)count;
     if (rank > BY_RANK_MAX)
-        return by_infer_fail(node, err, "the rank becomes %zu, at most %d is supported", rank,
+        return by_infer_fail(node, err, "the rank becomes %zu, must be at most %d", rank,
                              BY_RANK_MAX);
     if (by_read_axes(infer, node, 1, rank, &axes, err))
         return -1;

@@ -62,7 +62,7 @@ int by_infer_batch_norm(struct by_infer *infer, struct baryon_node *node, struct
     (void)infer;
     if (in && scale && in->rank > 1 && scale->rank == 1 &&
         !by_extent_unify(in->dims[1], scale->dims[0], &agreed))
-        return by_infer_fail(node, err, "the input has %lld channels, but the scale %lld",
+        return by_infer_fail(node, err, "the input has %lld channels, but the scale has %lld",
                              (long long)in->dims[1].size, (long long)scale->dims[0].size);
     by_out_shape(node, 0, in);
     for (size_t slot = 1; slot < node->output.count; slot++)

@@ -46,7 +46,7 @@ static int scale_axis(const struct baryon_node *node, struct resize *resize, siz
         return 0;
     }
     if (!(scale.r > 0) || scale.r > 1e9)
-        return by_infer_fail(node, err, "scale %zu is %g, must be over 0", i, scale.r);
+        return by_infer_fail(node, err, "scale %zu is %g, must be greater than 0", i, scale.r);
     if (scale.r == 1)
         return 0;
     const float size = floorf((float)dim->size * (float)scale.r);

@@ -165,7 +165,7 @@ int by_attr_elem(const struct baryon_node *node, const char *name, int64_t fallb
     if (!*elem)
         *elem = fallback;
     if (*elem && !by_elem_info(*elem))
-        return by_infer_fail(node, err, "%s is %lld, which is no element type", name,
+        return by_infer_fail(node, err, "%s is %lld, must be an element type", name,
                              (long long)*elem);
     return 0;
 }

@@ -89,10 +89,9 @@ static int count_positions(const struct baryon_node *node, const struct by_windo
     int64_t positions =
         (window->ceil_mode ? by_divide_up(room, stride) : by_divide_down(room, stride)) + 1;
     if (positions < 0)
-        return by_infer_fail(node, err,
-                             "the window spans %lld elements of axis %zu, which with its padding "
-                             "has %lld",
-                             (long long)span, axis, (long long)padded);
+        return by_infer_fail(
+            node, err, "the window spans %lld elements of axis %zu, which has %lld with padding",
+            (long long)span, axis, (long long)padded);
     /* The last window has to begin inside the input or the padding before it. */
     if (window->ceil_mode && positions && (positions - 1) * stride >= in + window->begin[axis])
         positions--;

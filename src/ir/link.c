@@ -89,7 +89,7 @@ static int find_input(struct baryon_node *node, size_t slot, struct baryon_error
         return 0;
     }
     by_fail(err, BARYON_ERR_INPUT,
-            "%s reads %s, which no graph input, initializer or node output defines",
+            "%s has input %s, which no graph input, initializer or node output defines",
             by_node_label(node, label, sizeof label), by_quote(quoted, name));
     hint_nearest(err, node->graph, name);
     by_err_at_msg(err, node->graph->model, &node->msg);
@@ -115,7 +115,7 @@ static int find_output(const struct baryon_graph *graph, size_t slot, struct bar
     if (!graph->owner) {
         if (value->use_count)
             return by_fail(err, BARYON_ERR_INPUT,
-                           "graph output %s is listed twice, it is output[%zu] already",
+                           "graph output %s is listed twice, it is already output[%zu]",
                            by_quote(quoted, name), value->use_count - 1);
         value->use_count = slot + 1;
     }
@@ -165,7 +165,7 @@ static int begin_graph(struct baryon_model *model, struct baryon_graph *graph,
     graph->owner = owner;
     graph->all_values.count = 0;
     if (depth > BY_GRAPH_DEPTH_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "graphs nest more than %d deep, that deep is the limit",
+        by_fail(err, BARYON_ERR_INPUT, "graphs nest more than %d deep, the limit",
                 BY_GRAPH_DEPTH_MAX);
         return by_err_at_msg(err, model, &graph->msg);
     }
@@ -299,7 +299,7 @@ static int link_all(struct baryon_model *model, struct baryon_error *err)
 {
     struct by_linker linker = {.model = model};
     if (!model->graph)
-        return by_fail(err, BARYON_ERR_INPUT, "no graph in the model, it has to have one");
+        return by_fail(err, BARYON_ERR_INPUT, "the model has no graph, must have one");
     if (read_graph(&linker, model->graph, NULL, 0, err))
         return -1;
     for (size_t i = 0; i < model->linked.count; i++) {

@@ -25,7 +25,7 @@ static int check_name(const char *name, size_t length, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     if (length > BY_NAME_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "a name of %zu bytes, %d are the limit", length,
+        return by_fail(err, BARYON_ERR_USAGE, "a name of %zu bytes, must be at most %d", length,
                        BY_NAME_MAX);
     if (!by_utf8_valid(name, length))
         return by_fail(err, BARYON_ERR_USAGE, "name %s is not valid UTF-8", by_quote(quoted, name));

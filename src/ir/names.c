@@ -74,7 +74,7 @@ static int check_free(const struct baryon_graph *graph, const char *name, struct
         if (!other->linked || !by_map_get(&other->values, name) ||
             !(is_within(graph, other) || is_within(other, graph)))
             continue;
-        by_fail(err, BARYON_ERR_USAGE, "name %s is taken by another value, a new one has to be new",
+        by_fail(err, BARYON_ERR_USAGE, "name %s is used by another value, must be unique",
                 by_quote(quoted, name));
         return by_err_in_graph(err, other);
     }
@@ -98,7 +98,7 @@ const char *by_new_value_name(struct baryon_graph *graph, const char *name,
 {
     struct baryon_model *model = graph->model;
     if (!*name)
-        return by_fail(err, BARYON_ERR_USAGE, "an empty name, values need one"), NULL;
+        return by_fail(err, BARYON_ERR_USAGE, "an empty name, a value must have one"), NULL;
     if (!is_known(model, name))
         return by_model_name(model, name, err);
     if (check_free(graph, name, err))
@@ -162,7 +162,7 @@ static int check_not_pinned(const struct baryon_value *value, struct baryon_erro
     if (!value->pinned)
         return 0;
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "value %s is named by training information, its name has to stay",
+                   "value %s is named by training information, must keep its name",
                    by_quote(quoted, value->name));
 }
 

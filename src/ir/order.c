@@ -139,14 +139,16 @@ static int fail_cycle(const struct walk *walk, size_t node, struct baryon_error 
         start--;
     size_t length = walk->depth - start;
     if (length == 1) {
-        by_fail(err, BARYON_ERR_INPUT, "%s reads what it gives itself, data has to flow one way",
+        by_fail(err, BARYON_ERR_INPUT,
+                "%s has its own output as input, a graph must have no cycles",
                 by_node_label(first, path, sizeof path));
     } else {
         append_label(path, sizeof path, "", first);
         for (size_t i = 1; i < length && i < CYCLE_NODES_SHOWN; i++)
             append_label(path, sizeof path, " -> ", nodes->at[walk->stack[walk->depth - i]]);
-        by_fail(err, BARYON_ERR_INPUT, "a cycle of %zu nodes: %s -> %s, data has to flow one way",
-                length, path, length > CYCLE_NODES_SHOWN ? "..." : "the first again");
+        by_fail(err, BARYON_ERR_INPUT,
+                "a cycle of %zu nodes: %s -> %s, a graph must have no cycles", length, path,
+                length > CYCLE_NODES_SHOWN ? "..." : "the first again");
     }
     by_err_at_msg(err, walk->graph->model, &first->msg);
     by_err_in(err, "node[%zu]", first->index);

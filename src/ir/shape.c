@@ -17,8 +17,7 @@ bool by_extent_equal(struct by_extent a, struct by_extent b)
 struct by_shape *by_shape_new(struct by_arena *arena, size_t rank, struct baryon_error *err)
 {
     if (rank > BY_RANK_MAX) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "rank is %zu, at most %d is supported", rank,
-                BY_RANK_MAX);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "rank is %zu, must be at most %d", rank, BY_RANK_MAX);
         return NULL;
     }
     struct by_shape *shape =

@@ -81,21 +81,21 @@ static size_t wanted_entries(const struct by_elem_info *info, int64_t elem, size
 
 static int wrong_field(const struct by_elem_info *info, const char *found, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "%s is given, elements of the type %s belong into %s", found,
+    by_fail(err, BARYON_ERR_INPUT, "%s is given, elements of type %s must be in %s", found,
             info->name, typed_name(info->typed));
     return by_err_in(err, "%s", found);
 }
 
 static int wrong_count(const char *field, size_t found, size_t wanted, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "%zu elements, the dims ask for %zu", found, wanted);
+    by_fail(err, BARYON_ERR_INPUT, "%zu elements, must be %zu for the dims", found, wanted);
     return by_err_in(err, "%s", field);
 }
 
 static int check_strings(const struct baryon_tensor *tensor, size_t count, struct baryon_error *err)
 {
     if (tensor->raw_data.size || by_tensor_is_external(tensor))
-        return by_fail(err, BARYON_ERR_INPUT, "strings stand in %s, they belong into string_data",
+        return by_fail(err, BARYON_ERR_INPUT, "strings are in %s, must be in string_data",
                        by_tensor_is_external(tensor) ? "external data" : "raw_data");
     if (tensor->string_data.count != count)
         return wrong_count("string_data", tensor->string_data.count, count, err);
@@ -109,7 +109,7 @@ static int check_raw(const struct baryon_tensor *tensor, size_t count, struct ba
         return -1;
     if (tensor->raw_data.size == bytes)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%zu bytes, the dims and type %s ask for %zu",
+    by_fail(err, BARYON_ERR_INPUT, "%zu bytes, the dims and type %s require %zu",
             tensor->raw_data.size, by_elem_name(tensor->data_type), bytes);
     return by_err_in(err, "raw_data");
 }
@@ -126,7 +126,7 @@ static int find_payload(const struct baryon_tensor *tensor, const struct by_elem
         first = "external data";
     if (tensor->raw_data.data && (tensor->raw_data.size || !first)) {
         if (first)
-            return by_fail(err, BARYON_ERR_INPUT, "both %s and raw_data are given, one may be",
+            return by_fail(err, BARYON_ERR_INPUT, "both %s and raw_data are given, must be one",
                            first);
         first = "raw_data";
     }
@@ -134,7 +134,7 @@ static int find_payload(const struct baryon_tensor *tensor, const struct by_elem
         if (!typed[i].span.size)
             continue;
         if (first)
-            return by_fail(err, BARYON_ERR_INPUT, "both %s and %s are given, one may be", first,
+            return by_fail(err, BARYON_ERR_INPUT, "both %s and %s are given, must be one", first,
                            typed[i].name);
         if (typed[i].field != info->typed)
             return wrong_field(info, typed[i].name, err);
@@ -152,9 +152,9 @@ int by_tensor_check(const struct baryon_tensor *tensor, struct baryon_error *err
     size_t count;
     if (!info) {
         if (tensor->data_type == BY_ELEM_UNDEFINED)
-            by_fail(err, BARYON_ERR_INPUT, "no element type is given, there has to be one");
+            by_fail(err, BARYON_ERR_INPUT, "no element type, must be given");
         else
-            by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
+            by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, must be 1 to %d",
                     (long long)tensor->data_type, BY_ELEM_COUNT - 1);
         return by_err_in(err, "data_type");
     }
@@ -239,7 +239,7 @@ int by_tensor_bytes(const struct baryon_tensor *tensor, struct by_arena *arena,
         return -1;
     const struct by_elem_info *info = by_elem_info(tensor->data_type);
     if (!info->bits)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a tensor of strings, numbers are needed");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a tensor of strings, must be numeric");
     if (by_tensor_is_external(tensor)) {
         if (!tensor->external.data)
             return by_fail(err, BARYON_ERR_INPUT, "its external data is not loaded");
@@ -263,8 +263,7 @@ int by_tensor_ints(const struct baryon_tensor *tensor, struct by_arena *arena, s
     if (by_tensor_count(tensor, count, err))
         return -1;
     if (*count > most)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu elements where at most %zu are expected", *count,
-                       most);
+        return by_fail(err, BARYON_ERR_INPUT, "%zu elements, must be at most %zu", *count, most);
     if (by_tensor_bytes(tensor, arena, &bytes, err))
         return -1;
     *out = by_arena_alloc(arena, *count, sizeof **out, err);
@@ -312,7 +311,7 @@ struct baryon_tensor *by_tensor_new(struct baryon_model *model, const char *name
     if (by_dims_count(dims, rank, &count, err) || by_elem_bytes(elem, count, &wanted, err))
         return NULL;
     if (bytes && size != wanted) {
-        by_fail(err, BARYON_ERR_INPUT, "%zu bytes given, the dims and type %s ask for %zu", size,
+        by_fail(err, BARYON_ERR_INPUT, "%zu bytes given, the dims and type %s require %zu", size,
                 by_elem_name(elem), wanted);
         return NULL;
     }

@@ -68,7 +68,7 @@ int by_node_is_live(const struct baryon_node *node, struct baryon_error *err)
     char label[BY_QUOTE_MAX];
     if (node->graph && node->graph->linked)
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "%s is not part of a linked graph (any more)",
+    return by_fail(err, BARYON_ERR_USAGE, "%s is not part of a linked graph",
                    by_node_label(node, label, sizeof label));
 }
 
@@ -77,7 +77,7 @@ int by_value_is_live(const struct baryon_value *value, struct baryon_error *err)
     char name[BY_QUOTE_MAX];
     if (value->graph && value->graph->linked)
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "value %s is not part of a linked graph (any more)",
+    return by_fail(err, BARYON_ERR_USAGE, "value %s is not part of a linked graph",
                    by_quote(name, value->name));
 }
 
@@ -90,8 +90,7 @@ int by_graph_can_read(const struct baryon_graph *graph, const struct baryon_valu
     if (by_graph_value(graph, value->name) == value)
         return 0;
     return by_fail(err, BARYON_ERR_USAGE,
-                   "value %s cannot be read from there, only from its own "
-                   "graph and those nested in it",
+                   "value %s is not visible there, only in its own graph and graphs nested in it",
                    by_quote(name, value->name));
 }
 

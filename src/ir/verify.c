@@ -24,14 +24,14 @@ static int verify_link(struct verifier *verifier, const struct by_link *link, st
                        const char *name)
 {
     const struct baryon_value *value = link->value;
-    MUST(by_graph_value(use.graph, name) == value, "a link leads where its name leads", name);
+    MUST(by_graph_value(use.graph, name) == value, "a link points to the value of its name", name);
     if (!value)
         return 0;
     MUST(value->name == name, "names are interned", name);
-    MUST(link->use < value->use_count, "a link knows its use", name);
+    MUST(link->use < value->use_count, "a link records its use", name);
     const struct by_use *back = &value->uses[link->use];
     MUST(back->node == use.node && back->graph == use.graph && back->slot == use.slot,
-         "the use leads back to the link", name);
+         "the use points back to the link", name);
     verifier->links++;
     return 0;
 }
@@ -42,12 +42,12 @@ static int verify_outputs_of(struct verifier *verifier, const struct baryon_node
         const struct baryon_value *value = node->outs[i];
         const char *name = node->output.at[i];
         if (!name || !*name) {
-            MUST(!value, "an output that is left out has no value", node->op_type);
+            MUST(!value, "an omitted output has no value", node->op_type);
             continue;
         }
         MUST(value && value->name == name, "an output has a value of its name", name);
         MUST(value->producer == node && value->slot == i && value->graph == node->graph,
-             "the value knows its producer", name);
+             "the value records its producer", name);
     }
     return 0;
 }
@@ -56,14 +56,14 @@ static int verify_node(struct verifier *verifier, const struct baryon_graph *gra
 {
     const struct baryon_node *node = graph->node.at[index];
     const struct baryon_graph *nested;
-    MUST(node->graph == graph && node->index == index, "a node knows its place", node->op_type);
+    MUST(node->graph == graph && node->index == index, "a node records its place", node->op_type);
     MUST(node->links_cap >= node->input.count, "there is a link for each input", node->op_type);
     for (size_t i = 0; i < node->input.count; i++)
         if (verify_link(verifier, &node->links[i], (struct by_use){(void *)node, (void *)graph, i},
                         node->input.at[i]))
             return -1;
     for (struct by_nested at = {0}; (nested = by_node_nested(node, &at));)
-        MUST(nested->owner == node && nested->linked, "a nested graph knows its owner",
+        MUST(nested->owner == node && nested->linked, "a nested graph records its owner",
              node->op_type);
     return verify_outputs_of(verifier, node);
 }
@@ -73,7 +73,7 @@ static int verify_sources(struct verifier *verifier, const struct baryon_value *
 {
     const struct baryon_graph *graph = value->graph;
     MUST(value->producer || value->is_input || value->initializer || value->sparse,
-         "a value comes from somewhere", value->name);
+         "a value has a source", value->name);
     if (value->producer)
         MUST(!value->is_input && !value->initializer && !value->sparse &&
                  by_node_out(value->producer, value->slot) == value &&
@@ -86,11 +86,11 @@ static int verify_sources(struct verifier *verifier, const struct baryon_value *
     if (value->initializer)
         MUST(graph->initializer.at[value->init_slot] == value->initializer &&
                  value->initializer->name == value->name,
-             "an initializer stands in the list", value->name);
+             "an initializer is in the list", value->name);
     if (value->sparse)
         MUST(graph->sparse_initializer.at[value->init_slot] == value->sparse &&
                  value->sparse->values->name == value->name,
-             "a sparse initializer stands in the list", value->name);
+             "a sparse initializer is in the list", value->name);
     return 0;
 }
 
@@ -118,13 +118,13 @@ static int verify_value(struct verifier *verifier, const struct baryon_graph *gr
 {
     const struct baryon_value *value = graph->all_values.at[index];
     size_t outputs = 0;
-    MUST(value->graph == graph && value->index == index, "a value knows its place", value->name);
+    MUST(value->graph == graph && value->index == index, "a value records its place", value->name);
     MUST(by_map_get(&graph->values, value->name) == value, "a value is found by its name",
          value->name);
-    MUST(value->use_count <= value->use_cap, "uses have room", value->name);
+    MUST(value->use_count <= value->use_cap, "uses fit their array", value->name);
     for (size_t i = 0; i < value->use_count; i++) {
         const struct by_link *link = by_use_link(&value->uses[i]);
-        MUST(link->value == value && link->use == i, "a use leads to its link", value->name);
+        MUST(link->value == value && link->use == i, "a use points to its link", value->name);
         outputs += !value->uses[i].node;
     }
     MUST(outputs == value->output_count, "uses that are outputs are counted", value->name);
@@ -171,7 +171,7 @@ static int verify_holes(struct verifier *verifier, const struct baryon_graph *gr
 static int verify_graph(struct verifier *verifier, const struct baryon_graph *graph)
 {
     size_t values = 0;
-    MUST(graph->model == verifier->model, "a graph knows its model", graph->name);
+    MUST(graph->model == verifier->model, "a graph records its model", graph->name);
     for (size_t i = 0; i < graph->node.count; i++)
         if (graph->node.at[i] && verify_node(verifier, graph, i))
             return -1;
@@ -182,7 +182,7 @@ static int verify_graph(struct verifier *verifier, const struct baryon_graph *gr
         if (verify_value(verifier, graph, i))
             return -1;
     }
-    MUST(values == graph->values.count, "the table holds the graph's values alone", graph->name);
+    MUST(values == graph->values.count, "the table contains only values of the graph", graph->name);
     return verify_lists(verifier, graph) || verify_holes(verifier, graph) ? -1 : 0;
 }
 

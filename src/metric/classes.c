@@ -155,7 +155,7 @@ static int hit(const struct by_compared *pair, const double *values, size_t most
     for (size_t i = 0; i < rows; i++) {
         const int64_t label = pair->labels[i];
         if (label < 0 || (uint64_t)label >= classes)
-            return by_fail(err, BARYON_ERR_INPUT, "label %lld, there are %zu classes, from 0",
+            return by_fail(err, BARYON_ERR_INPUT, "label %lld, must be less than the %zu classes",
                            (long long)label, classes);
         value->over += is_among(values + i * classes, classes, (size_t)label, most);
     }

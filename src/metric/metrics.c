@@ -112,6 +112,6 @@ const struct by_metric *by_metric_find(const char *name, struct baryon_error *er
     if (near)
         by_err_hint(err, "did you mean '%s'?", near);
     else
-        by_err_hint(err, "'baryon list metrics' has them");
+        by_err_hint(err, "'baryon list metrics' lists them");
     return NULL;
 }

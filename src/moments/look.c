@@ -64,8 +64,8 @@ static int check_team(const struct by_moments_scratch *scratch, const struct by_
 {
     if (!team || team->workers <= scratch->workers)
         return 0;
-    return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u, but buffers for %u", team->workers,
-                   scratch->workers);
+    return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u threads, but buffers for %u",
+                   team->workers, scratch->workers);
 }
 
 int by_moments_look(struct by_moments *moments, const struct by_moments_layer *layer,

@@ -110,7 +110,7 @@ int by_moments_merge(struct by_moments *moments, const struct by_moments_layer *
     char name[BY_QUOTE_MAX];
     if (!same_parts(moments, other))
         return by_fail(err, BARYON_ERR_INTERNAL,
-                       "layer %s: moments with other tiles cannot be added",
+                       "layer %s: Gram matrices with different tiles cannot be added",
                        by_quote(name, layer->name));
     moments->rows += other->rows;
     moments->samples += other->samples;
@@ -147,7 +147,7 @@ int by_moments_gram(const struct by_moments *moments, const struct by_moments_la
     for (size_t i = group * a_group; i < (group + 1) * a_group; i++) {
         struct by_moments_tile tile;
         if (i >= moments->tile_count || !moments->tiles[i].count)
-            return by_fail(err, BARYON_ERR_INTERNAL, "layer %s: tile %zu was not gathered",
+            return by_fail(err, BARYON_ERR_INTERNAL, "layer %s: tile %zu was not collected",
                            by_quote(name, layer->name), i);
         by_moments_tile_at(layer, i, &tile);
         copy_tile(&moments->tiles[i], &tile, (size_t)layer->columns, gram);

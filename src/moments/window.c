@@ -70,7 +70,7 @@ static void place_spread(const struct by_moments_layer *layer, size_t axis, int6
 static int set_rows(struct by_columns *columns, struct baryon_error *err)
 {
     if (by_mul_overflow(columns->images, columns->places, &columns->rows))
-        return by_fail(err, BARYON_ERR_INPUT, "more than 2^64 places of a window");
+        return by_fail(err, BARYON_ERR_INPUT, "more than 2^64 positions of a window");
     return 0;
 }
 

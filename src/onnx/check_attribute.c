@@ -55,16 +55,16 @@ static int check_value(const struct baryon_attribute *attr, const char *name,
             continue;
         if (first)
             return by_fail(err, BARYON_ERR_INPUT,
-                           "attribute %s has values in %s and %s, it may have one", name, first,
+                           "attribute %s has values in %s and %s, must have one", name, first,
                            fields[i].name);
         first = fields[i].name;
         if (fields[i].type != (enum by_attr_type)attr->type)
             return by_fail(err, BARYON_ERR_INPUT,
-                           "attribute %s is of the type %s, but its value stands in %s", name,
+                           "attribute %s has type %s, but its value is in %s", name,
                            by_attr_type_name(attr->type), first);
     }
     if (!first && needs_value(attr->type))
-        return by_fail(err, BARYON_ERR_INPUT, "attribute %s of the type %s has no value", name,
+        return by_fail(err, BARYON_ERR_INPUT, "attribute %s of type %s has no value", name,
                        by_attr_type_name(attr->type));
     return 0;
 }
@@ -86,11 +86,12 @@ static int check_reference(const struct by_check *check, const struct baryon_att
     const char *ref = by_quote(quoted, attr->ref_attr_name);
     if (has_value(attr))
         return by_fail(err, BARYON_ERR_INPUT,
-                       "attribute %s has a value and refers to %s, it may have one of them", name,
+                       "attribute %s has a value and refers to %s, must have one of them", name,
                        ref);
     if (!check->scope.function)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "attribute %s refers to %s of a function, but stands in none", name, ref);
+                       "attribute %s refers to %s of a function, but is not in a function", name,
+                       ref);
     return 0;
 }
 
@@ -102,11 +103,11 @@ static int check_attribute(struct by_check *check, const struct baryon_node *nod
     int failed;
     (void)node;
     if (!attr->name || !*attr->name)
-        failed = by_fail(err, BARYON_ERR_INPUT, "an attribute without a name, it needs one");
+        failed = by_fail(err, BARYON_ERR_INPUT, "an attribute without a name, must have one");
     else if (attr->type < 1 || attr->type > BY_ATTR_TYPE_PROTOS)
         failed = by_fail(err, BARYON_ERR_INPUT,
-                         attr->type ? "attribute %s is of type number %lld, known are 1 to %d"
-                                    : "attribute %s is of no type (%lld), there are 1 to %d",
+                         attr->type ? "attribute %s has type number %lld, must be 1 to %d"
+                                    : "attribute %s has no type (%lld), must be 1 to %d",
                          name, (long long)attr->type, BY_ATTR_TYPE_PROTOS);
     else if (attr->ref_attr_name && *attr->ref_attr_name)
         failed = check_reference(check, attr, name, err);
@@ -142,7 +143,7 @@ static int check_distinct_in(struct by_check *check, const struct by_ptrs *list,
             return -1;
         if (!twice)
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "attribute %s is given twice, it may stand once",
+        by_fail(err, BARYON_ERR_INPUT, "attribute %s is given twice, must appear once",
                 by_quote(quoted, attr->name));
         by_err_in(err, "attribute[%zu]", i);
         if (by_report(check, BY_FINDING_ERROR, &attr->msg, err))
@@ -195,7 +196,7 @@ static int check_known(struct by_check *check, const struct baryon_node *node,
     if (row && (int64_t)row->type == attr->type)
         return 0;
     if (row)
-        by_fail(err, BARYON_ERR_INPUT, "%s: attribute %s is of the type %s, the operator takes %s",
+        by_fail(err, BARYON_ERR_INPUT, "%s: attribute %s has type %s, the operator requires %s",
                 by_check_label(check, node, label), by_quote(quoted, attr->name),
                 by_attr_type_name(attr->type), by_attr_type_name(row->type));
     else
@@ -216,7 +217,7 @@ static int check_required(struct by_check *check, const struct baryon_node *node
             by_op_attr(check->node.info, row->name, by_check_opset(check)) != row ||
             by_node_attr(node, row->name))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s: attribute '%s' is missing, the operator needs it",
+        by_fail(err, BARYON_ERR_INPUT, "%s: attribute '%s' is missing, the operator requires it",
                 by_check_label(check, node, label), row->name);
         by_err_in(err, "attribute");
         if (by_report(check, BY_FINDING_ERROR, &node->msg, err))

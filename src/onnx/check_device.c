@@ -11,11 +11,11 @@ static int check_device(struct by_check *check, const struct by_device *device, 
     char quoted[BY_QUOTE_MAX];
     const char *name = device->name ? device->name : "";
     if (device->num_devices < 1)
-        by_fail(err, BARYON_ERR_INPUT, "configuration %s has %lld devices, it needs at least 1",
+        by_fail(err, BARYON_ERR_INPUT, "configuration %s has %lld devices, must have at least 1",
                 by_quote(quoted, name), (long long)device->num_devices);
     else if (device->device.count && (int64_t)device->device.count != device->num_devices)
         by_fail(err, BARYON_ERR_INPUT,
-                "configuration %s has %lld devices but names %zu, they have to be as many",
+                "configuration %s has %lld devices and %zu names, must be as many",
                 by_quote(quoted, name), (long long)device->num_devices, device->device.count);
     else
         return 0;
@@ -32,10 +32,10 @@ static int add_device(struct by_check *check, struct by_device *device, size_t i
     if (*name && !by_map_get(&devices->by_name, name))
         return by_map_put(&devices->by_name, name, device, err);
     if (*name)
-        by_fail(err, BARYON_ERR_INPUT, "a second configuration of the name %s, names are unique",
+        by_fail(err, BARYON_ERR_INPUT, "a second configuration %s, names must be unique",
                 by_quote(quoted, name));
     else
-        by_fail(err, BARYON_ERR_INPUT, "it has no name, configurations need one");
+        by_fail(err, BARYON_ERR_INPUT, "the configuration has no name, must have one");
     by_err_in(err, "configuration[%zu]", index);
     return by_report(check, BY_FINDING_WARNING, &device->msg, err);
 }
@@ -66,7 +66,7 @@ static int check_shards(const struct by_sharded_dim *dim, struct baryon_error *e
         const struct by_simple_sharded_dim *simple = dim->simple_sharding.at[i];
         if (!simple || simple->num_shards >= 1)
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%lld shards, there has to be at least 1",
+        by_fail(err, BARYON_ERR_INPUT, "%lld shards, must be at least 1",
                 (long long)simple->num_shards);
         return by_err_in(err, "simple_sharding[%zu]", i);
     }
@@ -81,7 +81,7 @@ static int check_spec(const struct by_map *tensors, const struct by_sharding_spe
     const char *name = spec->tensor_name ? spec->tensor_name : "";
     if (!by_map_get(tensors, name))
         return by_fail(err, BARYON_ERR_INPUT,
-                       "%s is sharded, which is no input or output of the node",
+                       "%s is sharded, must be an input or output of the node",
                        by_quote(quoted, name));
     for (size_t i = 0; i < spec->sharded_dim.count; i++)
         if (spec->sharded_dim.at[i] && check_shards(spec->sharded_dim.at[i], err))
@@ -96,7 +96,7 @@ static int check_node_device(struct by_check *check, const struct by_map *tensor
     char quoted[BY_QUOTE_MAX];
     const char *id = device->configuration_id ? device->configuration_id : "";
     if (!by_map_get(&devices->by_name, id))
-        return by_fail(err, BARYON_ERR_INPUT, "configuration %s is not among those of the model",
+        return by_fail(err, BARYON_ERR_INPUT, "configuration %s does not exist in the model",
                        by_quote(quoted, id));
     for (size_t i = 0; i < device->sharding_spec.count; i++)
         if (device->sharding_spec.at[i] && check_spec(tensors, device->sharding_spec.at[i], err))

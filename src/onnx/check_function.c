@@ -31,7 +31,7 @@ static int check_names_once(struct by_check *check, const struct by_function *fu
             result = by_map_put(&seen, item, check, err);
             continue;
         }
-        by_fail(err, BARYON_ERR_INPUT, "function %s has %s %s twice, it may stand once",
+        by_fail(err, BARYON_ERR_INPUT, "function %s has %s %s twice, must appear once",
                 quote_function(name, function), what, by_quote(quoted, item));
         by_err_in(err, "%s[%zu]", what, i);
         result = by_report(check, BY_FINDING_ERROR, &function->msg, err);
@@ -45,11 +45,11 @@ static int check_identity(struct by_check *check, const struct by_function *func
 {
     char quoted[BY_QUOTE_MAX];
     if (!function->name || !*function->name) {
-        by_fail(err, BARYON_ERR_INPUT, "the function has no name, it needs one");
+        by_fail(err, BARYON_ERR_INPUT, "the function has no name, must have one");
         return by_report(check, BY_FINDING_ERROR, &function->msg, err);
     }
     if (check->model->ir_version >= 8 && !function->domain) {
-        by_fail(err, BARYON_ERR_INPUT, "function %s is of no domain, functions have one",
+        by_fail(err, BARYON_ERR_INPUT, "function %s has no domain, must have one",
                 quote_function(quoted, function));
         return by_report(check, BY_FINDING_ERROR, &function->msg, err);
     }
@@ -58,7 +58,7 @@ static int check_identity(struct by_check *check, const struct by_function *func
     if (!first || first->function == function)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,
-            "a second function %s, domain, name and overload together are unique",
+            "a second function %s, domain, name and overload must be unique together",
             quote_function(quoted, function));
     return by_report(check, BY_FINDING_ERROR, &function->msg, err);
 }
@@ -155,10 +155,11 @@ static int report_cycle(const struct call_walk *walk, size_t callee, struct bary
     char one[BY_QUOTE_MAX], two[BY_QUOTE_MAX];
     size_t caller = walk->stack[walk->depth - 1];
     if (caller == callee)
-        by_fail(err, BARYON_ERR_INPUT, "function %s calls itself, functions cannot",
+        by_fail(err, BARYON_ERR_INPUT, "function %s calls itself, recursion is not allowed",
                 quote_function(one, function));
     else
-        by_fail(err, BARYON_ERR_INPUT, "function %s calls itself by way of %s, functions cannot",
+        by_fail(err, BARYON_ERR_INPUT,
+                "function %s calls itself through %s, recursion is not allowed",
                 quote_function(one, function), quote_function(two, function_at(walk, caller)));
     by_err_in(err, "functions[%zu]", callee);
     return by_report(walk->check, BY_FINDING_ERROR, &function->msg, err);
@@ -168,7 +169,7 @@ static int report_depth(const struct call_walk *walk, size_t index, struct baryo
 {
     const struct by_function *function = function_at(walk, index);
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "calls from function %s nest %d deep, %d are the most",
+    by_fail(err, BARYON_ERR_INPUT, "calls from function %s nest %d deep, must be at most %d",
             quote_function(quoted, function), CALL_DEPTH_MAX + 1, CALL_DEPTH_MAX);
     by_err_in(err, "functions[%zu]", index);
     return by_report(walk->check, BY_FINDING_ERROR, &function->msg, err);

@@ -15,10 +15,9 @@ static int check_order(struct by_check *check, const struct baryon_graph *graph,
     char label[BY_QUOTE_MAX + 80];
     if (by_graph_is_sorted(graph, &late))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT,
-            "%s stands before a node that it reads from, nodes have to stand behind them",
+    by_fail(err, BARYON_ERR_INPUT, "%s is before a node that produces its input, must be after it",
             by_node_label(late, label, sizeof label));
-    by_err_hint(err, "'baryon copy --sort' puts them in order");
+    by_err_hint(err, "sort the nodes with 'baryon copy --sort'");
     by_err_in(err, "node[%zu]", late->index);
     return by_report(check, BY_FINDING_ERROR, &late->msg, err);
 }
@@ -41,9 +40,9 @@ static int check_outer(struct by_check *check, const struct baryon_graph *graph,
         if (!value || value->graph == graph)
             continue;
         by_fail(err, BARYON_ERR_INPUT,
-                "output %s of a nested graph is a value of an outer one, it has to be its own",
+                "output %s of a nested graph is a tensor of an outer graph, must be its own",
                 by_quote(quoted, value->name));
-        by_err_hint(err, "put an Identity between");
+        by_err_hint(err, "insert an Identity");
         by_err_in(err, "output[%zu]", i);
         if (by_report(check, BY_FINDING_ERROR, &info->msg, err))
             return -1;
@@ -66,7 +65,7 @@ static int check_annotation(struct by_check *check, const struct baryon_graph *g
     char quoted[BY_QUOTE_MAX], key[BY_QUOTE_MAX], name[512];
     const char *tensor = annotation->tensor_name ? annotation->tensor_name : "";
     if (!by_graph_value(graph, tensor)) {
-        by_fail(err, BARYON_ERR_INPUT, "an annotation for %s, which is not there",
+        by_fail(err, BARYON_ERR_INPUT, "an annotation for %s, which does not exist",
                 by_quote(quoted, tensor));
         by_err_in(err, "quantization_annotation[%zu]", index);
         return by_report(check, BY_FINDING_WARNING, &annotation->msg, err);
@@ -79,7 +78,7 @@ static int check_annotation(struct by_check *check, const struct baryon_graph *g
                  (const char *)pair->value.data);
         if (pair->value.size >= 500 || by_graph_value(graph, name))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s names %s, which is not there",
+        by_fail(err, BARYON_ERR_INPUT, "%s names %s, which does not exist",
                 pair->key ? by_quote(key, pair->key) : "a key", by_quote(quoted, name));
         by_err_in(err, "quantization_annotation[%zu].quant_parameter_tensor_names[%zu]", index, i);
         if (by_report(check, BY_FINDING_WARNING, &pair->msg, err))
@@ -192,7 +191,7 @@ static int report_infos(struct by_check *check, struct baryon_error *err)
     const struct info_counts *counts = check->state;
     char quoted[BY_QUOTE_MAX];
     if (counts->unknown.count) {
-        by_fail(err, BARYON_ERR_INPUT, "types of %zu value%s that are not there, the first is %s",
+        by_fail(err, BARYON_ERR_INPUT, "types of %zu tensor%s that do not exist, the first is %s",
                 counts->unknown.count, counts->unknown.count == 1 ? "" : "s",
                 by_quote(quoted, counts->first_unknown));
         if (by_report_mark(check, BY_FINDING_NOTICE, &counts->unknown, err))
@@ -200,7 +199,7 @@ static int report_infos(struct by_check *check, struct baryon_error *err)
     }
     if (!counts->twice.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%zu value%s with two types, the first is %s",
+    by_fail(err, BARYON_ERR_INPUT, "%zu tensor%s with two types, the first is %s",
             counts->twice.count, counts->twice.count == 1 ? "" : "s",
             by_quote(quoted, counts->first_twice));
     return by_report_mark(check, BY_FINDING_NOTICE, &counts->twice, err);
@@ -257,8 +256,7 @@ static int report_unused(struct by_check *check, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX];
     if (!unused->mark.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT,
-            "%zu initializer%s of %llu bytes that nothing reads, the first is %s",
+    by_fail(err, BARYON_ERR_INPUT, "%zu unused initializer%s of %llu bytes, the first is %s",
             unused->mark.count, unused->mark.count == 1 ? "" : "s",
             (unsigned long long)unused->bytes, by_quote(quoted, unused->first));
     return by_report_mark(check, BY_FINDING_NOTICE, &unused->mark, err);
@@ -286,7 +284,7 @@ static int infer_types(struct by_check *check, struct baryon_error *err)
                    : by_report(check, BY_FINDING_ERROR, &check->model->msg, err);
     if (!result.conflicts)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%zu declared shape%s not what the operators give",
+    by_fail(err, BARYON_ERR_INPUT, "%zu declared shape%s different from the computed shape",
             result.conflicts, result.conflicts == 1 ? " is" : "s are");
     by_err_in(err, "graph");
     return by_report(check, BY_FINDING_NOTICE, &check->model->graph->msg, err);

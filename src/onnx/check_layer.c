@@ -60,13 +60,11 @@ static int check_weight(struct by_check *check, const struct baryon_node *node,
     if (!elem || by_tensor_count(weight, &count, NULL))
         return 0;
     if (!count)
-        by_fail(err, BARYON_ERR_INPUT, "%s: the weight %s has no elements (dims %s), it needs some",
+        by_fail(err, BARYON_ERR_INPUT, "%s: weight %s has no elements (dims %s), must have some",
                 by_check_label(check, node, label), input_name(node, info->weight, quoted),
                 dims_text(weight, dims, sizeof dims));
     else if (elem->class == BY_CLASS_OTHER)
-        by_fail(err, BARYON_ERR_UNSUPPORTED,
-                "%s: the weight %s is of the type %s, numbers are "
-                "needed",
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s: weight %s has type %s, must be numeric",
                 by_check_label(check, node, label), input_name(node, info->weight, quoted),
                 elem->name);
     else
@@ -148,7 +146,7 @@ static int check_rank(const struct geometry *geometry, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX], dims[DIMS_TEXT_MAX];
     if (!geometry->weight || geometry->weight->dims.count >= 3)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the weight %s has the dims %s, a convolution needs 3 or more",
+    by_fail(err, BARYON_ERR_INPUT, "weight %s has the dims %s, a convolution requires 3 or more",
             input_name(geometry->node, geometry->info->weight, quoted),
             dims_text(geometry->weight, dims, sizeof dims));
     return by_err_in(err, "input[%d]", geometry->info->weight);
@@ -163,12 +161,12 @@ static int check_list(const struct geometry *geometry, const char *name, size_t 
     if (!list)
         return 0;
     if (list->count != wanted)
-        return by_fail(err, BARYON_ERR_INPUT, "%s has %zu number%s, %s asks for %zu", name,
+        return by_fail(err, BARYON_ERR_INPUT, "%s has %zu number%s, %s requires %zu", name,
                        list->count, list->count == 1 ? "" : "s", geometry->source, wanted);
     for (size_t i = 0; i < list->count; i++)
         if (list->at[i] < least)
-            return by_fail(err, BARYON_ERR_INPUT, "%s[%zu] is %lld, it has to be %lld or more",
-                           name, i, (long long)list->at[i], (long long)least);
+            return by_fail(err, BARYON_ERR_INPUT, "%s[%zu] is %lld, must be %lld or more", name, i,
+                           (long long)list->at[i], (long long)least);
     return 0;
 }
 
@@ -180,7 +178,7 @@ static int check_kernel(const struct geometry *geometry, struct baryon_error *er
     for (size_t i = 0; geometry->kernel && geometry->weight && i < geometry->kernel->count; i++)
         if (geometry->kernel->at[i] != geometry->weight->dims.at[2 + i])
             return by_fail(err, BARYON_ERR_INPUT,
-                           "kernel_shape[%zu] is %lld, but the weight %s has the dims %s", i,
+                           "kernel_shape[%zu] is %lld, but weight %s has the dims %s", i,
                            (long long)geometry->kernel->at[i],
                            input_name(geometry->node, geometry->info->weight, quoted),
                            dims_text(geometry->weight, dims, sizeof dims));
@@ -198,7 +196,7 @@ static int check_auto_pad(const struct geometry *geometry, struct baryon_error *
         if (attr->s.size == strlen(known[i]) && !memcmp(attr->s.data, known[i], attr->s.size))
             return 0;
     return by_fail(err, BARYON_ERR_INPUT,
-                   "auto_pad is %s, it has to be NOTSET, SAME_UPPER, SAME_LOWER or VALID",
+                   "auto_pad is %s, must be NOTSET, SAME_UPPER, SAME_LOWER or VALID",
                    by_quote_bytes(quoted, attr->s.data, attr->s.size));
 }
 
@@ -215,8 +213,7 @@ static int check_groups(const struct geometry *geometry, struct baryon_error *er
     const int64_t group = by_node_int(geometry->node, "group", 1);
     char dims[DIMS_TEXT_MAX];
     if (group < 1)
-        return by_fail(err, BARYON_ERR_INPUT, "group is %lld, it has to be 1 or more",
-                       (long long)group);
+        return by_fail(err, BARYON_ERR_INPUT, "group is %lld, must be 1 or more", (long long)group);
     if (!geometry->weight)
         return 0;
     const int64_t *weight = geometry->weight->dims.at, channels = channels_in(geometry);
@@ -224,16 +221,16 @@ static int check_groups(const struct geometry *geometry, struct baryon_error *er
     dims_text(geometry->weight, dims, sizeof dims);
     if (weight[0] % group)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "group is %lld, it does not divide the first of the weight's dims %s",
+                       "group is %lld, must divide the first of the weight's dims %s",
                        (long long)group, dims);
     if (geometry->kind == CONV && __builtin_mul_overflow(weight[1], group, &wanted))
         wanted = -1;
     if (!channels || channels == wanted)
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT,
-                   "the input has %lld channels, but the weight's dims %s and group %lld ask for "
-                   "%lld",
-                   (long long)channels, dims, (long long)group, (long long)wanted);
+    return by_fail(
+        err, BARYON_ERR_INPUT,
+        "the input has %lld channels, but the weight's dims %s and group %lld require %lld",
+        (long long)channels, dims, (long long)group, (long long)wanted);
 }
 
 static int check_bias(const struct geometry *geometry, struct baryon_error *err)
@@ -249,7 +246,7 @@ static int check_bias(const struct geometry *geometry, struct baryon_error *err)
         return 0;
     if (bias->dims.count == 1 && bias->dims.at[0] == wanted)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the bias %s has the dims %s, the weight asks for [%lld]",
+    by_fail(err, BARYON_ERR_INPUT, "bias %s has the dims %s, the weight requires [%lld]",
             input_name(geometry->node, geometry->info->bias, quoted),
             dims_text(bias, dims, sizeof dims), (long long)wanted);
     return by_err_in(err, "input[%d]", geometry->info->bias);
@@ -315,7 +312,7 @@ static int check_variances(struct by_check *check, const struct baryon_node *nod
             return -1;
         if (value >= 0)
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s: variance %zu of %s is %g, it has to be 0 or more",
+        by_fail(err, BARYON_ERR_INPUT, "%s: variance %zu of %s is %g, must be 0 or more",
                 by_check_label(check, node, label), i, input_name(node, BN_VARIANCE, quoted),
                 value);
         by_err_in(err, "input[%d]", BN_VARIANCE);

@@ -12,11 +12,11 @@ static int check_ir_version(struct by_check *check, struct baryon_error *err)
     if (version >= BY_ONNX_IR_MIN && version <= BY_ONNX_IR_MAX)
         return 0;
     if (version == 0)
-        by_fail(err, BARYON_ERR_INPUT, "no IR version is given, known are %d to %d", BY_ONNX_IR_MIN,
+        by_fail(err, BARYON_ERR_INPUT, "no IR version is given, must be %d to %d", BY_ONNX_IR_MIN,
                 BY_ONNX_IR_MAX);
     else
         by_fail(err, version < 0 ? BARYON_ERR_INPUT : BARYON_ERR_UNSUPPORTED,
-                "IR version %lld, known are %d to %d", version, BY_ONNX_IR_MIN, BY_ONNX_IR_MAX);
+                "IR version %lld, must be %d to %d", version, BY_ONNX_IR_MIN, BY_ONNX_IR_MAX);
     if (version > BY_ONNX_IR_MAX)
         by_err_hint(err, "save the model for an older version of ONNX");
     by_err_in(err, "ir_version");
@@ -46,7 +46,7 @@ static int check_twice(struct by_check *check, const struct by_ptrs *imports,
         if (first == opset)
             continue;
         by_fail(err, BARYON_ERR_INPUT,
-                "domain %s is imported twice (opset %lld and %lld), it may stand once",
+                "domain %s is imported twice (opset %lld and %lld), must appear once",
                 quote_domain(quoted, opset->domain), (long long)first->version,
                 (long long)opset->version);
         by_err_in(err, "opset_import[%zu]", i);
@@ -62,7 +62,7 @@ static int check_model_imports(struct by_check *check, struct baryon_error *err)
 {
     if (check->model->opset_import.count)
         return check_twice(check, &check->model->opset_import, err);
-    by_fail(err, BARYON_ERR_INPUT, "no opset is imported, each domain in use has to be");
+    by_fail(err, BARYON_ERR_INPUT, "no opset is imported, every domain in use must be imported");
     by_err_in(err, "opset_import");
     return by_report(check, BY_FINDING_ERROR, &check->model->msg, err);
 }
@@ -90,9 +90,9 @@ static int check_imported(struct by_check *check, const struct baryon_node *node
     if (last->function == check->scope.function && last->domain && !strcmp(last->domain, domain))
         return 0;
     *last = (struct last_missing){domain, check->scope.function};
-    by_fail(err, BARYON_ERR_INPUT, "%s is of the domain %s, which is not imported",
+    by_fail(err, BARYON_ERR_INPUT, "%s has the domain %s, which is not imported",
             by_check_label(check, node, label), quote_domain(quoted, node->domain));
-    by_err_hint(err, "the exporter forgot an entry of opset_import");
+    by_err_hint(err, "add the domain to opset_import");
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
@@ -122,11 +122,10 @@ static int wrong_version(const struct by_opset *opset, const struct opset_range 
     char quoted[BY_QUOTE_MAX];
     long long version = (long long)opset->version;
     if (version < 1)
-        return by_fail(err, BARYON_ERR_INPUT, "opset %lld of domain %s, the first is 1", version,
-                       quote_domain(quoted, opset->domain));
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "opset %lld of domain %s, supported are %lld to %lld",
-            version, quote_domain(quoted, opset->domain), (long long)range->min,
-            (long long)range->max);
+        return by_fail(err, BARYON_ERR_INPUT, "opset %lld of domain %s, must be at least 1",
+                       version, quote_domain(quoted, opset->domain));
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "opset %lld of domain %s, must be %lld to %lld", version,
+            quote_domain(quoted, opset->domain), (long long)range->min, (long long)range->max);
     return by_err_hint(err, version < range->min ? "convert the model with onnx.version_converter"
                                                  : "export the model for an older opset");
 }
@@ -185,7 +184,7 @@ static int check_keys(struct by_check *check, struct by_map *seen, struct baryon
                 return -1;
             continue;
         }
-        by_fail(err, BARYON_ERR_INPUT, "key %s is given twice, it may stand once",
+        by_fail(err, BARYON_ERR_INPUT, "key %s is given twice, must appear once",
                 by_quote(quoted, key));
         by_err_in(err, "metadata_props[%zu]", i);
         if (by_report(check, BY_FINDING_WARNING, &pair->msg, err))

@@ -43,7 +43,7 @@ static int define(struct names *names, const char *name, const char *field, size
         return 0;
     if (!by_map_get(&names->seen, name))
         return add_name(names, name, err);
-    by_fail(err, BARYON_ERR_INPUT, "value %s is defined twice in the %s, each has to be once",
+    by_fail(err, BARYON_ERR_INPUT, "tensor %s is defined twice in the %s, must be defined once",
             by_quote(quoted, name), names->what);
     by_err_in(err, "%s[%zu]", field, index);
     return by_report(names->check, names->severity, msg, err);
@@ -57,7 +57,7 @@ static int check_reads(struct names *names, const struct baryon_node *node,
         const char *name = node->input.at[i];
         if (!name || !*name || by_map_get(&names->seen, name))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s reads %s, which nothing before it in the %s defines",
+        by_fail(err, BARYON_ERR_INPUT, "%s has input %s, which is not defined before it in the %s",
                 by_check_label(names->check, node, label), by_quote(quoted, name), names->what);
         by_err_in(err, "input[%zu]", i);
         if (by_report(names->check, names->severity, &node->msg, err))
@@ -241,7 +241,7 @@ static int check_bindings(struct names *names, const struct by_ptrs *list,
         const char *key = pair && pair->key ? pair->key : "";
         if (!pair || by_map_get(&names->seen, key))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s is bound, but no value is called so",
+        by_fail(err, BARYON_ERR_INPUT, "%s is bound, but there is no tensor of this name",
                 by_quote(quoted, key));
         by_err_in(err, "%s[%zu]", field, i);
         if (by_report(names->check, names->severity, &pair->msg, err))

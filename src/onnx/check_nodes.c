@@ -52,8 +52,9 @@ static int report_names(struct by_check *check, struct baryon_error *err)
     }
     if (!names->twice.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%zu of %zu nodes %s a name that is taken, the first is %s",
-            names->twice.count, names->nodes, names->twice.count == 1 ? "has" : "have",
+    by_fail(err, BARYON_ERR_INPUT,
+            "%zu of %zu nodes %s a name that is already used, the first is %s", names->twice.count,
+            names->nodes, names->twice.count == 1 ? "has" : "have",
             by_quote(quoted, names->first_twice));
     return by_report_mark(check, BY_FINDING_NOTICE, &names->twice, err);
 }
@@ -114,7 +115,7 @@ static int report_quantized(struct by_check *check, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX];
     if (!quantized->mark.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "quantized already: %zu node%s like %s", quantized->mark.count,
+    by_fail(err, BARYON_ERR_INPUT, "already quantized: %zu node%s like %s", quantized->mark.count,
             quantized->mark.count == 1 ? "" : "s", by_quote(quoted, quantized->first));
     return by_report_mark(check, BY_FINDING_NOTICE, &quantized->mark, err);
 }

@@ -75,7 +75,7 @@ static int check_unknown(struct by_check *check, const struct baryon_node *node,
     if (!is_known_domain(domain)) /* by_rule_custom_domain's */
         return 0;
     by_fail(err, ours ? BARYON_ERR_INPUT : BARYON_ERR_UNSUPPORTED,
-            "%s: there is no such operator in the domain %s", by_check_label(check, node, label),
+            "%s: unknown operator in the domain %s", by_check_label(check, node, label),
             by_quote(quoted, *domain ? domain : "ai.onnx"));
     if (hints->given++ < HINTS_MAX)
         hint_nearest(domain, node->op_type, err);
@@ -98,7 +98,7 @@ static int check_opset(struct by_check *check, const struct baryon_node *node,
         snprintf(err->message + used, sizeof err->message - used, "%.64s ended with opset %d",
                  info->op_type, info->until);
     else
-        snprintf(err->message + used, sizeof err->message - used, "%.64s came with opset %d",
+        snprintf(err->message + used, sizeof err->message - used, "%.64s starts with opset %d",
                  info->op_type, info->since);
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
@@ -108,10 +108,10 @@ static int check_operator(struct by_check *check, const struct baryon_node *node
 {
     char label[BY_LABEL_MAX];
     if (!node->op_type || !*node->op_type)
-        by_fail(err, BARYON_ERR_INPUT, "%s has no operator, op_type has to be given",
+        by_fail(err, BARYON_ERR_INPUT, "%s has no operator, op_type must be given",
                 by_check_label(check, node, label));
     else if (!node->input.count && !node->output.count)
-        by_fail(err, BARYON_ERR_INPUT, "%s has neither inputs nor outputs, it does nothing",
+        by_fail(err, BARYON_ERR_INPUT, "%s has neither inputs nor outputs, must have one",
                 by_check_label(check, node, label));
     else if (check->node.callee)
         return 0;
@@ -186,9 +186,9 @@ static int report_custom(struct by_check *check, struct baryon_error *err)
     }
     if (all->more && used < sizeof list)
         snprintf(list + used, sizeof list - used, " and %zu nodes of others", all->more);
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "operators of domains that are not known: %s", list);
-    by_err_hint(err, "run takes their library with --ops-library, check and copy let them pass "
-                     "with --custom-ops");
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "operators of unknown domains: %s", list);
+    by_err_hint(err, "load their library in run with --ops-library, or accept them in check and "
+                     "copy with --custom-ops");
     return by_report_mark(check, BY_FINDING_ERROR, &all->mark, err);
 }
 
@@ -216,7 +216,7 @@ static int wrong_count(struct by_check *check, const struct baryon_node *node, c
 {
     char label[BY_LABEL_MAX], range[48];
     say_range(range, sizeof range, least, most);
-    by_fail(err, BARYON_ERR_INPUT, "%s has %zu %s%s, the operator takes %s",
+    by_fail(err, BARYON_ERR_INPUT, "%s has %zu %s%s, the operator requires %s",
             by_check_label(check, node, label), found, what, found == 1 ? "" : "s", range);
     by_err_in(err, "%s", what);
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
@@ -231,7 +231,7 @@ static int left_out(struct by_check *check, const struct baryon_node *node, cons
                     size_t slot, const char *hint, struct baryon_error *err)
 {
     char label[BY_LABEL_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "%s: %s %zu is left out, the operator needs it",
+    by_fail(err, BARYON_ERR_INPUT, "%s: %s %zu is missing, the operator requires it",
             by_check_label(check, node, label), what, slot);
     if (hint)
         by_err_hint(err, "%s", hint);

@@ -9,11 +9,11 @@ static int check_dims(const struct by_sparse_tensor *sparse, struct baryon_error
 {
     size_t count;
     if (!sparse->dims.count)
-        by_fail(err, BARYON_ERR_INPUT, "no dims, a sparse tensor has at least one");
+        by_fail(err, BARYON_ERR_INPUT, "no dims, a sparse tensor must have at least one");
     else if (!by_dims_count(sparse->dims.at, sparse->dims.count, &count, err)) {
         if (count)
             return 0;
-        by_fail(err, BARYON_ERR_INPUT, "a dimension is 0, those of a sparse tensor are 1 or more");
+        by_fail(err, BARYON_ERR_INPUT, "a dimension is 0, must be 1 or more in a sparse tensor");
     }
     return by_err_in(err, "dims");
 }
@@ -21,10 +21,10 @@ static int check_dims(const struct by_sparse_tensor *sparse, struct baryon_error
 static int check_values(const struct by_sparse_tensor *sparse, struct baryon_error *err)
 {
     if (!sparse->values)
-        return by_fail(err, BARYON_ERR_INPUT, "no values, a sparse tensor has them");
+        return by_fail(err, BARYON_ERR_INPUT, "no values, must be given");
     if (sparse->values->dims.count == 1)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "values of rank %zu, they have rank 1",
+    by_fail(err, BARYON_ERR_INPUT, "values of rank %zu, must have rank 1",
             sparse->values->dims.count);
     return by_err_in(err, "values.dims");
 }
@@ -35,17 +35,17 @@ static int check_index_dims(const struct by_sparse_tensor *sparse, struct baryon
     const long long entries = (long long)sparse->values->dims.at[0];
     const size_t rank = indices->dims.count;
     if (indices->data_type != BY_ELEM_INT64) {
-        by_fail(err, BARYON_ERR_INPUT, "indices of the type %s, they are int64",
+        by_fail(err, BARYON_ERR_INPUT, "indices of type %s, must be int64",
                 by_elem_name(indices->data_type));
         return by_err_in(err, "indices.data_type");
     }
     if (rank != 1 && rank != 2)
-        by_fail(err, BARYON_ERR_INPUT, "indices of rank %zu, they have rank 1 or 2", rank);
+        by_fail(err, BARYON_ERR_INPUT, "indices of rank %zu, must have rank 1 or 2", rank);
     else if (indices->dims.at[0] != entries)
-        by_fail(err, BARYON_ERR_INPUT, "%lld indices for %lld values, they have to be as many",
+        by_fail(err, BARYON_ERR_INPUT, "%lld indices for %lld values, must be as many",
                 (long long)indices->dims.at[0], entries);
     else if (rank == 2 && indices->dims.at[1] != (int64_t)sparse->dims.count)
-        by_fail(err, BARYON_ERR_INPUT, "indices of %lld numbers each, the rank is %zu",
+        by_fail(err, BARYON_ERR_INPUT, "indices of %lld numbers each, must have the rank %zu",
                 (long long)indices->dims.at[1], sparse->dims.count);
     else
         return 0;
@@ -115,8 +115,8 @@ static int check_order(const struct by_sparse_tensor *sparse, const uint8_t *byt
             by_fail(err, BARYON_ERR_INPUT, "index %zu is %s, outside of the tensor's %zu elements",
                     i, text, size);
         else
-            by_fail(err, BARYON_ERR_INPUT,
-                    "index %zu is %s, not behind the one before, indices have to rise", i, text);
+            by_fail(err, BARYON_ERR_INPUT, "index %zu is %s, must be greater than the one before",
+                    i, text);
         return by_err_in(err, "indices");
     }
     return 0;

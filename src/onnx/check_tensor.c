@@ -20,7 +20,7 @@ static int check_padding(const struct baryon_tensor *tensor, struct baryon_error
     unsigned used = (unsigned)(count % 4 * 6 % 8);
     if (!used || !(raw.data[raw.size - 1] >> used))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "bits are set behind the last element, they have to be 0");
+    by_fail(err, BARYON_ERR_INPUT, "bits after the last element are set, must be 0");
     return by_err_in(err, "raw_data");
 }
 
@@ -28,7 +28,7 @@ static int check_location(const struct baryon_tensor *tensor, struct baryon_erro
 {
     if (tensor->data_location == 0 || tensor->data_location == 1)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "data location %lld, known are 0 (here) and 1 (external)",
+    by_fail(err, BARYON_ERR_INPUT, "data location %lld, must be 0 (default) or 1 (external)",
             (long long)tensor->data_location);
     return by_err_in(err, "data_location");
 }
@@ -42,7 +42,7 @@ static int check_tensor(struct by_check *check, const struct baryon_tensor *tens
     }
     if (!tensor->external_data.count || by_tensor_is_external(tensor))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "it names external data, but its data location is 0 (here)");
+    by_fail(err, BARYON_ERR_INPUT, "it names external data, but its data location is 0 (default)");
     by_err_tensor(err, tensor);
     by_err_in(err, "external_data");
     return by_report(check, BY_FINDING_WARNING, &tensor->msg, err);
@@ -69,15 +69,15 @@ static int check_version(struct by_check *check, int64_t elem, const struct by_m
     if (info->ir_version > BY_ONNX_IR_MIN && check->model->ir_version < info->ir_version &&
         !(told->ir & bit)) {
         told->ir |= bit;
-        by_fail(err, BARYON_ERR_INPUT, "type %s in IR version %lld, it came with version %u",
+        by_fail(err, BARYON_ERR_INPUT, "type %s in IR version %lld, requires version %u",
                 info->name, (long long)check->model->ir_version, info->ir_version);
         if (by_report(check, BY_FINDING_WARNING, msg, err))
             return -1;
     }
     if (opset && info->opset > 1 && opset->version < info->opset && !(told->opset & bit)) {
         told->opset |= bit;
-        by_fail(err, BARYON_ERR_INPUT, "type %s in opset %lld, operators take it from opset %u on",
-                info->name, (long long)opset->version, info->opset);
+        by_fail(err, BARYON_ERR_INPUT, "type %s in opset %lld, requires opset %u", info->name,
+                (long long)opset->version, info->opset);
         return by_report(check, BY_FINDING_WARNING, msg, err);
     }
     return 0;
@@ -170,9 +170,9 @@ static int find_initializers(struct by_check *check, const struct baryon_graph *
         const struct baryon_tensor *tensor = graph->initializer.at[i];
         if (!tensor || !tensor->name || by_map_get(inputs, tensor->name))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s is no graph input, in IR version %lld it has to be",
+        by_fail(err, BARYON_ERR_INPUT, "%s is not a graph input, must be one in IR version %lld",
                 by_quote(quoted, tensor->name), (long long)check->model->ir_version);
-        by_err_hint(err, "IR version 4 or later lifts that");
+        by_err_hint(err, "IR version 4 and later do not require it");
         by_err_in(err, "initializer[%zu]", i);
         if (by_report(check, BY_FINDING_ERROR, &tensor->msg, err))
             return -1;

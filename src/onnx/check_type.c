@@ -13,7 +13,7 @@ static int check_graph_name(struct by_check *check, const struct baryon_graph *g
 {
     if (graph->name && *graph->name)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the graph has no name, ONNX asks for one");
+    by_fail(err, BARYON_ERR_INPUT, "the graph has no name, ONNX requires one");
     by_err_in(err, "name");
     return by_report(check, BY_FINDING_WARNING, &graph->msg, err);
 }
@@ -25,7 +25,7 @@ static int check_outputs(struct by_check *check, struct baryon_error *err)
 {
     if (check->model->graph->output.count)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "the model has no outputs, it must have at least one");
+    by_fail(err, BARYON_ERR_INPUT, "the model has no outputs, must have at least one");
     by_err_in(err, "graph.output");
     return by_report(check, BY_FINDING_ERROR, &check->model->graph->msg, err);
 }
@@ -39,10 +39,10 @@ static int check_elem(int64_t elem, const char *field, struct baryon_error *err)
     if (by_elem_info(elem))
         return 0;
     if (elem == BY_ELEM_UNDEFINED)
-        by_fail(err, BARYON_ERR_INPUT, "no element type, there has to be one");
+        by_fail(err, BARYON_ERR_INPUT, "no element type, must be given");
     else
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, known are 1 to %d",
-                (long long)elem, BY_ELEM_COUNT - 1);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "element type %lld, must be 1 to %d", (long long)elem,
+                BY_ELEM_COUNT - 1);
     return by_err_in(err, "%s", field);
 }
 
@@ -52,19 +52,19 @@ static int check_map(const struct by_map_type *map, struct baryon_error *err)
 {
     const struct by_elem_info *info = by_elem_info(map->key_type);
     if (!info || (info->class != BY_CLASS_INT && map->key_type != BY_ELEM_STRING)) {
-        by_fail(err, BARYON_ERR_INPUT, "keys of the type %s, they are integers or strings",
+        by_fail(err, BARYON_ERR_INPUT, "keys of type %s, must be integers or strings",
                 by_elem_name(map->key_type));
         return by_err_in(err, "key_type");
     }
     if (!map->value_type)
-        return by_fail(err, BARYON_ERR_INPUT, "a map without a type of its values");
+        return by_fail(err, BARYON_ERR_INPUT, "a map without a value type, must be given");
     return check_type(map->value_type, err) ? by_err_in(err, "value_type") : 0;
 }
 
 static int check_inner(const struct by_type *inner, struct baryon_error *err)
 {
     if (!inner)
-        return by_fail(err, BARYON_ERR_INPUT, "no type of what is in it, there has to be one");
+        return by_fail(err, BARYON_ERR_INPUT, "no type of its elements, must be given");
     return check_type(inner, err) ? by_err_in(err, "elem_type") : 0;
 }
 
@@ -89,7 +89,7 @@ static int check_type(const struct by_type *type, struct baryon_error *err)
         return check_map(type->map, err) ? by_err_in(err, "map_type") : 0;
     if (type->opaque)
         return 0;
-    return by_fail(err, BARYON_ERR_INPUT, "a type that says nothing");
+    return by_fail(err, BARYON_ERR_INPUT, "an empty type, must be given");
 }
 
 static size_t count_kinds(const struct by_type *type)
@@ -102,7 +102,8 @@ static int missing(struct by_check *check, const struct by_value_info *info, con
                    enum by_severity severity, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_INPUT, "%s has no %s, inputs and outputs of a model declare it",
+    by_fail(err, BARYON_ERR_INPUT,
+            "%s has no %s, must be declared for inputs and outputs of a model",
             by_quote(quoted, info->name ? info->name : ""), what);
     return by_report(check, severity, &info->msg, err);
 }
@@ -122,7 +123,7 @@ static int check_dims(struct by_check *check, const struct by_value_info *info,
         const struct by_dim *dim = type->shape->dims.at[i];
         if (!dim || dim->value >= -1)
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "%s: dimension %lld, a size is 0 or more",
+        by_fail(err, BARYON_ERR_INPUT, "%s: dimension %lld, must be 0 or more",
                 by_quote(quoted, info->name ? info->name : ""), (long long)dim->value);
         by_err_in(err, "type.%s.shape.dim[%zu]",
                   info->type->tensor ? "tensor_type" : "sparse_tensor_type", i);
@@ -163,7 +164,7 @@ static int check_info(struct by_check *check, const struct by_value_info *info,
     if (!info->type || !count_kinds(info->type) || (!port && is_unknown_elem(info->type)))
         return 0;
     if (count_kinds(info->type) > 1)
-        by_fail(err, BARYON_ERR_INPUT, "%s has several types, it may have one", name);
+        by_fail(err, BARYON_ERR_INPUT, "%s has several types, must have one", name);
     else if (!check_type(info->type, err))
         return check_dims(check, info, err);
     by_err_in(err, "type");

@@ -31,7 +31,7 @@ static int parse_number(const struct by_pair *pair, uint64_t *value, struct bary
     *value = sum;
     if (ok)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "%s is %s, it must be a number from 0 to 2^63-1", pair->key,
+    by_fail(err, BARYON_ERR_INPUT, "%s is %s, must be a number from 0 to 2^63-1", pair->key,
             by_quote_bytes(quoted, pair->value.data, pair->value.size));
     return by_err_in(err, "external_data");
 }
@@ -43,8 +43,8 @@ static int parse_location(const struct by_pair *pair, struct by_arena *arena,
     if (pair->value.size == sizeof marker - 1 &&
         memcmp(pair->value.data, marker, sizeof marker - 1) == 0) {
         by_fail(err, BARYON_ERR_INPUT,
-                "location is ONNX Runtime's marker for an address in memory, a file is needed");
-        by_err_hint(err, "the program that wrote this model saved it while it was in use");
+                "location is ONNX Runtime's marker for an address in memory, must be a file");
+        by_err_hint(err, "the model was saved while a session was using it");
         return by_err_in(err, "external_data");
     }
     if (by_location_check((const char *)pair->value.data, pair->value.size, err))
@@ -61,9 +61,9 @@ static int parse_pair(const struct by_pair *pair, struct by_arena *arena,
     while (which < 4 && !(pair->key && strcmp(pair->key, keys[which]) == 0))
         which++;
     if (which == 4)
-        return bad_key(pair->key, "is not one of location, offset, length, checksum", err);
+        return bad_key(pair->key, "must be one of location, offset, length, checksum", err);
     if (*seen >> which & 1)
-        return bad_key(pair->key, "is given twice, it may stand once", err);
+        return bad_key(pair->key, "is given twice, must appear once", err);
     *seen |= 1u << which;
     if (which == 0)
         return parse_location(pair, arena, ref, err);
@@ -86,7 +86,7 @@ int by_external_parse(const struct baryon_tensor *tensor, struct by_arena *arena
             return -1;
     if (ref->location)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "no location, external data needs one");
+    by_fail(err, BARYON_ERR_INPUT, "no location, external data requires one");
     return by_err_in(err, "external_data");
 }
 
@@ -126,7 +126,7 @@ static int check_digest(struct by_data_file *file, const char *wanted, struct ba
     const char *digest = digest_of(file);
     if (strcmp(digest, wanted) == 0)
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "data file %s has the SHA-1 checksum %s, the model says %s",
+    by_fail(err, BARYON_ERR_INPUT, "data file %s has the SHA-1 checksum %s, the model states %s",
             by_quote(name, file->location), digest, by_quote(quoted, wanted));
     by_err_hint(err, "the data file is damaged or belongs to another model");
     return by_err_in(err, "external_data");
@@ -176,17 +176,17 @@ static int check_range(const struct by_external_ref *ref, const struct by_data_f
     uint64_t size = file->mapped.size;
     char name[BY_QUOTE_MAX];
     if (ref->length != UINT64_MAX && ref->length != bytes) {
-        by_fail(err, BARYON_ERR_INPUT, "length is %llu, the dims and type ask for %zu",
+        by_fail(err, BARYON_ERR_INPUT, "length is %llu, must be %zu for the dims and type",
                 (unsigned long long)ref->length, bytes);
         return by_err_in(err, "external_data");
     }
     if (ref->offset <= size && bytes <= size - ref->offset)
         return 0;
     by_fail(err, BARYON_ERR_INPUT,
-            "data file %s has %llu bytes, offset %llu and length %zu reach behind its end",
+            "data file %s has %llu bytes, offset %llu and length %zu are beyond its end",
             by_quote(name, ref->location), (unsigned long long)size,
             (unsigned long long)ref->offset, bytes);
-    by_err_hint(err, "the data file is cut short or belongs to another model");
+    by_err_hint(err, "the data file is truncated or belongs to another model");
     return by_err_in(err, "external_data");
 }
 
@@ -197,12 +197,11 @@ static int count_range(struct by_data_file *file, size_t bytes, struct baryon_er
     file->asked += bytes;
     if (file->asked <= SHARED_FREE || file->asked / SHARED_MAX <= file->mapped.size)
         return 0;
-    by_fail(
-        err, BARYON_ERR_UNSUPPORTED,
-        "tensors up to here take %llu bytes out of data file %s of %zu, shared ranges may add up "
-        "to %u times its size",
-        (unsigned long long)file->asked, by_quote(name, file->location), file->mapped.size,
-        SHARED_MAX);
+    by_fail(err, BARYON_ERR_UNSUPPORTED,
+            "tensors so far use %llu bytes of data file %s of %zu, shared ranges must add up to at "
+            "most %u times its size",
+            (unsigned long long)file->asked, by_quote(name, file->location), file->mapped.size,
+            SHARED_MAX);
     return by_err_in(err, "external_data");
 }
 
@@ -219,7 +218,8 @@ static int resolve(struct resolver *resolver, struct baryon_tensor *tensor,
         by_elem_bytes(tensor->data_type, count, &bytes, err))
         return -1;
     if (!resolver->model->folder) {
-        by_fail(err, BARYON_ERR_INPUT, "data file %s is named, but the model came from memory",
+        by_fail(err, BARYON_ERR_INPUT,
+                "data file %s is named, but the model was loaded from memory",
                 by_quote(name, ref.location));
         return by_err_in(err, "external_data");
     }
@@ -258,8 +258,8 @@ static int check_overlaps(struct resolver *resolver, struct baryon_error *err)
         if (a->file != b->file || b->begin >= a->end || (a->begin == b->begin && a->end == b->end))
             continue;
         return by_fail(err, BARYON_ERR_INPUT,
-                       "tensors %s and %s overlap in data file %s (bytes %llu to %llu and "
-                       "%llu to %llu), only equal ranges may be shared",
+                       "tensors %s and %s overlap in data file %s (bytes %llu to %llu and %llu to "
+                       "%llu), shared ranges must be equal",
                        by_quote(one, a->tensor->name ? a->tensor->name : ""),
                        by_quote(two, b->tensor->name ? b->tensor->name : ""),
                        by_quote(name, a->file->location), (unsigned long long)a->begin,

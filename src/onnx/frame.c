@@ -58,7 +58,7 @@ static int encode_frame(struct by_frame *frame, struct baryon_model *model,
     const uint64_t size = by_wire_measure(&by_schema_model, model);
     if (size > BY_WIRE_BYTES_MAX)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "%llu bytes without the tensors, a model has at most %u",
+                       "%llu bytes without the tensors, must be at most %u",
                        (unsigned long long)size, BY_WIRE_BYTES_MAX);
     return by_wire_encode(&by_schema_model, model, by_wire_to_text, &frame->bytes, err);
 }
@@ -113,7 +113,8 @@ static int give_payload(void *context, struct baryon_tensor *tensor, struct bary
 {
     struct copying *copying = context;
     if (copying->place >= copying->frame->count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "a copy of the model has more tensors than it");
+        return by_fail(err, BARYON_ERR_INTERNAL,
+                       "the copy of the model has more tensors than the model");
     copy_payload(tensor, &copying->frame->tensors[copying->place++]);
     return 0;
 }

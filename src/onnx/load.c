@@ -48,9 +48,10 @@ void by_model_free(struct baryon_model *model)
 static int check_size(size_t size, struct baryon_error *err)
 {
     if (size > BY_WIRE_BYTES_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "%zu bytes, a protobuf message has at most %u", size,
+        by_fail(err, BARYON_ERR_INPUT, "%zu bytes, a protobuf message must have at most %u", size,
                 BY_WIRE_BYTES_MAX);
-        return by_err_hint(err, "models over 2 GiB keep their weights in an external data file");
+        return by_err_hint(
+            err, "a model of more than 2 GiB must have its weights in an external data file");
     }
     return 0;
 }
@@ -66,8 +67,8 @@ static int decode_model_bytes(struct baryon_model *model, const uint8_t *bytes, 
     /* From here on the model grows by what the caller does, not by what the file says. */
     model->arena.limit = 0;
     if (!model->graph) {
-        by_fail(err, BARYON_ERR_INPUT, "no graph in it, a model has one");
-        return by_err_hint(err, "is it really an ONNX model, and complete?");
+        by_fail(err, BARYON_ERR_INPUT, "no graph, a model must have one");
+        return by_err_hint(err, "check that the file is a complete ONNX model");
     }
     return 0;
 }

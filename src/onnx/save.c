@@ -41,9 +41,9 @@ static int write_model(struct baryon_model *model, uint64_t size, struct by_writ
 
 static int too_big(uint64_t size, uint64_t most, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "%llu bytes in one file, the format allows %llu",
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "%llu bytes in one file, must be at most %llu",
             (unsigned long long)size, (unsigned long long)most);
-    return by_err_hint(err, "leave the weights in an external data file");
+    return by_err_hint(err, "keep the weights in an external data file");
 }
 
 /* All bytes are handed over: if the input is still what it was then, they are right. */

@@ -186,13 +186,13 @@ static int check_target(const struct baryon_model *model, const char *model_path
     const char *owner = owner_of(model, path);
     if (strcmp(location, by_basename(model_path)) == 0 || by_same_file(path, model_path))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "data file %s is the output model, they are two files",
+                       "data file %s is the output model, must be a different file",
                        by_quote(quoted, path));
     if (!owner)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "data file %s %s and would be lost", by_quote(quoted, path),
-            owner);
-    return by_err_hint(err, "write to another folder, or name another file with --external");
+    by_fail(err, BARYON_ERR_USAGE, "data file %s %s and would be overwritten",
+            by_quote(quoted, path), owner);
+    return by_err_hint(err, "write to another folder, or give another data file with --external");
 }
 
 static int default_location(const char *path, char *buf, size_t size, struct baryon_error *err)
@@ -200,7 +200,7 @@ static int default_location(const char *path, char *buf, size_t size, struct bar
     int wanted = snprintf(buf, size, "%s.data", by_basename(path));
     if (wanted > 0 && (size_t)wanted < size)
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "the name of the data file is longer than %zu bytes",
+    return by_fail(err, BARYON_ERR_USAGE, "the name of the data file has more than %zu bytes",
                    size - 1);
 }
 
@@ -209,7 +209,7 @@ static int check_utf8(const char *location, struct baryon_error *err)
     char quoted[BY_QUOTE_MAX];
     if (by_utf8_valid(location, strlen(location)))
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "data file %s: the name is not UTF-8, texts in a model are",
+    by_fail(err, BARYON_ERR_USAGE, "data file %s: the name must be UTF-8",
             by_quote(quoted, location));
     return -1;
 }
@@ -228,7 +228,7 @@ static int data_path(const char *model_path, const char *location, char *buf, si
     if (by_folder_of(model_path, folder, sizeof folder) &&
         by_join_path(buf, size, folder, location))
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "the path of the data file is longer than %zu bytes",
+    return by_fail(err, BARYON_ERR_USAGE, "the path of the data file has more than %zu bytes",
                    size - 1);
 }
 

@@ -231,7 +231,7 @@ static bool is_bitmap(struct by_span file)
            little_endian(file.data + 6, 4) == 0;
 }
 
-#define UNPACK "unpack it and give the .onnx file in it"
+#define UNPACK "unpack it and give the .onnx file"
 #define EXPORT "export the model to ONNX where it was trained"
 
 static const struct kind kinds[] = {
@@ -249,9 +249,9 @@ static const struct kind kinds[] = {
     {MAGIC(0, "Rar!"), NULL, "a rar archive", UNPACK},
     {MAGIC(257, "ustar"), is_tar, "a tar archive", UNPACK},
     {MAGIC(4, "ORTM"), is_flatbuffer, "a model in ONNX Runtime's own format (.ort)",
-     "give the .onnx file that it was made from"},
+     "give the .onnx file that it was built from"},
     {MAGIC(4, "TFL3"), is_flatbuffer, "a TensorFlow Lite model",
-     "give the model that it was made from, as ONNX; tf2onnx --tflite reads it too"},
+     "give the original model as ONNX, or convert it with tf2onnx --tflite"},
     {MAGIC(4, "PTMF"), is_flatbuffer, "a PyTorch mobile model", "export it with torch.onnx.export"},
     {MAGIC(4, "ET12"), is_flatbuffer, "an ExecuTorch program",
      "export the model with torch.onnx.export"},
@@ -264,7 +264,7 @@ static const struct kind kinds[] = {
     {MAGIC(0, "\x12\1\0\0\0\0\0\0"), NULL, "MXNet parameters", EXPORT},
     {MAGIC(0, "ftrt"), NULL, "a TensorRT engine", "give the .onnx file that it was built from"},
     {MAGIC(0, "ptrt"), NULL, "a TensorRT engine", "give the .onnx file that it was built from"},
-    {MAGIC(0, "7767517\n"), NULL, "an ncnn model", "give the .onnx file that it was made from"},
+    {MAGIC(0, "7767517\n"), NULL, "an ncnn model", "give the .onnx file that it was built from"},
     {MAGIC(0, "%PDF"), NULL, "a PDF document", "give the .onnx file"},
     {MAGIC(0, "\x89PNG\r\n"), NULL, "a PNG picture", "give it as --data, not as the model"},
     {MAGIC(0, "\xff\xd8\xff"), NULL, "a JPEG picture", "give it as --data, not as the model"},
@@ -281,12 +281,12 @@ static const struct kind kinds[] = {
     {0, NULL, 0, is_paddle, "a PaddlePaddle program", "convert it with paddle2onnx"},
     {0, NULL, 0, is_tensor, "a single ONNX tensor (.pb)", "give the .onnx file"},
     {0, NULL, 0, is_html, "a web page",
-     "a download page was saved instead of the file: take the link to the file itself"},
+     "a download page was saved instead of the file: use the direct link to the file"},
     {0, NULL, 0, is_openvino, "an OpenVINO model", EXPORT},
     {0, NULL, 0, is_xml, "an XML file", "give the .onnx file"},
     {0, NULL, 0, is_json, "a JSON file", "give the .onnx file"},
-    {0, NULL, 0, is_zeros, "nothing but zero bytes at the beginning",
-     "the download or the disk failed: get the file again"},
+    {0, NULL, 0, is_zeros, "zero bytes at the start",
+     "the download or the disk failed: download the file again"},
 };
 
 static bool is_kind(const struct kind *kind, struct by_span file)
@@ -299,7 +299,7 @@ static bool is_kind(const struct kind *kind, struct by_span file)
 
 static int refuse_file_kind(struct baryon_error *err, const char *what, const char *hint)
 {
-    by_fail(err, BARYON_ERR_INPUT, "%s, an ONNX model is needed", what);
+    by_fail(err, BARYON_ERR_INPUT, "%s, must be an ONNX model", what);
     return by_err_hint(err, "%s", hint);
 }
 
@@ -312,7 +312,7 @@ static int refuse_lfs_pointer(struct by_span file, struct baryon_error *err)
          at && at < file.data + file.size && *at >= '0' && *at <= '9' && size < UINT32_MAX; at++)
         size = size * 10 + (unsigned)(*at - '0');
     by_fail(err, BARYON_ERR_INPUT,
-            "a Git LFS pointer (to a file of %llu bytes), the file itself is needed", size);
+            "a Git LFS pointer (to a file of %llu bytes), must be the file itself", size);
     return by_err_hint(err, "fetch it with 'git lfs pull'");
 }
 
@@ -323,7 +323,7 @@ static int refuse_text(struct by_span file, struct baryon_error *err)
     size_t size = 0;
     while (size < line.size && size < 40 && line.data[size] != '\n' && line.data[size] != '\r')
         size++;
-    by_fail(err, BARYON_ERR_INPUT, "a text that begins with %s, an ONNX model is needed",
+    by_fail(err, BARYON_ERR_INPUT, "a text that begins with %s, must be an ONNX model",
             by_quote_bytes(quoted, line.data, size));
     return by_err_hint(err, "give the .onnx file");
 }
@@ -333,7 +333,7 @@ int by_sniff_model(const uint8_t *bytes, size_t size, struct baryon_error *err)
     const struct by_span file = {bytes, size};
     if (!size)
         return refuse_file_kind(err, "an empty file (0 bytes)",
-                                "the download or the export was cut off: get it again");
+                                "the download or the export was interrupted: repeat it");
     if (text_begins_with(file, "version https://git-lfs"))
         return refuse_lfs_pointer(file, err);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -38,7 +38,7 @@ size_t by_varint_size(uint64_t value)
 
 static int not_a_model(struct baryon_error *err)
 {
-    return by_err_hint(err, "the file is damaged, or no ONNX model");
+    return by_err_hint(err, "the file is damaged, or not an ONNX model");
 }
 
 static int bad_varint(const uint8_t *at, const uint8_t *end, struct baryon_error *err)
@@ -48,12 +48,12 @@ static int bad_varint(const uint8_t *at, const uint8_t *end, struct baryon_error
         size++;
     if (size < 10 && at + size == end) {
         by_fail(err, BARYON_ERR_INPUT, "the bytes end within a number");
-        return by_err_hint(err, "the file is damaged or cut short: get it again");
+        return by_err_hint(err, "the file is damaged or truncated: download or export it again");
     }
     if (size == 10)
-        by_fail(err, BARYON_ERR_INPUT, "a number longer than 10 bytes, the most is 10");
+        by_fail(err, BARYON_ERR_INPUT, "a number of more than 10 bytes, the limit");
     else
-        by_fail(err, BARYON_ERR_INPUT, "a number over 64 bits, the most is 64");
+        by_fail(err, BARYON_ERR_INPUT, "a number of more than 64 bits, the limit");
     return not_a_model(err);
 }
 
@@ -69,9 +69,9 @@ static int read_number(const uint8_t **at, const uint8_t *end, uint64_t *value,
 
 static int cut_short(uint64_t need, size_t left, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "needs %llu bytes, but only %zu are left",
+    by_fail(err, BARYON_ERR_INPUT, "requires %llu bytes, but only %zu are left",
             (unsigned long long)need, left);
-    return by_err_hint(err, "the file is damaged or cut short: get it again");
+    return by_err_hint(err, "the file is damaged or truncated: download or export it again");
 }
 
 static int read_content(const uint8_t **at, const uint8_t *end, struct by_wire_field *field,
@@ -94,9 +94,8 @@ static int read_content(const uint8_t **at, const uint8_t *end, struct by_wire_f
         field->content = *at;
         break;
     default:
-        by_fail(err, BARYON_ERR_INPUT,
-                "wire type %d in field number %u, the format has 0, 1, 2 and 5", (int)field->type,
-                field->number);
+        by_fail(err, BARYON_ERR_INPUT, "wire type %d in field number %u, must be 0, 1, 2 or 5",
+                (int)field->type, field->number);
         return not_a_model(err);
     }
     size_t left = (size_t)(end - *at);
@@ -115,7 +114,7 @@ int by_wire_next(const uint8_t **at, const uint8_t *end, struct by_wire_field *f
     if (read_number(at, end, &tag, err))
         return -1;
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
-        by_fail(err, BARYON_ERR_INPUT, "field number %llu, the format has 1 to 536870911",
+        by_fail(err, BARYON_ERR_INPUT, "field number %llu, must be 1 to 536870911",
                 (unsigned long long)(tag >> 3));
         return not_a_model(err);
     }

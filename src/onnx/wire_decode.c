@@ -56,9 +56,9 @@ static int check_wire_type(const struct by_field *row, const struct by_wire_fiel
         return 0;
     if (field->type == BY_WIRE_BYTES && is_number_list((enum by_field_kind)row->kind))
         return 0;
-    by_fail(err, BARYON_ERR_INPUT, "wire type %d (%s), the schema has %d (%s)", (int)field->type,
+    by_fail(err, BARYON_ERR_INPUT, "wire type %d (%s), must be %d (%s)", (int)field->type,
             names[field->type], (int)want, names[want]);
-    return by_err_hint(err, "the file is damaged, or no ONNX model");
+    return by_err_hint(err, "the file is damaged, or not an ONNX model");
 }
 
 static size_t count_varints(const uint8_t *bytes, const uint8_t *end)
@@ -101,14 +101,14 @@ static int count_packed(const struct by_field *row, const struct by_wire_field *
         if (size && field->end[-1] & 0x80)
             return by_fail(err, BARYON_ERR_INPUT, "the packed numbers end within a number");
         if (!fits_64_bits(field->content, field->end))
-            return by_fail(err, BARYON_ERR_INPUT, "a packed number longer than 64 bits");
+            return by_fail(err, BARYON_ERR_INPUT, "a packed number of more than 64 bits");
         return 0;
     }
     size_t width = type == BY_WIRE_32 ? 4 : 8;
     *count = size / width;
     if (size % width)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu bytes of packed numbers, not a multiple of %zu",
-                       size, width);
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "%zu bytes of packed numbers, must be a multiple of %zu", size, width);
     return 0;
 }
 
@@ -131,7 +131,7 @@ static int tally_field(const struct by_field *row, const struct by_wire_field *f
         return -1;
     if (!is_repeated((enum by_field_kind)row->kind)) {
         if (tally->seen[i]++)
-            return by_fail(err, BARYON_ERR_INPUT, "given twice, it may stand once");
+            return by_fail(err, BARYON_ERR_INPUT, "given twice, must appear once");
         return 0;
     }
     size_t items = 1;
@@ -199,10 +199,10 @@ static int read_name(const struct frame *frame, const struct by_wire_field *fiel
     if (read_text(field, &text, err))
         return -1;
     if (text.size > BY_WIRE_NAME_MAX)
-        return by_fail(err, BARYON_ERR_INPUT, "name %s of %zu bytes, the most is %d",
+        return by_fail(err, BARYON_ERR_INPUT, "name %s of %zu bytes, must be at most %d",
                        by_quote_bytes(quoted, text.data, text.size), text.size, BY_WIRE_NAME_MAX);
     if (memchr(text.data, 0, text.size))
-        return by_fail(err, BARYON_ERR_INPUT, "name %s has a NUL byte in it",
+        return by_fail(err, BARYON_ERR_INPUT, "name %s contains a NUL byte",
                        by_quote_bytes(quoted, text.data, text.size));
     *out = by_intern(frame->reader->names, text.data, text.size, err);
     return *out ? 0 : -1;
@@ -213,7 +213,7 @@ static void *read_message(const struct frame *frame, const struct by_field *row,
 {
     struct by_wire_reader *reader = frame->reader;
     if (++reader->parts > BY_WIRE_PARTS_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "more than %u parts in the file, the most is that",
+        by_fail(err, BARYON_ERR_INPUT, "more than %u messages in the file, the limit",
                 BY_WIRE_PARTS_MAX);
         return NULL;
     }
@@ -237,7 +237,7 @@ static int read_ints(const struct by_wire_field *field, struct by_ints *list,
         uint64_t value;
         size_t used = by_varint_read(at, (size_t)(field->end - at), &value);
         if (!used)
-            return by_fail(err, BARYON_ERR_INPUT, "a packed number longer than 64 bits");
+            return by_fail(err, BARYON_ERR_INPUT, "a packed number of more than 64 bits");
         list->at[list->count++] = (int64_t)value;
         at += used;
     }
@@ -366,8 +366,7 @@ int by_wire_decode(struct by_wire_reader *reader, const struct by_schema *schema
     struct frame frame = {reader, schema, bytes, bytes + size, out};
     struct tally tally = {0};
     if (reader->depth >= BY_WIRE_DEPTH_MAX)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "messages nested deeper than %d levels, the most is that",
+        return by_fail(err, BARYON_ERR_INPUT, "messages nested deeper than %d levels, the limit",
                        BY_WIRE_DEPTH_MAX);
     reader->depth++;
     if (take_tally(&frame, &tally, err) || reserve_lists(&frame, &tally, err) ||

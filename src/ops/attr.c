@@ -16,8 +16,7 @@ static int read_status(const struct by_ort *ort, OrtStatus *status, const char *
     ort->api->ReleaseStatus(status);
     if (!mistyped)
         return 1;
-    return by_fail(err, BARYON_ERR_INPUT, "attribute %s is of another type, it must be %s", name,
-                   type);
+    return by_fail(err, BARYON_ERR_INPUT, "attribute %s has a wrong type, must be %s", name, type);
 }
 
 int by_op_int(const struct by_ort *ort, const OrtKernelInfo *info, const char *name, int64_t least,
@@ -29,7 +28,7 @@ int by_op_int(const struct by_ort *ort, const OrtKernelInfo *info, const char *n
     if (left)
         return left < 0 ? -1 : 0;
     if (found < least || found > most)
-        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %lld, it must be %lld to %lld", name,
+        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %lld, must be %lld to %lld", name,
                        (long long)found, (long long)least, (long long)most);
     *value = found;
     return 0;
@@ -46,7 +45,7 @@ int by_op_float(const struct by_ort *ort, const OrtKernelInfo *info, const char 
     if (left)
         return left < 0 ? -1 : 0;
     if (!isfinite(found))
-        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %g, it must be finite", name,
+        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %g, must be finite", name,
                        (double)found);
     *value = found;
     return 0;
@@ -63,7 +62,7 @@ int by_op_text(const struct by_ort *ort, const OrtKernelInfo *info, const char *
         return left < 0 ? -1 : 0;
     if (needed > size)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "attribute %s has %zu characters, it must be a name of at most %zu", name,
+                       "attribute %s has %zu characters, must be a name of at most %zu", name,
                        needed - 1, size - 1);
     return by_ort_status(ort, ort->api->KernelInfoGetAttribute_string(info, name, value, &size),
                          "read an attribute", err);

@@ -31,9 +31,10 @@ static int choose_bfp(struct by_op_blocks *blocks, const struct asked *asked,
                       struct baryon_error *err)
 {
     if (asked->raises && asked->bits != 16)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "attribute bit_width is %lld, use_compiler_version_cpu_kernel needs 16",
-                       (long long)asked->bits);
+        return by_fail(
+            err, BARYON_ERR_UNSUPPORTED,
+            "attribute bit_width is %lld, must be 16 for use_compiler_version_cpu_kernel",
+            (long long)asked->bits);
     blocks->dtype = asked->raises ? by_dtype_bfp16_raised : by_dtype_bfp16;
     blocks->dtype.element.mantissa = (int)asked->bits - 10;
     return 0;
@@ -43,10 +44,10 @@ static int choose_micro(struct by_op_blocks *blocks, const struct asked *asked,
                         struct baryon_error *err)
 {
     if (blocks->size % asked->sub)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "attribute block_size is %lld, it must be a multiple of sub_block_size, "
-                       "which is %lld",
-                       (long long)blocks->size, (long long)asked->sub);
+        return by_fail(
+            err, BARYON_ERR_INPUT,
+            "attribute block_size is %lld, must be a multiple of sub_block_size, which is %lld",
+            (long long)blocks->size, (long long)asked->sub);
     blocks->dtype = by_dtype_mx9;
     blocks->dtype.element.mantissa = (int)asked->bits - 10;
     blocks->dtype.block.sub = (size_t)asked->sub;
@@ -69,7 +70,7 @@ static int prepare_bfp(void *kernel, const struct by_ort *ort, const OrtKernelIn
     if (!strcmp(asked.method, "to_bfp_prime") || !strcmp(asked.method, "to_bfp_prime_shared"))
         return choose_micro(blocks, &asked, err);
     return by_fail(err, BARYON_ERR_INPUT,
-                   "attribute bfp_method is %s, there are to_bfp and to_bfp_prime",
+                   "attribute bfp_method is %s, must be to_bfp or to_bfp_prime",
                    by_quote(quoted, asked.method));
 }
 

@@ -80,7 +80,7 @@ int by_op_blocks_compute(const void *kernel, const struct by_op_call *call,
     if (by_op_input(call, 0, &in, err))
         return -1;
     if (in.elem != BY_ELEM_FLOAT && in.elem != BY_ELEM_FLOAT16)
-        return by_fail(err, BARYON_ERR_INPUT, "input 0 is of %s, it must be float32 or float16",
+        return by_fail(err, BARYON_ERR_INPUT, "input 0 has type %s, must be float32 or float16",
                        by_elem_name(in.elem));
     struct by_op_tensor out = in;
     if (by_op_output(call, &out, err))

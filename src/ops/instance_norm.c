@@ -124,7 +124,8 @@ static int lay_out_instance_norm(struct work *work, struct baryon_error *err)
 {
     if (work->in.rank < 2)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "input 0 has rank %zu, it must have samples and channels", work->in.rank);
+                       "input 0 has rank %zu, must be at least 2: samples x channels",
+                       work->in.rank);
     work->channels = (size_t)work->in.dims[1];
     work->size = 1;
     for (size_t i = 2; i < work->in.rank; i++)

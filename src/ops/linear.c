@@ -52,7 +52,7 @@ static int find_type(struct work *work, struct baryon_error *err)
             return 0;
         }
     return by_fail(err, BARYON_ERR_INPUT,
-                   "the zero point (input 2) is of %s, it must be of uint8, int8, uint16, int16, "
+                   "the zero point (input 2) has type %s, must be uint8, int8, uint16, int16, "
                    "uint32, int32, float16 or bfloat16",
                    by_elem_name(work->zero.elem));
 }
@@ -66,8 +66,8 @@ static int check_size(const struct by_op_tensor *tensor, const char *what, int64
                       struct baryon_error *err)
 {
     if (tensor->rank != 1)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "the %s has rank %zu, it must be 0 or, for channels, 1", what, tensor->rank);
+        return by_fail(err, BARYON_ERR_INPUT, "the %s has rank %zu, must be 0, or 1 for channels",
+                       what, tensor->rank);
     if (tensor->dims[0] != channels)
         return by_fail(err, BARYON_ERR_INPUT, "the %s has %lld elements, the axis has %lld", what,
                        (long long)tensor->dims[0], (long long)channels);
@@ -88,9 +88,10 @@ static int lay_out_linear(struct work *work, int64_t axis, struct baryon_error *
                              "the zero point (input 2) has %zu elements, the scale has one",
                              work->zero.count);
     if (axis < -rank || axis >= rank)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "attribute axis is %lld, the input has %lld dimensions", (long long)axis,
-                       (long long)rank);
+        return by_fail(
+            err, BARYON_ERR_INPUT,
+            "attribute axis is %lld, must be an axis of the %lld dimensions of the input",
+            (long long)axis, (long long)rank);
     axis += axis < 0 ? rank : 0;
     if (check_size(&work->scale, "scale (input 1)", in->dims[axis], err) ||
         check_size(&work->zero, "zero point (input 2)", in->dims[axis], err))

@@ -32,7 +32,7 @@ static int read_scale(const struct by_ort *ort, const OrtKernelInfo *info, char 
     if (by_op_float(ort, info, name, true, &scale->scale, err))
         return -1;
     if (!(scale->scale > 0))
-        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %g, it must be above 0", name,
+        return by_fail(err, BARYON_ERR_INPUT, "attribute %s is %g, must be greater than 0", name,
                        (double)scale->scale);
     memcpy(name + 1, "_zero_point", sizeof "_zero_point");
     scale->zero = -1;
@@ -53,7 +53,7 @@ static int read_form(const struct by_ort *ort, const OrtKernelInfo *info, struct
         return -1;
     if (strcmp(direction, "bidirectional") != 0)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "attribute direction is %s, it must be bidirectional",
+                       "attribute direction is %s, must be bidirectional",
                        by_quote(quoted, direction));
     return kernel->hidden ? 0 : by_fail(err, BARYON_ERR_INPUT, "attribute hidden_size is missing");
 }
@@ -95,9 +95,9 @@ static int lay_out_lstm(struct work *work, struct baryon_error *err)
     const int64_t hidden = work->kernel->hidden;
     if (x->rank != 3)
         return by_fail(err, BARYON_ERR_INPUT,
-                       "X (input 0) has rank %zu, it must be steps x 1 x inputs", x->rank);
+                       "X (input 0) has rank %zu, must be 3: steps x 1 x inputs", x->rank);
     if (x->dims[1] != 1)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "X (input 0) has a batch of %lld, it must be 1",
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "X (input 0) has a batch of %lld, must be 1",
                        (long long)x->dims[1]);
     if (x->dims[2] < 1)
         return by_fail(err, BARYON_ERR_INPUT, "X (input 0) has no inputs");

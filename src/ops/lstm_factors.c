@@ -42,8 +42,8 @@ static int make_factor(double value, const char *what, unsigned taken,
     const double shift = 15 - ceil(log2(fabs(value)));
     if (shift < taken || shift > SHIFT_MAX)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the product of %s is %g times 2^-24, which has no factor of 16 bits", what,
-                       value);
+                       "the product of %s is %g times 2^-24, which no 16-bit factor represents",
+                       what, value);
     factor->factor = round_short(ldexp(value, (int)shift));
     factor->shift = (unsigned)shift - taken;
     return 0;
@@ -57,7 +57,7 @@ static int make_out(const struct by_lstm_scale *y, struct by_lstm_factors *facto
     const int more = 16 - (int)ceil(log2(inverse));
     if (more < -24 || more > 7)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "attribute y_scale is %g, it must be 2^-40 to 2^-9", (double)y->scale);
+                       "attribute y_scale is %g, must be 2^-40 to 2^-9", (double)y->scale);
     factors->out_factor = (uint16_t)round_short(ldexp(inverse, more));
     factors->out_zero = (int16_t)(int32_t)((double)(y->zero - 32768) + 0.000000001);
     factors->out_shift = (unsigned)(24 + more);

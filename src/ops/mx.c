@@ -30,8 +30,8 @@ static int prepare_mx(void *kernel, const struct by_ort *ort, const OrtKernelInf
             return 0;
         }
     return by_fail(err, BARYON_ERR_INPUT,
-                   "attribute element_dtype is %s, there are int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
-                   "fp6_e2m3 and fp4_e2m1",
+                   "attribute element_dtype is %s, must be int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
+                   "fp6_e2m3 or fp4_e2m1",
                    by_quote(quoted, name));
 }
 

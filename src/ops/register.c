@@ -62,7 +62,7 @@ __attribute__((visibility("default"))) OrtStatus *RegisterCustomOps(OrtSessionOp
     const OrtApi *api = minor && minor < BY_OP_API ? NULL : base->GetApi(BY_OP_API);
     if (!api)
         return base->GetApi(1)->CreateStatus(
-            ORT_FAIL, "the operators of Baryon need ONNX Runtime 1.17 or newer");
+            ORT_FAIL, "the operators of Baryon require ONNX Runtime 1.17 or newer");
     pthread_mutex_lock(&made.lock);
     made.ort.api = api;
     made.ort.minor = minor;

@@ -2,7 +2,7 @@
 #include "ops/op.h"
 
 #define READ "read an input"
-#define MAKE "make an output"
+#define MAKE "create an output"
 
 static int read_shape(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo *info,
                       struct by_op_tensor *tensor, struct baryon_error *err)
@@ -13,7 +13,7 @@ static int read_shape(const struct by_ort *ort, const OrtTensorTypeAndShapeInfo 
         return -1;
     tensor->elem = by_ort_elem_back(elem);
     if (tensor->rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "rank %zu, at most %d", tensor->rank,
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "rank %zu, must be at most %d", tensor->rank,
                        BY_RANK_MAX);
     if (by_ort_status(ort, ort->api->GetDimensions(info, tensor->dims, tensor->rank), READ, err))
         return -1;

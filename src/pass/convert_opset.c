@@ -17,7 +17,7 @@ static int check_known(const struct baryon_node *node, struct baryon_error *err)
     if (by_node_opinfo(node))
         return 0;
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "%s cannot be converted to a newer opset: the operator is not known",
+            "%s cannot be converted to a newer opset: unknown operator",
             by_node_label(node, label, sizeof label));
     return -1;
 }
@@ -47,11 +47,11 @@ static int check_range(const struct conversion *c, struct baryon_error *err)
 {
     if (c->to < c->from)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the model has opset %lld, it cannot be converted back to %lld",
+                       "the model has opset %lld, cannot be converted to the older opset %lld",
                        (long long)c->from, (long long)c->to);
     if (c->from < BY_OPSET_FIRST || c->to > BY_OPSET_LAST)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "opset %lld cannot be converted to %lld, only from %d on and up to %d",
+                       "opset %lld cannot be converted to %lld, must be from %d to %d",
                        (long long)c->from, (long long)c->to, BY_OPSET_FIRST, BY_OPSET_LAST);
     return 0;
 }

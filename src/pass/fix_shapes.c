@@ -38,7 +38,7 @@ static int unknown_name(const struct baryon_graph *graph, const char *name,
     by_fail(err, BARYON_ERR_USAGE, "fix-shapes: the model has no input or output %s",
             by_quote(quoted, name));
     const char *near = by_nearest(name, names, count);
-    return near ? by_err_hint(err, "did you mean %s", by_quote(quoted, near)) : -1;
+    return near ? by_err_hint(err, "did you mean %s?", by_quote(quoted, near)) : -1;
 }
 
 static int read_dims(char *text, struct wish *wish, struct baryon_error *err)
@@ -52,7 +52,7 @@ static int read_dims(char *text, struct wish *wish, struct baryon_error *err)
         if (wish->rank == BY_RANK_MAX || !by_parse_i64(word, &wish->dims[wish->rank]) ||
             wish->dims[wish->rank] < 0)
             return by_fail(err, BARYON_ERR_USAGE,
-                           "fix-shapes: %s is no size, a shape is written NAME:[1,3,224,224]",
+                           "fix-shapes: %s is not a size, a shape must be NAME:[1,3,224,224]",
                            by_quote(quoted, word));
         wish->rank++;
     }
@@ -66,7 +66,7 @@ static int read_wish(struct by_pass_context *context, char *item, struct wish *w
     char *open = strstr(item, ":["), *close = open ? strchr(open, ']') : NULL;
     if (!close || close[1 + strspn(close + 1, " ")])
         return by_fail(err, BARYON_ERR_USAGE,
-                       "fix-shapes: %s does not name a shape, one is written NAME:[1,3,224,224]",
+                       "fix-shapes: %s is not a shape, must be NAME:[1,3,224,224]",
                        by_quote(quoted, item));
     *open = *close = '\0';
     const struct baryon_graph *graph = context->model->graph;
@@ -99,7 +99,7 @@ static int learn(struct by_pass_context *context, struct by_map *symbols, const 
         return symbol->size == size
                    ? 0
                    : by_fail(err, BARYON_ERR_USAGE,
-                             "fix-shapes: dimension %s is to be %lld and %lld, it is one size",
+                             "fix-shapes: dimension %s is %lld and %lld, must be one size",
                              by_quote(quoted, name), (long long)symbol->size, (long long)size);
     if (!(symbol = BY_ARENA_NEW(&context->model->arena, struct symbol, err)))
         return -1;
@@ -118,7 +118,7 @@ static int declare(struct by_pass_context *context, const struct wish *wish,
         return -1;
     struct by_type *type = by_type_tensor(model, wish->value->elem, shape, err);
     if (!type || !info)
-        return type ? by_fail(err, BARYON_ERR_INPUT, "fix-shapes: a value without a type") : -1;
+        return type ? by_fail(err, BARYON_ERR_INPUT, "fix-shapes: a tensor has no type") : -1;
     info->type = type;
     context->changes++;
     return 0;
@@ -188,8 +188,7 @@ static int check_kept(const struct wish *wish, struct baryon_error *err)
     for (size_t i = 0; shape && shape->rank == wish->rank && i < wish->rank; i++)
         if (shape->dims[i].size >= 0 && shape->dims[i].size != wish->dims[i])
             return by_fail(err, BARYON_ERR_USAGE,
-                           "fix-shapes: dimension %zu of %s is %lld by what the model computes, "
-                           "not %lld",
+                           "fix-shapes: dimension %zu of %s is %lld by shape inference, not %lld",
                            i, by_quote(quoted, wish->value->name), (long long)shape->dims[i].size,
                            (long long)wish->dims[i]);
     return 0;

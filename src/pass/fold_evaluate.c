@@ -214,7 +214,7 @@ static int try_range(struct by_pass_context *context, struct baryon_graph *graph
         return -1;
     }
     if (count == 1) {
-        by_log(context->log, BY_LOG_DEBUG, "%s cannot be computed before the run: %s",
+        by_log(context->log, BY_LOG_DEBUG, "%s cannot be folded: %s",
                by_quote(quoted, values->value->name), local.message);
         return 0;
     }
@@ -231,8 +231,8 @@ int by_fold_evaluate(struct by_pass_context *context, struct baryon_graph *graph
     if (!count)
         return 0;
     if (by_ort_open(&ort, context->session ? context->session->ort_path : NULL, err))
-        return by_err_hint(err, "constants are folded by ONNX Runtime; without it, switch the pass "
-                                "off (fold-constants)");
+        return by_err_hint(
+            err, "ONNX Runtime folds constants; without it, switch off the pass fold-constants");
     by_ort_close(ort);
     return try_range(context, graph, values, count, err);
 }

@@ -57,10 +57,10 @@ static int turn_named(struct by_pass_context *context, const char *name, struct 
     if (value && is_picture(value))
         return turn(context, value, err);
     if (value && value->is_input)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "nchw-to-nhwc: input %s is not a float tensor of four axes that only nodes "
-                       "read",
-                       quoted);
+        return by_fail(
+            err, BARYON_ERR_USAGE,
+            "nchw-to-nhwc: input %s must be a float tensor of four axes that is not an output",
+            quoted);
     return by_fail(err, BARYON_ERR_USAGE, "nchw-to-nhwc: the model has no input %s", quoted);
 }
 

@@ -65,14 +65,14 @@ static int clip_11(struct baryon_node *node, struct baryon_error *err)
 static int pad_11(struct baryon_node *node, struct baryon_error *err)
 {
     if (!by_node_attr(node, "pads"))
-        return refuse_opset_change(node, "it says no pads", err);
+        return refuse_opset_change(node, "its pads are missing", err);
     return ints_to_input(node, "pads", 1, err) || float_to_input(node, "value", 2, err) ? -1 : 0;
 }
 
 static int slice_10(struct baryon_node *node, struct baryon_error *err)
 {
     if (!by_node_attr(node, "starts") || !by_node_attr(node, "ends"))
-        return refuse_opset_change(node, "it says no starts and ends", err);
+        return refuse_opset_change(node, "its starts and ends are missing", err);
     return ints_to_input(node, "starts", 1, err) || ints_to_input(node, "ends", 2, err) ||
                    ints_to_input(node, "axes", 3, err)
                ? -1
@@ -125,7 +125,8 @@ static bool has_more_outputs(const struct baryon_node *node)
 static int batch_norm_9(struct baryon_node *node, struct baryon_error *err)
 {
     if (!by_node_int(node, "spatial", 1))
-        return refuse_opset_change(node, "it normalizes every place by itself (spatial is 0)", err);
+        return refuse_opset_change(node, "it normalizes every position separately (spatial is 0)",
+                                   err);
     by_node_remove_attr(node, "spatial");
     return 0;
 }
@@ -139,7 +140,8 @@ static int batch_norm_14(struct baryon_node *node, struct baryon_error *err)
 static int dropout_10(struct baryon_node *node, struct baryon_error *err)
 {
     const struct baryon_value *mask = by_node_out(node, 1);
-    return mask && mask->use_count ? refuse_opset_change(node, "its mask changed type", err) : 0;
+    return mask && mask->use_count ? refuse_opset_change(node, "the type of its mask changed", err)
+                                   : 0;
 }
 
 /* The ratio is for training alone, which has to be asked for since. */
@@ -171,7 +173,7 @@ static int upsample_9(struct baryon_node *node, struct baryon_error *err)
     const struct baryon_attribute *attr = by_node_attr(node, "scales");
     double scales[BY_RANK_MAX];
     if (!attr || attr->floats.count > BY_RANK_MAX)
-        return refuse_opset_change(node, "it says no scales", err);
+        return refuse_opset_change(node, "its scales are missing", err);
     const int64_t count = (int64_t)attr->floats.count;
     for (size_t i = 0; i < attr->floats.count; i++)
         scales[i] = (double)attr->floats.at[i];
@@ -223,7 +225,7 @@ static int nearest_mode(struct baryon_node *node, struct baryon_error *err)
         return -1;
     if (!known || (up && down))
         return refuse_opset_change(
-            node, "its scales are not constant, or some shrink and others grow", err);
+            node, "its scales are not constant, or some shrink and others enlarge", err);
     return by_node_set_text(node, "nearest_mode", down ? "ceil" : "floor", err);
 }
 
@@ -243,7 +245,7 @@ static int resize_11(struct baryon_node *node, struct baryon_error *err)
 static int resize_13(struct baryon_node *node, struct baryon_error *err)
 {
     if (text_is(node, "coordinate_transformation_mode", "tf_half_pixel_for_nn"))
-        return refuse_opset_change(node, "tf_half_pixel_for_nn is gone", err);
+        return refuse_opset_change(node, "tf_half_pixel_for_nn was removed", err);
     return 0;
 }
 
@@ -279,12 +281,12 @@ static int over_one_axis(struct baryon_node *node, struct baryon_error *err)
 static int group_norm_21(struct baryon_node *node, struct baryon_error *err)
 {
     return refuse_opset_change(
-        node, "its scale and bias are one a group, they became one a channel", err);
+        node, "its scale and bias are per group, newer opsets have them per channel", err);
 }
 
 static int scan_9(struct baryon_node *node, struct baryon_error *err)
 {
-    return refuse_opset_change(node, "it had a batch axis of its own", err);
+    return refuse_opset_change(node, "it has a batch axis that newer opsets do not have", err);
 }
 
 const struct by_opset_change by_opset_changes[] = {

@@ -80,7 +80,7 @@ static int unknown_pass(const char *name, struct baryon_error *err)
     const char *names[COUNT];
     for (size_t i = 0; i < COUNT; i++)
         names[i] = passes[i]->name;
-    by_fail(err, BARYON_ERR_USAGE, "there is no pass %s", by_quote(quoted, name));
+    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, name));
     const char *near = by_nearest(name, names, COUNT);
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }

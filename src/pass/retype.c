@@ -182,9 +182,9 @@ static int check_opset(const struct by_retype *r, struct baryon_error *err)
     const int64_t has = by_model_opset(r->context->model, ""), needs = by_elem_info(r->to)->opset;
     if (has >= needs)
         return 0;
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s needs opset %lld, the model has %lld",
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s requires opset %lld, the model has %lld",
             by_elem_name(r->to), (long long)needs, (long long)has);
-    return by_err_hint(err, "convert it: --opset %lld", (long long)needs);
+    return by_err_hint(err, "convert the model with --opset %lld", (long long)needs);
 }
 
 int by_retype(struct by_pass_context *context, uint64_t from, int64_t to, struct baryon_error *err)

@@ -232,16 +232,17 @@ int by_retype_fit(struct by_retype *r, struct baryon_error *err)
 const char *by_kept_text(const struct by_kept *kept, char *buf, size_t size)
 {
     static const char *const texts[] = {
-        [BY_KEPT_ASKED] = "it was asked for",
+        [BY_KEPT_ASKED] = "it is excluded",
         [BY_KEPT_UNKNOWN] = "ONNX does not define the operator",
-        [BY_KEPT_TYPES] = "the types around it are not known, or are no tensors",
-        [BY_KEPT_SCALES] = "16 bits are too few for its scales",
-        [BY_KEPT_COUNTS] = "it computes with whole numbers",
+        [BY_KEPT_TYPES] = "the types of its inputs or outputs are unknown, or not tensors",
+        [BY_KEPT_SCALES] = "its scales require more than 16 bits",
+        [BY_KEPT_COUNTS] = "it computes with integers",
     };
     if (kept->why == BY_KEPT_OPSET)
-        snprintf(buf, size, "%s needs opset %lld", by_elem_name(kept->to), (long long)kept->opset);
+        snprintf(buf, size, "%s requires opset %lld", by_elem_name(kept->to),
+                 (long long)kept->opset);
     else if (kept->why == BY_KEPT_NEVER)
-        snprintf(buf, size, "no opset has it in %s", by_elem_name(kept->to));
+        snprintf(buf, size, "no opset supports it in %s", by_elem_name(kept->to));
     else
         snprintf(buf, size, "%s", texts[kept->why]);
     return buf;

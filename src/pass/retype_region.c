@@ -49,7 +49,7 @@ static int no_such_node(const struct by_retype *r, const char *name, struct bary
                 names[count++] = name_of(node);
         }
     const char *near = by_nearest(name, names, count);
-    by_fail(err, BARYON_ERR_USAGE, "a region names the node %s, which the model has not",
+    by_fail(err, BARYON_ERR_USAGE, "a region names node %s, which is not in the model",
             by_quote(quoted, name));
     if (near)
         by_err_hint(err, "did you mean %s?", by_quote(quoted, near));
@@ -80,9 +80,9 @@ static int check_graph(const struct by_retype_part *part, const struct by_retype
     char quoted[BY_QUOTE_MAX];
     if (!found || found == part)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "a region names the node %s, which is in another graph",
+    by_fail(err, BARYON_ERR_USAGE, "a region names node %s, which is in another graph",
             by_quote(quoted, name));
-    return by_err_hint(err, "a region begins and ends in one graph; those nested in it go along");
+    return by_err_hint(err, "a region must start and end in one graph; nested graphs are included");
 }
 
 static int find_name(struct by_retype *r, const char *name, struct ends *ends,
@@ -127,9 +127,9 @@ static int fill_ends(struct by_retype *r, const struct by_retype_part *part, str
 static int no_way(const struct by_pass_region *region, struct baryon_error *err)
 {
     char start[BY_QUOTE_MAX], end[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "no way leads from %s to %s", by_quote(start, region->starts[0]),
-            by_quote(end, region->ends[0]));
-    return by_err_hint(err, "a region is what lies on the ways from its starts to its ends");
+    by_fail(err, BARYON_ERR_USAGE, "no path leads from %s to %s",
+            by_quote(start, region->starts[0]), by_quote(end, region->ends[0]));
+    return by_err_hint(err, "a region is the nodes on all paths from its starts to its ends");
 }
 
 static int mark_region(struct by_retype *r, const struct by_pass_region *region,
@@ -141,7 +141,7 @@ static int mark_region(struct by_retype *r, const struct by_pass_region *region,
         find_names(r, region->ends, region->end_count, &ends, &part, err))
         return -1;
     if (!part)
-        return by_fail(err, BARYON_ERR_USAGE, "a region has neither a start nor an end");
+        return by_fail(err, BARYON_ERR_USAGE, "a region requires a start or an end");
     bool *marks = by_arena_alloc(&r->arena, part->node_count + 1, sizeof *marks, err), any = false;
     if (!marks || (!region->start_count && fill_ends(r, part, &starts, err)) ||
         (!region->end_count && fill_ends(r, part, &ends, err)) ||

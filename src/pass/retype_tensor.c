@@ -22,10 +22,10 @@ static float greatest(int64_t elem)
 
 static int too_great(const struct by_retype *r, float value, size_t at, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "element %zu is %g, %s holds up to %g", at, (double)value,
-            by_elem_name(r->to), (double)greatest(r->to));
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "element %zu is %g, %s represents up to %g", at,
+            (double)value, by_elem_name(r->to), (double)greatest(r->to));
     return by_err_hint(err,
-                       "--clamp makes it that, --exclude leaves nodes that read it in float32");
+                       "clamp it with --clamp, or keep its consumers in float32 with --exclude");
 }
 
 /* What 16 bits cannot hold. A single number that is not 0 stays so: something divides by it. */
@@ -100,7 +100,7 @@ static int hint_normalization(const struct baryon_value *value, struct baryon_er
 {
     for (size_t i = 0; err && err->code == BARYON_ERR_UNSUPPORTED && i < value->use_count; i++)
         if (value->uses[i].node && by_node_is(value->uses[i].node, "BatchNormalization"))
-            return by_err_hint(err, "--pass fold-batch-norm makes it a part of the layer in front");
+            return by_err_hint(err, "fold it into the layer before with --pass fold-batch-norm");
     return -1;
 }
 

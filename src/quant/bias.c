@@ -13,7 +13,8 @@ static int product(struct by_quant_plan *plan, struct by_quant_row *row, struct 
     const struct by_params *weight = by_quant_params(plan, row->weight_row);
     struct by_params *params = &row->params;
     if (!input->count || !weight->count || weight->groups > 1)
-        return by_fail(err, BARYON_ERR_INTERNAL, "no product of scales for '%s'", row->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "bias '%s' has no product of scales",
+                       row->value->name);
     if (params->count != weight->count) {
         params->scales = by_arena_alloc(&plan->arena, weight->count, sizeof(float), err);
         params->zeros = by_arena_alloc(&plan->arena, weight->count, sizeof(int64_t), err);

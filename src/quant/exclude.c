@@ -46,7 +46,7 @@ static int nothing(const struct by_exclusion *exclusion, const struct by_pattern
     for (size_t i = 0; i < exclusion->count; i++)
         names[i] = types ? exclusion->users[i].op_type : by_exclude_name(&exclusion->users[i]);
     const char *near = by_nearest(pattern->text, names, exclusion->count);
-    by_fail(err, BARYON_ERR_USAGE, "%s: %s picks no %s of the model",
+    by_fail(err, BARYON_ERR_USAGE, "%s: %s matches no %s of the model",
             pattern->origin ? pattern->origin : "exclude", by_quote(quote, pattern->text), what);
     if (near)
         by_err_hint(err, "did you mean %s?", by_quote(quote, near));
@@ -114,7 +114,7 @@ static int keep_only(struct by_exclusion *exclusion, struct baryon_error *err)
     const int failed = kept ? pick_only(exclusion, kept, err) : -1;
     for (size_t i = 0; !failed && i < exclusion->count; i++)
         if (!kept[i])
-            by_exclude_mark(exclusion, i, "it is not among the nodes to quantize");
+            by_exclude_mark(exclusion, i, "it is not one of the nodes to quantize");
     by_free(kept);
     return failed;
 }
@@ -186,7 +186,7 @@ static int open_exclusion(struct by_exclusion *exclusion, struct baryon_error *e
     if (!exclusion->marks)
         return -1;
     if (count != exclusion->count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "the graph is not the user's any more");
+        return by_fail(err, BARYON_ERR_INTERNAL, "the graph has already been changed");
     return 0;
 }
 

@@ -89,7 +89,7 @@ static int warn_of_inputs(struct by_exclusion *exclusion, const struct by_span_r
         if (walk_back(exclusion, stack, depth, seen, &input))
             by_log(exclusion->log, BY_LOG_WARNING,
                    "%s: the span that ends at '%s' can be reached from input '%s' without its "
-                   "starts; only what lies on a way from a start stays float",
+                   "starts; only nodes on a path from a start stay float",
                    rule->origin ? rule->origin : "exclude", rule->ends[0], input);
     }
     const int failed = seen && stack ? 0 : -1;
@@ -101,10 +101,10 @@ static int warn_of_inputs(struct by_exclusion *exclusion, const struct by_span_r
 static int no_way(const struct by_span_rule *rule, struct baryon_error *err)
 {
     char start[BY_QUOTE_MAX], end[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "%s: no way leads from %s to %s",
+    by_fail(err, BARYON_ERR_USAGE, "%s: no path leads from %s to %s",
             rule->origin ? rule->origin : "exclude", by_quote(start, rule->starts[0]),
             by_quote(end, rule->ends[0]));
-    return by_err_hint(err, "a span is what lies on the ways from its starts to its ends");
+    return by_err_hint(err, "a span is the nodes on all paths from its starts to its ends");
 }
 
 static int exclude_between(struct by_exclusion *exclusion, const struct by_span_rule *rule,
@@ -131,7 +131,7 @@ static int exclude_span(struct by_exclusion *exclusion, const struct by_span_rul
 {
     struct ends starts = {0}, ends = {0};
     if (!rule->start_count || !rule->end_count)
-        return by_fail(err, BARYON_ERR_USAGE, "%s: a span needs a start and an end",
+        return by_fail(err, BARYON_ERR_USAGE, "%s: a span requires a start and an end",
                        rule->origin ? rule->origin : "exclude");
     const int failed =
         find_ends(exclusion, rule->starts, rule->start_count, rule->origin, &starts, err) ||
@@ -171,8 +171,7 @@ static int exclude_side(struct by_exclusion *exclusion, const struct by_patterns
         exclusion->marks[i] = before ? toward[i] && !away[i] : away[i] && !toward[i];
     if (!failed)
         mark_marked(exclusion, exclusion->marks,
-                    before ? "it stands before the input nodes"
-                           : "it stands behind the output nodes");
+                    before ? "it is before the input nodes" : "it is after the output nodes");
     by_free(named.at);
     by_free(all.at);
     by_free(away);

@@ -50,13 +50,15 @@ static void check_type(const struct by_quant_row *row, struct by_str *broken)
     char quoted[BY_QUOTE_MAX];
     by_quote(quoted, row->value->name);
     if (!is_signed && row->spec.elem != BY_ELEM_UINT8) {
-        by_str_printf(broken, "%s\ttype, 8 bits: it is %s\n", quoted, by_elem_name(row->spec.elem));
+        by_str_printf(broken, "%s\ttype %s, must have 8 bits\n", quoted,
+                      by_elem_name(row->spec.elem));
         return;
     }
     for (size_t i = 0; i < params->count; i++)
         if (params->zeros[i] != (is_signed ? 0 : 128)) {
-            by_str_printf(broken, "%s\tzero-point, symmetric around 0: it is %" PRId64 "\n", quoted,
-                          params->zeros[i]);
+            by_str_printf(broken,
+                          "%s\tzero point %" PRId64 ", must be 0 for int8 and 128 for uint8\n",
+                          quoted, params->zeros[i]);
             return;
         }
 }
@@ -67,10 +69,10 @@ static void check_scale(const struct by_quant_row *row, struct by_str *broken)
     int exponent;
     by_quote(quoted, row->value->name);
     if (row->params.count != 1)
-        by_str_printf(broken, "%s\tscale, one a tensor: there are %zu\n", quoted,
+        by_str_printf(broken, "%s\t%zu scales, must be one per tensor\n", quoted,
                       row->params.count);
     else if (frexpf(row->params.scales[0], &exponent) != 0.5f)
-        by_str_printf(broken, "%s\tscale, a power of two: it is %.9g\n", quoted,
+        by_str_printf(broken, "%s\tscale %.9g, must be a power of two\n", quoted,
                       (double)row->params.scales[0]);
 }
 
@@ -95,7 +97,7 @@ static void check_layers_quantized(const struct by_quant_plan *plan, struct by_s
     for (size_t i = 0; i < plan->node_count; i++)
         if (plan->nodes[i].state != BY_NODE_QUANTIZED &&
             by_node_is_one_of(plan->nodes[i].node, layers))
-            by_str_printf(broken, "%s\tfloat, every layer is quantized: this one is not\n",
+            by_str_printf(broken, "%s\tlayer is float, must be quantized\n",
                           by_node_label(plan->nodes[i].node, label, sizeof label));
 }
 

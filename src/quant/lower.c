@@ -14,5 +14,5 @@ int by_lower(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_err
     case BY_APPROACH_NBITS:
         return by_lower_nbits(plan, pool, err);
     }
-    return by_fail(err, BARYON_ERR_INTERNAL, "no such approach");
+    return by_fail(err, BARYON_ERR_INTERNAL, "unknown approach");
 }

@@ -122,9 +122,10 @@ static int encode_blocks(struct filling *filling, const float *values, struct ba
         return -1;
     if (are_finite(filling->rounded, filling->extent.values))
         return read_back(filling, err);
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s leaves infinities of its largest values",
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s turns its largest values into infinities",
             filling->format->name);
-    return by_err_hint(err, "--keep-float-weights leaves it to the model's nodes");
+    return by_err_hint(err,
+                       "--keep-float-weights keeps float weights and quantizes them in the model");
 }
 
 /* --- As the stored type says it --- */
@@ -272,9 +273,9 @@ static int scale_block(const struct filling *filling, const struct block *block,
 static int too_small(const struct filling *filling, struct baryon_error *err)
 {
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "a block of %s is too small for a scale of float8e8m0, whose least is 2^-127",
+            "a block of %s is too small for a scale of float8e8m0, which is at least 2^-127",
             filling->format->name);
-    return by_err_hint(err, "--block-form runtime has scales of float32");
+    return by_err_hint(err, "--block-form runtime stores float32 scales");
 }
 
 static int store_small(struct filling *filling, size_t index, const struct block *block,

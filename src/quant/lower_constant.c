@@ -70,7 +70,7 @@ static int fill_nearest(struct by_lowering *lowering, size_t index, const float 
     const struct by_params *params = by_quant_params(lowering->plan, index);
     const struct by_weight_view view = by_quant_view(row, params, values);
     if (!params->count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale yet", row->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale", row->value->name);
     return by_weight_quantize(&view, &row->spec, params, pool, out, size, err);
 }
 

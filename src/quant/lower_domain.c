@@ -92,11 +92,11 @@ static struct need need_of(const struct by_quant_plan *plan)
         if (row->spec.elem == BY_ELEM_INT16 || row->spec.elem == BY_ELEM_UINT16)
             want(&need, 21, by_elem_name(row->spec.elem));
         if (row->params.axis >= 0)
-            want(&need, 13, "quantization by channel");
+            want(&need, 13, "per-channel quantization");
         if (row->value->elem == BY_ELEM_FLOAT16)
             want(&need, 19, "quantization of float16");
         if (row->spec.granularity == BY_PER_GROUP)
-            want(&need, 21, "quantization by group");
+            want(&need, 21, "per-group quantization");
     }
     return need;
 }
@@ -112,9 +112,9 @@ static bool has_groups(const struct by_quant_plan *plan)
 static int too_old(const struct need *need, int64_t opset, const char *also,
                    struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s needs opset %lld, the model has %lld", need->what,
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s requires opset %lld, the model has %lld", need->what,
             (long long)need->opset, (long long)opset);
-    return by_err_hint(err, "convert it: --opset %lld%s", (long long)need->opset, also);
+    return by_err_hint(err, "convert the model with --opset %lld%s", (long long)need->opset, also);
 }
 
 /* --- Float types --- */
@@ -126,18 +126,17 @@ static int refuse_form(const struct by_recipe *recipe, const struct by_quant_row
     const int64_t elem = row->spec.elem;
     const char *type = row->spec.format->name;
     if (recipe->floats == BY_FLOATS_COMPILER && elem != BY_ELEM_BFLOAT16)
-        return by_fail(err, BARYON_ERR_USAGE, "--float-form compiler is for bf16, not for %s",
-                       type);
+        return by_fail(err, BARYON_ERR_USAGE, "--float-form compiler requires bf16, not %s", type);
     if (recipe->floats == BY_FLOATS_QUARK && elem != BY_ELEM_BFLOAT16 && elem != BY_ELEM_FLOAT16) {
         by_fail(err, BARYON_ERR_UNSUPPORTED, "Quark's operators have no %s", type);
-        return by_err_hint(err, "--float-form cast writes it with ONNX's own");
+        return by_err_hint(err, "--float-form cast uses operators of ONNX");
     }
     if (row->value->elem != BY_ELEM_FLOAT &&
         (recipe->floats == BY_FLOATS_QUARK || recipe->float_clip)) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "tensor %s is %s, %s takes float32",
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "tensor %s is %s, must be float32 for %s",
                 by_quote(quote, row->value->name), by_elem_name(row->value->elem),
                 recipe->floats == BY_FLOATS_QUARK ? "ExtendedQuantizeLinear" : "--float-clip");
-        return by_err_hint(err, "--pass fp16-to-fp32 makes it that");
+        return by_err_hint(err, "--pass fp16-to-fp32 converts it");
     }
     return 0;
 }
@@ -155,7 +154,7 @@ static int check_floats(const struct by_quant_plan *plan, int64_t opset, struct 
                                         : float_opset(plan->recipe, &row->spec),
                                   row->spec.format->name};
         if (opset < need.opset)
-            return too_old(&need, opset, need.opset == 24 ? ", or take --block-form runtime" : "",
+            return too_old(&need, opset, need.opset == 24 ? ", or use --block-form runtime" : "",
                            err);
     }
     return 0;
@@ -187,7 +186,7 @@ int by_quant_domain(const struct by_quant_plan *plan, const char **domain, struc
     if (groups)
         return opset >= need.opset ? 0 : too_old(&need, opset, "", err);
     if (asked == BY_Q_ONNX)
-        return too_old(&need, opset, ", or take the operators of com.microsoft", err);
+        return too_old(&need, opset, ", or use the operators of com.microsoft", err);
     *domain = "com.microsoft";
     return 0;
 }

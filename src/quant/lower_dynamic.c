@@ -58,9 +58,10 @@ static int lower_all(struct by_dynamic *dynamic, struct baryon_error *err)
 
 static int too_old(const struct baryon_model *model, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "DynamicQuantizeLinear needs opset %d, the model has %lld",
-            OPSET, (long long)by_model_opset(model, ""));
-    return by_err_hint(err, "convert it: --opset %d", OPSET);
+    by_fail(err, BARYON_ERR_UNSUPPORTED,
+            "DynamicQuantizeLinear requires opset %d, the model has %lld", OPSET,
+            (long long)by_model_opset(model, ""));
+    return by_err_hint(err, "convert the model with --opset %d", OPSET);
 }
 
 int by_lower_dynamic(struct by_quant_plan *plan, struct by_pool *pool, struct baryon_error *err)

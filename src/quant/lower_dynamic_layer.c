@@ -181,7 +181,7 @@ static int lstm_matrix(struct by_dynamic *dynamic, struct baryon_node *node, siz
 {
     const size_t row = by_quant_find(dynamic->plan, by_node_in(node, slot));
     if (row == BY_NO_ROW)
-        return by_fail(err, BARYON_ERR_INTERNAL, "an LSTM with one matrix in the plan");
+        return by_fail(err, BARYON_ERR_INTERNAL, "an LSTM with only one matrix in the plan");
     const struct by_ints *dims = dims_of(dynamic->plan, row);
     const bool rows = by_channel(dynamic->plan, row);
     const struct by_dynamic_form form = {.dims = {rows ? dims->at[0] * dims->at[1] : dims->at[0],

@@ -155,7 +155,7 @@ static int check_elem(const struct by_quant_row *row, struct baryon_error *err)
     if (row->spec.elem == BY_ELEM_INT8 || row->spec.elem == BY_ELEM_UINT8)
         return 0;
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "weight '%s' as %s: operators that quantize while they run have int8 and uint8",
+            "weight '%s' as %s: operators that quantize at run time support int8 and uint8",
             row->value->name, by_elem_name(row->spec.elem));
     return -1;
 }

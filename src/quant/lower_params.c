@@ -133,7 +133,7 @@ static int make(struct by_lowering *lowering, size_t index, struct baryon_error 
     const bool product = row->role == BY_ROLE_BIAS && row->input_row != BY_NO_ROW;
     struct layout layout;
     if (!row->params.count)
-        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale yet", row->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no scale", row->value->name);
     layout_of(lowering, row, &layout);
     made->scale = add_scale(
         lowering, row, &layout,

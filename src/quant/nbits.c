@@ -85,14 +85,16 @@ static int quantize_channels(void *context, size_t begin, size_t end, unsigned w
 static int check_spec(const struct by_nbits_spec *spec, struct baryon_error *err)
 {
     if (spec->bits != 2 && spec->bits != 4 && spec->bits != 8)
-        return by_fail(err, BARYON_ERR_USAGE, "%u bits, MatMulNBits has 2, 4 and 8", spec->bits);
+        return by_fail(err, BARYON_ERR_USAGE, "%u bits, must be 2, 4 or 8 for MatMulNBits",
+                       spec->bits);
     if (spec->block < 16 || spec->block > BY_NBITS_BLOCK_MAX || (spec->block & (spec->block - 1)))
-        return by_fail(err, BARYON_ERR_USAGE, "blocks of %zu, MatMulNBits has 16, 32, 64, 128, 256",
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "block size %zu, must be 16, 32, 64, 128 or 256 for MatMulNBits",
                        spec->block);
     if (spec->method == BY_NBITS_HQQ && spec->bits == 8) {
         by_fail(err, BARYON_ERR_UNSUPPORTED,
-                "HQQ with 8 bits: ONNX Runtime takes no zero points that are no integers there");
-        return by_err_hint(err, "take 4 bits, or RTN");
+                "HQQ with 8 bits: ONNX Runtime accepts only integer zero points there");
+        return by_err_hint(err, "use 4 bits, or RTN");
     }
     return 0;
 }
@@ -122,7 +124,8 @@ int by_nbits_room(struct by_nbits *made, const struct by_weight_view *view,
     if (check_spec(spec, err) || by_weight_layout(view, &groups, layout, err))
         return -1;
     if (view->rank != 2 || !layout->count)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "MatMulNBits takes matrices with elements");
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "MatMulNBits requires a matrix that is not empty");
     return open_made(made, layout, spec, err);
 }
 

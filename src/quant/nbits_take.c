@@ -44,7 +44,7 @@ int by_nbits_params(const struct by_nbits *made, const struct by_nbits_spec *spe
 {
     const size_t count = made->channels * made->blocks;
     if (made->float_zeros)
-        return by_fail(err, BARYON_ERR_INTERNAL, "zero points of HQQ are no levels");
+        return by_fail(err, BARYON_ERR_INTERNAL, "zero points of HQQ are not integer levels");
     params->scales = by_arena_alloc(arena, count, sizeof *params->scales, err);
     params->zeros = by_arena_alloc(arena, count, sizeof *params->zeros, err);
     if (!params->scales || !params->zeros)

@@ -46,10 +46,11 @@ static int no_stats(const struct by_quant_row *row, const struct by_stats *stats
                     struct baryon_error *err)
 {
     char quote[BY_QUOTE_MAX];
-    by_fail(err, BARYON_ERR_USAGE, "%s of tensor %s",
-            stats ? "the statistics have nothing" : "there are no statistics",
+    by_fail(err, BARYON_ERR_USAGE, "%s tensor %s",
+            stats ? "the statistics have no range of" : "there are no statistics of",
             by_quote(quote, row->value->name));
-    return stats ? by_err_hint(err, "gather them again, of this model as its passes leave it")
+    return stats ? by_err_hint(
+                       err, "calibrate again: the statistics must be of the model after its passes")
                  : by_err_hint(err, "give samples, or statistics of an earlier run");
 }
 
@@ -63,7 +64,8 @@ static int find_stats(struct search *search, struct by_stats *stats, struct bary
         if (!search->stats[i])
             return no_stats(row, stats, err);
         if (!row->spec.method)
-            return by_fail(err, BARYON_ERR_INTERNAL, "no method for tensor '%s'", row->value->name);
+            return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' has no calibration method",
+                           row->value->name);
     }
     return 0;
 }
@@ -100,7 +102,8 @@ static int borrow(struct by_quant_plan *plan, size_t index, struct baryon_error 
     struct by_quant_row *row = &plan->rows.at[index];
     const size_t owner = range_owner(plan, index);
     if (owner == BY_NO_ROW)
-        return by_fail(err, BARYON_ERR_INTERNAL, "the range of '%s' is its own", row->value->name);
+        return by_fail(err, BARYON_ERR_INTERNAL, "tensor '%s' does not share a range",
+                       row->value->name);
     const struct by_quant_row *from = &plan->rows.at[owner];
     row->range = from->range;
     if (!from->has_params)
@@ -163,7 +166,7 @@ static int settle_input(struct by_quant_plan *plan, size_t index, struct baryon_
     if (!by_range_to_whole_zero(&row->range, &target))
         return 0;
     return by_quant_remark(plan, index, "whole-zero", err,
-                           "range widened to %.7g to %.7g, since 0 fell between two levels",
+                           "range widened to %.7g to %.7g, so that 0 is exactly representable",
                            row->range.low, row->range.high);
 }
 

@@ -67,8 +67,8 @@ static int adjust(struct by_quant_plan *plan, size_t index, struct baryon_error 
     if (widen_weight_scales(plan, row, &widened, err))
         return -1;
     return widened ? by_quant_remark(plan, by_quant_owner(plan, row->weight_row), "bias-room", err,
-                                     "%zu scales are greater than the weight needs, so that the "
-                                     "bias '%s' fits %s",
+                                     "%zu scales enlarged beyond the range of the weight, so that "
+                                     "the bias '%s' fits %s",
                                      widened, row->value->name,
                                      plan->recipe->bias_int16 ? "16 bits" : "32 bits")
                    : 0;

@@ -54,8 +54,9 @@ static int count_nodes(void *context, struct baryon_graph *graph, unsigned depth
 static const char *quantized_reason(const struct by_placing *placing, size_t index)
 {
     if (placing->folded[index])
-        return "the range of what it gives does its work";
-    return placing->recipe->approach == BY_APPROACH_STATIC ? "quantized" : "its weights are";
+        return "the range of its output replaces it";
+    return placing->recipe->approach == BY_APPROACH_STATIC ? "quantized"
+                                                           : "its weights are quantized";
 }
 
 static void list_outer(struct listing *listing, const struct baryon_node *node)
@@ -77,7 +78,7 @@ static void list_inner(struct listing *listing, const struct baryon_node *node)
     at->node = (struct baryon_node *)node;
     at->macs = by_place_macs(node);
     at->state = info && info->data_inputs ? BY_NODE_FLOAT : BY_NODE_OTHER;
-    at->why = "it is in a nested graph; those are left whole";
+    at->why = "it is in a nested graph; nested graphs stay float";
 }
 
 static int list_graph(void *context, struct baryon_graph *graph, unsigned depth,
@@ -113,13 +114,13 @@ static int list_nodes(struct by_placing *placing, struct baryon_error *err)
 static int nothing_to_quantize(const struct by_quant_plan *plan, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 80];
-    by_fail(err, BARYON_ERR_USAGE, "no node of the model can be quantized as asked");
+    by_fail(err, BARYON_ERR_USAGE, "no node of the model can be quantized with this config");
     for (size_t i = 0; i < plan->node_count; i++)
         if (plan->nodes[i].state == BY_NODE_FLOAT)
             return by_err_hint(err, "%s stays float: %s",
                                by_node_label(plan->nodes[i].node, label, sizeof label),
                                plan->nodes[i].why);
-    return by_err_hint(err, "it has no float tensors that an operator could take as integers");
+    return by_err_hint(err, "it has no float tensors that an operator accepts as integers");
 }
 
 static int place_all(struct by_placing *placing, struct baryon_error *err)

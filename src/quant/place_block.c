@@ -70,9 +70,9 @@ static int check_block_axis(const struct by_quant_row *row, struct baryon_error 
         (row->block_axis >= -rank && row->block_axis < rank))
         return 0;
     by_fail(err, BARYON_ERR_USAGE,
-            "tensor %s has %d axes, so blocks of %s cannot lie along axis %d",
+            "tensor %s has %d axes, blocks of %s along axis %d are not possible",
             by_quote(quote, row->value->name), rank, row->spec.format->name, row->block_axis);
-    return by_err_hint(err, "--block-axis 1 fits every tensor, --exclude leaves nodes float");
+    return by_err_hint(err, "--block-axis 1 fits every tensor; --exclude keeps nodes float");
 }
 
 int by_place_blocks(struct by_placing *placing, struct baryon_error *err)

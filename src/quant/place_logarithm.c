@@ -7,7 +7,7 @@
 
 #define DEPTH 16 /* operators from the logarithm back */
 
-static const char in_logarithm[] = "a logarithm reads what it gives: small values count there";
+static const char in_logarithm[] = "a logarithm follows: small values matter there";
 
 static bool hands_on_logarithm(const struct baryon_node *node)
 {

@@ -48,7 +48,7 @@ static int pass_by(struct by_placing *placing, const struct baryon_node *node,
 {
     placing->kind[node->index] = BY_NODE_FLOAT;
     placing->stays[node->index] = by_place_text(
-        placing, err, "%s is quantized where what it reads is quantized by others", node->op_type);
+        placing, err, "%s is quantized only where another node quantizes its input", node->op_type);
     return placing->stays[node->index] ? 0 : -1;
 }
 

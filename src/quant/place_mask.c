@@ -9,7 +9,7 @@
 #define BLOCKS (-1e4f) /* what masks are made with, or less */
 #define DEPTH  8       /* operators from Softmax back to the mask */
 
-const char by_place_masked[] = "a mask is added before Softmax: no range has room for it";
+const char by_place_masked[] = "a mask added before Softmax: no range covers its values";
 
 /* By value->index, as far as it was asked. */
 enum { UNKNOWN, ASKED, NO_MASK, PART, MASK };

@@ -157,11 +157,11 @@ static int stays_by_kind(struct by_placing *placing, const struct baryon_node *n
 {
     *decided = true;
     if (has_nested(node))
-        return stay(placing, node, BY_NODE_OTHER,
-                    by_place_text(placing, err,
-                                  "graphs inside of %s are left whole: their values are known to "
-                                  "no calibration",
-                                  node->op_type));
+        return stay(
+            placing, node, BY_NODE_OTHER,
+            by_place_text(placing, err,
+                          "nested graphs of %s stay float: their tensors are not calibrated",
+                          node->op_type));
     if (!has_float(placing, node) || by_node_is(node, "Constant"))
         return stay(placing, node, BY_NODE_OTHER, "it has no float tensor to quantize");
     *decided = false;
@@ -202,7 +202,7 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
         return -1;
     if (!listed)
         return stay(placing, node, reads_anything(placing, node) ? BY_NODE_FLOAT : BY_NODE_OTHER,
-                    by_place_text(placing, err, "%s is not among the operators to quantize",
+                    by_place_text(placing, err, "%s is not one of the operators to quantize",
                                   node->op_type));
     if (recipe->approach == BY_APPROACH_NBITS || recipe->approach == BY_APPROACH_DYNAMIC) {
         const char *unfit = by_unfit(node, recipe);
@@ -210,17 +210,17 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
     }
     if (op->since && (recipe->compat || by_spec_is_integer(&recipe->activation)) &&
         by_model_opset(placing->plan->model, op->domain) < op->since)
-        return stay(placing, node, BY_NODE_FLOAT,
-                    by_place_text(placing, err,
-                                  "%s takes integers from opset %lld on: --opset %lld converts "
-                                  "the model",
-                                  node->op_type, (long long)op->since, (long long)op->since));
+        return stay(
+            placing, node, BY_NODE_FLOAT,
+            by_place_text(
+                placing, err,
+                "%s supports integers from opset %lld on; convert the model with --opset %lld",
+                node->op_type, (long long)op->since, (long long)op->since));
     if ((op->flags & BY_PLACE_HARD_SIGMOID) &&
         (recipe->compat || recipe->hardware != BY_HARDWARE_NONE) &&
         !is_hard_sigmoid_of_hardware(node))
         return stay(placing, node, BY_NODE_FLOAT,
-                    "hardware has HardSigmoid with alpha 1/6 and "
-                    "beta 1/2 alone");
+                    "the hardware supports HardSigmoid only with alpha 1/6 and beta 1/2");
     return 0;
 }
 
@@ -231,7 +231,8 @@ static int stays_by_content(struct by_placing *placing, const struct baryon_node
     const struct baryon_value *infinite;
     if (static_one ? !reads_data(placing, node) : !reads_anything(placing, node))
         return stay(placing, node, BY_NODE_OTHER,
-                    static_one ? "it reads no float activation" : "it has no constant weight");
+                    static_one ? "it has no float activation as input"
+                               : "it has no constant weight");
     if (find_infinite(placing, node, &infinite, err))
         return -1;
     if (infinite)

@@ -37,7 +37,7 @@ static int nothing_picked(const struct by_placing *placing, const struct by_rule
 {
     char quote[BY_QUOTE_MAX];
     const char *what = rule->kind == BY_RULE_TENSOR ? "tensor" : "node";
-    by_fail(err, BARYON_ERR_USAGE, "%s: %s picks no %s of the model",
+    by_fail(err, BARYON_ERR_USAGE, "%s: %s matches no %s of the model",
             rule->pattern.origin ? rule->pattern.origin : "rule",
             by_quote(quote, rule->pattern.text), what);
     const char *near = NULL;
@@ -230,19 +230,20 @@ static int two_ask(const struct baryon_value *value, const struct asked *asked,
                    struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX], one[BY_QUOTE_MAX + 80], two[BY_QUOTE_MAX + 80], spec[160], other[160];
-    by_fail(err, BARYON_ERR_USAGE, "tensor %s: the rules for %s (%s) and %s (%s) contradict",
-            by_quote(name, value->name), by_node_label(asked->by, one, sizeof one),
-            by_spec_text(&asked->spec, spec, sizeof spec),
-            by_node_label(asked->other, two, sizeof two),
-            by_spec_text(&asked->other_spec, other, sizeof other));
-    return by_err_hint(err, "give the tensor a rule of its own");
+    by_fail(
+        err, BARYON_ERR_USAGE, "tensor %s: the rules for %s (%s) and %s (%s) contradict each other",
+        by_quote(name, value->name), by_node_label(asked->by, one, sizeof one),
+        by_spec_text(&asked->spec, spec, sizeof spec), by_node_label(asked->other, two, sizeof two),
+        by_spec_text(&asked->other_spec, other, sizeof other));
+    return by_err_hint(err, "add a rule for the tensor itself");
 }
 
 static int too_few_bits(const struct baryon_value *value, const struct by_tensor_spec *spec,
                         struct baryon_error *err)
 {
     char name[BY_QUOTE_MAX], type[32];
-    by_fail(err, BARYON_ERR_USAGE, "tensor %s: activations cannot become %s, only constants can",
+    by_fail(err, BARYON_ERR_USAGE,
+            "tensor %s: activations cannot be quantized to %s, only constants can",
             by_quote(name, value->name), by_spec_type(spec, type, sizeof type));
     return by_err_hint(err, "the smallest types of activations are int4 and uint4");
 }

@@ -29,14 +29,14 @@ static int check_given(const struct by_rule *rule, const struct by_quant_row *ro
         const double scale = rule->scales[i];
         const int64_t zero = rule->zeros ? rule->zeros[i] : 0;
         if (!(scale > 0) || isinf(scale) || (float)scale == 0)
-            return bad_given(rule, "a scale has to be a positive number", err);
+            return bad_given(rule, "a scale must be a positive number", err);
         if (zero < low || zero > high)
-            return bad_given(rule, "a zero point is not among the levels of its type", err);
+            return bad_given(rule, "a zero point must be a value of its type", err);
         if (row->spec.scale == BY_SCALE_POW2 && log2(scale) != floor(log2(scale)))
-            return bad_given(rule, "a scale is no power of two, as the type asks for", err);
+            return bad_given(rule, "a scale must be a power of two for this type", err);
     }
     if (rule->param_count > 1 && row->role == BY_ROLE_ACTIVATION)
-        return bad_given(rule, "several scales are for constants alone", err);
+        return bad_given(rule, "several scales are valid for constants only", err);
     return 0;
 }
 
@@ -77,14 +77,14 @@ static int apply_tensor_rule(struct by_placing *placing, size_t index, struct ba
         if (rule->param_count > 1 &&
             (!tensor || rule->axis < 0 || (size_t)rule->axis >= tensor->dims.count ||
              (size_t)tensor->dims.at[rule->axis] != rule->param_count))
-            return bad_given(rule, "as many scales as the axis is long are needed", err);
+            return bad_given(rule, "the number of scales must be the length of the axis", err);
         return set_given(placing, rule, row, err);
     }
     if (rule->has_range) {
         if (row->spec.format)
             return bad_given(rule, "its type has neither scale nor range", err);
         if (!(rule->range[0] <= rule->range[1]) || isinf(rule->range[0]) || isinf(rule->range[1]))
-            return bad_given(rule, "its range has to be two numbers in order", err);
+            return bad_given(rule, "its range must be two numbers in ascending order", err);
         row->range =
             (struct by_range){fmin(rule->range[0], 0), fmax(rule->range[1], 0), false, NAN};
         row->has_range = true;
@@ -141,7 +141,7 @@ static int set_unit_range(struct by_placing *placing, const struct baryon_node *
         return 0;
     plan->rows.at[row].range = (struct by_range){0, 1, false, NAN};
     plan->rows.at[row].has_range = true;
-    return by_quant_remark(plan, row, "softmax-range", err, "%s gives what lies in [0, 1]",
+    return by_quant_remark(plan, row, "softmax-range", err, "the output of %s is in [0, 1]",
                            node->op_type);
 }
 
@@ -157,7 +157,7 @@ static int set_activation_range(struct by_placing *placing, const struct baryon_
         plan->rows.at[row].shares != BY_NO_ROW || plan->rows.at[row].value->use_count != 1)
         return 0;
     plan->rows.at[row].range_of = from;
-    return by_quant_remark(plan, row, "activation-range", err, "%s keeps no more of it than '%s'",
+    return by_quant_remark(plan, row, "activation-range", err, "%s clips it to the range of '%s'",
                            node->op_type, plan->rows.at[from].value->name);
 }
 

@@ -42,8 +42,8 @@ static bool is_greater(const struct baryon_value *value, const struct baryon_val
            count > other;
 }
 
-static const char in_variance[] = "it is part of a variance: a small difference of great numbers";
-static const char in_norm[] = "it is part of a normalization that is written out";
+static const char in_variance[] = "it is part of a variance: a small difference of large numbers";
+static const char in_norm[] = "it is part of a normalization of several nodes";
 
 /* The way back to a mean. */
 struct way {

@@ -58,7 +58,7 @@ static struct baryon_node *node_of(const struct copying *copying, const struct b
         graph && node->index < graph->node.count ? graph->node.at[node->index] : NULL;
     if (found && !strcmp(found->op_type, node->op_type))
         return found;
-    by_fail(err, BARYON_ERR_INTERNAL, "the copy of a model has another node in place of '%s'",
+    by_fail(err, BARYON_ERR_INTERNAL, "the copy of the model has a different node in place of '%s'",
             node->name ? node->name : "");
     return NULL;
 }
@@ -94,7 +94,7 @@ static int copy_row(const struct copying *copying, size_t index, struct baryon_e
     const struct by_quant_row *from = &copying->from->rows.at[index];
     struct baryon_value *value = by_map_get(&copying->to->model->graph->values, from->value->name);
     if (!value)
-        return by_fail(err, BARYON_ERR_INTERNAL, "the copy of a model has no value '%s'",
+        return by_fail(err, BARYON_ERR_INTERNAL, "the copy of the model has no tensor '%s'",
                        from->value->name);
     const size_t to = by_quant_add(copying->to, value, from->role, &from->spec, from->why, err);
     if (to == BY_NO_ROW)

@@ -76,7 +76,7 @@ static const char *short_type(const struct by_tensor_spec *spec, char *buf, size
     by_text_init(&text, buf, size);
     by_text_add(&text, "%s", by_spec_stored_type(spec, type, sizeof type));
     if (spec->granularity == BY_PER_CHANNEL)
-        by_text_add(&text, " by channel");
+        by_text_add(&text, " per channel");
     if (spec->granularity == BY_PER_GROUP)
         by_text_add(&text, " by %d", (int)spec->group);
     return buf;

@@ -122,7 +122,7 @@ static int add_dequantized_row(struct by_quant_plan *plan, const struct baryon_n
     struct baryon_value *value = paired ? by_node_in(in->producer, 0) : out;
     size_t row = paired ? by_quant_find(plan, value) : BY_NO_ROW;
     if (row == BY_NO_ROW)
-        row = by_quant_add(plan, value, role_of(dequantize), &spec, "stands in the model", err);
+        row = by_quant_add(plan, value, role_of(dequantize), &spec, "present in the model", err);
     if (row == BY_NO_ROW)
         return -1;
     plan->rows.at[row].params = params;
@@ -156,7 +156,7 @@ static int add_nodes(struct by_quant_plan *plan, struct baryon_error *err)
         nodes[count++] = (struct by_quant_node){
             .node = node,
             .state = quantized ? BY_NODE_QUANTIZED : BY_NODE_OTHER,
-            .why = quantized ? "reads dequantized values" : "reads no dequantized value",
+            .why = quantized ? "its inputs are dequantized" : "its inputs are not dequantized",
         };
     }
     return by_quant_set_nodes(plan, nodes, count, err);

@@ -132,7 +132,7 @@ static int match_expression(const struct by_pattern *pattern, const char *expres
         return by_err_nomem(err, strlen(expression));
     if (failed) {
         regerror(failed, &compiled, why, sizeof why);
-        by_fail(err, BARYON_ERR_USAGE, "%s is no regular expression: %s",
+        by_fail(err, BARYON_ERR_USAGE, "%s is not a valid regular expression: %s",
                 by_quote(quoted, expression), why);
         return pattern->origin ? by_err_in(err, "%s", pattern->origin) : -1;
     }

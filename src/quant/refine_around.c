@@ -77,8 +77,8 @@ static int note_broken(struct by_refining *at, const char *name, const char *cha
                        const char *why, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 64];
-    by_str_printf(at->broken, "%s\t%s, %s: '%s' would have %s\n",
-                  node_text(at, label, sizeof label), at->rule->name, why, name, change);
+    by_str_printf(at->broken, "%s\t%s, %s: '%s' requires %s\n", node_text(at, label, sizeof label),
+                  at->rule->name, why, name, change);
     return by_str_error(at->broken, err);
 }
 
@@ -97,7 +97,7 @@ int by_row_move(struct by_refining *at, size_t row, int position, struct baryon_
         return note_broken(at, at->plan->rows.at[row].value->name, change, reason, err);
     if (!may_move(at, row))
         return by_quant_remark(at->plan, row, at->rule->name, err,
-                               "given parameters stay, though %s asks for %s: %s",
+                               "given parameters are kept, although %s requires %s: %s",
                                node_text(at, label, sizeof label), change, reason);
     if (keep_integers(at, row, err) < 0)
         return -1;

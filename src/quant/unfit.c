@@ -46,7 +46,7 @@ static const char *unfit_matrix(const struct baryon_node *node)
     if (!is_fixed_constant(by_node_in(node, 1)))
         return "its second matrix is not constant";
     if (dims->count != 2)
-        return "its second matrix has not two axes";
+        return "its second matrix does not have two axes";
     return by_node_is(node, "Gemm") ? unfit_gemm(node) : NULL;
 }
 
@@ -56,12 +56,12 @@ static const char *unfit_nbits(const struct baryon_node *node, const struct by_r
     if (by_node_is(node, "MatMul") || by_node_is(node, "Gemm"))
         return unfit_matrix(node);
     if (!by_node_is(node, "Gather"))
-        return "there is no such operator with blocks of few bits";
+        return "it has no form with blocks of few bits";
     if (!is_fixed_constant(by_node_in(node, 0)) || table->count != 2 ||
         by_node_int(node, "axis", 0) != 0)
-        return "it does not take rows of a constant table";
+        return "it does not look up rows of a constant table";
     if (table->at[1] % recipe->nbits.group)
-        return "rows of its table are no whole blocks";
+        return "rows of its table are not whole blocks";
     return NULL;
 }
 
@@ -69,14 +69,14 @@ static const char *unfit_lstm(const struct baryon_node *node)
 {
     if (!is_fixed_constant(by_node_in(node, 1)) || !is_fixed_constant(by_node_in(node, 2)))
         return "its weights are not constant";
-    return by_node_int(node, "layout", 0) ? "the batch is its first axis" : NULL;
+    return by_node_int(node, "layout", 0) ? "the batch must not be its first axis" : NULL;
 }
 
 static const char *unfit_dynamic(const struct baryon_node *node)
 {
     const struct baryon_value *first = by_node_in(node, 0);
     if (first && first->elem != BY_ELEM_FLOAT)
-        return "DynamicQuantizeLinear takes float32 alone";
+        return "DynamicQuantizeLinear supports only float32";
     if (by_node_is(node, "MatMul") || by_node_is(node, "Gemm"))
         return unfit_matrix(node);
     if (by_node_is(node, "Conv") || is_microsoft(node, "Attention"))
@@ -86,8 +86,8 @@ static const char *unfit_dynamic(const struct baryon_node *node)
     if (by_node_is(node, "Gather"))
         return is_fixed_constant(first) && by_node_int(node, "axis", 0) == 0
                    ? NULL
-                   : "it does not take rows of a constant table";
-    return "there is no such operator that quantizes while it runs";
+                   : "it does not look up rows of a constant table";
+    return "it has no form that quantizes at run time";
 }
 
 const char *by_unfit(const struct baryon_node *node, const struct by_recipe *recipe)

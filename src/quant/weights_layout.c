@@ -66,8 +66,8 @@ int by_weight_layout(const struct by_weight_view *view, const struct by_tensor_s
         return -1;
     if (grouped && (group == channel || spec->group < 1))
         return by_fail(err, BARYON_ERR_USAGE,
-                       "groups of %lld along axis %d, channels along axis %d: a group has at least "
-                       "one element, the axes differ",
+                       "groups of %lld along axis %d, channels along axis %d: a group must have at "
+                       "least one element and the axes must differ",
                        (long long)spec->group, group, channel);
     lay_out_weight(view, channel, group, layout);
     layout->group_size = grouped ? (size_t)spec->group : layout->group.count;
@@ -133,11 +133,11 @@ int by_weight_refuse(const struct by_weight_view *view, struct baryon_error *err
     by_str_init(&index);
     add_index(&index, view, at);
     by_fail(err, BARYON_ERR_UNSUPPORTED,
-            "tensor %s: value %s is %s, integers stand for finite numbers",
+            "tensor %s: value %s is %s, must be finite to be quantized",
             by_quote(quoted, view->name ? view->name : ""), by_str_text(&index),
             isnan(value) ? "NaN"
             : value > 0  ? "infinite"
                          : "minus infinity");
     by_str_release(&index);
-    return by_err_hint(err, "leave the tensor float, or mend the model");
+    return by_err_hint(err, "keep the tensor float, or correct the model");
 }

@@ -174,10 +174,11 @@ static int check_params(const struct job *job, struct baryon_error *err)
     char type[32];
     for (size_t i = 0; i < params->count; i++) {
         if (!(params->scales[i] > 0) || isinf(params->scales[i]))
-            return by_fail(err, BARYON_ERR_USAGE, "scale %g, scales are finite and above 0",
+            return by_fail(err, BARYON_ERR_USAGE, "scale %g, must be finite and greater than 0",
                            (double)params->scales[i]);
         if (params->zeros[i] < job->qmin || params->zeros[i] > job->qmax)
-            return by_fail(err, BARYON_ERR_USAGE, "zero point %lld, %s has the levels %lld to %lld",
+            return by_fail(err, BARYON_ERR_USAGE,
+                           "zero point %lld, must be a value of %s, %lld to %lld",
                            (long long)params->zeros[i], by_spec_type(job->spec, type, sizeof type),
                            (long long)job->qmin, (long long)job->qmax);
     }
@@ -208,7 +209,7 @@ static int open_job(struct job *job, const struct by_weight_view *view,
         (struct job){.view = view, .path = by_weight_path_chosen(), .spec = spec, .params = params};
     by_spec_levels(spec, &job->qmin, &job->qmax);
     if (job->qmin >= job->qmax)
-        return by_fail(err, BARYON_ERR_USAGE, "constants cannot become %s",
+        return by_fail(err, BARYON_ERR_USAGE, "constants cannot be quantized to %s",
                        by_elem_name(spec->elem));
     job->wide = job->qmax - job->qmin > UINT16_MAX;
     if (by_weight_layout(view, spec, &job->layout, err) || check_params(job, err) ||

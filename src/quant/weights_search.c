@@ -34,8 +34,8 @@ static int find_method(struct by_weight_search *search, struct baryon_error *err
         return 0;
     list_methods(BY_NEEDS_NOTHING, all, sizeof all);
     list_methods(BY_NEEDS_POW2, pow2, sizeof pow2);
-    by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales does not do for constants",
-            search->method->name, search->target.power_of_two ? "power of two" : "float");
+    by_fail(err, BARYON_ERR_USAGE, "method %s with %s scales is not valid for constants",
+            search->method->name, search->target.power_of_two ? "power-of-two" : "float");
     return by_err_hint(
         err, "methods of constants are %s; with scales that are powers of two %s too", all, pow2);
 }
@@ -47,7 +47,7 @@ int by_weight_search_open(struct by_weight_search *search, const struct by_tenso
         (struct by_weight_search){.path = by_weight_path_chosen(), .spec = spec, .pool = pool};
     by_spec_target(spec, &search->target);
     if (search->target.qmin >= search->target.qmax)
-        return by_fail(err, BARYON_ERR_USAGE, "constants cannot become %s",
+        return by_fail(err, BARYON_ERR_USAGE, "constants cannot be quantized to %s",
                        by_elem_name(spec->elem));
     search->wide = search->target.qmax - search->target.qmin > UINT16_MAX;
     return find_method(search, err);

@@ -70,5 +70,5 @@ int by_quantize_refuse_half(const struct baryon_model *model, const struct by_re
         return 0;
     by_fail(err, BARYON_ERR_UNSUPPORTED,
             "the model computes in float16, for which %s has no operators", takes_no_half(recipe));
-    return by_err_hint(err, "--half-floats float32 makes it float32 on the way");
+    return by_err_hint(err, "--half-floats float32 converts it to float32");
 }

@@ -33,8 +33,8 @@ static const char *why_no_smaller(const struct by_tensor_spec *spec, const struc
     if (recipe->domain == BY_Q_MICROSOFT)
         return "com.microsoft has no smaller type for it";
     return recipe->approach == BY_APPROACH_STATIC
-               ? "ONNX Runtime takes none of 2 bits beside quantized activations"
-               : "ONNX Runtime misreads columns of 2 bits that do not fill bytes";
+               ? "ONNX Runtime does not run 2-bit weights with quantized activations"
+               : "ONNX Runtime misreads 2-bit columns that do not fill whole bytes";
 }
 
 /* What newer opsets would take; else why nothing takes less. */
@@ -49,7 +49,8 @@ static void add_smaller(struct by_text *text, const struct by_tensor_spec *spec,
         by_spec_store(&other, recipe, since);
         if (stored_bits(&other) >= least || since <= opset)
             continue;
-        by_text_add(text, least == stored_bits(spec) ? "; --opset %u has %s" : ", --opset %u %s",
+        by_text_add(text,
+                    least == stored_bits(spec) ? "; --opset %u provides %s" : ", --opset %u %s",
                     since, by_elem_name(other.elem));
         least = stored_bits(&other);
     }
@@ -62,11 +63,11 @@ static void add_smaller(struct by_text *text, const struct by_tensor_spec *spec,
 static const char *why_wider(const struct by_dtype *format, const struct by_recipe *recipe)
 {
     if (format->block.sub)
-        return "sub-blocks take one bit more, and ONNX has no type between";
+        return "sub-blocks require one more bit, and ONNX has no type of that size";
     if (recipe->block_form == BY_BLOCKS_ONNX)
-        return "ONNX has types of 6 bits from opset 28 on";
-    return format->bits == 4 ? "ONNX Runtime dequantizes no float4e2m1 on processors"
-                             : "ONNX Runtime has no types of 6 bits";
+        return "ONNX has 6-bit types from opset 28 on";
+    return format->bits == 4 ? "ONNX Runtime does not dequantize float4e2m1 on CPUs"
+                             : "ONNX Runtime has no 6-bit types";
 }
 
 /* Stored constants of a format, or of any; elem: their type, all have the same. */
@@ -106,9 +107,9 @@ static void tell_own_types(const struct by_quantization *q)
         q->options->recipe->block_form == BY_BLOCKS_ONNX ? count_stored(q, NULL, &elem) : 0;
     if (stored)
         by_log(q->options->log, BY_LOG_NOTICE,
-               "%zu %s scales of float8e8m0, which ONNX Runtime 1.31 does not take on processors "
-               "(OpenVINO from August 2026 and the onnx package's evaluator do); --block-form "
-               "runtime gives it the same values",
+               "%zu %s scales of float8e8m0, which ONNX Runtime 1.31 does not run on CPUs "
+               "(OpenVINO from August 2026 and the reference evaluator of the onnx package do); "
+               "--block-form runtime writes the same values in a form that it runs",
                stored, stored == 1 ? "constant has" : "constants have");
 }
 

@@ -101,7 +101,7 @@ static int64_t wanted_opset(const struct by_quantization *q)
     if (recipe->opset || recipe->compat || !by_quant_must_raise(recipe, has))
         return recipe->opset;
     by_log(q->options->log, BY_LOG_NOTICE,
-           "the model is converted from opset %lld to %lld, which has what is asked for",
+           "the model is converted from opset %lld to %lld, which supports the requested types",
            (long long)has, (long long)least);
     return least;
 }
@@ -127,7 +127,8 @@ static int widen_half_floats(const struct by_quantization *q, struct by_pass_con
     if (q->options->recipe->half_floats != BY_HALF_TO_FLOAT32)
         return 0;
     by_log(q->options->log, BY_LOG_NOTICE,
-           "what the model computes in 16-bit floats becomes float32, inputs and outputs stay");
+           "16-bit float computations of the model become float32; its inputs and outputs keep "
+           "their types");
     context->retype = &around;
     return by_pass_switch(on, "fp16-to-fp32", true, err) < 0
                ? -1

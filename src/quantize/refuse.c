@@ -11,10 +11,10 @@
 static int refuse_quantized_node(const struct baryon_node *node, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 64];
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "the model is quantized already: %s",
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "the model is already quantized: %s",
             by_node_label(node, label, sizeof label));
-    return by_err_hint(err, "start from the float model; `baryon inspect` tells how this one is "
-                            "quantized");
+    return by_err_hint(
+        err, "start from the float model; 'baryon inspect' shows how this model is quantized");
 }
 
 static int refuse_quantized(void *context, struct baryon_graph *graph, unsigned depth,
@@ -36,11 +36,11 @@ static int refuse_no_data(const struct by_quantize_options *options, struct bary
     if (!by_recipe_needs_data(options->recipe) || options->data || options->stats ||
         calibrate->samples || calibrate->input.random)
         return 0;
-    by_fail(err, BARYON_ERR_USAGE, "%s, none are given",
-            options->recipe->approach == BY_APPROACH_STATIC ? "static quantization needs samples"
-                                                            : "rounding is solved on samples");
-    return by_err_hint(err, "--data PATH gives samples, --stats FILE statistics of an earlier "
-                            "calibration, --random N made-up ones for a trial");
+    by_fail(err, BARYON_ERR_USAGE, "%s requires samples, none are given",
+            options->recipe->approach == BY_APPROACH_STATIC ? "static quantization"
+                                                            : "rounding reconstruction");
+    return by_err_hint(err, "give samples (--data PATH), statistics of an earlier calibration "
+                            "(--stats FILE), or random samples for a trial (--random N)");
 }
 
 int by_quantize_refuse(struct baryon_model *model, const struct by_quantize_options *options,
@@ -98,11 +98,11 @@ int by_quantize_refuse_empty(const struct by_quant_plan *plan, struct baryon_err
     for (size_t i = 0; i < plan->node_count; i++)
         if (plan->nodes[i].state == BY_NODE_QUANTIZED)
             return 0;
-    const char *why = "it has no operator of the list";
+    const char *why = "it has none of the operators to quantize";
     for (size_t i = 0; i < plan->node_count; i++)
         if (plan->nodes[i].state == BY_NODE_FLOAT && plan->nodes[i].why)
             why = plan->nodes[i].why;
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "nothing in the model can be quantized: %s", why);
-    return by_err_hint(err, "--extra-op-types or --all-op-types widens the list, `baryon plan` "
+    by_fail(err, BARYON_ERR_UNSUPPORTED, "no node of the model can be quantized: %s", why);
+    return by_err_hint(err, "add operators with --extra-op-types or --all-op-types; 'baryon plan' "
                             "shows the reason for every node");
 }

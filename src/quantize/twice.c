@@ -45,7 +45,7 @@ void by_quantize_tell_twice(const struct by_quantization *q)
         return;
     char label[128];
     by_log(q->options->log, BY_LOG_NOTICE,
-           "%zu %s in the file as floats too (%.1f MiB), since %s reads %s and stays float", count,
+           "%zu %s stored as floats as well (%.1f MiB), because %s uses %s and stays float", count,
            count == 1 ? "weight is" : "weights are", (double)bytes / (1 << 20),
            by_node_label(first->node, label, sizeof label), count == 1 ? "it" : "one of them");
 }

@@ -162,12 +162,12 @@ static void report_found(const struct by_reconstruct_options *options, enum by_j
 {
     if (found == BY_JOURNAL_OTHER)
         by_log(options->log, BY_LOG_NOTICE,
-               "%s: the checkpoint is of another run, with other settings, samples or model: "
-               "rounding begins anew",
+               "%s: the checkpoint belongs to a run with other settings, samples or another model; "
+               "rounding reconstruction starts over",
                options->checkpoint);
     else if (found == BY_JOURNAL_BUSY)
         by_log(options->log, BY_LOG_NOTICE,
-               "%s: another process keeps its own there; nothing is kept of this run",
+               "%s: another process uses this checkpoint; this run writes none",
                options->checkpoint);
 }
 
@@ -237,7 +237,8 @@ int by_reconstruct_keep_next(struct by_reconstruction *all, size_t place, struct
     keep->reads = false;
     by_journal_stop(keep->journal);
     if (place || all->options->run)
-        by_log(all->options->log, BY_LOG_NOTICE, "round: goes on after %zu of %zu layers%s", place,
+        by_log(all->options->log, BY_LOG_NOTICE,
+               "rounding reconstruction: resumed after %zu of %zu layers%s", place,
                all->model->layer_count, all->options->run_name);
     return 0;
 }

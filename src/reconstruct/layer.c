@@ -93,10 +93,10 @@ static int decide(struct by_reconstruction *all, size_t place, struct by_round_c
     row->nearest = by_decibels(errors.signal, noise[NEAREST]);
     row->solved = by_decibels(errors.signal, noise[best]);
     row->kept = noise[best] < noise[NEAREST];
-    by_log(all->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest %.2f dB%s", row->name, row->solved,
-           row->nearest,
-           !row->kept       ? ", left as it was"
-           : best == SCALED ? ", other scales"
+    by_log(all->options->log, BY_LOG_INFO, "%s: %.2f dB, nearest rounding %.2f dB%s", row->name,
+           row->solved, row->nearest,
+           !row->kept       ? ", nearest rounding kept"
+           : best == SCALED ? ", scales changed"
                             : "");
     return row->kept ? keep_choice(all, &choices[best], err) : 0;
 }
@@ -168,7 +168,7 @@ static int repeat_layer(struct by_reconstruction *all, struct baryon_error *err)
     if (choice->scales && model->rescale && model->rescale(model->context, choice, &moved, err) < 0)
         return -1;
     if (!moved)
-        return by_fail(err, BARYON_ERR_INTERNAL, "%s: scales that were solved do not hold again",
+        return by_fail(err, BARYON_ERR_INTERNAL, "%s: the scales found cannot be applied again",
                        all->target->rows.name);
     return keep_choice(all, choice, err);
 }

@@ -36,20 +36,20 @@ static void report_limits(const struct by_reconstruction *all)
     size_t scarce = 0;
     if (!solved->aside)
         by_log(log, BY_LOG_NOTICE,
-               "rounding is judged on the samples it was solved on (%zu), as there are too few to "
-               "keep any aside; 4 or more samples are wanted",
+               "rounding reconstruction is judged on its own %zu samples, none are held out; give "
+               "4 or more samples",
                all->model->train);
     if (left_out)
         by_log(log, BY_LOG_NOTICE,
-               "rounding: what layers read or give has NaN, infinities or magnitudes from 2^56 on "
-               "in places; %llu rows are left out",
+               "rounding reconstruction: inputs or outputs of layers contain NaN, infinities or "
+               "magnitudes of 2^56 and more; %llu rows are skipped",
                (unsigned long long)left_out);
     for (size_t i = 0; i < solved->count; i++)
         scarce += solved->layers[i].rows < solved->layers[i].columns;
     if (scarce)
         by_log(log, BY_LOG_INFO,
-               "rounding: %zu of %zu layers have more columns than samples give them rows; "
-               "what these do not tell is left near the nearest",
+               "rounding reconstruction: %zu of %zu layers have more columns than rows of samples; "
+               "directions that no sample covers stay near nearest rounding",
                scarce, solved->count);
 }
 
@@ -74,9 +74,9 @@ static int reconstruct_all(struct by_reconstruction *all, struct baryon_error *e
     if (solve_and_judge(all, err) < 0)
         return -1;
     by_log(all->options->log, BY_LOG_INFO,
-           "rounding solved: %.2f dB on %zu samples kept aside, nearest %.2f dB%s", solved->after,
-           solved->aside ? model->judging : 0, solved->before,
-           solved->kept ? "" : ", left as it was");
+           "rounding reconstruction: %.2f dB on %zu held-out samples, nearest rounding %.2f dB%s",
+           solved->after, solved->aside ? model->judging : 0, solved->before,
+           solved->kept ? "" : ", nearest rounding kept");
     if (!all->options->run)
         report_limits(all);
     return solved->kept ? 0 : model->undo(model->context, err);

@@ -168,10 +168,11 @@ static int patch(const struct scaling *scaling, float scale, struct baryon_error
 
 static int remark(const struct scaling *scaling, float old, float scale, struct baryon_error *err)
 {
-    return by_quant_remark(
-        scaling->run->q->plan, scaling->row, "rounding", err,
-        "its scale is %g instead of %g, by what '%s' gives on samples", (double)scale, (double)old,
-        scaling->layer->node->name ? scaling->layer->node->name : scaling->layer->rows.name);
+    return by_quant_remark(scaling->run->q->plan, scaling->row, "rounding", err,
+                           "scale %g instead of %g, for a better output of '%s' on samples",
+                           (double)scale, (double)old,
+                           scaling->layer->node->name ? scaling->layer->node->name
+                                                      : scaling->layer->rows.name);
 }
 
 static int choose_scale(struct scaling *scaling, struct baryon_error *err)

@@ -38,10 +38,9 @@ int by_rounding_go_on(void *context, const struct by_reconstruct_progress *now,
                                                    .seconds = by_seconds() - run->begun};
     if (!options->progress || !options->progress(options->context, &progress))
         return 0;
-    by_fail(err, BARYON_ERR_CANCELLED, "round: stopped after %zu of %zu layers", now->done,
-            now->total);
-    return run->q->options->checkpoint ? by_err_hint(err, "the same command goes on from there")
-                                       : -1;
+    by_fail(err, BARYON_ERR_CANCELLED, "rounding reconstruction: stopped after %zu of %zu layers",
+            now->done, now->total);
+    return run->q->options->checkpoint ? by_err_hint(err, "run the same command to resume") : -1;
 }
 
 /* What sessions that are closed had, and pages of the model's file, which copies look at as well.

@@ -135,8 +135,9 @@ static int rewind_samples(const struct by_quantization *q, struct baryon_error *
     if (samples->rewind)
         return samples->rewind(samples->context, err);
     by_fail(err, BARYON_ERR_USAGE,
-            "rounding is solved on samples after calibration, and these come only once");
-    return by_err_hint(err, "give a function that begins again, or rounding nearest");
+            "rounding reconstruction reads the samples again after calibration, and these samples "
+            "can be read only once");
+    return by_err_hint(err, "give samples with a function that restarts them, or rounding nearest");
 }
 
 int by_rounding_open(struct by_rounding_run *run, struct baryon_error *err)

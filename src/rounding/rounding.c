@@ -9,8 +9,8 @@
 
 static const char *const way_names[] = {
     [BY_ROUNDING_NO_SCALES] = "",
-    [BY_ROUNDING_SCALES_OF_LAYERS] = ", with scales by what layers give",
-    [BY_ROUNDING_SCALES_OF_MODEL] = ", with scales by what the model gives",
+    [BY_ROUNDING_SCALES_OF_LAYERS] = ", with scales by the outputs of layers",
+    [BY_ROUNDING_SCALES_OF_MODEL] = ", with scales by the outputs of the model",
 };
 
 /* --- Which layers --- */
@@ -103,9 +103,10 @@ static int remark_layers(const struct by_rounding_run *run, struct baryon_error 
     const struct by_solved *solved = &run->q->report.solved;
     for (size_t i = 0; i < run->layer_count; i++)
         if (solved->layers[i].kept &&
-            by_quant_remark(run->q->plan, run->layers[i].weight, "rounding", err,
-                            "solved on samples: %.1f dB in what the layer gives, nearest %.1f",
-                            solved->layers[i].solved, solved->layers[i].nearest) < 0)
+            by_quant_remark(
+                run->q->plan, run->layers[i].weight, "rounding", err,
+                "reconstructed on samples: %.1f dB at the layer's output, nearest rounding %.1f",
+                solved->layers[i].solved, solved->layers[i].nearest) < 0)
             return -1;
     return 0;
 }
@@ -186,5 +187,5 @@ void by_rounding_clean(const struct by_quantize_options *options)
     if (!options->checkpoint || by_remove_file(options->checkpoint, &problem) == 0)
         return;
     baryon_error_format(&problem, text, sizeof text);
-    by_log(options->log, BY_LOG_WARNING, "the checkpoint stays: %s", text);
+    by_log(options->log, BY_LOG_WARNING, "the checkpoint cannot be removed: %s", text);
 }

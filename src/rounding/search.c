@@ -133,7 +133,7 @@ static int turn(struct search *search, size_t place, struct baryon_error *err)
         (!any && try_way(search, place, pow2 ? 2 : 1.2f, &any, err) < 0))
         return -1;
     return any ? by_quant_remark(plan, row, "rounding", err,
-                                 "its scale is %g instead of %g, by what the model gives",
+                                 "scale %g instead of %g, for better outputs of the model",
                                  (double)search->knobs.scales[place], (double)old)
                : 0;
 }
@@ -173,7 +173,7 @@ static int search_scales(struct search *search, struct baryon_error *err)
             (i && by_knobs_reach(&search->knobs, i, err) < 0) || turn(search, i, err) < 0)
             return -1;
     by_log(search->run->q->options->log, BY_LOG_INFO,
-           "scales: %.2f dB with float weights, was %.2f; %zu of %u moves taken",
+           "scales: %.2f dB with float weights, before %.2f; %zu of %u changes accepted",
            by_judge_sqnr(search->now, search->knobs.samples), before, search->run->moved,
            search->tried);
     return 0;

@@ -28,12 +28,12 @@ int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *er
             continue;
         shared++;
         if (by_quant_remark(plan, i, "rounding", err,
-                            "its rounding is not solved, as %zu layers read it", layers) < 0)
+                            "rounded to nearest, because %zu layers use it", layers) < 0)
             return -1;
     }
     if (shared)
         by_log(q->options->log, BY_LOG_NOTICE,
-               "rounding: %zu %s that several layers read %s left at the nearest", shared,
-               shared == 1 ? "weight" : "weights", shared == 1 ? "is" : "are");
+               "rounding reconstruction: %zu %s used by several layers %s rounded to nearest",
+               shared, shared == 1 ? "weight" : "weights", shared == 1 ? "is" : "are");
     return 0;
 }

@@ -59,16 +59,14 @@ static void say_moves(const struct by_quantization *q, size_t row, struct by_str
         if (by_quant_owner(q->plan, i) == owner)
             move = move_of(&q->plan->rows.at[i]);
     if (move)
-        by_str_printf(text, " The rule %s of the hardware has moved its scale: %s.", move->rule,
-                      move->text);
+        by_str_printf(text, " The hardware rule %s changed its scale: %s.", move->rule, move->text);
 }
 
 static bool say_blocks(const struct by_quant_row *row, struct by_str *text)
 {
     if (!by_spec_is_block(&row->spec))
         return false;
-    by_str_printf(text, "; blocks of %s lie along axis %d", row->spec.format->name,
-                  row->block_axis);
+    by_str_printf(text, "; blocks of %s along axis %d", row->spec.format->name, row->block_axis);
     return true;
 }
 
@@ -89,17 +87,17 @@ static int say_tensor(const struct by_sensed_tensor *tensor, struct by_quantizat
     const double most = magnitude_of(q, tensor->name, 0.999, err);
     if (err->code)
         return -1;
-    by_str_printf(
-        text,
-        " Tensor %s loses most by itself: %.1f dB. Its values go from %.4g to %.4g with a "
-        "root mean square of %.4g",
-        by_quote(quoted, tensor->name), tensor->alone, tensor->min, tensor->max, tensor->rms);
+    by_str_printf(text,
+                  " Tensor %s has the lowest SQNR by itself: %.1f dB. Its values range from %.4g "
+                  "to %.4g with a root mean square of %.4g",
+                  by_quote(quoted, tensor->name), tensor->alone, tensor->min, tensor->max,
+                  tensor->rms);
     if (!isnan(most))
         by_str_printf(text, ", 99.9 %% of them within %.4g", most);
     say_step(q, tensor->row, text);
     by_str_puts(text, "; the greatest is at ");
     say_place(text, tensor->at, tensor->rank);
-    by_str_printf(text, " of sample %llu of those kept aside, both counted from 0.",
+    by_str_printf(text, " of held-out sample %llu, both counted from 0.",
                   (unsigned long long)tensor->sample);
     say_moves(q, tensor->row, text);
     return 0;
@@ -135,8 +133,8 @@ static int say_weight(const struct by_sensed_layer *layer, const struct by_quant
     const double most = count ? (double)fabsf(floats.values[top]) : 0;
     by_floats_close(&floats);
     by_str_printf(text,
-                  " The weights of layer %s lose most by themselves: %.1f dB. Their greatest "
-                  "magnitude is %.4g, their root mean square %.4g",
+                  " The weights of layer %s have the lowest SQNR by themselves: %.1f dB. Their "
+                  "greatest magnitude is %.4g, their root mean square %.4g",
                   by_quote(quoted, layer->name), layer->weights, most,
                   count ? sqrt(squares / (double)count) : 0);
     say_scales(q, layer->weight, text);
@@ -176,13 +174,13 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
         return 0;
     if (sqnr[BY_STATE_FLOAT] < ENOUGH && sqnr[BY_STATE_BOTH] > sqnr[BY_STATE_FLOAT] - BEYOND) {
         by_str_printf(text,
-                      "The passes that simulate hardware are the cause: before anything is "
-                      "quantized the model is at %.1f dB.",
+                      "The passes that simulate hardware are the cause: the model has %.1f dB "
+                      "before quantization.",
                       sqnr[BY_STATE_FLOAT]);
         return 0;
     }
     by_str_printf(text, "%s.",
-                  fabs(gap) < ALIKE ? "Weights and activations lose about the same"
+                  fabs(gap) < ALIKE ? "Weights and activations contribute about equally"
                   : gap > 0         ? "Activations are the cause"
                                     : "Weights are the cause");
     if (gap > -ALIKE && tensor && say_tensor(tensor, q, text, err ? err : &local) < 0)
@@ -190,7 +188,8 @@ int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_qua
     if (gap < ALIKE && layer && say_weight(layer, q, text, err) < 0)
         return -1;
     if (sqnr[BY_STATE_FLOAT] < ENOUGH)
-        by_str_printf(text, " The passes that simulate hardware alone leave %.1f dB.",
+        by_str_printf(text,
+                      " The passes that simulate hardware reduce it to %.1f dB by themselves.",
                       sqnr[BY_STATE_FLOAT]);
     return 0;
 }

@@ -36,13 +36,13 @@ int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
         return -1;
     if (options->stats) {
         by_fail(err, BARYON_ERR_USAGE,
-                "sensitivity is measured on samples, which --stats does not have");
-        return by_err_hint(err, "give samples (--data) instead");
+                "sensitivity requires samples, statistics (--stats) contain none");
+        return by_err_hint(err, "give samples with --data");
     }
     if (by_judge_open(judge, model, &of_judge, err) < 0)
         return -1;
     if (!by_judge_count(*judge))
-        return by_fail(err, BARYON_ERR_INPUT, "no sample to measure on, all were skipped");
+        return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure on, all were skipped");
     if (run_references(*judge, options->calibrate.session.threads, err) < 0)
         return -1;
     if (by_judge_before(*judge))

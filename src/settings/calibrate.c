@@ -88,7 +88,7 @@ static int read_shard(const char *text, struct by_calibrate_options *options,
         memcpy(first, text, (size_t)(slash - text));
     if (!slash || !by_parse_i64(first, &shard) || !by_parse_i64(slash + 1, &shards) || shard < 1 ||
         shards < shard)
-        return by_fail(err, BARYON_ERR_USAGE, "option --shard is I/N with 1 <= I <= N, not %s",
+        return by_fail(err, BARYON_ERR_USAGE, "option --shard is %s, must be I/N with 1 <= I <= N",
                        by_quote(quoted, text));
     options->shard = (uint64_t)shard - 1;
     options->shards = (uint64_t)shards;

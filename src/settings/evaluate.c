@@ -73,7 +73,7 @@ static int refuse_for_folders(const struct by_config *config, const char *name,
 {
     if (!by_config_given(config, name))
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning for folders of results", name);
+    return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid for folders of results", name);
 }
 
 int by_evaluate_take_folders(struct by_config *config, const struct by_evaluate_settings *settings,

@@ -66,10 +66,10 @@ static int no_type(const struct by_doc_node *node, const char *plain, struct bar
     const char *names[OUR_TYPES];
     for (size_t i = 0; i < OUR_TYPES; i++)
         names[i] = types[i].name;
-    by_node_fail(node, err, "%s is no type", by_node_kind(node, quoted));
+    by_node_fail(node, err, "unknown type %s", by_node_kind(node, quoted));
     const char *near = *plain ? by_nearest(plain, names, OUR_TYPES) : NULL;
     return near ? by_err_hint(err, "did you mean '%s'?", near)
-                : by_err_hint(err, "types are those of --weight, and float");
+                : by_err_hint(err, "use a type of --weight, or float");
 }
 
 int by_rule_type(const struct by_doc_node *node, struct by_tensor_spec *spec,

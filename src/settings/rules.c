@@ -36,7 +36,7 @@ static int read_scale_kind(const struct by_doc_node *node, struct by_change *cha
                                         [BY_SCALE_INT16] = "int16"};
     size_t index;
     if (!picks_word(node, words, 4, &index))
-        return by_node_fail(node, err, "a kind of scale is float32, float16, pow2 or int16");
+        return by_node_fail(node, err, "scale must be float32, float16, pow2 or int16");
     change->spec.scale = (enum by_scale_type)index;
     change->set |= BY_CHANGE_SCALE;
     return 0;
@@ -49,7 +49,7 @@ static int read_granularity(const struct by_doc_node *node, struct by_change *ch
         [BY_PER_TENSOR] = "tensor", [BY_PER_CHANNEL] = "channel", [BY_PER_GROUP] = "group"};
     size_t index;
     if (!picks_word(node, words, 3, &index))
-        return by_node_fail(node, err, "a granularity is tensor, channel or group");
+        return by_node_fail(node, err, "granularity must be tensor, channel or group");
     change->spec.granularity = (enum by_granularity)index;
     change->set |= BY_CHANGE_GRANULARITY;
     return 0;
@@ -61,7 +61,7 @@ static int read_group(const struct by_doc_node *node, struct by_change *change,
     int64_t group;
     if (node->kind != BY_DOC_SCALAR || !by_parse_i64(node->text, &group) || group < 2 ||
         group > 1 << 20)
-        return by_node_fail(node, err, "a group is a whole number from 2 to 1048576");
+        return by_node_fail(node, err, "group must be a whole number from 2 to 1048576");
     change->spec.group = group;
     change->spec.granularity = BY_PER_GROUP;
     change->set |= BY_CHANGE_GRANULARITY;
@@ -74,9 +74,9 @@ static int read_method(const struct by_doc_node *node, struct by_change *change,
     char quoted[BY_QUOTE_MAX];
     change->spec.method = node->kind == BY_DOC_SCALAR ? by_calibrator_find(node->text) : NULL;
     if (!change->spec.method) {
-        by_node_fail(node, err, "%s is no calibration method",
+        by_node_fail(node, err, "unknown calibration method %s",
                      node->kind == BY_DOC_SCALAR ? by_quote(quoted, node->text) : "this");
-        return by_err_hint(err, "'baryon list methods' names them");
+        return by_err_hint(err, "'baryon list methods' lists them");
     }
     if (!change->spec.method->uses) {
         by_node_fail(node, err, "method %s is not for quantizing", change->spec.method->name);
@@ -141,11 +141,11 @@ static int check_spec(const struct by_doc_node *node, const struct by_change *ch
 {
     if ((change->set & BY_CHANGE_GRANULARITY) && change->spec.granularity == BY_PER_GROUP &&
         !change->spec.group)
-        return by_node_fail(node, err, "granularity group needs 'group: SIZE'");
+        return by_node_fail(node, err, "granularity group requires 'group: SIZE'");
     if ((change->set & BY_CHANGE_ELEM) && !change->spec.elem && change->set != BY_CHANGE_ELEM)
-        return by_node_fail(node, err, "what stays float has no other parameters");
+        return by_node_fail(node, err, "type float accepts no other parameters");
     if ((change->set & BY_CHANGE_ELEM) && change->spec.format && change->set != BY_CHANGE_ELEM)
-        return by_node_fail(node, err, "%s has no scale, so it has no other parameters",
+        return by_node_fail(node, err, "type %s has no scale and accepts no other parameters",
                             change->spec.format->name);
     return 0;
 }
@@ -163,8 +163,7 @@ static int read_spec(struct by_arena *arena, const struct by_doc_node *node, uns
     if (node->kind == BY_DOC_SCALAR)
         return read_type(node, change, err);
     if (node->kind != BY_DOC_MAP || !node->count)
-        return by_node_fail(node, err,
-                            "a type or a map of type, symmetric, scale, ... is expected");
+        return by_node_fail(node, err, "expected a type, or a map of type, symmetric, scale, ...");
     for (size_t i = 0; i < 2 * node->count; i++) {
         const struct by_doc_pair *pair = &node->pairs[i % node->count];
         if (is_turn(pair->key, i < node->count) && read_member(arena, pair, use, change, err) < 0)
@@ -249,7 +248,7 @@ static int read_layer(struct by_arena *arena, struct by_rule *rule, const struct
     }
     if (node->kind != BY_DOC_MAP || !node->count)
         return by_node_fail(node, err,
-                            "'float' or a map of activation, weight, bias, ... is expected");
+                            "expected 'float', or a map of activation, weight, bias, ...");
     for (size_t i = 0; i < 2 * node->count; i++) {
         const struct by_doc_pair *pair = &node->pairs[i % node->count];
         if (is_turn(pair->key, i < node->count) && read_layer_part(arena, rule, pair, err) < 0)
@@ -286,7 +285,7 @@ static int read_range(struct by_arena *arena, struct by_rule *rule, const struct
     }
     if (!rule->has_range || !isfinite(rule->range[0]) || !isfinite(rule->range[1]) ||
         !(rule->range[0] < rule->range[1]))
-        return by_node_fail(node, err, "a range is [LOW, HIGH] with LOW below HIGH");
+        return by_node_fail(node, err, "range must be [LOW, HIGH] with LOW below HIGH");
     return 0;
 }
 
@@ -305,7 +304,7 @@ static int read_scales(struct by_arena *arena, struct by_rule *rule, const struc
         return -1;
     for (size_t i = 0; i < rule->param_count; i++)
         if (!((float)scales[i] > 0) || !isfinite((float)scales[i]))
-            return by_node_fail(node, err, "a scale is a positive number that float32 has");
+            return by_node_fail(node, err, "scale must be a positive float32 number");
     rule->scales = scales;
     return 0;
 }
@@ -320,7 +319,7 @@ static int read_zeros(struct by_arena *arena, const struct by_doc_node *node, in
     for (size_t i = 0; *zeros && i < *count; i++) {
         (*zeros)[i] = (int64_t)numbers[i];
         if (fabs(numbers[i]) > 1e9 || (double)(*zeros)[i] != numbers[i])
-            return by_node_fail(node, err, "a zero point is a whole number of the type");
+            return by_node_fail(node, err, "zero_point must be a whole number of the type");
     }
     return *zeros ? 0 : -1;
 }
@@ -330,7 +329,7 @@ static int read_axis(struct by_rule *rule, const struct by_doc_node *node, struc
     int64_t axis;
     if (node->kind != BY_DOC_SCALAR || !by_parse_i64(node->text, &axis) || axis < 0 ||
         axis >= BY_RANK_MAX)
-        return by_node_fail(node, err, "an axis is a whole number from 0 to %d", BY_RANK_MAX - 1);
+        return by_node_fail(node, err, "axis must be a whole number from 0 to %d", BY_RANK_MAX - 1);
     rule->axis = (int)axis;
     return 0;
 }
@@ -376,7 +375,7 @@ static int check_zeros(const struct by_doc_node *node, const struct by_rule *rul
         return by_node_fail(node, err, "%s has no scale", rule->input.spec.format->name);
     for (size_t i = 0; spec.elem && i < rule->param_count; i++)
         if (rule->zeros[i] < low || rule->zeros[i] > high)
-            return by_node_fail(node, err, "zero point %lld is not a value of %s",
+            return by_node_fail(node, err, "zero point %lld, must be a value of %s",
                                 (long long)rule->zeros[i], by_spec_type(&spec, type, sizeof type));
     return 0;
 }
@@ -386,18 +385,18 @@ static int finish_tensor(struct by_arena *arena, struct by_rule *rule,
                          struct baryon_error *err)
 {
     if (more->zeros && !rule->param_count)
-        return by_node_fail(node, err, "zero_point needs scale");
+        return by_node_fail(node, err, "zero_point requires scale");
     if (rule->param_count && rule->has_range)
-        return by_node_fail(node, err, "scale and range contradict each other");
+        return by_node_fail(node, err, "scale and range are both given, only one is allowed");
     if (rule->param_count && (rule->input.set & BY_CHANGE_METHOD))
-        return by_node_fail(node, err, "scale and method contradict each other");
+        return by_node_fail(node, err, "scale and method are both given, only one is allowed");
     if (rule->has_range && (rule->input.set & BY_CHANGE_METHOD))
-        return by_node_fail(node, err, "range and method contradict each other");
+        return by_node_fail(node, err, "range and method are both given, only one is allowed");
     if (rule->param_count > 1 && !more->has_axis)
-        return by_node_fail(node, err, "%zu scales need axis", rule->param_count);
+        return by_node_fail(node, err, "%zu scales require axis", rule->param_count);
     if (more->zeros && more->zero_count != rule->param_count)
-        return by_node_fail(node, err, "%zu zero points for %zu scales", more->zero_count,
-                            rule->param_count);
+        return by_node_fail(node, err, "%zu zero points for %zu scales, must be as many",
+                            more->zero_count, rule->param_count);
     rule->zeros = more->zeros;
     if (rule->param_count && !rule->zeros)
         rule->zeros = by_arena_alloc(arena, rule->param_count, sizeof *rule->zeros, err);
@@ -447,7 +446,7 @@ int by_rules_read(struct by_arena *arena, enum by_rule_kind kind, const struct b
                   const char *origin, struct by_rule_list *rules, struct baryon_error *err)
 {
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of names to rules is expected");
+        return by_node_fail(map, err, "expected a map of names to rules");
     for (size_t i = 0; i < map->count; i++)
         if (by_rule_read(arena, kind, map->pairs[i].key, map->pairs[i].value, origin, rules, err) <
             0)
@@ -486,7 +485,7 @@ static int parse_text(struct by_arena *arena, const char *text, struct by_doc_no
         status = by_yaml_parse(arena, by_str_text(&map), map.size, "", node, err);
     if (status < 0 && err && err->code == BARYON_ERR_INPUT) {
         char quoted[BY_QUOTE_MAX];
-        by_fail(err, BARYON_ERR_USAGE, "%s is no list of KEY:VALUE", by_quote(quoted, text));
+        by_fail(err, BARYON_ERR_USAGE, "%s is not a list of KEY:VALUE", by_quote(quoted, text));
     }
     by_str_release(&map);
     if (status == 0)

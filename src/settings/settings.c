@@ -324,7 +324,7 @@ static int refuse_pair(const struct by_config *config, const char *name, const c
 {
     if (!by_config_given(config, name))
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with --%s", name, other);
+    return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with --%s", name, other);
 }
 
 static int take_data(struct by_config *config, const struct by_data_settings *data, int64_t count,
@@ -347,8 +347,8 @@ int by_data_options(struct by_config *config, const struct by_data_settings *dat
     static const char *const of_files[] = {"limit", "skip-bad", "allow-nonfinite"};
     if (!data->data == !data->random)
         return by_fail(err, BARYON_ERR_USAGE,
-                       data->data ? "--data and --random are both given, one of them is enough"
-                                  : "no samples: --data PATH or --random COUNT has to be given");
+                       data->data ? "--data and --random are both given, only one is allowed"
+                                  : "no samples: give --data PATH or --random COUNT");
     size_t count = data->data ? COUNT(of_random) : COUNT(of_files);
     for (size_t i = 0; i < count; i++)
         if (refuse_pair(config, data->data ? of_random[i] : of_files[i],
@@ -363,7 +363,7 @@ static int refuse_for_caller(const struct by_config *config, const char *name,
 {
     if (!by_config_given(config, name))
         return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning where the caller gives the samples",
+    return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid when the caller provides the samples",
                    name);
 }
 

@@ -256,7 +256,7 @@ static int check_start(const struct by_descent *p, const int32_t *integers,
 {
     for (size_t i = 0; i < p->outs * p->columns; i++)
         if (integers[i] < p->low || integers[i] > p->high)
-            return by_fail(err, BARYON_ERR_USAGE, "start %d is not in the levels %d to %d",
+            return by_fail(err, BARYON_ERR_USAGE, "start %d, must be a level from %d to %d",
                            integers[i], p->low, p->high);
     return 0;
 }

@@ -27,18 +27,19 @@ static int check_finite(const char *name, const float *values, size_t count,
 {
     return all_finite(values, count)
                ? 0
-               : by_fail(err, BARYON_ERR_INPUT, "%s has numbers that are not finite", name);
+               : by_fail(err, BARYON_ERR_INPUT, "%s contains values that are not finite", name);
 }
 
 static int check_sizes(const struct by_descent *p, struct baryon_error *err)
 {
     if (!p->columns || !p->outs)
-        return by_fail(err, BARYON_ERR_USAGE, "%zu columns and %zu outputs, none may be 0",
+        return by_fail(err, BARYON_ERR_USAGE, "%zu columns and %zu outputs, must be at least 1",
                        p->columns, p->outs);
     if (p->columns > INT32_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "%zu columns, at most %d", p->columns, INT32_MAX);
+        return by_fail(err, BARYON_ERR_USAGE, "%zu columns, must be at most %d", p->columns,
+                       INT32_MAX);
     if (!p->group || !p->groups || p->groups != (p->columns - 1) / p->group + 1)
-        return by_fail(err, BARYON_ERR_USAGE, "%zu groups of %zu do not make %zu columns",
+        return by_fail(err, BARYON_ERR_USAGE, "%zu groups of %zu, must add up to %zu columns",
                        p->groups, p->group, p->columns);
     return 0;
 }
@@ -46,16 +47,17 @@ static int check_sizes(const struct by_descent *p, struct baryon_error *err)
 static int check_levels(const struct by_descent *p, struct baryon_error *err)
 {
     if (p->low > p->high)
-        return by_fail(err, BARYON_ERR_USAGE, "levels from %d to %d", p->low, p->high);
+        return by_fail(err, BARYON_ERR_USAGE, "levels %d to %d, must be in ascending order", p->low,
+                       p->high);
     for (size_t i = 0; i < p->outs * p->groups; i++) {
         const int64_t zero = by_descent_zero(p, i);
         const int64_t down = zero - p->low, up = p->high - zero;
         if (!(p->scales[i] > 0) || !isfinite(p->scales[i]))
-            return by_fail(err, BARYON_ERR_INPUT, "scale %g is not positive and finite",
+            return by_fail(err, BARYON_ERR_INPUT, "scale %g, must be positive and finite",
                            (double)p->scales[i]);
         if (llabs(down) >= SPAN_MAX || llabs(up) >= SPAN_MAX)
             return by_fail(err, BARYON_ERR_USAGE,
-                           "levels from %d to %d with zero point %d, less than %d apart", p->low,
+                           "levels %d to %d with zero point %d, must be less than %d apart", p->low,
                            p->high, (int)zero, SPAN_MAX);
     }
     return 0;
@@ -66,7 +68,7 @@ static int check_samples(const struct by_descent *p, struct baryon_error *err)
     if (p->gram)
         return check_finite("gram", p->gram, p->columns * p->columns, err);
     if (!p->rows || !p->rows->count || p->rows->stride < p->rows->count)
-        return by_fail(err, BARYON_ERR_USAGE, "neither gram nor rows, or none of these");
+        return by_fail(err, BARYON_ERR_USAGE, "either a Gram matrix or rows must be given");
     for (size_t i = 0; i < p->columns; i++)
         if (check_finite("rows", p->rows->values + i * p->rows->stride, p->rows->count, err))
             return -1;

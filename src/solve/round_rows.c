@@ -257,7 +257,7 @@ static int check_output(const struct by_round_target *target, const struct by_co
         return -1;
     if (y->elem == BY_ELEM_FLOAT && count == columns->rows * target->groups * target->outs)
         return 0;
-    return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' gives %zu numbers, not %zu",
+    return by_fail(err, BARYON_ERR_INTERNAL, "layer '%s' has %zu output values, expected %zu",
                    target->rows.name, count, columns->rows * target->groups * target->outs);
 }
 

@@ -124,8 +124,7 @@ int by_sketch_check(int64_t elem, struct baryon_error *err)
         elem == BY_ELEM_DOUBLE)
         return 0;
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "values of type %s have no statistics, only floats of 16, 32 and 64 bits do",
-                   by_elem_name(elem));
+                   "values of type %s, must be floats of 16, 32 or 64 bits", by_elem_name(elem));
 }
 
 static void from_doubles(float *out, const unsigned char *in, size_t count)

@@ -288,17 +288,16 @@ int by_stats_check_use(struct by_stats *stats, const struct by_hash128 *model,
     char quoted[BY_QUOTE_MAX];
     if (memcmp(&stats->key.model, model, sizeof *model) != 0) {
         by_fail(err, BARYON_ERR_CHANGED,
-                "these are statistics of another model, or the model "
-                "has changed since");
-        by_err_hint(err, "baryon calibrate makes new ones");
+                "these statistics are of another model, or the model has changed since");
+        by_err_hint(err, "calibrate again with 'baryon calibrate'");
         return by_err_file(err, path);
     }
     for (size_t i = 0; i < count; i++) {
         if (by_stats_find(stats, names[i]))
             continue;
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "there are no statistics of the value %s",
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "there are no statistics of tensor %s",
                 by_quote(quoted, names[i]));
-        by_err_hint(err, "baryon calibrate --tensors all looks at every value");
+        by_err_hint(err, "calibrate with --tensors all to cover every tensor");
         return by_err_file(err, path);
     }
     return 0;

@@ -13,7 +13,7 @@
 /* So much of a file is resident while its checksum is taken. */
 #define HASH_STEP ((size_t)8 << 20)
 
-#define AGAIN "make it again with 'baryon calibrate'"
+#define AGAIN "create it again with 'baryon calibrate'"
 
 static uint64_t little(const uint8_t *bytes, unsigned size)
 {
@@ -30,17 +30,18 @@ static int check_start(const struct by_stats_source *source, struct baryon_error
     if (size < BY_STORE_MAGIC_SIZE ||
         memcmp(source->bytes, BY_STORE_MAGIC, BY_STORE_MAGIC_SIZE) != 0) {
         if (size)
-            by_fail(err, BARYON_ERR_INPUT, "holds no statistics: it begins with %s",
+            by_fail(err, BARYON_ERR_INPUT, "not a file of statistics: it begins with %s",
                     by_quote_bytes(quoted, source->bytes,
                                    size < BY_STORE_MAGIC_SIZE ? size : BY_STORE_MAGIC_SIZE));
         else
-            by_fail(err, BARYON_ERR_INPUT, "holds no statistics: it is empty");
-        by_err_hint(err, "files of statistics are written by 'baryon calibrate'");
+            by_fail(err, BARYON_ERR_INPUT, "not a file of statistics: it is empty");
+        by_err_hint(err, "create statistics with 'baryon calibrate'");
         return by_err_offset(err, 0);
     }
     if (size < BY_STORE_HEAD_SIZE + BY_STORE_END_SIZE) {
-        by_fail(err, BARYON_ERR_INPUT, "is cut off: it has %zu bytes, no statistics have under %u",
-                size, BY_STORE_HEAD_SIZE + BY_STORE_END_SIZE);
+        by_fail(err, BARYON_ERR_INPUT,
+                "the file is truncated: it has %zu bytes, must be at least %u", size,
+                BY_STORE_HEAD_SIZE + BY_STORE_END_SIZE);
         by_err_hint(err, AGAIN);
         return by_err_offset(err, size);
     }
@@ -48,8 +49,10 @@ static int check_start(const struct by_stats_source *source, struct baryon_error
     if (version == BY_STATS_VERSION)
         return 0;
     by_fail(err, version > BY_STATS_VERSION ? BARYON_ERR_UNSUPPORTED : BARYON_ERR_INPUT,
-            "version %" PRIu64 " of the format, known is %d", version, BY_STATS_VERSION);
-    by_err_hint(err, version > BY_STATS_VERSION ? "a newer Baryon reads it, or " AGAIN : AGAIN);
+            "version %" PRIu64 " of the format, must be %d", version, BY_STATS_VERSION);
+    by_err_hint(err, version > BY_STATS_VERSION
+                         ? "read it with a newer version of Baryon, or " AGAIN
+                         : AGAIN);
     return by_err_offset(err, BY_STORE_MAGIC_SIZE);
 }
 
@@ -61,11 +64,11 @@ static int check_end(const struct by_stats_source *source, struct baryon_error *
     if (end[0] == BY_STORE_END && size == source->size)
         return 0;
     if (end[0] == BY_STORE_END)
-        by_fail(err, BARYON_ERR_INPUT, "says that it has %" PRIu64 " bytes, but it has %zu", size,
-                source->size);
+        by_fail(err, BARYON_ERR_INPUT, "the header states %" PRIu64 " bytes, but the file has %zu",
+                size, source->size);
     else
         by_fail(err, BARYON_ERR_INPUT,
-                "does not end as statistics do: it is cut off, or something was added");
+                "the end mark is missing: the file is truncated, or bytes were added");
     by_err_hint(err, "copy it again, or " AGAIN);
     return by_err_offset(err, at);
 }
@@ -109,7 +112,7 @@ static int enter(struct records *records, enum by_store_kind kind)
     unsigned found = by_store_take_byte(in, BY_STORE_END);
     if (found != (unsigned)kind) {
         in->at = records->next;
-        by_store_fail(in, "a record of kind %d must stand here, not %u", kind, found);
+        by_store_fail(in, "expected a record of kind %d, not %u", kind, found);
     }
     size_t size = by_store_take_count(in, 1, "the length of a record");
     in->end = records->next = in->at + size;
@@ -208,7 +211,7 @@ static int take_tile(struct records *records, struct by_stats *stats, struct by_
     size_t index = (size_t)by_store_take_varint(in, layer->moments.tile_count - 1, "a tile");
     if (index < *least) {
         in->at = start;
-        by_store_fail(in, "tile %zu stands behind tile %zu", index, *least - 1);
+        by_store_fail(in, "tile %zu comes after tile %zu", index, *least - 1);
     }
     const struct by_stored_tile stored = {
         .source = stats->sources.at[0], .at = in->at, .size = by_store_left(in)};
@@ -255,7 +258,7 @@ static int check_names(struct by_store_in *in, const struct by_stats *stats)
     for (size_t i = 0; i < stats->tensor_count && !in->failed; i++) {
         const char *name = stats->tensors[i].name;
         if (by_map_get(&seen, name))
-            by_store_fail(in, "tensor %s is there twice", by_quote(quoted, name));
+            by_store_fail(in, "tensor %s appears twice", by_quote(quoted, name));
         else if (by_map_put(&seen, name, in, in->err))
             in->failed = true;
     }

@@ -8,9 +8,8 @@
 
 static int fail_layout(const char *what, size_t index, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_INPUT, "%s[%zu] is another one, though the keys are the same", what,
-            index);
-    return by_err_hint(err, "make them again with the same version of Baryon");
+    by_fail(err, BARYON_ERR_INPUT, "%s[%zu] differs, although the keys are the same", what, index);
+    return by_err_hint(err, "calibrate both with the same version of Baryon");
 }
 
 static int check_tensors(const struct by_stats *a, const struct by_stats *b,
@@ -76,7 +75,7 @@ static int fail_overlap(uint64_t begin, uint64_t end, struct baryon_error *err)
     else
         by_fail(err, BARYON_ERR_INPUT, "samples %" PRIu64 " to %" PRIu64 " are covered twice",
                 begin, end - 1);
-    return by_err_hint(err, "merge every part once");
+    return by_err_hint(err, "merge every part only once");
 }
 
 static int check_samples(const struct by_stats *a, const struct by_stats *b,
@@ -120,9 +119,10 @@ static int check_parts(const struct by_stats *stats, const struct by_stats *othe
         const struct by_layer_stats *a = &stats->layers[i], *b = &other->layers[i];
         if (is_untouched(a) || is_untouched(b) || same_parts(a, b))
             continue;
-        by_fail(err, BARYON_ERR_INPUT, "layer %s: the two have other parts of its moments",
+        by_fail(err, BARYON_ERR_INPUT,
+                "layer %s: the two files have different parts of its Gram matrix",
                 by_quote(quoted, a->layer.name));
-        return by_err_hint(err, "let the calibration of each end first");
+        return by_err_hint(err, "finish both calibrations first");
     }
     return 0;
 }
@@ -292,7 +292,7 @@ int by_stats_merge(struct by_stats *stats, const struct by_stats *other, struct 
 static int fail_join(const char *what, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    return by_fail(err, BARYON_ERR_INTERNAL, "%s %s was gathered by two passes", what,
+    return by_fail(err, BARYON_ERR_INTERNAL, "%s %s was collected by two passes", what,
                    by_quote(quoted, name));
 }
 
@@ -308,8 +308,8 @@ static int check_same_samples(const struct by_stats *a, const struct by_stats *b
         same = a->skipped.at[i].sample == b->skipped.at[i].sample;
     if (same)
         return 0;
-    by_fail(err, BARYON_ERR_CHANGED, "two passes over the samples did not see the same");
-    return by_err_hint(err, "run again when nothing changes the samples");
+    by_fail(err, BARYON_ERR_CHANGED, "two passes over the samples read different data");
+    return by_err_hint(err, "run again when no other program changes the samples");
 }
 
 static int check_disjoint(const struct by_layer_stats *a, const struct by_layer_stats *b,
@@ -325,7 +325,7 @@ static int check_disjoint(const struct by_layer_stats *a, const struct by_layer_
         return 0;
     char quoted[BY_QUOTE_MAX];
     return by_fail(err, BARYON_ERR_CHANGED,
-                   "layer %s: two passes saw %" PRIu64 " and %" PRIu64 " rows",
+                   "layer %s: two passes read %" PRIu64 " and %" PRIu64 " rows",
                    by_quote(quoted, a->layer.name), x->rows, y->rows);
 }
 

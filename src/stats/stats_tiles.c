@@ -91,7 +91,7 @@ static int decode_tile(const struct by_stored_tile *stored, struct by_fold *fold
                              .err = err};
     by_store_take_fold(&in, fold);
     if (by_store_left(&in))
-        by_store_fail(&in, "%zu bytes are left behind the sums", by_store_left(&in));
+        by_store_fail(&in, "%zu extra bytes after the sums", by_store_left(&in));
     by_stats_source_done(stored->source, stored->at, stored->size);
     return in.failed ? by_err_file(err, stored->source->name) : 0;
 }

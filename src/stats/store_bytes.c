@@ -86,7 +86,7 @@ size_t by_store_left(const struct by_store_in *in)
 const uint8_t *by_store_take(struct by_store_in *in, size_t size)
 {
     if (size > by_store_left(in)) {
-        by_store_fail(in, "%zu bytes are wanted, but the record has %zu left", size,
+        by_store_fail(in, "%zu bytes are required, but the record has %zu left", size,
                       by_store_left(in));
         return NULL;
     }
@@ -109,7 +109,7 @@ unsigned by_store_take_byte(struct by_store_in *in, unsigned most)
     unsigned value = (unsigned)take_little(in, 1);
     if (value > most) {
         in->at--;
-        by_store_fail(in, "is %u, it must be at most %u", value, most);
+        by_store_fail(in, "is %u, must be at most %u", value, most);
         return 0;
     }
     return value;
@@ -128,7 +128,7 @@ float by_store_take_float(struct by_store_in *in)
     if (isfinite(value) && bits != 0x80000000u)
         return value;
     in->at -= 4;
-    by_store_fail(in, "is %g, it must be finite and not -0", (double)value);
+    by_store_fail(in, "is %g, must be finite and not -0", (double)value);
     return 0;
 }
 
@@ -157,9 +157,9 @@ uint64_t by_store_take_varint(struct by_store_in *in, uint64_t most, const char 
         return value;
     in->at = start;
     if (good)
-        by_store_fail(in, "%s is %" PRIu64 ", it must be at most %" PRIu64, what, value, most);
+        by_store_fail(in, "%s is %" PRIu64 ", must be at most %" PRIu64, what, value, most);
     else
-        by_store_fail(in, "%s is no number of at most 64 bits in its shortest form", what);
+        by_store_fail(in, "%s is not a number of at most 64 bits in its shortest form", what);
     return 0;
 }
 
@@ -177,8 +177,8 @@ size_t by_store_take_count(struct by_store_in *in, size_t least, const char *wha
     if (count <= left / least)
         return (size_t)count;
     in->at = start;
-    by_store_fail(in, "%s is %" PRIu64 ", more than fit into the %zu bytes that are left", what,
-                  count, left);
+    by_store_fail(in, "%s is %" PRIu64 ", more than the remaining %zu bytes can hold", what, count,
+                  left);
     return 0;
 }
 
@@ -228,7 +228,7 @@ bool by_store_allow(struct by_store_in *in, size_t count, size_t size)
 {
     size_t bytes;
     if (by_mul_overflow(count, size, &bytes) || bytes > in->budget)
-        by_store_fail(in, "what it says needs more memory than a file of its size may take");
+        by_store_fail(in, "the contents require more memory than a file of this size may take");
     else
         in->budget -= bytes;
     return !in->failed;

@@ -79,7 +79,7 @@ static uint64_t take_rows(struct by_store_in *in, struct by_sketch *sketch, int 
         uint64_t room = e > 0 ? (uint64_t)e - 1 : 0;
         if (!e)
             by_store_fail(in, "more rows than exponents are left");
-        e -= (int)by_store_take_varint(in, room, "the exponents left out") + 1;
+        e -= (int)by_store_take_varint(in, room, "the skipped exponents") + 1;
         if (__builtin_add_overflow(sum, take_row(in, sketch, sign, e), &sum))
             sum = UINT64_MAX;
     }
@@ -144,7 +144,7 @@ void by_store_take_sketch(struct by_store_in *in, struct by_sketch *sketch)
     by_store_take_exact(in, &sketch->squares);
     by_store_take_exact(in, &sketch->sample_min);
     by_store_take_exact(in, &sketch->sample_max);
-    sketch->top = (int)by_store_take_varint(in, BY_SKETCH_EXPONENTS, "the top of a sketch") - 1;
+    sketch->top = (int)by_store_take_varint(in, BY_SKETCH_EXPONENTS, "the top of a histogram") - 1;
     sums[0] = take_rows(in, sketch, 0);
     sums[1] = take_rows(in, sketch, 1);
     if (!in->failed)
@@ -236,10 +236,10 @@ static void take_vote(struct by_store_in *in, struct by_vote *vote)
     if (vote->levels.least >= 0 || vote->levels.most <= 0)
         by_store_fail(in, "levels of votes must reach to both sides of 0");
     else if (position < -BY_VOTE_POSITIONS || position > BY_VOTE_POSITIONS)
-        by_store_fail(in, "votes for position %" PRId64 ", it must be from %d to %d", position,
+        by_store_fail(in, "votes for position %" PRId64 ", must be from %d to %d", position,
                       -BY_VOTE_POSITIONS, BY_VOTE_POSITIONS);
     else if (!vote->samples)
-        by_store_fail(in, "a position that no sample votes for");
+        by_store_fail(in, "a position without votes");
     else
         vote->position = (int)position;
 }
@@ -270,7 +270,7 @@ void by_store_take_votes(struct by_store_in *in, struct by_sketch *sketch)
     struct by_votes *votes = &sketch->votes;
     const size_t count = by_store_take_count(in, VOTE_LEAST, "the number of votes");
     if (!count)
-        by_store_fail(in, "votes are announced, but there are none");
+        by_store_fail(in, "a table of votes that is empty");
     if (in->failed || !by_store_allow(in, count, sizeof *votes->at))
         return;
     votes->at = by_alloc(count, sizeof *votes->at, in->err);

@@ -178,8 +178,8 @@ void by_store_take_layer(struct by_store_in *in, struct by_moments_layer *layer)
     layer->transposed = by_store_take_byte(in, 1);
     if (!in->failed && (layer->groups < 1 || layer->columns < 1 || layer->columns > COLUMNS_MAX ||
                         layer->groups > COLUMNS_MAX / layer->columns))
-        by_store_fail(in, "%" PRId64 " groups of %" PRId64 " columns are no layer", layer->groups,
-                      layer->columns);
+        by_store_fail(in, "%" PRId64 " groups of %" PRId64 " columns, must be at least one of each",
+                      layer->groups, layer->columns);
 }
 
 static void take_mean(struct by_store_in *in, struct by_layer_stats *stats)
@@ -199,7 +199,7 @@ static void take_index_counts(struct by_store_in *in, struct by_layer_stats *sta
     if (!by_store_take_byte(in, 1) || !by_store_allow(in, count, sizeof(uint64_t)))
         return;
     if (stats->layer.kind != BY_LAYER_GATHER) {
-        by_store_fail(in, "counts of indices belong to a table only");
+        by_store_fail(in, "counts of indices are valid for tables only");
         return;
     }
     stats->moments.counts = by_alloc_zero(count, sizeof(uint64_t), in->err);

@@ -95,14 +95,15 @@ static int correct(struct by_quant_plan *plan, struct by_bias_job *job, struct b
 {
     const size_t count = take_means(job, stats);
     if (count < job->layer_count)
-        by_log(log, BY_LOG_INFO,
-               "biases of %zu layers are as they were: statistics have no means of what they read",
-               job->layer_count - count);
+        by_log(
+            log, BY_LOG_INFO,
+            "bias correction skipped for %zu layers: the statistics have no means of their inputs",
+            job->layer_count - count);
     if (!count)
         return 0;
     if (by_bias_correct(plan, job, pool, err) < 0)
         return -1;
-    by_log(log, BY_LOG_INFO, "biases of %zu layers corrected", count);
+    by_log(log, BY_LOG_INFO, "bias correction: %zu layers", count);
     return by_refine(plan, err);
 }
 

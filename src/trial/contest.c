@@ -121,8 +121,9 @@ static void add_up(struct by_trial_entry *entry, size_t judged, size_t samples)
 
 static void log_contest_score(const struct by_trial *trial, const struct by_trial_entry *entry)
 {
-    by_log(trial->q->options->log, BY_LOG_INFO, "equalization %s%s: %.2f dB on %zu samples",
-           by_cle_mode_name(entry->way.mode), entry->way.corrects ? ", biases corrected" : "",
+    by_log(trial->q->options->log, BY_LOG_INFO,
+           "candidate: equalization %s%s: %.2f dB on %zu samples",
+           by_cle_mode_name(entry->way.mode), entry->way.corrects ? ", bias correction on" : "",
            entry->sqnr, entry->judged);
 }
 

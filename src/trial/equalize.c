@@ -128,12 +128,12 @@ static int refuse_stats(const struct by_quantization *q, struct baryon_error *er
 {
     if (q->options->recipe->cle == BY_CLE_AUTO) {
         by_log(q->options->log, BY_LOG_NOTICE,
-               "no equalization: statistics of an earlier run are of the model as it is");
+               "equalization skipped: the statistics are of the model without equalization");
         return 0;
     }
     by_fail(err, BARYON_ERR_USAGE,
-            "equalization changes what flows through the model, statistics of an earlier run do "
-            "not hold then");
+            "equalization changes the activations, so statistics of an earlier run are not valid "
+            "for the equalized model");
     return by_err_hint(err, "give samples (--data) instead of --stats, or --cle off");
 }
 
@@ -141,11 +141,13 @@ static int refuse_stats(const struct by_quantization *q, struct baryon_error *er
 static int refuse_once(const struct by_quantization *q, struct baryon_error *err)
 {
     if (q->options->recipe->cle == BY_CLE_AUTO) {
-        by_log(q->options->log, BY_LOG_NOTICE, "no equalization: the samples come only once");
+        by_log(q->options->log, BY_LOG_NOTICE,
+               "equalization skipped: the samples cannot be read twice");
         return 0;
     }
-    by_fail(err, BARYON_ERR_USAGE, "equalization needs samples twice, and these come only once");
-    return by_err_hint(err, "give a function that begins again, or cle off");
+    by_fail(err, BARYON_ERR_USAGE,
+            "equalization reads the samples twice, and these samples can be read only once");
+    return by_err_hint(err, "give samples with a function that restarts them, or cle off");
 }
 
 /* How many ways there are to try, at most. */
@@ -171,7 +173,7 @@ static void log_equalization(const struct by_quantization *q, const struct by_tr
     by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
            by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
     if (biases)
-        by_log(q->options->log, BY_LOG_INFO, "biases %s", way->corrects ? "corrected" : "kept");
+        by_log(q->options->log, BY_LOG_INFO, "bias correction %s", way->corrects ? "on" : "off");
 }
 
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey,
@@ -222,12 +224,12 @@ static bool is_worth(const struct by_quantization *q, const struct by_cle_report
         return true;
     if (survey->spread < WORTH)
         by_log(log, BY_LOG_INFO,
-               "equalization off: channels differ by %.2f bits only in %zu pairs of layers",
+               "equalization off: channels differ by only %.2f bits in %zu pairs of layers",
                survey->spread, survey->pairs + survey->stems);
     else if (q->plan->node_count > NODES_MOST)
         by_log(log, BY_LOG_NOTICE,
-               "equalization is not tried, since ONNX Runtime takes minutes to open a quantized "
-               "model of %zu nodes; --cle exact equalizes without trying",
+               "equalization skipped: ONNX Runtime takes minutes to load a quantized model of %zu "
+               "nodes; --cle exact equalizes without a trial",
                q->plan->node_count);
     return survey->spread >= WORTH && q->plan->node_count <= NODES_MOST;
 }

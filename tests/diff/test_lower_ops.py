@@ -339,7 +339,7 @@ def memory(quantize, score):
 def refusals(quantize, score):
     x = {"x": normal(2, 8)}
     old = build([node("MatMul", "x,w")], x, {"w": normal(8, 3)}, opset=10)
-    score.check("needs opset 11" in quantize(old, "dynamic"), "opset 10")
+    score.check("requires opset 11" in quantize(old, "dynamic"), "opset 10")
     data = build([node("MatMul", "x,x")], {"x": normal(4, 4)}, {})
     for settings in ("nbits", "dynamic"):
         score.check("no node of the model" in quantize(data, settings), f"{settings} of a model without constants")

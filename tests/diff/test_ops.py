@@ -96,21 +96,21 @@ def test_input_stays(score):
 
 
 ATTRIBUTES = [
-    (BFP, {"bfp_method": "to_bfq"}, "attribute bfp_method is 'to_bfq', there are to_bfp and to_bfp_prime"),
+    (BFP, {"bfp_method": "to_bfq"}, "attribute bfp_method is 'to_bfq', must be to_bfp or to_bfp_prime"),
     (BFP, {"bfp_method": "x" * 40}, "attribute bfp_method has 40 characters"),
-    (BFP, {"bfp_method": 3}, "attribute bfp_method is of another type, it must be a string"),
-    (BFP, {"axis": 1.5}, "attribute axis is of another type, it must be an integer"),
-    (BFP, {"axis": 99}, "attribute axis is 99, it must be -16 to 15"),
-    (BFP, {"block_size": 0}, "attribute block_size is 0, it must be 1 to 2147483648"),
-    (BFP, {"bit_width": 9}, "attribute bit_width is 9, it must be 10 to 32"),
+    (BFP, {"bfp_method": 3}, "attribute bfp_method has a wrong type, must be a string"),
+    (BFP, {"axis": 1.5}, "attribute axis has a wrong type, must be an integer"),
+    (BFP, {"axis": 99}, "attribute axis is 99, must be -16 to 15"),
+    (BFP, {"block_size": 0}, "attribute block_size is 0, must be 1 to 2147483648"),
+    (BFP, {"bit_width": 9}, "attribute bit_width is 9, must be 10 to 32"),
     (BFP, {"bit_width": 33}, "attribute bit_width is 33"),
-    (BFP, {"rounding_mode": 3}, "attribute rounding_mode is 3, it must be 0 to 2"),
+    (BFP, {"rounding_mode": 3}, "attribute rounding_mode is 3, must be 0 to 2"),
     (BFP, {"sub_block_size": 0}, "attribute sub_block_size is 0"),
-    (BFP, {"sub_block_shift_bits": 9}, "attribute sub_block_shift_bits is 9, it must be 0 to 8"),
+    (BFP, {"sub_block_shift_bits": 9}, "attribute sub_block_shift_bits is 9, must be 0 to 8"),
     (BFP, {"bfp_method": "to_bfp_prime", "sub_block_size": 3},
-     "attribute block_size is 8, it must be a multiple of sub_block_size, which is 3"),
-    (BFP, {"use_compiler_version_cpu_kernel": 1, "bit_width": 13}, "attribute bit_width is 13, use_compiler_version_cpu_kernel needs 16"),
-    (MX, {"element_dtype": "fp5"}, "attribute element_dtype is 'fp5', there are int8, fp8_e5m2"),
+     "attribute block_size is 8, must be a multiple of sub_block_size, which is 3"),
+    (BFP, {"use_compiler_version_cpu_kernel": 1, "bit_width": 13}, "attribute bit_width is 13, must be 16 for use_compiler_version_cpu_kernel"),
+    (MX, {"element_dtype": "fp5"}, "attribute element_dtype is 'fp5', must be int8, fp8_e5m2"),
     (MX, {"block_size": -1}, "attribute block_size is -1"),
     (MX, {"rounding_mode": -1}, "attribute rounding_mode is -1"),
 ]
@@ -118,16 +118,16 @@ ATTRIBUTES = [
 S8, S64 = TensorProto.INT8, TensorProto.INT64
 X, ONE, TWO = np.ones((2, 3), "f4"), np.ones((), "f4"), np.ones(2, "f4")
 INPUTS = [
-    (BFP, [FLOAT], {"axis": 2}, [X], "axis 2 of blocks, the array has 2 dimensions"),
-    (MX, [FLOAT], {"axis": -3}, [X], "axis -3 of blocks, the array has 2 dimensions"),
-    (MX, [S64], {}, [X.astype("i8")], "input 0 is of int64, it must be float32 or float16"),
-    (QUANTIZE, [FLOAT, FLOAT, S64], {}, [X, ONE, ONE.astype("i8")], "the zero point (input 2) is of int64, it must be"),
+    (BFP, [FLOAT], {"axis": 2}, [X], "block axis 2, must be an axis of the 2 dimensions of the array"),
+    (MX, [FLOAT], {"axis": -3}, [X], "block axis -3, must be an axis of the 2 dimensions of the array"),
+    (MX, [S64], {}, [X.astype("i8")], "input 0 has type int64, must be float32 or float16"),
+    (QUANTIZE, [FLOAT, FLOAT, S64], {}, [X, ONE, ONE.astype("i8")], "the zero point (input 2) has type int64, must be"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, ONE, TWO.astype("i1")], "the zero point (input 2) has 2 elements, the scale has one"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 1}, [X, TWO, TWO.astype("i1")], "the scale (input 1) has 2 elements, the axis has 3"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, TWO, ONE.astype("i1")], "the zero point (input 2) has rank 0"),
-    (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 2}, [X, TWO, TWO.astype("i1")], "attribute axis is 2, the input has 2 dimensions"),
+    (QUANTIZE, [FLOAT, FLOAT, S8], {"axis": 2}, [X, TWO, TWO.astype("i1")], "attribute axis is 2, must be an axis of the 2 dimensions of the input"),
     (QUANTIZE, [FLOAT, FLOAT, S8], {}, [X, X, TWO.astype("i1")], "the scale (input 1) has rank 2"),
-    (NORM, [FLOAT] * 3, {}, [TWO, TWO, TWO], "input 0 has rank 1, it must have samples and channels"),
+    (NORM, [FLOAT] * 3, {}, [TWO, TWO, TWO], "input 0 has rank 1, must be at least 2: samples x channels"),
     (NORM, [FLOAT] * 3, {}, [X, TWO, TWO], "the scale (input 1) has 2 elements, the input has 3 channels"),
     (NORM, [FLOAT] * 3, {}, [X, X[0], TWO], "the bias (input 2) has 2 elements, the input has 3 channels"),
     (DEQUANTIZE, [S8, FLOAT, S8], {"axis": 1}, [X.astype("i1"), TWO, TWO.astype("i1")], "the scale (input 1) has 2 elements"),
@@ -177,26 +177,26 @@ def test_errors(score):
 
 
 LSTM_ATTRIBUTES = [
-    ({"direction": "forward"}, "attribute direction is 'forward', it must be bidirectional"),
-    ({"hidden_size": 0}, "attribute hidden_size is 0, it must be 1 to"),
+    ({"direction": "forward"}, "attribute direction is 'forward', must be bidirectional"),
+    ({"hidden_size": 0}, "attribute hidden_size is 0, must be 1 to"),
     ({"hidden_size": None}, "attribute hidden_size is missing"),
-    ({"layout": 1}, "attribute layout is 1, it must be 0 to 0"),
-    ({"input_forget": 1}, "attribute input_forget is 1, it must be 0 to 0"),
+    ({"layout": 1}, "attribute layout is 1, must be 0 to 0"),
+    ({"input_forget": 1}, "attribute input_forget is 1, must be 0 to 0"),
     ({"w_scale": None}, "attribute w_scale is missing"),
-    ({"w_scale": 0.0}, "attribute w_scale is 0, it must be above 0"),
-    ({"y_scale": float("inf")}, "attribute y_scale is inf, it must be finite"),
+    ({"w_scale": 0.0}, "attribute w_scale is 0, must be greater than 0"),
+    ({"y_scale": float("inf")}, "attribute y_scale is inf, must be finite"),
     ({"b_zero_point": None}, "attribute b_zero_point is missing"),
-    ({"b_zero_point": 65536}, "attribute b_zero_point is 65536, it must be 0 to 65535"),
+    ({"b_zero_point": 65536}, "attribute b_zero_point is 65536, must be 0 to 65535"),
 ]
 LSTM_INPUTS = [
-    (0, (7, 20), {}, "X (input 0) has rank 2, it must be steps x 1 x inputs"),
-    (0, (7, 2, 20), {}, "X (input 0) has a batch of 2, it must be 1"),
+    (0, (7, 20), {}, "X (input 0) has rank 2, must be 3: steps x 1 x inputs"),
+    (0, (7, 2, 20), {}, "X (input 0) has a batch of 2, must be 1"),
     (0, (7, 1, 0), {}, "X (input 0) has no inputs"),
     (1, (2, 96, 19), {}, "the shape of W (input 1) must be 2,96,20"),
     (2, (1, 96, 24), {}, "the shape of R (input 2) must be 2,96,24"),
     (3, (2, 96), {}, "the shape of B (input 3) must be 2,192"),
     (0, (7, 1, 20), {"x_scale": 100.0, "w_scale": 1.0}, "the product of x_scale and w_scale is"),
-    (0, (7, 1, 20), {"y_scale": 1.0, "r_scale": 1e-6}, "attribute y_scale is 1, it must be 2^-40 to 2^-9"),
+    (0, (7, 1, 20), {"y_scale": 1.0, "r_scale": 1e-6}, "attribute y_scale is 1, must be 2^-40 to 2^-9"),
 ]
 
 

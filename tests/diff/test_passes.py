@@ -414,12 +414,12 @@ def convert_opset(passes):
     half = build([node("Clip", "x", "y", min=-0.5, max=0.75)], {"x": ([4], TensorProto.FLOAT16)}, {"y": ([4], TensorProto.FLOAT16)}, opset=10)
     passes.check("convert-opset float16", half, "convert-opset", options="opset=13")
     relu = build([node("Relu", "x", "y")], {"x": [4]}, {"y": [4]}, opset=17)
-    passes.refused("convert-opset back", relu, "convert-opset", "cannot be converted back to 13", "opset=13")
-    passes.refused("convert-opset too far", relu, "convert-opset", "only from 7 on and up to 25", "opset=26")
+    passes.refused("convert-opset back", relu, "convert-opset", "cannot be converted to the older opset 13", "opset=13")
+    passes.refused("convert-opset too far", relu, "convert-opset", "must be from 7 to 25", "opset=26")
     odd = build([node("Odd", "x", "y", name="mine")], {"x": [4]}, {"y": [4]}, opset=17)
     passes.refused("convert-opset unknown", odd, "convert-opset", "node 'mine' (Odd) cannot be converted", "opset=18")
     group = build([node("GroupNormalization", "x s b", "y", num_groups=1)], {"x": [1, 2, 3]}, {"y": [1, 2, 3]}, {"s": normal(1), "b": normal(1)}, opset=18)
-    passes.refused("convert-opset GroupNormalization", group, "convert-opset", "one a group", "opset=21")
+    passes.refused("convert-opset GroupNormalization", group, "convert-opset", "per group", "opset=21")
 
 
 def main():

@@ -326,10 +326,10 @@ def fix_shapes(passes):
     fixed("fix-shapes of an output too", "x:[2|3|8|6]; y:[2|4|1|1]", look)
     fixed("fix-shapes changes numbers", "x:[1|3|5|5]", given=build(nodes[:2], {"x": [1, 3, 9, 9]}, {"g": None}, {"w": normal(4, 3, 3, 3)}))
     for label, options, text in (
-        ("name", "xx:[1|3|8|8]", "no input or output 'xx'"), ("word", "x:[1|3|a|8]", "'a' is no size"),
-        ("rank", "x:[1|3|8]", "has 4 dimensions, 3 sizes are given"), ("form", "x=[1]", "does not name a shape"),
-        ("negative", "x:[-1|3|8|8]", "'-1' is no size"), ("two sizes", "x:[2|3|8|8];k:[1|4|1|1]", "'N' is to be 2 and 1"),
-        ("output", "x:[2|3|8|8];y:[2|5|1|1]", "is 4 by what the model computes, not 5"),
+        ("name", "xx:[1|3|8|8]", "no input or output 'xx'"), ("word", "x:[1|3|a|8]", "'a' is not a size"),
+        ("rank", "x:[1|3|8]", "has 4 dimensions, 3 sizes are given"), ("form", "x=[1]", "is not a shape"),
+        ("negative", "x:[-1|3|8|8]", "'-1' is not a size"), ("two sizes", "x:[2|3|8|8];k:[1|4|1|1]", "'N' is 2 and 1"),
+        ("output", "x:[2|3|8|8];y:[2|5|1|1]", "is 4 by shape inference, not 5"),
     ):  # fmt: skip
         if label == "two sizes":
             model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "N"
@@ -358,7 +358,7 @@ def nchw_to_nhwc(passes):
     compare("nchw-to-nhwc of one", two, "nhwc=z", ["z"])
     compare("nchw-to-nhwc of all", two, "", ["x", "z"])
     passes.refused("nchw-to-nhwc without such an input", model, "nchw-to-nhwc", "no input 'q'", "nhwc=q")
-    passes.refused("nchw-to-nhwc of four axes", model, "nchw-to-nhwc", "not a float tensor of four axes", "nhwc=k")
+    passes.refused("nchw-to-nhwc of four axes", model, "nchw-to-nhwc", "must be a float tensor of four axes", "nhwc=k")
 
 
 if __name__ == "__main__":

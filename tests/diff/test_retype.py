@@ -127,11 +127,11 @@ def regions(passes):
     passes.check("fp16-to-fp32 region with weights", model, "fp16-to-fp32", options="from=m_node,to=m_node", close=6e-3, look=types_of(s=F32),
                  ops={"DequantizeLinear": 1, "MatMul": 1, "Add": 1, "Cast": 2})  # fmt: skip
     plain = build(CHAIN, {"x": ([2, 4], F16)}, {"y": ([2, 5], F16)}, HALF_ROW)
-    for text, options in (("names the node 'nobody', which the model has not", "from=nobody"), ("did you mean 't_node'?", "from=t_nod"),
-                          ("no way leads from 't_node' to 'm_node'", "from=t_node,to=m_node")):  # fmt: skip
+    for text, options in (("names node 'nobody', which is not in the model", "from=nobody"), ("did you mean 't_node'?", "from=t_nod"),
+                          ("no path leads from 't_node' to 'm_node'", "from=t_node,to=m_node")):  # fmt: skip
         passes.refused(f"fp16-to-fp32 region: {text}", plain, "fp16-to-fp32", text, options)
     model = build(loop(F16), {"x": ([2, 4], F16)}, {"y": ([2, 5], F16)}, {**HALF_ROW, **LOOP, "k": LOOP["k"].astype(np.float16)})
-    passes.refused("fp16-to-fp32 region of two graphs", model, "fp16-to-fp32", "names the node 'v1_node', which is in another graph", "from=m_node,to=v1_node")
+    passes.refused("fp16-to-fp32 region of two graphs", model, "fp16-to-fp32", "names node 'v1_node', which is in another graph", "from=m_node,to=v1_node")
 
 
 def narrow(passes):
@@ -197,9 +197,9 @@ def limits(passes):
             return None if same else f"{found}, not {wanted}"
         return look
 
-    passes.refused("fp16 overflow", model([1, 70000, 2]), "fp32-to-fp16", "tensor 'k': element 1 is 70000, float16 holds up to 65504; --clamp makes it that, --exclude leaves")
-    passes.refused("fp16 overflow by rounding", model(-65520), "fp32-to-fp16", "element 0 is -65520, float16 holds up to 65504")
-    passes.refused("bf16 overflow", model(3.4e38), "fp32-to-bf16", "element 0 is 3.4e+38, bfloat16 holds up to 3.38953e+38")
+    passes.refused("fp16 overflow", model([1, 70000, 2]), "fp32-to-fp16", "tensor 'k': element 1 is 70000, float16 represents up to 65504; clamp it with --clamp, or keep its consumers")
+    passes.refused("fp16 overflow by rounding", model(-65520), "fp32-to-fp16", "element 0 is -65520, float16 represents up to 65504")
+    passes.refused("bf16 overflow", model(3.4e38), "fp32-to-bf16", "element 0 is 3.4e+38, bfloat16 represents up to 3.38953e+38")
     cases = [("at the end", [65519], "", [65504]), ("clamped", [1e9, -1e9, 3], "clamp", [65504, -65504, 3]),
              ("not finite", [np.inf, -np.inf, np.nan], "", [np.inf, -np.inf, np.nan]), ("one small number", [1e-12], "", [2.0**-24]),
              ("one small number below zero", [-1e-12], "", [-(2.0**-24)]), ("small numbers", [1e-12, 1, 1e-7], "", [0, 1, 2 * 2.0**-24]),
@@ -208,7 +208,7 @@ def limits(passes):
         result, count, _ = passes.run(model(values), "fp32-to-fp16", options)
         passes.note(f"limits: {name}", count if result is None else holds(*wanted)(result))
     old = build([node("Relu", "x", "y")], {"x": [2]}, {"y": [2]}, opset=12)
-    passes.refused("bf16 in an old opset", old, "fp32-to-bf16", "bfloat16 needs opset 13, the model has 12; convert it: --opset 13")
+    passes.refused("bf16 in an old opset", old, "fp32-to-bf16", "bfloat16 requires opset 13, the model has 12; convert the model with --opset 13")
 
 
 def brain(passes):

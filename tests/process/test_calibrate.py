@@ -43,7 +43,7 @@ class Calibrating(process.Case):
         self.assertEqual((self.folder / "out.stats").read_bytes(), whole)
         self.assertEqual(self.parts(), ["out.stats"])
         (self.folder / "out.stats").unlink()
-        return b"goes on after" in done.err
+        return b"resumed after" in done.err
 
     def disturb(self, number, moment, *more):
         """Starts it and sends the signal at a random time; the status, and what it said."""
@@ -79,7 +79,7 @@ class Calibrating(process.Case):
                     self.assertIn(status, (0, 130, -signal.SIGINT), told)
                     counts[status] += 1
                     if b"stopped after" in told:
-                        self.assertIn(b"the same command goes on from there", told)
+                        self.assertIn(b"run the same command to resume", told)
                         self.assertIn("out.stats.part", self.parts())
                     counts["went on"] += self.go_on(whole, *more, *(["-f"] if status == 0 else []))
                 print(f"{name}: {dict(counts)}", flush=True)

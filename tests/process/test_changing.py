@@ -141,7 +141,7 @@ class Changing(process.Case):
             return
         self.assertEqual(status, 3, err)
         self.assertFalse(keeps, err)
-        self.assertRegex(err, "^baryon: .*(changed while it was in use|became shorter)")
+        self.assertRegex(err, "^baryon: .*(changed while it was in use|was truncated)")
         # Of a run, samples that were done before are there.
         self.assertLessEqual(result[1].items(), whole[1].items())
 

@@ -121,7 +121,7 @@ class Disk(Writing):
         disk = self.mount(f"size={len(whole) * 3 // 2}")
         done = self.baryon(*words, *every, "-o", "disk/out.stats", status=5)
         self.assert_says(done, "disk/out.stats", "No space left",
-                         "what was kept before is whole: the same command goes on from there")
+                         "the previous checkpoint is intact: run the same command to resume")
         self.assertEqual(self.files(disk), ["out.stats.part"])
         self.remount(disk, f"size={DISK}")
         self.baryon(*words, "-o", "disk/out.stats")
@@ -219,7 +219,7 @@ class Target(process.Case):
         (self.folder / "out").mkdir()
         self.refuse("out", "out", "is a directory")
         self.refuse("out", "exists", status=2, more=())
-        self.refuse("out/", "names no file", status=2)
+        self.refuse("out/", "is not a file name", status=2)
 
     def test_fifo_and_device(self):
         os.mkfifo(self.folder / "fifo")
@@ -228,7 +228,7 @@ class Target(process.Case):
 
     def test_link_that_leads_nowhere(self):
         (self.folder / "out.onnx").symlink_to("nowhere.onnx")
-        self.refuse("out.onnx", "symbolic link that leads nowhere")
+        self.refuse("out.onnx", "dangling symbolic link")
         self.refuse("out.onnx", "exists", status=2, more=())
 
     def test_links_in_a_circle(self):

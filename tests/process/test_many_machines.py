@@ -97,7 +97,7 @@ class Parts(Case):
         command, warning = "baryon calibrate model.onnx --data photos -f -o x.stats", "without MPI"
         plain = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0", "BARYON_MPI": None}
         plain |= {name: None for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")}
-        self.assertIn(f"srun has started 2 of this {warning}", self.sh(command, **plain))
+        self.assertIn(f"srun started 2 processes {warning}", self.sh(command, **plain))
         self.assertNotIn(warning, self.sh(command, **{**plain, "SLURM_PROCID": "1"}))
         self.assertNotIn(warning, self.sh(command, **{**plain, "SLURM_STEP_NUM_TASKS": "1"}))
         self.assertNotIn(warning, self.sh(command, **{**plain, "BARYON_MPI": "none"}))

@@ -112,7 +112,7 @@ class Hostile(process.Case):
                     done = process.run(command, "h.onnx", cwd=self.folder)
                     self.assertIn(done.status, (3, 5), done.err)
                     if done.status == 5:
-                        self.assert_says(done, "the limit for its size")
+                        self.assert_says(done, "the limit for a file of this size")
                     self.assertLess(done.peak, (64 + 32) * MIB + 32 * len(content), done.err)
 
     def test_other_files_that_claim_much(self):

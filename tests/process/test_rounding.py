@@ -89,7 +89,7 @@ class Rounding(process.Case):
                         _, status = self.disturb(signal.SIGKILL, moment, *more)
                         counts["runs"] += 1
                         counts["killed"] += status == -signal.SIGKILL
-                    counts["went on"] += b"goes on after" in self.go_on(whole, *more)
+                    counts["went on"] += b"resumed after" in self.go_on(whole, *more)
                 print(f"{name}: {dict(counts)}", flush=True)
 
     def test_goes_on_with_other_threads(self):
@@ -97,7 +97,7 @@ class Rounding(process.Case):
             with self.subTest(name):
                 whole, _ = self.whole(*more)
                 self.interrupt(*more)
-                self.assertIn(b"goes on after", self.go_on(whole, *more, "--threads", "3"))
+                self.assertIn(b"resumed after", self.go_on(whole, *more, "--threads", "3"))
 
     def test_goes_on_in_later_ways(self):
         """Where scales are solved, layers are solved several times."""
@@ -117,9 +117,9 @@ class Rounding(process.Case):
             self.assertIn(status, (0, 130, -signal.SIGINT), told)
             counts[status] += 1
             if b"stopped after" in told:
-                self.assertIn(b"the same command goes on from there", told)
+                self.assertIn(b"run the same command to resume", told)
                 self.assertIn("out.onnx.part", self.files())
-            counts["went on"] += b"goes on after" in self.go_on(whole, *more)
+            counts["went on"] += b"resumed after" in self.go_on(whole, *more)
         print(dict(counts), flush=True)
 
     def test_spoiled(self):
@@ -147,12 +147,12 @@ class Rounding(process.Case):
             with self.subTest(changed=changed):
                 self.interrupt(*more)
                 whole, _ = self.whole(*changed)
-                self.assertIn(b"begins anew", self.go_on(whole, *changed))
+                self.assertIn(b"starts over", self.go_on(whole, *changed))
 
     def test_a_file_that_is_none(self):
         (self.folder / "out.onnx.part").write_text("letters")
         done = self.baryon(*self.words("out.onnx", *WAYS["powers of two"]), status=2)
-        self.assert_says(done, "out.onnx.part", "is not replaced")
+        self.assert_says(done, "out.onnx.part", "does not overwrite it")
         self.assertEqual((self.folder / "out.onnx.part").read_text(), "letters")
 
     def test_two_at_once(self):

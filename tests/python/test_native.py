@@ -19,7 +19,7 @@ def check_overwrite(score):
     before = pathlib.Path("model.onnx").read_bytes()
     pathlib.Path("itself.onnx").write_bytes(before)
     for external in (False, True):
-        raises(score, errors.UsageError, "is the model itself", baryon.quantize, "itself.onnx", "./itself.onnx",
+        raises(score, errors.UsageError, "is the input model", baryon.quantize, "itself.onnx", "./itself.onnx",
                approach="weights", external_data=external)  # fmt: skip
     score.check(pathlib.Path("itself.onnx").read_bytes() == before, "a refused model is as it was")
     baryon.quantize("itself.onnx", "itself.onnx", approach="weights", overwrite=True)
@@ -98,7 +98,7 @@ def check_running(score, data):
     raises(score, errors.InputError, "no input .imag.".replace(".", chr(39)), baryon.run, "model.onnx", {"imag": data[0]["image"]})
     raises(score, ValueError, "closed", session.run, data[0])
     raises(score, ValueError, "closed", lambda: session.inputs)
-    raises(score, TypeError, "holds a NoneType", baryon.run, "model.onnx", None)
+    raises(score, TypeError, "contains a NoneType", baryon.run, "model.onnx", None)
     raises(score, ValueError, "optimization", baryon.run, "model.onnx", data[0], optimization="much")
 
 
@@ -143,27 +143,32 @@ def check_formats(score):
 
 def check_refused(score, data):
     quantize = baryon.quantize
+    name = baryon._library.library().baryon_code_name
+    codes = {name(code).decode() for code in range(256)} - {"ok", "internal"}
+    score.check(codes == set(errors._KINDS), f"every code has its exception: {sorted(codes ^ set(errors._KINDS))}")
+    raises(score, errors.UsageError, "rounding_starts requires rounding descent", quantize, "model.onnx",
+           preset="XINT8", data=data, rounding_starts=3)  # fmt: skip
     raises(score, ValueError, "did you mean 'preset'", quantize, "model.onnx", presett="XINT8")
     raises(score, errors.UsageError, "did you mean 'XINT8'", quantize, "model.onnx", preset="XINT9", data=data)
-    raises(score, NotImplementedError, "not available", quantize, "model.onnx", preset="XINT8", data=data,
+    raises(score, NotImplementedError, "not supported yet", quantize, "model.onnx", preset="XINT8", data=data,
            extra_options={"SmoothAlpha": 0.5})  # fmt: skip
     raises(score, ValueError, "op_types: unknown key 'activatoin'", quantize, "model.onnx", preset="A8W8",
            data=data, op_types={"Conv": {"activatoin": "int16"}})  # fmt: skip
     raises(score, errors.InputError, "cannot be opened", quantize, "none.onnx", preset="XINT8", data=data)
-    raises(score, TypeError, "a model cannot be a int", quantize, 3, preset="XINT8", data=data)
-    raises(score, TypeError, "samples cannot be a int", quantize, "model.onnx", preset="XINT8", data=3)
+    raises(score, TypeError, "model is a int", quantize, 3, preset="XINT8", data=data)
+    raises(score, TypeError, "samples are a int", quantize, "model.onnx", preset="XINT8", data=3)
 
     class Huge:
         def SerializeToString(self):
             raise RuntimeError("Failed to serialize proto")
 
     raises(score, ValueError, "external data", quantize, Huge(), preset="XINT8", data=data)
-    raises(score, ValueError, "character 0", quantize, "a\0b", preset="XINT8", data=data)
-    raises(score, ValueError, "character 0", quantize, "model.onnx", "a\0b", preset="XINT8", data=data)
-    raises(score, ValueError, "character 0", quantize, "model.onnx", preset="XINT8", data=data, exclude="fc1\0")
+    raises(score, ValueError, "NUL character", quantize, "a\0b", preset="XINT8", data=data)
+    raises(score, ValueError, "NUL character", quantize, "model.onnx", "a\0b", preset="XINT8", data=data)
+    raises(score, ValueError, "NUL character", quantize, "model.onnx", preset="XINT8", data=data, exclude="fc1\0")
     raises(score, AttributeError, "did you mean 'quantize'", lambda: baryon.quantise)
     raises(score, errors.InputError, "", baryon.quantize, b"no model", preset="XINT8", data=data)
-    raises(score, errors.InputError, "an ONNX model is needed", baryon.check, b"no model")
+    raises(score, errors.InputError, "must be an ONNX model", baryon.check, b"no model")
     score.check(baryon.check("model.onnx") == baryon.check(onnx.load("model.onnx")) == [], "a good model")
 
 

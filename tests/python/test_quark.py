@@ -183,7 +183,7 @@ def check_shapeshifter(score):
     made = Engine(config.data).run(onnx.load("model.onnx"))
     score.check(made.opset_import[0].version == 18, "a model in memory")
     raises(score, FileNotFoundError, "none.yaml", LoadConfigFromFileOrDict, "none.yaml")
-    raises(score, ValueError, "there is no model", Engine(config.data).run)
+    raises(score, ValueError, "no model: set input_model_path", Engine(config.data).run)
     raises(score, ValueError, "", Engine({"passes": {"onnx_no_pass": {}}}).run, "model.onnx")
 
 

@@ -184,7 +184,7 @@ static void test_notices(void **state)
         assert_int_equal(arrays == NULL, i == 2);
     }
     assert_string_equal(notices, "warning: skipped: sample 'row2'.input 'x': the file has float32 "
-                                 "[3,1], the model takes float32 [1,3]\n");
+                                 "[3,1], the model input is float32 [1,3]\n");
     assert_int_equal(by_ahead_skipped(ahead), 1);
 }
 

@@ -365,7 +365,8 @@ static void reports_what_cannot_be_loaded(void **state)
     assert_int_equal(err.code, BARYON_ERR_INPUT);
     assert_int_equal(baryon_model_load_bytes(&model, "", 0, NULL, NULL, NULL), -1);
     assert_int_equal(baryon_model_load_bytes(&model, "", (size_t)1 << 31, NULL, NULL, &err), -1);
-    assert_string_equal(err.message, "2147483648 bytes, a protobuf message has at most 2147483647");
+    assert_string_equal(err.message,
+                        "2147483648 bytes, a protobuf message must have at most 2147483647");
     baryon_model_free(NULL);
 }
 

@@ -321,25 +321,25 @@ static void test_refused_settings(void **state)
     refused_setting("threads", NULL, "threads: 'true' is not a whole number from 0 to 1024");
     refused_setting("tensors", "seem",
                     "tensors: 'seem' is not one of seen, all; did you mean 'seen'?");
-    refused_setting("shard", "3/2", "option --shard is I/N with 1 <= I <= N, not '3/2'");
-    refused_setting("data", "data", "--data has no meaning where the caller gives the samples");
-    refused_setting("random", "3", "--random has no meaning where the caller gives the samples");
+    refused_setting("shard", "3/2", "option --shard is '3/2', must be I/N with 1 <= I <= N");
+    refused_setting("data", "data", "--data is not valid when the caller provides the samples");
+    refused_setting("random", "3", "--random is not valid when the caller provides the samples");
     refused_setting("resize", "crop",
                     "resize: 'crop' is not one of stretch, short-side, letterbox, fit, none");
-    refused_setting("resize", "fit", "--resize has no meaning where the caller gives the samples");
-    refused_setting("std", "2", "--std has no meaning where the caller gives the samples");
-    refused_setting("restart", NULL, "--restart has no meaning without --out");
-    refused_setting("max-memory", "1MiB", "--max-memory has no meaning without --out");
-    refused_setting("config", NULL, "config: a file has to be named");
+    refused_setting("resize", "fit", "--resize is not valid when the caller provides the samples");
+    refused_setting("std", "2", "--std is not valid when the caller provides the samples");
+    refused_setting("restart", NULL, "--restart requires --out");
+    refused_setting("max-memory", "1MiB", "--max-memory requires --out");
+    refused_setting("config", NULL, "config: must name a file");
     const struct baryon_setting nameless = {NULL, "2"};
     struct baryon_model *model = make_model(2);
     assert_error(baryon_calibrate(NULL, model, &nameless, 1, NULL, &err), BARYON_ERR_USAGE,
                  "setting 0 has no name");
     const struct baryon_setting data = {"data", "data"};
     assert_error(baryon_calibrate(NULL, model, &data, 1, NULL, &err), BARYON_ERR_USAGE,
-                 "the statistics go nowhere: neither a pointer nor the setting out is given");
+                 "the statistics have no destination: give a pointer or the setting out");
     assert_error(baryon_calibrate(NULL, model, NULL, 0, NULL, &err), BARYON_ERR_USAGE,
-                 "no samples: --data PATH or --random COUNT has to be given");
+                 "no samples: give --data PATH or --random COUNT");
     assert_int_equal(baryon_calibrate(NULL, model, NULL, 0, NULL, NULL), -1);
     baryon_model_free(model);
 }
@@ -420,10 +420,10 @@ static void test_kept_samples(void **state)
     (void)state;
     ok(calibrate_kept(&(struct maker){0}, 0, false));
     ok(calibrate_kept(&(struct maker){0}, 1, true));
-    assert_error(calibrate_kept(&(struct maker){0}, 1, false), BARYON_ERR_UNSUPPORTED,
-                 "samples that come only once are needed again, and they take more than the 1 "
-                 "bytes that are kept; let the reader begin again (rewind), set a limit, or "
-                 "calibrate once and give the statistics");
+    assert_error(
+        calibrate_kept(&(struct maker){0}, 1, false), BARYON_ERR_UNSUPPORTED,
+        "the samples are needed again, can be read only once, and are larger than the 1 bytes that "
+        "are cached; provide rewind, set a limit, or calibrate once and give the statistics");
 }
 
 static void refused_samples(struct baryon_samples samples, const char *wanted)
@@ -443,13 +443,12 @@ static void test_bad_samples(void **state)
     assert_error(calibrate(&statistics, &(struct maker){.fail_at = 3}, SAMPLES, NULL),
                  BARYON_ERR_IO, "the camera is off");
     assert_error(calibrate(&statistics, &(struct maker){.silent_at = 2}, SAMPLES, NULL),
-                 BARYON_ERR_INPUT, "the program's function next failed, without a reason");
+                 BARYON_ERR_INPUT, "the callback next failed without an error message");
     assert_error(calibrate(&statistics, &(struct maker){0}, SAMPLES + 1, NULL), BARYON_ERR_INPUT,
                  "the source of samples ended after 6 of 7");
-    assert_error(calibrate(&statistics, &(struct maker){.wrong_at = 2}, SAMPLES, NULL),
-                 BARYON_ERR_INPUT,
-                 "sample 'photo1'.input 'x': the file has float32 [4,1], the model takes "
-                 "float32 [N,4]");
+    assert_error(
+        calibrate(&statistics, &(struct maker){.wrong_at = 2}, SAMPLES, NULL), BARYON_ERR_INPUT,
+        "sample 'photo1'.input 'x': the file has float32 [4,1], the model input is float32 [N,4]");
     assert_null(statistics);
     const struct baryon_setting skip[] = {{"skip-bad", "20%"}, {0}};
     ok(calibrate(&statistics, &(struct maker){.wrong_at = 2}, SAMPLES, skip));
@@ -461,9 +460,9 @@ static void test_bad_samples(void **state)
     struct maker maker = {0};
     struct baryon_samples samples = samples_of(&maker, SAMPLES);
     samples.next = NULL;
-    refused_samples(samples, "the samples have no function next");
+    refused_samples(samples, "the samples have no callback next");
     samples.size = 3;
-    refused_samples(samples, "options with a size of 3, their own is expected");
+    refused_samples(samples, "options with a size of 3, must be the size of the struct");
 }
 
 static void test_nonfinite(void **state)
@@ -522,7 +521,7 @@ static void test_progress(void **state)
         {"data", "data"}, {"out", "stopped.stats"}, {"threads", "1"}};
     struct watcher watcher = {.stop_at = 2};
     assert_error(watched(&watcher, settings, 3), BARYON_ERR_CANCELLED,
-                 "calibrate: stopped after 2 of 6 samples; the same command goes on from there");
+                 "calibrate: stopped after 2 of 6 samples; run the same command to resume");
     assert_int_equal(watcher.calls, 3);
     assert_string_equal(watcher.last, "photo1");
     assert_int_equal(access("stopped.stats.part", F_OK), 0);
@@ -550,15 +549,15 @@ static void test_out(void **state)
     struct baryon_statistics *statistics;
     ok(baryon_calibrate_file(NULL, "m.onnx", settings, 2, NULL, &err));
     assert_error(baryon_calibrate_file(NULL, "m.onnx", settings, 3, NULL, &err), BARYON_ERR_USAGE,
-                 "out.stats: the file exists and has other contents than this would give; "
-                 "--force replaces it");
+                 "out.stats: the file exists already and is of another model, other samples or "
+                 "settings; --force overwrites it");
     ok(baryon_calibrate_file(&statistics, "m.onnx", settings, 4, NULL, &err));
     ok(baryon_statistics_save(statistics, "copy.stats", &err));
     assert_same_files("out.stats", "copy.stats");
     baryon_statistics_free(statistics);
     const struct baryon_setting itself[] = {{"data", "data"}, {"out", "m.onnx"}};
     assert_error(baryon_calibrate_file(NULL, "m.onnx", itself, 2, NULL, &err), BARYON_ERR_USAGE,
-                 "--out is the model itself");
+                 "--out is the input model");
     const struct baryon_setting nowhere[] = {{"data", "data"}, {"out", "no/out.stats"}};
     assert_int_equal(baryon_calibrate_file(NULL, "m.onnx", nowhere, 2, NULL, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_IO);
@@ -585,7 +584,7 @@ static void test_merge(void **state)
     ok(baryon_statistics_merge(first, second, &err));
     assert_known(x, false);
     assert_error(baryon_statistics_merge(first, second, &err), BARYON_ERR_INPUT,
-                 "samples 3 to 5 are covered twice; merge every part once");
+                 "samples 3 to 5 are covered twice; merge every part only once");
     ok(baryon_statistics_save(first, "merged.stats", &err));
     ok(baryon_statistics_save(all, "all.stats", &err));
     assert_same_files("merged.stats", "all.stats");
@@ -647,7 +646,7 @@ static void test_histogram(void **state)
     assert_int_equal(sum, SAMPLES * WIDTH);
     baryon_bytes_free(bins);
     assert_error(baryon_statistics_histogram(statistics, "q", &bins, &count, &err),
-                 BARYON_ERR_USAGE, "no tensor is called 'q'");
+                 BARYON_ERR_USAGE, "the statistics have no tensor 'q'");
     assert_null(bins);
     baryon_statistics_free(statistics);
 }
@@ -739,26 +738,25 @@ static void test_refused_ranges(void **state)
     assert_error(                                                                                  \
         baryon_statistics_range(statistics, tensor, method, type, &options, &range, &err),         \
         BARYON_ERR_USAGE, wanted)
-    REFUSED("q", "minmax", "int8", "no tensor is called 'q'");
+    REFUSED("q", "minmax", "int8", "the statistics have no tensor 'q'");
     REFUSED("x", "maxmin", "int8",
-            "there is no calibration method 'maxmin'; 'baryon list methods' shows them");
-    REFUSED("x", "minmax", "float64", "no ranges are chosen for the type 'float64'");
+            "unknown calibration method 'maxmin'; 'baryon list methods' lists them");
+    REFUSED("x", "minmax", "float64", "type 'float64' has no range to choose");
     REFUSED("x", "minmax", "float8e5m2", "asymmetric: float8e5m2 has no zero point");
-    REFUSED("x", "distribution", "int8",
-            "distribution does not choose ranges for int8, asymmetric");
+    REFUSED("x", "distribution", "int8", "method distribution does not support int8, asymmetric");
     options.symmetry = (enum baryon_symmetry)3;
-    REFUSED("x", "minmax", "int8", "symmetry 3, there are 0 to 2");
+    REFUSED("x", "minmax", "int8", "symmetry 3, must be 0 to 2");
     options.symmetry = BARYON_SYMMETRY_OF_TYPE;
     options.power_of_two = true;
     REFUSED("x", "minmse-pow2-common", "uint8",
-            "minmse-pow2-common does not choose ranges for uint8, asymmetric, with powers of two");
+            "method minmse-pow2-common does not support uint8, asymmetric, power-of-two scales");
     REFUSED("x", "minmse-pow2-common", "int8",
             "minmse-pow2-common: the statistics have no votes of single samples, which "
             "minmse-pow2-common counts; 'baryon calibrate --votes' gathers them; 'baryon quantize' "
             "does by itself where it is given samples");
     options.power_of_two = false;
     range.size = 2;
-    REFUSED("x", "minmax", "int8", "a range with a size of 2, its own is expected");
+    REFUSED("x", "minmax", "int8", "a range with a size of 2, must be the size of the struct");
 #undef REFUSED
     /* A program built with fewer members gets those, and nothing behind them. */
     range =

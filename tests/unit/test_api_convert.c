@@ -83,7 +83,7 @@ static void test_refused(void **state)
                  "none.yaml: cannot be opened: No such file or directory");
     put("p.yaml", "passes:\n  fold_pda: {}\n");
     assert_error(baryon_convert(model, "p.yaml", NULL, &err), BARYON_ERR_INPUT,
-                 "p.yaml: 2:3: there is no pass 'fold_pda'; did you mean 'fold-pad'?");
+                 "p.yaml: 2:3: unknown pass 'fold_pda'; did you mean 'fold-pad'?");
     const struct baryon_convert_options options = {.size = sizeof options,
                                                    .onnxruntime = "none.so"};
     put("p.yaml", "passes: {onnx_convert_fp16_to_fp32: {convert_fp16_to_fp32: 1}}\n");
@@ -100,7 +100,7 @@ static void test_places(void **state)
     assert_string_equal(in, "a.onnx");
     assert_string_equal(out, "b.onnx");
     assert_error(baryon_convert_places("p.yaml", in, out, 6, &err), BARYON_ERR_USAGE,
-                 "a path of 6 bytes, there is room for 6");
+                 "a path of 6 bytes, must be at most 6");
     put("p.yaml", "passes: {fold_pad: {}}\n");
     ok(baryon_convert_places("p.yaml", in, out, sizeof in, NULL));
     assert_string_equal(in, "");

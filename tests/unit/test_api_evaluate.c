@@ -101,7 +101,7 @@ static void test_goal_missed(void **state)
     struct baryon_model *one = scale_model(1), *other = scale_model(1.5F);
     struct baryon_evaluation *evaluation;
     assert_error(baryon_evaluate_models(&evaluation, one, other, settings, 2, &options, &err),
-                 BARYON_ERR_GOAL, "output 'y': the worst l2 is 2.738613, at most 0.5 is asked for");
+                 BARYON_ERR_GOAL, "output 'y': the worst l2 is 2.738613, must be at most 0.5");
     assert_true(find(evaluation, "l2")->missed);
     assert_false(find(evaluation, "cosine")->missed);
     baryon_evaluation_free(evaluation);
@@ -156,7 +156,7 @@ static void test_folders(void **state)
 
     const struct baryon_setting labels[] = {{"labels", "labels.txt"}}, data[] = {{"data", "x"}};
     assert_error(baryon_evaluate_folders(&evaluation, "one", "two", labels, 1, NULL, &err),
-                 BARYON_ERR_USAGE, "--labels has no meaning for folders of results");
+                 BARYON_ERR_USAGE, "--labels is not valid for folders of results");
     assert_error(baryon_evaluate_folders(&evaluation, "one", "two", data, 1, NULL, &err),
                  BARYON_ERR_USAGE, "unknown setting 'data'");
 }

@@ -64,22 +64,22 @@ static void test_refused(void **state)
     float out[1];
     struct baryon_round_options options = {.size = sizeof options, .axis = 1};
     assert_error(baryon_round("int8", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
-                 "int8 has no blocks, so no axis and no size of them");
+                 "int8 has no blocks, axis and block size are not valid");
     options = (struct baryon_round_options){.size = sizeof options, .zero_point = 3};
     assert_error(baryon_round("int8", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
-                 "a zero point is for integers with a scale");
+                 "a zero point requires an integer format and a scale");
     assert_error(baryon_round("mx6", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
                  "mx6 has no zero point");
     options = (struct baryon_round_options){.size = sizeof options, .scale = -1};
     assert_error(baryon_round("int8", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
-                 "the scale is -1, it has to be above 0");
+                 "the scale is -1, must be greater than 0");
     assert_error(baryon_round("mx6", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
-                 "mx6 finds its scales by itself");
+                 "mx6 computes its own scales");
     options = (struct baryon_round_options){.size = sizeof options, .ties = (enum baryon_ties)7};
     assert_error(baryon_round("bf16", in, dims, 1, &options, out, &err), BARYON_ERR_USAGE,
-                 "ties 7, there are 0 to 2");
+                 "ties 7, must be 0 to 2");
     assert_error(baryon_round("bf16", in, dims, 17, NULL, out, &err), BARYON_ERR_USAGE,
-                 "rank 17, 0 to 16 is possible");
+                 "rank 17, must be 0 to 16");
 }
 
 static void test_lists(void **state)

@@ -237,7 +237,7 @@ static void test_spans(void **state)
     struct baryon_model *model = make_model();
     assert_int_equal(quantize(model, &maker, both, NULL), -1);
     assert_int_equal(err.code, BARYON_ERR_USAGE);
-    assert_string_equal(err.message, "no node of the model can be quantized as asked");
+    assert_string_equal(err.message, "no node of the model can be quantized with this config");
     baryon_model_free(model);
     model = make_model();
     assert_int_equal(quantize(model, &maker, one, NULL), -1);
@@ -261,12 +261,13 @@ static void test_refused(void **state)
     refused(&maker, "presett", "x", BARYON_ERR_USAGE,
             "unknown setting 'presett'; did you mean 'preset'?");
     refused(&maker, "out", "q.onnx", BARYON_ERR_USAGE, "unknown setting 'out'");
-    refused(&maker, "stats", "m.stats", BARYON_ERR_USAGE, "--stats has no meaning beside samples");
+    refused(&maker, "stats", "m.stats", BARYON_ERR_USAGE,
+            "--stats and samples are both given, only one is allowed");
     refused(NULL, "activation", "int16", BARYON_ERR_USAGE,
-            "no samples: --data PATH has to be given; --stats FILE takes those of 'baryon "
-            "calibrate', --random COUNT is for trying out");
+            "no samples: give --data PATH; or give statistics of 'baryon calibrate' with --stats "
+            "FILE; use --random COUNT for a trial only");
     refused(&maker, "exclude", "nobody", BARYON_ERR_USAGE,
-            "--exclude: 'nobody' picks no node of the model");
+            "--exclude: 'nobody' matches no node of the model");
 }
 
 static void test_refused_calls(void **state)
@@ -276,15 +277,14 @@ static void test_refused_calls(void **state)
     struct baryon_quantize_summary summary = {.size = 2};
     struct baryon_model *model = make_model();
     assert_error(quantize(model, NULL, settings, &summary), BARYON_ERR_USAGE,
-                 "a summary with a size of 2, its own is expected");
+                 "a summary with a size of 2, must be the size of the struct");
     ok(baryon_model_save(model, "n.onnx", NULL, &err));
     baryon_model_free(model);
     assert_error(baryon_quantize_file("n.onnx", NULL, settings, 1, NULL, NULL, &err),
-                 BARYON_ERR_USAGE, "no file is named for the quantized model");
-    assert_error(baryon_quantize_file("n.onnx", "./n.onnx", settings, 1, NULL, NULL, &err),
-                 BARYON_ERR_USAGE,
-                 "./n.onnx: the quantized model's file is the model itself; name another one, or "
-                 "set overwrite, which replaces it");
+                 BARYON_ERR_USAGE, "no output file is given for the quantized model");
+    assert_error(
+        baryon_quantize_file("n.onnx", "./n.onnx", settings, 1, NULL, NULL, &err), BARYON_ERR_USAGE,
+        "./n.onnx: the output file is the input model; give another file, or set overwrite");
     assert_int_equal(baryon_quantize_file("n.onnx", "no/q.onnx", settings, 1, NULL, NULL, &err),
                      -1);
     assert_int_equal(err.code, BARYON_ERR_IO);
@@ -395,7 +395,7 @@ static void test_plan(void **state)
 
     model = make_pair();
     assert_error(baryon_plan_make(&alone, model, settings, 2, &options, &err), BARYON_ERR_USAGE,
-                 "the plan is asked for twice");
+                 "the plan is requested twice");
     assert_null(alone);
     baryon_model_free(model);
 }

@@ -153,20 +153,20 @@ static void test_refusals(void **state)
     struct baryon_run *run;
     struct baryon_array wrong = x;
     assert_error(baryon_session_run(session, NULL, 0, NULL, 0, &run, &err), BARYON_ERR_INPUT,
-                 "the model's input 'x' is missing; its inputs are 'x'");
+                 "model input 'x' is missing; its inputs are 'x'");
     wrong.type = INT64;
     wrong.size = 32;
-    assert_error(baryon_session_run(session, &wrong, 1, NULL, 0, &run, &err), BARYON_ERR_INPUT,
-                 "input 'x': the data are int64 [2,2], the model takes float32 [N,2]: the types "
-                 "differ");
+    assert_error(
+        baryon_session_run(session, &wrong, 1, NULL, 0, &run, &err), BARYON_ERR_INPUT,
+        "input 'x': the data is int64 [2,2], the model input is float32 [N,2]: the types differ");
     wrong = x;
     wrong.rank = 17;
     assert_error(baryon_session_run(session, &wrong, 1, NULL, 0, &run, &err), BARYON_ERR_USAGE,
-                 "the input 'x' has the rank 17, 0 to 16 is possible");
+                 "input 'x' has rank 17, must be 0 to 16");
     wrong = x;
     wrong.name = NULL;
     assert_error(baryon_session_run(session, &wrong, 1, NULL, 0, &run, &err), BARYON_ERR_USAGE,
-                 "an input without a name");
+                 "an input has no name");
     const char *const none[] = {"total"};
     assert_error(baryon_session_run(session, &x, 1, none, 1, &run, &err), BARYON_ERR_USAGE,
                  "the model has no output 'total'; its outputs are 'sum', 'minus'");
@@ -207,16 +207,17 @@ static void test_options(void **state)
         baryon_session_close(session);
     }
     options.optimization = (enum baryon_optimization)4;
-    refused_options(&options, BARYON_ERR_USAGE, "optimization 4, there are 0 to 3");
+    refused_options(&options, BARYON_ERR_USAGE, "optimization 4, must be 0 to 3");
     options = (struct baryon_session_options){
         .size = sizeof options, .providers = wrong, .provider_count = 1};
     refused_options(&options, BARYON_ERR_USAGE,
-                    "there is no execution provider 'cpus'; did you mean 'cpu'?");
+                    "unknown execution provider 'cpus'; did you mean 'cpu'?");
     options = (struct baryon_session_options){.size = sizeof options, .onnxruntime = "/nowhere"};
     refused_options(&options, BARYON_ERR_DEPENDENCY,
                     "the path for ONNX Runtime is '/nowhere': No such file or directory");
     options.size = 3;
-    refused_options(&options, BARYON_ERR_USAGE, "options with a size of 3, their own is expected");
+    refused_options(&options, BARYON_ERR_USAGE,
+                    "options with a size of 3, must be the size of the struct");
 }
 
 static void count_lines(void *context, const char *text)

@@ -84,8 +84,8 @@ static void test_stacked(void **state)
         save_rows(path, i, 1);
     }
     open_data(2);
-    assert_string_equal(notices, "warning: data: the last 2 of 10 samples are left out, the model "
-                                 "takes 4 at a time\n");
+    assert_string_equal(
+        notices, "warning: data: the last 2 of 10 samples skipped, the model has a batch of 4\n");
     get(1, "4");
     assert_rows(arrays, 4, 4);
     get(0, "0");
@@ -149,9 +149,9 @@ static void test_limit(void **state)
     assert_string_equal(notices, "");
     options.count = 5;
     open_data(3);
-    assert_string_equal(notices, "warning: data: the last 2 of 14 samples are left out, the model "
-                                 "takes 4 at a time\nwarning: data: 3 samples, fewer than the 5 "
-                                 "asked for\n");
+    assert_string_equal(notices,
+                        "warning: data: the last 2 of 14 samples skipped, the model has a batch of "
+                        "4\nwarning: data: 3 samples, fewer than the requested 5\n");
 }
 
 /* Files behind the limit are not opened, so nobody knows what is left over in the end. */
@@ -170,7 +170,7 @@ static void test_too_few(void **state)
     (void)state;
     save_rows("data/a.npy", 0, 3);
     assert_error(open_and_get(&port, 1), BARYON_ERR_INPUT,
-                 "data: only 3 of the 4 samples that the model takes at a time");
+                 "data: 3 samples, must be at least the model's batch of 4");
 }
 
 static void test_raw(void **state)
@@ -206,8 +206,8 @@ static void test_open_dimension(void **state)
     assert_ok(
         by_npy_save("data/b.npy", BY_ELEM_FLOAT, dims, 2, values, 8, BY_WRITER_NO_SYNC, &err));
     assert_error(open_and_get(&port, 1), BARYON_ERR_INPUT,
-                 "data/b.npy: input 'x': float32 [2,1] here, float32 [2,3] before: they cannot be "
-                 "one batch");
+                 "data/b.npy: input 'x': float32 [2,1] here, float32 [2,3] before, must be equal "
+                 "within a batch");
 }
 
 static void save_list(const char *path, size_t count, float first)
@@ -262,9 +262,9 @@ static void test_input_without_batch(void **state)
     assert_rows(&arrays[0], 0, 4);
     assert_int_equal(arrays[1].dims[0], 2);
     save_list("data/y/b.npy", 2, 2);
-    assert_error(
-        open_and_get(pair, 2), BARYON_ERR_INPUT,
-        "data/x/b.npy: input 'y': it has no batch, but differs among samples of one batch");
+    assert_error(open_and_get(pair, 2), BARYON_ERR_INPUT,
+                 "data/x/b.npy: input 'y': it has no batch dimension, but differs between samples "
+                 "of one batch");
 }
 
 /* The batch of a bad file is left out as a whole; rows keep their places. */
@@ -285,9 +285,9 @@ static void test_skip_bad(void **state)
         assert_null(arrays);
         assert_int_equal(by_input_skipped(input), 1);
     }
-    assert_error(by_input_get(input, 1, &arrays, &name, &err), BARYON_ERR_INPUT,
-                 "data/6.npy: the file is empty; bad samples skipped before: 1, more are not "
-                 "allowed");
+    assert_error(
+        by_input_get(input, 1, &arrays, &name, &err), BARYON_ERR_INPUT,
+        "data/6.npy: the file is empty; bad samples skipped so far: 1, --skip-bad allows no more");
     save_rows("data/6.npy", 6, 1);
     get(1, "4");
     assert_rows(arrays, 4, 4);
@@ -306,7 +306,7 @@ static void test_skip_bad_across(void **state)
     get(1, "c");
     assert_rows(arrays, 4, 4);
     assert_string_equal(notices, "warning: skipped: data/b.npy@0: not a .npy file: it begins with "
-                                 "'no arr', not with '\\x93NUMPY'\n");
+                                 "'no arr', must begin with '\\x93NUMPY'\n");
 }
 
 static void put_pixel(const char *path, uint8_t value)
@@ -354,9 +354,9 @@ static void test_packed(void **state)
     port.elem = BY_ELEM_INT4;
     port.dims = odd;
     assert_ok(by_write_file("data/a.raw", "\x10\x32\x54\x76\x98\xba", 6, 0, &err));
-    assert_error(open_and_get(&port, 1), BARYON_ERR_UNSUPPORTED,
-                 "data/a.raw: input 'x': rows of packed int4 values that do not fill whole bytes "
-                 "cannot be put into batches");
+    assert_error(
+        open_and_get(&port, 1), BARYON_ERR_UNSUPPORTED,
+        "data/a.raw: input 'x': rows of packed int4 values must fill whole bytes to form batches");
     port.dims = even;
     open_data(1);
     get(0, "a-0");

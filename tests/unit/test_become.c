@@ -80,8 +80,7 @@ static void nodes_do_not_become_what_cannot_be(void **state)
     struct baryon_node *node = named(graph, "B");
     struct baryon_value *inner = value_of(branch_of(model), "n");
     assert_err(by_node_become(node, "Relu", NULL, &inner, 1, &err), BARYON_ERR_USAGE,
-               "value 'n' cannot be read from there, only from its own graph and those nested in "
-               "it");
+               "value 'n' is not visible there, only in its own graph and graphs nested in it");
     assert_sound(model);
     assert_string_equal(node->input.at[0], "a");
     by_model_free(model);

@@ -210,7 +210,7 @@ static void own_loops_by_name(void **state)
     assert_int_equal(setenv("BARYON_CBLAS", "own", 1), 0);
     assert_ok(by_blas_open(&blas, &err));
     assert_ptr_equal(blas->sgemm, by_sgemm);
-    assert_string_equal(blas->name, "none, loops of our own");
+    assert_string_equal(blas->name, "none, built-in loops");
 }
 
 int main(void)

@@ -289,10 +289,9 @@ static void test_keep(void **state)
 
     struct by_stats *stats;
     keep.range.end = 3;
-    assert_err(
-        by_keep_take_up(&keep, 0, &stats, &err), BARYON_ERR_CHANGED,
-        "k.part: this checkpoint has samples 2 to 3, the calibration is of 2 to 2; --restart "
-        "begins anew and replaces it; so does removing the file");
+    assert_err(by_keep_take_up(&keep, 0, &stats, &err), BARYON_ERR_CHANGED,
+               "k.part: the checkpoint has samples 2 to 3, the calibration has samples 2 to 2; "
+               "start over with --restart, or remove the file");
     keep.range.end = 8;
     keep.key = &other;
     assert_int_equal(by_keep_take_up(&keep, 0, &stats, &err), -1);
@@ -304,8 +303,8 @@ static void test_keep(void **state)
     keep.key = &key;
     assert_ok(by_write_file("k.part", "damaged", 7, BY_WRITER_NO_SYNC, &err));
     assert_false(is_kept(&keep, 0));
-    assert_memory_equal(notices, "warning: the checkpoint is of no use, work begins anew: k.part",
-                        62);
+    assert_memory_equal(
+        notices, "warning: the checkpoint is not usable, calibration starts over: k.part", 62);
     assert_ok(by_keep_remove("k.part", 0, &err));
     assert_false(by_file_exists("k.part"));
 
@@ -395,14 +394,14 @@ static void test_skip(void **state)
     /* Interrupted behind the bad one: it stays the only one that may be. */
     maker = (struct maker){.bad = 2};
     assert_err(calibrate(&maker, 0.2, 3, &stats), BARYON_ERR_CANCELLED,
-               "calibrate: stopped after 3 of 5 samples; the same command goes on from there");
+               "calibrate: stopped after 3 of 5 samples; run the same command to resume");
     maker = (struct maker){.bad = 4};
     assert_int_equal(calibrate(&maker, 0.2, 99, &stats), -1);
     assert_int_equal(err.code, BARYON_ERR_INPUT);
-    assert_string_equal(err.hint, "bad samples skipped before: 1, more are not allowed");
+    assert_string_equal(err.hint, "bad samples skipped so far: 1, --skip-bad allows no more");
     maker = (struct maker){.bad = 2};
     assert_ok(calibrate(&maker, 0.2, 99, &stats));
-    assert_non_null(strstr(notices, "goes on after 3 of 5 samples"));
+    assert_non_null(strstr(notices, "resumed after 3 of 5 samples"));
     assert_int_equal(stats->skipped.count, 1);
     assert_int_equal(stats->skipped.at[0].sample, 1);
     assert_string_equal(stats->skipped.at[0].name, "s1");
@@ -415,7 +414,7 @@ static void test_skip(void **state)
 
     maker = (struct maker){.all_bad = true};
     assert_err(calibrate(&maker, 1, 99, &stats), BARYON_ERR_INPUT,
-               "all 5 samples were skipped, there is nothing to note");
+               "all 5 samples were skipped, at least one must be valid");
     assert_ok(by_calibrate_clean("c.part", &err));
 }
 

@@ -86,7 +86,8 @@ static void test_left_out_and_again(void **state)
     by_input_close(input);
     assert_ok(by_input_open_callback(&input, &once, ports, 1, &options, &err));
     assert_ok(get(1));
-    assert_error(get(1), BARYON_ERR_USAGE, "the samples come only once, but they are needed again");
+    assert_error(get(1), BARYON_ERR_USAGE,
+                 "the samples can be read only once, but are needed again");
 }
 
 static void test_unknown_count(void **state)
@@ -119,7 +120,7 @@ static void test_limit(void **state)
     by_input_close(input);
     assert_ok(by_input_open_callback(&input, &callback, ports, 1, &options, &err));
     assert_int_equal(by_input_count(input), 2);
-    assert_string_equal(notices, "warning: 2 samples, fewer than the 3 asked for\n");
+    assert_string_equal(notices, "warning: 2 samples, fewer than the requested 3\n");
 }
 
 static void test_too_few(void **state)
@@ -131,11 +132,11 @@ static void test_too_few(void **state)
     assert_error(get(2), BARYON_ERR_INPUT, "the source of samples ended after 2 of 3");
     counter = (struct counter){0};
     open_counter(&counter, BY_COUNT_UNKNOWN);
-    assert_error(get(0), BARYON_ERR_INPUT, "the source of samples gave none");
+    assert_error(get(0), BARYON_ERR_INPUT, "the source of samples is empty");
     const struct by_input_callback none = counting(&counter, 0);
     by_input_close(input);
     assert_error(by_input_open_callback(&input, &none, ports, 1, &options, &err), BARYON_ERR_INPUT,
-                 "the source of samples has none");
+                 "the source of samples is empty");
 }
 
 static void test_its_own_errors(void **state)
@@ -173,16 +174,16 @@ static void test_shapes(void **state)
     (void)state;
     struct counter counter = {.count = 4, .wrong_at = 1};
     open_counter(&counter, 4);
-    assert_error(get(0), BARYON_ERR_INPUT,
-                 "sample 'row0'.input 'x': the file has float32 [3,1], the model takes float32 "
-                 "[1,3]");
+    assert_error(
+        get(0), BARYON_ERR_INPUT,
+        "sample 'row0'.input 'x': the file has float32 [3,1], the model input is float32 [1,3]");
     /* A fixed batch has to come whole. */
     counter = (struct counter){.count = 4};
     ports[0].dims = four_dims;
     open_counter(&counter, 4);
-    assert_error(get(0), BARYON_ERR_INPUT,
-                 "sample 'row0'.input 'x': the file has float32 [1,3], the model takes float32 "
-                 "[4,3]");
+    assert_error(
+        get(0), BARYON_ERR_INPUT,
+        "sample 'row0'.input 'x': the file has float32 [1,3], the model input is float32 [4,3]");
 }
 
 static struct by_array given[3];
@@ -224,15 +225,14 @@ static void test_two_inputs(void **state)
     assert_memory_equal(arrays[0].data, x, sizeof x);
     count = 1;
     assert_error(get(2), BARYON_ERR_INPUT,
-                 "sample 'sample-2': no array is named 'x', as an input of the model is; the file "
-                 "has 'y'");
+                 "sample 'sample-2': no array for the model input 'x'; the file has 'y'");
     count = 2;
     given[1].size = 11;
     assert_error(get(3), BARYON_ERR_INPUT,
-                 "sample 'sample-3'.array 1: 11 bytes, its type and shape take 12");
+                 "sample 'sample-3'.array 1: 11 bytes, must have 12 for its type and shape");
     given[1].rank = 17;
     assert_error(get(4), BARYON_ERR_INPUT,
-                 "sample 'sample-4'.array 1: rank 17, at most 16 is possible");
+                 "sample 'sample-4'.array 1: rank 17, must be at most 16");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -52,15 +52,12 @@ static void judges_what_a_function_says_of_itself(void **state)
     homeless->domain = NULL;
     (void)nameless;
     assert_findings(
-        model,
-        "error function: functions[0].input[1]: function 'local.f' has input 'a' twice, it may "
-        "stand once\n"
-        "error function: functions[0].output[1]: function 'local.f' has output 'b' twice, it may "
-        "stand once\n"
-        "error function: functions[0].attribute[1]: function 'local.f' has attribute 'alpha' "
-        "twice, it may stand once\n"
-        "error function: functions[1]: the function has no name, it needs one\n"
-        "error function: functions[2]: function 'g' is of no domain, functions have one");
+        model, "error function: functions[0].input[1]: function 'local.f' has input 'a' twice, "
+               "must appear once\nerror function: functions[0].output[1]: function 'local.f' has "
+               "output 'b' twice, must appear once\nerror function: functions[0].attribute[1]: "
+               "function 'local.f' has attribute 'alpha' twice, must appear once\nerror function: "
+               "functions[1]: the function has no name, must have one\nerror function: "
+               "functions[2]: function 'g' has no domain, must have one");
 }
 
 static void judges_calls(void **state)
@@ -72,12 +69,12 @@ static void judges_calls(void **state)
     push_names(model, &node_at(model->graph, 1)->input, "x");
     push_names(model, &node_at(model->graph, 1)->output, "more");
     assert_findings(model, "error arity: graph.node[1].input: node 'call' (f) has 2 inputs, the "
-                           "operator takes 0 to 1");
+                           "operator requires 0 to 1");
     model = calling_model(&function);
     put_body(model, function, "Relu", "a", "b");
     push_names(model, &node_at(model->graph, 1)->output, "more");
     assert_findings(model, "error arity: graph.node[1].output: node 'call' (f) has 2 outputs, the "
-                           "operator takes 0 to 1");
+                           "operator requires 0 to 1");
 }
 
 static void judges_a_function_by_its_own_opsets(void **state)
@@ -88,16 +85,16 @@ static void judges_a_function_by_its_own_opsets(void **state)
     put_body(model, function, "Gelu", "a", "b");
     ((struct by_opset *)function->opset_import.at[0])->version = 17;
     put_import(model, &function->opset_import, "ai.onnx", 18);
-    assert_findings(model, "error opset-import: functions[0].opset_import[1]: domain 'ai.onnx' is "
-                           "imported twice (opset 17 and 18), it may stand once\n"
-                           "error operator: functions[0].node[0]: node #0 (Gelu) is not in opset "
-                           "17, Gelu came with opset 20");
+    assert_findings(
+        model, "error opset-import: functions[0].opset_import[1]: domain 'ai.onnx' is imported "
+               "twice (opset 17 and 18), must appear once\nerror operator: functions[0].node[0]: "
+               "node #0 (Gelu) is not in opset 17, Gelu starts with opset 20");
     model = calling_model(&function);
     put_body(model, function, "Relu", "a", "b");
     ((struct by_opset *)function->opset_import.at[0])->version = 3;
-    assert_findings(model, "error opset-version: functions[0].opset_import[0]: opset 3 of domain "
-                           "'ai.onnx', supported are 7 to 28; convert the model with "
-                           "onnx.version_converter");
+    assert_findings(model,
+                    "error opset-version: functions[0].opset_import[0]: opset 3 of domain "
+                    "'ai.onnx', must be 7 to 28; convert the model with onnx.version_converter");
 }
 
 /* Each function has imports of its own to forget. */
@@ -113,9 +110,9 @@ static void tells_what_each_function_does_not_import(void **state)
     put_body(model, second, "Gelu", "c", "d")->domain = name_of(model, "com.microsoft");
     const char *found = strstr(findings_of(model), "functions[0]");
     assert_non_null(found);
-    assert_non_null(found = strstr(found, "error opset-import: functions[1].node[0]: node #0 "
-                                          "(Gelu) is of the domain 'com.microsoft', which is "
-                                          "not imported"));
+    assert_non_null(found =
+                        strstr(found, "error opset-import: functions[1].node[0]: node #0 (Gelu) "
+                                      "has the domain 'com.microsoft', which is not imported"));
     assert_null(strstr(found, "functions[1].node[1]: node #1 (Gelu) is of"));
 }
 
@@ -140,12 +137,12 @@ static void follows_names_through_nested_graphs_of_a_function(void **state)
     ((struct by_sparse_tensor *)graph->sparse_initializer.at[0])->indices = NULL;
     const char *found = findings_of(model);
     assert_non_null(strstr(
-        found, "error function-names: functions[0].node[1].attribute[1].g.node[1].output[0]: value "
-               "'t' is defined twice in the function, each has to be once\n"
-               "error function-names: functions[0].node[1].attribute[1].g.output[0]: output "
-               "'elsewhere' is not defined in the function\n"
-               "error function-names: functions[0].node[2].input[0]: node #2 (Neg) reads 'inner', "
-               "which nothing before it in the function defines\n"));
+        found,
+        "error function-names: functions[0].node[1].attribute[1].g.node[1].output[0]: tensor 't' "
+        "is defined twice in the function, must be defined once\nerror function-names: "
+        "functions[0].node[1].attribute[1].g.output[0]: output 'elsewhere' is not defined in the "
+        "function\nerror function-names: functions[0].node[2].input[0]: node #2 (Neg) has input "
+        "'inner', which is not defined before it in the function\n"));
 }
 
 static void takes_references_only_in_functions(void **state)
@@ -164,7 +161,7 @@ static void takes_references_only_in_functions(void **state)
     attr->ref_attr_name = name_of(model, "slope");
     attr->f = 1;
     assert_findings(model, "error attribute: functions[0].node[0].attribute[0]: attribute 'alpha' "
-                           "has a value and refers to 'slope', it may have one of them");
+                           "has a value and refers to 'slope', must have one of them");
 }
 
 static void judges_defaults_of_attributes(void **state)
@@ -174,8 +171,8 @@ static void judges_defaults_of_attributes(void **state)
     struct baryon_model *model = calling_model(&function);
     put_body(model, function, "Relu", "a", "b");
     put_attr(model, &function->attribute_proto, "slope", BY_ATTR_INT)->f = 1;
-    assert_findings(model, "error attribute: functions[0].attribute_proto[0]: attribute 'slope' is "
-                           "of the type INT, but its value stands in f");
+    assert_findings(model, "error attribute: functions[0].attribute_proto[0]: attribute 'slope' "
+                           "has type INT, but its value is in f");
 }
 
 /* --- training --- */
@@ -221,12 +218,10 @@ static void warns_about_training_that_names_nothing(void **state)
     put_pair(model, &training->update_binding, "v", "w1");
     assert_findings(model,
                     "warning training: training_info[0].algorithm.node[1].input[0]: node #1 (Mul) "
-                    "reads 'gone', which nothing before it in the training graph or the model "
-                    "defines\n"
-                    "warning training: training_info[0].update_binding[2]: 'v' is bound, but no "
-                    "value is called so\n"
-                    "notice node-names: training_info[0].initialization.node[0]: 3 of 5 nodes have "
-                    "no name");
+                    "has input 'gone', which is not defined before it in the training graph or the "
+                    "model\nwarning training: training_info[0].update_binding[2]: 'v' is bound, "
+                    "but there is no tensor of this name\nnotice node-names: "
+                    "training_info[0].initialization.node[0]: 3 of 5 nodes have no name");
 }
 
 /* --- devices --- */
@@ -278,20 +273,16 @@ static void warns_about_devices_that_do_not_fit(void **state)
     put_spec(model, node, "bad", "x");
     assert_findings(
         model,
-        "warning devices: configuration[1]: configuration 'none' has 0 devices, it needs at least "
-        "1\n"
-        "warning devices: configuration[2]: configuration 'few' has 2 devices but names 1, they "
-        "have to be as many\n"
-        "warning devices: configuration[3]: a second configuration of the name 'good', names are "
-        "unique\n"
-        "warning devices: configuration[4]: it has no name, configurations need one\n"
-        "warning devices: "
+        "warning devices: configuration[1]: configuration 'none' has 0 devices, must have at least "
+        "1\nwarning devices: configuration[2]: configuration 'few' has 2 devices and 1 names, must "
+        "be as many\nwarning devices: configuration[3]: a second configuration 'good', names must "
+        "be unique\nwarning devices: configuration[4]: the configuration has no name, must have "
+        "one\nwarning devices: "
         "graph.node[0].device_configurations[1].sharding_spec[0].sharded_dim[0].simple_sharding[0]:"
-        " 0 shards, there has to be at least 1\n"
-        "warning devices: graph.node[0].device_configurations[2].sharding_spec[0]: 'elsewhere' is "
-        "sharded, which is no input or output of the node\n"
-        "warning devices: graph.node[0].device_configurations[3]: configuration 'bad' is not among "
-        "those of the model");
+        " 0 shards, must be at least 1\nwarning devices: "
+        "graph.node[0].device_configurations[2].sharding_spec[0]: 'elsewhere' is sharded, must be "
+        "an input or output of the node\nwarning devices: graph.node[0].device_configurations[3]: "
+        "configuration 'bad' does not exist in the model");
 }
 
 /* --- annotations, declared types --- */
@@ -311,12 +302,9 @@ static void warns_about_annotations_of_nothing(void **state)
     }
     assert_findings(
         model,
-        "warning annotation: "
-        "graph.quantization_annotation[0].quant_parameter_tensor_names[1]: 'ZERO_POINT_TENSOR' "
-        "names "
-        "'zp', which is not there\n"
-        "warning annotation: graph.quantization_annotation[1]: an annotation for 'gone', which is "
-        "not there");
+        "warning annotation: graph.quantization_annotation[0].quant_parameter_tensor_names[1]: "
+        "'ZERO_POINT_TENSOR' names 'zp', which does not exist\nwarning annotation: "
+        "graph.quantization_annotation[1]: an annotation for 'gone', which does not exist");
 }
 
 static struct by_type *input_type(struct baryon_model *model, const char *name)
@@ -374,16 +362,14 @@ static void judges_types_in_types(void **state)
     assert_findings(
         model,
         "error value-type: graph.input[1].type.sequence_type.elem_type.tensor_type.elem_type: "
-        "element type 77, known are 1 to 28\n"
-        "error value-type: graph.input[2].type.optional_type: no type of what is in it, there has "
-        "to be one\n"
-        "error value-type: graph.input[3].type.map_type.key_type: keys of the type float32, they "
-        "are integers or strings\n"
-        "error value-type: graph.input[4].type.map_type: a map without a type of its values\n"
-        "error value-type: graph.input[5].type.map_type.value_type: a type that says nothing\n"
-        "error value-type: graph.input[6].type.sparse_tensor_type.elem_type: no element type, "
-        "there has to be one\n"
-        "error value-type: graph.input[7].type: 'both' has several types, it may have one");
+        "element type 77, must be 1 to 28\nerror value-type: graph.input[2].type.optional_type: no "
+        "type of its elements, must be given\nerror value-type: "
+        "graph.input[3].type.map_type.key_type: keys of type float32, must be integers or "
+        "strings\nerror value-type: graph.input[4].type.map_type: a map without a value type, must "
+        "be given\nerror value-type: graph.input[5].type.map_type.value_type: an empty type, must "
+        "be given\nerror value-type: graph.input[6].type.sparse_tensor_type.elem_type: no element "
+        "type, must be given\nerror value-type: graph.input[7].type: 'both' has several types, "
+        "must have one");
 }
 
 static void takes_less_of_types_that_only_help(void **state)
@@ -402,9 +388,8 @@ static void takes_less_of_types_that_only_help(void **state)
     put_info(model->graph, &model->graph->value_info, "n");
     ((struct by_value_info *)model->graph->value_info.at[1])->type = new_type(model, 99);
     assert_findings(model, "warning value-type: graph.value_info[1].type.tensor_type.elem_type: "
-                           "element type 99, known are 1 to 28\n"
-                           "notice value-info: graph.value_info[1]: 1 value with two types, the "
-                           "first is 'n'");
+                           "element type 99, must be 1 to 28\nnotice value-info: "
+                           "graph.value_info[1]: 1 tensor with two types, the first is 'n'");
 }
 
 static void refuses_a_model_without_outputs(void **state)
@@ -413,10 +398,11 @@ static void refuses_a_model_without_outputs(void **state)
     struct baryon_model *model = relu_model();
     model->graph->output.count = 0;
     model->graph->name = NULL;
-    assert_findings(model, "error outputs: graph.output: the model has no outputs, it must have at "
-                           "least one\n"
-                           "warning graph-name: graph.name: the graph has no name, ONNX asks for "
-                           "one");
+    assert_findings(model,
+                    "error outputs: graph.output: the model has no outputs, must have at least "
+                    "one\n"
+                    "warning graph-name: graph.name: the graph has no name, ONNX requires "
+                    "one");
 }
 
 static void says_when_types_contradict(void **state)
@@ -430,8 +416,8 @@ static void says_when_types_contradict(void **state)
     struct by_shape_msg *shape =
         ((struct by_value_info *)model->graph->output.at[0])->type->tensor->shape;
     ((struct by_dim *)shape->dims.at[0])->value = 3;
-    assert_findings(model, "notice inference: graph: 1 declared shape is not what the operators "
-                           "give");
+    assert_findings(
+        model, "notice inference: graph: 1 declared shape is different from the computed shape");
 }
 
 int main(void)

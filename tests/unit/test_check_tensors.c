@@ -20,15 +20,15 @@ static void names_the_tensor(void **state)
     struct baryon_model *model = weight_model(BY_ELEM_FLOAT, 3, &tensor);
     tensor->raw_data.size = 11;
     assert_findings(model, "error tensor: graph.initializer[0].raw_data: tensor 'w': 11 bytes, the "
-                           "dims and type float32 ask for 12");
+                           "dims and type float32 require 12");
     model = weight_model(BY_ELEM_FLOAT, 3, &tensor);
     tensor->data_location = 7;
     assert_findings(model, "error tensor: graph.initializer[0].data_location: tensor 'w': data "
-                           "location 7, known are 0 (here) and 1 (external)");
+                           "location 7, must be 0 (default) or 1 (external)");
     model = weight_model(BY_ELEM_FLOAT, 3, &tensor);
     push(model, &tensor->external_data, BY_ARENA_NEW(&model->arena, struct by_pair, &err));
     assert_findings(model, "warning tensor: graph.initializer[0].external_data: tensor 'w': it "
-                           "names external data, but its data location is 0 (here)");
+                           "names external data, but its data location is 0 (default)");
 }
 
 static void cuts_long_names_and_messages(void **state)
@@ -64,10 +64,10 @@ static void warns_about_types_that_came_later(void **state)
     const int64_t count = 1;
     put_zeros(model->graph, "v", BY_ELEM_INT4, &count, 1);
     put_node(model->graph, "use2", "Identity", "v", "u2");
-    assert_findings(model, "warning type-version: graph.initializer[0]: type int4 in IR version 9, "
-                           "it came with version 10\n"
-                           "warning type-version: graph.initializer[0]: type int4 in opset 19, "
-                           "operators take it from opset 21 on");
+    assert_findings(
+        model,
+        "warning type-version: graph.initializer[0]: type int4 in IR version 9, requires version "
+        "10\nwarning type-version: graph.initializer[0]: type int4 in opset 19, requires opset 21");
 }
 
 /* --- NaN and infinities --- */
@@ -203,19 +203,19 @@ static void compares_lists_with_the_weight(void **state)
     const int64_t negative[] = {0, 0, -1, 0};
     assert_string_equal(geometry_error(conv_with("Conv", "strides", ones, 2)), "none");
     assert_string_equal(geometry_error(conv_with("Conv", "strides", ones, 3)),
-                        "strides has 3 numbers, the weight asks for 2");
+                        "strides has 3 numbers, the weight requires 2");
     assert_string_equal(geometry_error(conv_with("Conv", "strides", zeros, 2)),
-                        "strides[0] is 0, it has to be 1 or more");
+                        "strides[0] is 0, must be 1 or more");
     assert_string_equal(geometry_error(conv_with("Conv", "dilations", ones, 1)),
-                        "dilations has 1 number, the weight asks for 2");
+                        "dilations has 1 number, the weight requires 2");
     assert_string_equal(geometry_error(conv_with("Conv", "pads", zeros, 4)), "none");
     assert_string_equal(geometry_error(conv_with("Conv", "pads", negative, 4)),
-                        "pads[2] is -1, it has to be 0 or more");
+                        "pads[2] is -1, must be 0 or more");
     assert_string_equal(geometry_error(conv_with("Conv", "kernel_shape", five, 2)), "none");
     assert_string_equal(geometry_error(conv_with("Conv", "kernel_shape", ones, 2)),
-                        "kernel_shape[0] is 1, but the weight 'w' has the dims [4,3,5,5]");
+                        "kernel_shape[0] is 1, but weight 'w' has the dims [4,3,5,5]");
     assert_string_equal(geometry_error(conv_with("ConvTranspose", "output_padding", ones, 3)),
-                        "output_padding has 3 numbers, the weight asks for 2");
+                        "output_padding has 3 numbers, the weight requires 2");
 }
 
 static struct baryon_model *grouped(const char *op_type, int64_t group, int64_t channels)
@@ -236,17 +236,16 @@ static void compares_groups_with_channels(void **state)
 {
     (void)state;
     assert_string_equal(geometry_error(grouped("Conv", 2, 6)), "none");
-    assert_string_equal(geometry_error(grouped("Conv", -1, 6)),
-                        "group is -1, it has to be 1 or more");
+    assert_string_equal(geometry_error(grouped("Conv", -1, 6)), "group is -1, must be 1 or more");
     assert_string_equal(geometry_error(grouped("Conv", 3, 9)),
-                        "group is 3, it does not divide the first of the weight's dims [4,3,5,5]");
-    assert_string_equal(geometry_error(grouped("Conv", 2, 5)),
-                        "the input has 5 channels, but the weight's dims [4,3,5,5] and group 2 ask "
-                        "for 6");
+                        "group is 3, must divide the first of the weight's dims [4,3,5,5]");
+    assert_string_equal(
+        geometry_error(grouped("Conv", 2, 5)),
+        "the input has 5 channels, but the weight's dims [4,3,5,5] and group 2 require 6");
     assert_string_equal(geometry_error(grouped("ConvTranspose", 2, 4)), "none");
-    assert_string_equal(geometry_error(grouped("ConvTranspose", 2, 6)),
-                        "the input has 6 channels, but the weight's dims [4,3,5,5] and group 2 ask "
-                        "for 4");
+    assert_string_equal(
+        geometry_error(grouped("ConvTranspose", 2, 6)),
+        "the input has 6 channels, but the weight's dims [4,3,5,5] and group 2 require 4");
 }
 
 static struct baryon_model *biased(const char *op_type, int64_t group, int64_t size)
@@ -262,10 +261,10 @@ static void compares_the_bias_with_the_weight(void **state)
     (void)state;
     assert_string_equal(geometry_error(biased("Conv", 1, 4)), "none");
     assert_string_equal(geometry_error(biased("Conv", 1, 3)),
-                        "the bias 'b' has the dims [3], the weight asks for [4]");
+                        "bias 'b' has the dims [3], the weight requires [4]");
     assert_string_equal(geometry_error(biased("ConvTranspose", 2, 6)), "none");
     assert_string_equal(geometry_error(biased("ConvTranspose", 2, 4)),
-                        "the bias 'b' has the dims [4], the weight asks for [6]");
+                        "bias 'b' has the dims [4], the weight requires [6]");
 }
 
 static struct baryon_model *pool_with(const int64_t *kernel, size_t count, const char *auto_pad)
@@ -290,12 +289,12 @@ static void compares_lists_of_pools_with_the_kernel(void **state)
     (void)state;
     const int64_t kernel[] = {3, 3}, nothing[] = {0};
     assert_string_equal(geometry_error(pool_with(kernel, 2, NULL)),
-                        "strides has 1 number, kernel_shape asks for 2");
+                        "strides has 1 number, kernel_shape requires 2");
     assert_string_equal(geometry_error(pool_with(nothing, 1, "VALID")),
-                        "kernel_shape[0] is 0, it has to be 1 or more");
-    assert_string_equal(geometry_error(pool_with(kernel, 1, "SAME_MIDDLE")),
-                        "auto_pad is 'SAME_MIDDLE', it has to be NOTSET, SAME_UPPER, SAME_LOWER or "
-                        "VALID");
+                        "kernel_shape[0] is 0, must be 1 or more");
+    assert_string_equal(
+        geometry_error(pool_with(kernel, 1, "SAME_MIDDLE")),
+        "auto_pad is 'SAME_MIDDLE', must be NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
 /* The weight may come out of a Constant, or not be known at all. */
@@ -311,11 +310,11 @@ static void looks_into_constants(void **state)
     push(model, &model->graph->node, model->graph->node.at[0]);
     model->graph->node.at[0] = node;
     assert_string_equal(geometry_error(model),
-                        "the weight 'w' has the dims [4,3], a convolution needs 3 or more");
+                        "weight 'w' has the dims [4,3], a convolution requires 3 or more");
     model = layer_model("Conv", empty, 4);
     assert_non_null(strstr(findings_of(model),
-                           "error weight: graph.node[0].input[1]: node 'layer' (Conv): the weight "
-                           "'w' has no elements (dims [0,3,1,1]), it needs some"));
+                           "error weight: graph.node[0].input[1]: node 'layer' (Conv): "
+                           "weight 'w' has no elements (dims [0,3,1,1]), must have some"));
 }
 
 static void variances_of(double variance, const char *wanted)
@@ -337,7 +336,7 @@ static void wants_variances_of_zero_or_more(void **state)
 {
     (void)state;
     variances_of(-0.5, "error batch-norm: graph.node[1].input[4]: node 'norm' "
-                       "(BatchNormalization): variance 1 of 'var' is -0.5, it has to be 0 or more");
+                       "(BatchNormalization): variance 1 of 'var' is -0.5, must be 0 or more");
 }
 
 int main(void)

@@ -310,7 +310,7 @@ static void files_are_refused_with_their_place(void **state)
         {"signed-count: 1\nsigned_count: 2\n", "2:1", "'signed-count' is given twice", ""},
         {"flag: no\n", "1:7: flag", "'no' is not true or false", ""},
         {"count: 65\n", "1:8: count", "'65' is not a whole number from 1 to 64", ""},
-        {"count: '6'\n", "1:8: count", "the text '6' in quotes is not a whole number from 1 to 64",
+        {"count: '6'\n", "1:8: count", "the quoted text '6' is not a whole number from 1 to 64",
          ""},
         {"count: [6]\n", "1:8: count", "a list is not a whole number from 1 to 64", ""},
         {"count:\n", NULL, "an empty value is not a whole number from 1 to 64", ""},
@@ -321,7 +321,7 @@ static void files_are_refused_with_their_place(void **state)
         {"spans: a\n", NULL, "a single value is not two values A B", ""},
         {"spans: [a, b, c]\n", NULL, "a single value is not two values A B", ""},
         {"choice: bleu\n", "1:9: choice", "'bleu' is not one of red, blue", "did you mean 'blue'?"},
-        {"[1, 2]\n", "1:1", "a configuration file is a map of option names to values", ""},
+        {"[1, 2]\n", "1:1", "a configuration file must be a map of option names to values", ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

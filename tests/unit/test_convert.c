@@ -78,8 +78,7 @@ static void test_finite(void **state)
         assert_ok(by_elem_bytes(rows[i].elem, 1, &width, &err));
         memset(values, 0, sizeof values);
         memcpy(values + 1234 * width, &rows[i].bits, width);
-        snprintf(wanted, sizeof wanted, "value %s at [0,1234], samples must be finite",
-                 rows[i].value);
+        snprintf(wanted, sizeof wanted, "value %s at [0,1234], must be finite", rows[i].value);
         assert_error(by_check_finite(rows[i].elem, values, 2000, large, 2, &err), BARYON_ERR_INPUT,
                      wanted);
         assert_ok(by_check_finite(rows[i].elem, values, 1234, large, 2, &err));

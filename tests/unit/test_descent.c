@@ -433,7 +433,7 @@ static void what_is_refused(void **state)
             *places[i] = kept;
         }
     c.scales[0] = 0;
-    assert_refused(&c, "scale 0 is not positive");
+    assert_refused(&c, "scale 0, must be positive");
     c.scales[0] = 1;
     c.integers[39] = 8;
     assert_refused(&c, "start 8");
@@ -448,9 +448,9 @@ static void what_is_refused(void **state)
     REFUSED(group, 19, "groups");
     REFUSED(group, 0, "groups");
     REFUSED(groups, 2, "groups");
-    REFUSED(low, 9, "levels from 9 to 7");
+    REFUSED(low, 9, "levels 9 to 7, must be in ascending order");
     REFUSED(high, 1 << 22, "levels");
-    REFUSED(gram, NULL, "neither gram nor rows");
+    REFUSED(gram, NULL, "either a Gram matrix or rows");
     descent_close(&c);
 }
 

@@ -197,12 +197,12 @@ static void what_is_refused(void **state)
     (void)state;
     rows_open(&c, &shapes[1]);
     c.values[59 * c.rows.stride + 6] = NAN;
-    assert_refused(&c, "rows has numbers that are not finite");
+    assert_refused(&c, "rows contains values that are not finite");
     c.values[59 * c.rows.stride + 6] = 0;
     c.rows.stride = 6;
-    assert_refused(&c, "neither gram nor rows");
+    assert_refused(&c, "either a Gram matrix or rows");
     c.rows.count = 0;
-    assert_refused(&c, "neither gram nor rows");
+    assert_refused(&c, "either a Gram matrix or rows");
     rows_close(&c);
 }
 

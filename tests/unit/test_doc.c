@@ -99,9 +99,8 @@ static void yaml_surprises_are_refused(void **state)
     static const struct row rows[] = {
         {"a: 1\nb: 2\n a: 3",
          "f: 3:3: not valid YAML: mapping values are not allowed in this context"},
-        {"a: 1\nb: 2\na: 3\n", "f: 3:1: key 'a' is in lines 1 and 3, a key must be there once"},
-        {"x:\n  k: 1\n  \"k\": 2\n",
-         "f: 3:3: key 'k' is in lines 2 and 3, a key must be there once"},
+        {"a: 1\nb: 2\na: 3\n", "f: 3:1: key 'a' appears in lines 1 and 3, must appear once"},
+        {"x:\n  k: 1\n  \"k\": 2\n", "f: 3:3: key 'k' appears in lines 2 and 3, must appear once"},
         {"a: &x 1\n", "f: 1:4: anchor 'x', anchors are not allowed"},
         {"a: &x [1]\n", "f: 1:4: anchor 'x', anchors are not allowed"},
         {"&x {a: 1}\n", "f: 1:1: anchor 'x', anchors are not allowed"},
@@ -110,11 +109,11 @@ static void yaml_surprises_are_refused(void **state)
         {"a: !mine [3]\n", "f: 1:4: tag '!mine', tags are not allowed"},
         {"a: ! 3\n", "f: 1:4: tag '!', tags are not allowed"},
         {"%TAG ! tag:x,1:\n---\na: 1\n", "f: 1:1: a %TAG line, tags are not allowed"},
-        {"--- a\n--- b\n", "f: 2:1: a second document, there must be one in a file"},
-        {"? [a]\n: b\n", "f: 1:3: a key that is a list, it must be a plain text"},
-        {"? {a: 1}\n: b\n", "f: 1:3: a key that is a map, it must be a plain text"},
-        {"{'': x}\n", "f: 1:2: a key that is empty, it must be a plain text"},
-        {"a: \"x\\0y\"\n", "f: 1:4: a text with a NUL byte in it, it must have none"},
+        {"--- a\n--- b\n", "f: 2:1: a second document, a file must contain one"},
+        {"? [a]\n: b\n", "f: 1:3: a key that is a list, must be plain text"},
+        {"? {a: 1}\n: b\n", "f: 1:3: a key that is a map, must be plain text"},
+        {"{'': x}\n", "f: 1:2: a key that is empty, must be plain text"},
+        {"a: \"x\\0y\"\n", "f: 1:4: a text with a NUL byte, must not contain one"},
         {"a: [1,\n", "f: 2:1: not valid YAML: did not find expected node content"},
         {"\ta: b\n", "f: 1:1: not valid YAML: found character that cannot start any token"},
         {"a: b\x01\n", "f: 1:1: not valid YAML: control characters are not allowed"},
@@ -146,39 +145,39 @@ static void json_is_strict(void **state)
 {
     (void)state;
     static const struct row rows[] = {
-        {"{\"a\": 1,\n \"a\": 2}", "f: 2:2: key 'a' is in lines 1 and 2, a key must be there once"},
+        {"{\"a\": 1,\n \"a\": 2}", "f: 2:2: key 'a' appears in lines 1 and 2, must appear once"},
         {"[1,]", "f: 1:4: not valid JSON: ']', expected a value"},
         {"{\"a\": 1,}", "f: 1:9: not valid JSON: '}', expected a key in quotes"},
         {"{a: 1}", "f: 1:2: not valid JSON: 'a', expected a key in quotes"},
         {"{\"a\" 1}", "f: 1:6: not valid JSON: '1', expected ':'"},
         {"{\"a\": 1 2}", "f: 1:9: not valid JSON: '2', expected ',' or '}'"},
-        {"{\"\": 1}", "f: 1:2: a key that is empty, it must be a plain text"},
+        {"{\"\": 1}", "f: 1:2: a key that is empty, must be plain text"},
         {"[1 2]", "f: 1:4: not valid JSON: '2', expected ',' or ']'"},
-        {"[1", "f: 1:3: not valid JSON: the text ends where ',' or ']' was expected"},
-        {"{", "f: 1:2: not valid JSON: the text ends where a key in quotes was expected"},
+        {"[1", "f: 1:3: not valid JSON: the text ends, expected ',' or ']'"},
+        {"{", "f: 1:2: not valid JSON: the text ends, expected a key in quotes"},
         {"[01]", "f: 1:4: not valid JSON: a number that begins with 0"},
         {"[00]", "f: 1:4: not valid JSON: a number that begins with 0"},
         {"[1.]", "f: 1:4: not valid JSON: ']', expected a digit"},
         {"[1e]", "f: 1:4: not valid JSON: ']', expected a digit"},
-        {"-", "f: 1:2: not valid JSON: the text ends where a digit was expected"},
+        {"-", "f: 1:2: not valid JSON: the text ends, expected a digit"},
         {"+1", "f: 1:1: not valid JSON: '+', expected a value"},
         {".5", "f: 1:1: not valid JSON: '.', expected a value"},
         {"NaN", "f: 1:1: not valid JSON: 'N', expected a value"},
         {"tru", "f: 1:1: not valid JSON: 't', expected a value"},
-        {"truex", "f: 1:5: not valid JSON: 'x', expected nothing more"},
-        {"1 2", "f: 1:3: not valid JSON: '2', expected nothing more"},
+        {"truex", "f: 1:5: not valid JSON: 'x', expected the end of the text"},
+        {"1 2", "f: 1:3: not valid JSON: '2', expected the end of the text"},
         {"// x\n1", "f: 1:1: not valid JSON: '/', expected a value"},
         {"'a'", "f: 1:1: not valid JSON: ''', expected a value"},
-        {"\"abc", "f: 1:5: not valid JSON: the text ends where the closing '\"' was expected"},
+        {"\"abc", "f: 1:5: not valid JSON: the text ends, expected the closing '\"'"},
         {"\"a\nb\"", "f: 1:3: not valid JSON: a control character in a string"},
         {"\"\\x41\"", "f: 1:3: not valid JSON: 'x', expected an escape"},
-        {"\"\\", "f: 1:3: not valid JSON: the text ends where an escape was expected"},
-        {"\"\\u12g4\"", "f: 1:7: not valid JSON: \\u needs four hexadecimal digits"},
-        {"\"\\u12", "f: 1:4: not valid JSON: \\u needs four hexadecimal digits"},
-        {"\"\\ud800\"", "f: 1:8: not valid JSON: half of a surrogate pair"},
-        {"\"\\ud800\\u0041\"", "f: 1:14: not valid JSON: half of a surrogate pair"},
-        {"\"\\udc00\"", "f: 1:8: not valid JSON: half of a surrogate pair"},
-        {"\"a\\u0000b\"", "f: 1:1: a text with a NUL byte in it, it must have none"},
+        {"\"\\", "f: 1:3: not valid JSON: the text ends, expected an escape"},
+        {"\"\\u12g4\"", "f: 1:7: not valid JSON: \\u requires four hexadecimal digits"},
+        {"\"\\u12", "f: 1:4: not valid JSON: \\u requires four hexadecimal digits"},
+        {"\"\\ud800\"", "f: 1:8: not valid JSON: an incomplete surrogate pair"},
+        {"\"\\ud800\\u0041\"", "f: 1:14: not valid JSON: an incomplete surrogate pair"},
+        {"\"\\udc00\"", "f: 1:8: not valid JSON: an incomplete surrogate pair"},
+        {"\"a\\u0000b\"", "f: 1:1: a text with a NUL byte, must not contain one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_refused(by_json_parse, rows[i].text, strlen(rows[i].text), rows[i].wanted);
@@ -223,7 +222,7 @@ static void the_text_itself_is_checked(void **state)
         assert_refused(parsers[i], "[\xc3\xa9,\n \xe2\x82\xac\xff]", 10,
                        "f: 2:3: bytes that are not UTF-8, the file must be UTF-8 text");
         assert_refused(parsers[i], large, sizeof large,
-                       "f: has 4194305 bytes, at most 4194304 are read");
+                       "f: has 4194305 bytes, must have at most 4194304");
     }
 }
 
@@ -240,8 +239,7 @@ static void depth_is_limited(void **state)
         memset(text + 33, ']', 33);
         assert_ok(parsers[i](&arena, text + 1, 64, "f", &root, &err));
         by_arena_release(&arena);
-        assert_refused(parsers[i], text, 66,
-                       "f: 1:33: nested deeper than 32 levels, which is the most");
+        assert_refused(parsers[i], text, 66, "f: 1:33: nested deeper than 32 levels, the limit");
     }
 }
 
@@ -267,7 +265,7 @@ static void many_values_are_limited(void **state)
         struct by_doc_node *root;
         by_arena_init(&arena, 0);
         assert_int_equal(parsers[i](&arena, text, sizeof text, "f", &root, &err), -1);
-        assert_string_equal(err.message, "more than 262144 values, which is the most");
+        assert_string_equal(err.message, "more than 262144 values, the limit");
         assert_true(arena.used < 16 * sizeof text);
         by_arena_release(&arena);
     }
@@ -292,7 +290,7 @@ static void files_are_read_by_their_suffix(void **state)
                  "none.yaml: cannot be opened: No such file or directory");
     assert_int_equal(truncate("a.yaml", BY_DOC_BYTES_MAX + 1), 0);
     assert_error(by_doc_load(&arena, "a.yaml", &root, &err), BARYON_ERR_INPUT,
-                 "a.yaml: is larger than 4194304 bytes, the limit for such a file");
+                 "a.yaml: is larger than 4194304 bytes, the limit for a file of this kind");
     by_arena_release(&arena);
 }
 

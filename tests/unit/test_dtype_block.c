@@ -311,16 +311,17 @@ static void wrong_casts_are_refused(void **state)
 {
     const int64_t negative[] = {-1};
     (void)state;
-    assert_refused("bfp16", (struct by_block_cast){.axis = 2}, "axis 2 of blocks, the array has 2");
+    assert_refused("bfp16", (struct by_block_cast){.axis = 2},
+                   "block axis 2, must be an axis of the 2 dimensions");
     assert_refused("bfp16", (struct by_block_cast){.axis = -3}, "axis -3");
-    assert_refused("mxint8", (struct by_block_cast){.tensor_scale = 1}, "no scale of the tensor");
+    assert_refused("mxint8", (struct by_block_cast){.tensor_scale = 1}, "no tensor scale");
     assert_refused("nvfp4", (struct by_block_cast){.tensor_scale = -1},
-                   "is -1, it must be above 0 and at most");
-    assert_refused("nvfp4", (struct by_block_cast){.tensor_scale = NAN}, "it must be above 0");
+                   "is -1, must be greater than 0 and at most");
+    assert_refused("nvfp4", (struct by_block_cast){.tensor_scale = NAN}, "must be greater than 0");
     assert_refused("bfp16", (struct by_block_cast){.dims = negative, .rank = 1},
                    "dimension 0 is -1");
     assert_refused("bfp16", (struct by_block_cast){.size = SIZE_MAX / 2}, "overflow");
-    assert_refused("int8", (struct by_block_cast){.axis = 0}, "int8 has no blocks");
+    assert_refused("int8", (struct by_block_cast){.axis = 0}, "int8 is not a block format");
 }
 
 int main(void)

@@ -185,10 +185,10 @@ static void test_refused(void **state)
     static const struct by_block_cast cast = {.dims = dims, .rank = 1};
     (void)state;
     assert_int_equal(by_block_steps(&by_dtype_nvfp4, in, &cast, NULL, steps, held, &err), -1);
-    assert_string_equal(err.message, "blocks of nvfp4 share no power of two");
+    assert_string_equal(err.message, "blocks of nvfp4 do not share a power of two");
     by_err_clear(&err);
     assert_int_equal(by_dtype_steps(&by_dtype_int8, in, 4, steps, held, &err), -1);
-    assert_string_equal(err.message, "int8 is no float");
+    assert_string_equal(err.message, "int8 is not a float format");
 }
 
 int main(void)

@@ -107,20 +107,20 @@ static void rename_refuses_taken_and_impossible_names(void **state)
     struct baryon_model *model = sample();
     struct baryon_value *a = value_of(model->graph, "a");
     assert_err(by_value_rename(a, "b", &err), BARYON_ERR_USAGE,
-               "graph: name 'b' is taken by another value, a new one has to be new");
+               "graph: name 'b' is used by another value, must be unique");
     assert_err(by_value_rename(a, "n", &err), BARYON_ERR_USAGE,
-               "graph.node[3].attribute[0].g: name 'n' is taken by another value, a new one has to "
-               "be new");
+               "graph.node[3].attribute[0].g: name 'n' is used by another value, must be unique");
     assert_err(by_value_rename(value_of(branch_of(model), "n"), "x", &err), BARYON_ERR_USAGE,
-               "graph: name 'x' is taken by another value, a new one has to be new");
-    assert_err(by_value_rename(a, "", &err), BARYON_ERR_USAGE, "an empty name, values need one");
+               "graph: name 'x' is used by another value, must be unique");
+    assert_err(by_value_rename(a, "", &err), BARYON_ERR_USAGE,
+               "an empty name, a value must have one");
     assert_err(by_value_rename(a, "\xff", &err), BARYON_ERR_USAGE,
                "name '\\xff' is not valid UTF-8");
     char text[4098];
     memset(text, 'n', 4097);
     text[4097] = '\0';
     assert_err(by_value_rename(a, text, &err), BARYON_ERR_USAGE,
-               "a name of 4097 bytes, 4096 are the limit");
+               "a name of 4097 bytes, must be at most 4096");
     assert_sound(model);
     by_model_free(model);
 }
@@ -237,7 +237,7 @@ static void adds_and_removes_nodes(void **state)
     assert_int_equal(value_of(graph, "a")->use_count, 3);
     assert_null(by_graph_value(graph, "o1"));
     assert_err(by_graph_remove_node(node, &err), BARYON_ERR_USAGE,
-               "node 'added' (Op) is not part of a linked graph (any more)");
+               "node 'added' (Op) is not part of a linked graph");
     /* The names are free again. */
     assert_non_null(by_graph_add_node(graph, "Op", "", NULL, NULL, 0, outputs, 3, &err));
     assert_sound(model);
@@ -289,9 +289,9 @@ static void names_of_nodes_are_texts(void **state)
     assert_err(!by_graph_add_node(graph, "Op", "\xc3(", NULL, NULL, 0, &output, 1, &err),
                BARYON_ERR_USAGE, "name '\\xc3(' is not valid UTF-8");
     assert_err(!by_graph_add_node(graph, "Op", NULL, text, NULL, 0, &output, 1, &err),
-               BARYON_ERR_USAGE, "a name of 4097 bytes, 4096 are the limit");
+               BARYON_ERR_USAGE, "a name of 4097 bytes, must be at most 4096");
     assert_err(by_node_set_int(named(graph, "A"), text, 1, &err), BARYON_ERR_USAGE,
-               "a name of 4097 bytes, 4096 are the limit");
+               "a name of 4097 bytes, must be at most 4096");
     assert_err(!by_tensor_new(model, "\xff", BY_ELEM_FLOAT, NULL, 0, NULL, 0, &err),
                BARYON_ERR_USAGE, "name '\\xff' is not valid UTF-8");
     assert_err(!by_model_fresh_name(model, "\xff", &err), BARYON_ERR_USAGE,
@@ -312,13 +312,12 @@ static void add_node_refuses_and_leaves_nothing(void **state)
     struct baryon_value *inner = value_of(branch_of(model), "n");
     const char *outputs[] = {"fine", "fine"};
     assert_err(!by_graph_add_node(graph, "Op", NULL, NULL, NULL, 0, outputs, 2, &err),
-               BARYON_ERR_USAGE,
-               "graph: name 'fine' is taken by another value, a new one has to be new");
+               BARYON_ERR_USAGE, "graph: name 'fine' is used by another value, must be unique");
     assert_sound(model);
     assert_null(by_graph_value(graph, "fine"));
-    assert_err(
-        !by_graph_add_node(graph, "Op", NULL, NULL, &inner, 1, outputs, 1, &err), BARYON_ERR_USAGE,
-        "value 'n' cannot be read from there, only from its own graph and those nested in it");
+    assert_err(!by_graph_add_node(graph, "Op", NULL, NULL, &inner, 1, outputs, 1, &err),
+               BARYON_ERR_USAGE,
+               "value 'n' is not visible there, only in its own graph and graphs nested in it");
     assert_sound(model);
     assert_int_equal(graph->node.count, 4);
     by_model_free(model);
@@ -328,8 +327,9 @@ static void keeps_nodes_that_are_read(void **state)
 {
     (void)state;
     struct baryon_model *model = sample();
-    assert_err(by_graph_remove_node(named(model->graph, "A"), &err), BARYON_ERR_USAGE,
-               "output 'a' of node 'A' (Add) is still read, a node is removed after its readers");
+    assert_err(
+        by_graph_remove_node(named(model->graph, "A"), &err), BARYON_ERR_USAGE,
+        "output 'a' of node 'A' (Add) is still used, a node must be removed after its consumers");
     assert_sound(model);
     by_model_free(model);
 }
@@ -375,7 +375,7 @@ static void sets_appends_and_leaves_out_inputs(void **state)
     assert_sound(model);
     assert_string_equal(b->input.at[3], "");
     assert_err(by_node_set_input(b, 5000, value_of(graph, "w"), &err), BARYON_ERR_USAGE,
-               "input 5000 of a node with 4, that is too far");
+               "input 5000 of a node with 4, out of range");
     assert_int_equal(by_node_set_input(b, SIZE_MAX, NULL, &err), -1);
     assert_ok(by_node_set_input(node_at(branch_of(model), 0), 1, value_of(graph, "b"), &err));
     assert_sound(model);
@@ -459,15 +459,15 @@ static void outputs_cannot_become_inputs_or_other_outputs(void **state)
     struct baryon_value *y = value_of(graph, "y"), *i = value_of(graph, "i");
     struct baryon_value *x = value_of(graph, "x");
     assert_err(by_value_replace_uses(y, x, NULL, &err), BARYON_ERR_UNSUPPORTED,
-               "output 'y' cannot go to an input, both names have to stay ('x'); an Identity node "
-               "between them is a way");
+               "output 'y' cannot be replaced by an input, both names must be kept ('x'); insert "
+               "an Identity node between them");
     assert_err(by_value_replace_uses(y, i, NULL, &err), BARYON_ERR_UNSUPPORTED,
-               "output 'y' cannot go to another output, both names have to stay ('i'); an Identity "
-               "node between them is a way");
+               "output 'y' cannot be replaced by another output, both names must be kept ('i'); "
+               "insert an Identity node between them");
     assert_sound(model);
     assert_ok(by_graph_add_output(x, NULL, &err));
     assert_err(by_value_replace_uses(x, value_of(graph, "b"), NULL, &err), BARYON_ERR_UNSUPPORTED,
-               "output 'x' is an input as well ('b'); an Identity node between them is a way");
+               "output 'x' is an input as well ('b'); insert an Identity node between them");
     assert_sound(model);
     by_model_free(model);
 }
@@ -529,7 +529,7 @@ static void inserts_on_edges(void **state)
     assert_ptr_equal(inner->graph, branch);
     assert_ptr_equal(by_node_in(inner, 0), value_of(graph, "a"));
     assert_err(!by_graph_insert_on_edge(named(graph, "B"), 4, "Q", NULL, NULL, 0, &err),
-               BARYON_ERR_USAGE, "node 'B' (Relu) has nothing at input 4");
+               BARYON_ERR_USAGE, "node 'B' (Relu) has no input 4");
     by_model_free(model);
 }
 
@@ -621,14 +621,14 @@ static void removes_initializers(void **state)
     struct baryon_graph *graph = model->graph;
     struct baryon_value *w = value_of(graph, "w");
     assert_err(by_graph_remove_initializer(w, &err), BARYON_ERR_USAGE,
-               "initializer 'w' is still read, it is removed after its readers");
+               "initializer 'w' is still used, must be removed after its consumers");
     assert_err(by_graph_remove_initializer(value_of(graph, "a"), &err), BARYON_ERR_USAGE,
                "value 'a' is not an initializer");
     assert_ok(by_value_replace_uses(w, value_of(graph, "x"), NULL, &err));
     assert_ok(by_graph_remove_initializer(w, &err));
     assert_sound(model);
     assert_err(by_value_rename(w, "v", &err), BARYON_ERR_USAGE,
-               "value 'w' is not part of a linked graph (any more)");
+               "value 'w' is not part of a linked graph");
     by_model_free(model);
 }
 
@@ -646,7 +646,7 @@ static void adds_inputs_outputs_and_imports(void **state)
     assert_int_equal(input->info->type->tensor->elem_type, BY_ELEM_INT8);
     assert_ptr_equal(by_graph_out(graph, 2), value_of(graph, "b"));
     assert_err(by_graph_add_output(value_of(graph, "b"), type, &err), BARYON_ERR_USAGE,
-               "value 'b' is output[2] already");
+               "value 'b' is already output[2]");
     assert_int_equal(by_model_opset(model, "my.domain"), 0);
     assert_ok(by_model_set_opset(model, "my.domain", 3, &err));
     assert_ok(by_model_set_opset(model, "ai.onnx", 13, &err));

@@ -22,16 +22,16 @@ static void parts_are_joined_in_order(void **state)
 {
     (void)state;
     struct baryon_error err;
-    assert_int_equal(by_fail(&err, BARYON_ERR_INPUT, "rank %d, at most %d", 17, 16), -1);
-    assert_formats(&err, "rank 17, at most 16");
+    assert_int_equal(by_fail(&err, BARYON_ERR_INPUT, "rank %d, must be at most %d", 17, 16), -1);
+    assert_formats(&err, "rank 17, must be at most 16");
     by_err_in(&err, "node[%d]", 3);
     by_err_in(&err, "graph.");
-    assert_formats(&err, "graph.node[3]: rank 17, at most 16");
+    assert_formats(&err, "graph.node[3]: rank 17, must be at most 16");
     by_err_offset(&err, 99);
-    assert_formats(&err, "graph.node[3]: rank 17, at most 16");
+    assert_formats(&err, "graph.node[3]: rank 17, must be at most 16");
     by_err_file(&err, "m.onnx");
     by_err_hint(&err, "try %s", "this");
-    assert_formats(&err, "m.onnx@99: graph.node[3]: rank 17, at most 16; try this");
+    assert_formats(&err, "m.onnx@99: graph.node[3]: rank 17, must be at most 16; try this");
 }
 
 static void the_first_file_and_offset_stay(void **state)

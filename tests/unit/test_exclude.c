@@ -105,10 +105,10 @@ static void what_picks_nothing_is_refused(void **state)
 {
     (void)state;
     recipe.exclude = list("b", "none*");
-    assert_refused("--exclude: 'none*' picks no node of the model");
+    assert_refused("--exclude: 'none*' matches no node of the model");
     recipe.exclude = (struct by_patterns){0};
     recipe.exclude_op_types = list("Sinn", NULL);
-    assert_refused("--exclude: 'Sinn' picks no operator of the model; did you mean 'Sin'?");
+    assert_refused("--exclude: 'Sinn' matches no operator of the model; did you mean 'Sin'?");
 }
 
 static void only_some_nodes(void **state)
@@ -147,17 +147,17 @@ static void spans_that_are_open_are_warned_of(void **state)
     assert_string_equal(excluded(net()), "b c e f");
     assert_string_equal(warnings,
                         "--exclude-between: the span that ends at 'f' can be reached from input "
-                        "'x' without its starts; only what lies on a way from a start stays float");
+                        "'x' without its starts; only nodes on a path from a start stay float");
 }
 
 static void spans_without_a_way_are_refused(void **state)
 {
     (void)state;
     use_span((const char *[]){"e"}, 1, (const char *[]){"b"}, 1);
-    assert_refused("--exclude-between: no way leads from 'e' to 'b'; a span is what lies on the "
-                   "ways from its starts to its ends");
+    assert_refused("--exclude-between: no path leads from 'e' to 'b'; a span is the nodes on all "
+                   "paths from its starts to its ends");
     use_span((const char *[]){"nowhere"}, 1, (const char *[]){"b"}, 1);
-    assert_refused("--exclude-between: 'nowhere' picks no node of the model");
+    assert_refused("--exclude-between: 'nowhere' matches no node of the model");
 }
 
 static void before_and_behind(void **state)

@@ -55,19 +55,19 @@ static void only_regular_files_are_mapped(void **state)
     assert_int_equal(mkfifo("fifo", 0600), 0);
     make_socket("socket");
     assert_error(by_mapped_open(&mapped, ".", &err), BARYON_ERR_INPUT,
-                 ".: is a directory, it must be a regular file");
+                 ".: is a directory, must be a regular file");
     assert_error(by_mapped_open(&mapped, "fifo", &err), BARYON_ERR_INPUT,
-                 "fifo: is a FIFO, it must be a regular file");
+                 "fifo: is a FIFO, must be a regular file");
     assert_error(by_mapped_open(&mapped, "socket", &err), BARYON_ERR_INPUT,
-                 "socket: is a socket, it must be a regular file");
+                 "socket: is a socket, must be a regular file");
     assert_error(by_mapped_open(&mapped, "/dev/null", &err), BARYON_ERR_INPUT,
-                 "/dev/null: is a character device, it must be a regular file");
+                 "/dev/null: is a character device, must be a regular file");
     assert_error(by_mapped_open(&mapped, "none", &err), BARYON_ERR_INPUT,
                  "none: cannot be opened: No such file or directory");
     assert_error(by_mapped_open(&mapped, "none/none", &err), BARYON_ERR_INPUT,
                  "none/none: cannot be opened: No such file or directory");
     assert_error(by_mapped_open_fd(&mapped, open("/dev/null", O_RDONLY), "x", &err),
-                 BARYON_ERR_INPUT, "x: is a character device, it must be a regular file");
+                 BARYON_ERR_INPUT, "x: is a character device, must be a regular file");
     assert_error(by_mapped_open_fd(&mapped, -1, "x", &err), BARYON_ERR_IO,
                  "x: cannot be examined: Bad file descriptor");
     by_mapped_close(&mapped);
@@ -149,18 +149,18 @@ static void small_files_are_read_whole(void **state)
     assert_string_equal(bytes, "12345");
     by_free(bytes);
     assert_error(by_read_file("a", 4, &bytes, &size, &err), BARYON_ERR_INPUT,
-                 "a: is larger than 4 bytes, the limit for such a file");
+                 "a: is larger than 4 bytes, the limit for a file of this kind");
     assert_error(by_read_file(".", 4, &bytes, &size, &err), BARYON_ERR_INPUT,
-                 ".: is a directory, it must be a regular file");
+                 ".: is a directory, must be a regular file");
     /* Files of the system say they are empty. */
     assert_ok(by_read_file("/proc/self/status", SIZE_MAX, &bytes, &size, &err));
     assert_true(size > 100 && bytes[size] == '\0' && strlen(bytes) == size);
     by_free(bytes);
     assert_error(by_read_file("/proc/self/status", 50, &bytes, &size, &err), BARYON_ERR_INPUT,
-                 "/proc/self/status: is larger than 50 bytes, the limit for such a file");
+                 "/proc/self/status: is larger than 50 bytes, the limit for a file of this kind");
 }
 
-#define HINT "; write the file's path relative to the model's folder"
+#define HINT "; use a path relative to the folder of the model"
 
 static void bytes_stand_at_a_place(void **state)
 {
@@ -194,27 +194,26 @@ static void locations_are_plain_relative_paths(void **state)
         {"..a/b..", 7, NULL},
         {"...", 3, NULL},
         {"a:b", 3, NULL},
-        {"", 0, "location '' is empty, it must name a file" HINT},
-        {"a\0b", 3, "location 'a\\x00b' contains a NUL byte, it must be a path" HINT},
+        {"", 0, "location '' is empty, must name a file" HINT},
+        {"a\0b", 3, "location 'a\\x00b' contains a NUL byte, must be a path" HINT},
         {"/etc/passwd", 11,
-         "location '/etc/passwd' is an absolute path, it must be relative to the model's "
-         "folder" HINT},
+         "location '/etc/passwd' is an absolute path, must be relative to the folder of the "
+         "model" HINT},
         {"C:/a", 4,
-         "location 'C:/a' is an absolute path, it must be relative to the model's folder" HINT},
-        {"..", 2, "location '..' has a part '..', it must stay in the model's folder" HINT},
-        {"../a", 4, "location '../a' has a part '..', it must stay in the model's folder" HINT},
+         "location 'C:/a' is an absolute path, must be relative to the folder of the model" HINT},
+        {"..", 2, "location '..' has a part '..', must stay in the folder of the model" HINT},
+        {"../a", 4, "location '../a' has a part '..', must stay in the folder of the model" HINT},
         {"a/../../x", 9,
-         "location 'a/../../x' has a part '..', it must stay in the model's folder" HINT},
-        {"a/..", 4, "location 'a/..' has a part '..', it must stay in the model's folder" HINT},
-        {".//..", 5, "location './/..' has a part '.', it must be plain names joined by '/'" HINT},
-        {"./a", 3, "location './a' has a part '.', it must be plain names joined by '/'" HINT},
-        {"a//b", 4,
-         "location 'a//b' has an empty part, it must be parts joined by single '/'" HINT},
-        {"a/", 2, "location 'a/' has an empty part, it must be parts joined by single '/'" HINT},
-        {"..\\a", 4, "location '..\\a' contains a backslash, it must be parts joined by '/'" HINT},
+         "location 'a/../../x' has a part '..', must stay in the folder of the model" HINT},
+        {"a/..", 4, "location 'a/..' has a part '..', must stay in the folder of the model" HINT},
+        {".//..", 5, "location './/..' has a part '.', must be plain names joined by '/'" HINT},
+        {"./a", 3, "location './a' has a part '.', must be plain names joined by '/'" HINT},
+        {"a//b", 4, "location 'a//b' has an empty part, must be parts joined by single '/'" HINT},
+        {"a/", 2, "location 'a/' has an empty part, must be parts joined by single '/'" HINT},
+        {"..\\a", 4, "location '..\\a' contains a backslash, must be parts joined by '/'" HINT},
         {"*/_ORT_MEM_ADDR_/*", 18,
-         "location '*/_ORT_MEM_ADDR_/*' marks data in the memory of another program, it must "
-         "name a file" HINT},
+         "location '*/_ORT_MEM_ADDR_/*' refers to the memory of another program, must name a "
+         "file" HINT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].wanted)
@@ -254,7 +253,8 @@ static void assert_opens(const char *location, bool allow_links)
     close(fd);
 }
 
-#define NO_LINK "leads through a symbolic link, links are not followed; --allow-links follows them"
+#define NO_LINK                                                                                    \
+    "is reached through a symbolic link, links are not followed; follow links with --allow-links"
 
 static void contained_files_are_opened(void **state)
 {
@@ -270,16 +270,16 @@ static void contained_files_are_opened(void **state)
         {"out", "location 'out' " NO_LINK},
         {"sublink/b", "location 'sublink/b' " NO_LINK},
         {"loop", "location 'loop' " NO_LINK},
-        {"twice", "location 'twice' has 2 hard links, it must have one; --allow-links accepts it"},
-        {"fifo", "location 'fifo' is a FIFO, it must be a regular file"},
-        {"sub", "location 'sub' is a directory, it must be a regular file"},
-        {"socket", "location 'socket' is a socket or device, it must be a regular file"},
-        {"none", "location 'none': no such file in 'm'; keep the data files beside the model"},
+        {"twice", "location 'twice' has 2 hard links, must have one; accept it with --allow-links"},
+        {"fifo", "location 'fifo' is a FIFO, must be a regular file"},
+        {"sub", "location 'sub' is a directory, must be a regular file"},
+        {"socket", "location 'socket' is a socket or device, must be a regular file"},
+        {"none", "location 'none': no such file in 'm'; put the data files beside the model"},
         {"sub/none",
-         "location 'sub/none': no such file in 'm'; keep the data files beside the model"},
+         "location 'sub/none': no such file in 'm'; put the data files beside the model"},
         {"a/b", "location 'a/b' cannot be opened: Not a directory"},
         {"../outside",
-         "location '../outside' has a part '..', it must stay in the model's folder" HINT},
+         "location '../outside' has a part '..', must stay in the folder of the model" HINT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_error(by_open_contained("m", rows[i].location, false, &fd, &err), BARYON_ERR_INPUT,
@@ -300,11 +300,12 @@ static void links_can_be_allowed(void **state)
     assert_opens("sublink/b", true);
     assert_opens("twice", true);
     assert_error(by_open_contained("m", "fifo", true, &fd, &err), BARYON_ERR_INPUT,
-                 "location 'fifo' is a FIFO, it must be a regular file");
+                 "location 'fifo' is a FIFO, must be a regular file");
     assert_error(by_open_contained("m", "loop", true, &fd, &err), BARYON_ERR_INPUT,
                  "location 'loop' cannot be opened: Too many levels of symbolic links");
-    assert_error(by_open_contained("m", "../outside", true, &fd, &err), BARYON_ERR_INPUT,
-                 "location '../outside' has a part '..', it must stay in the model's folder" HINT);
+    assert_error(
+        by_open_contained("m", "../outside", true, &fd, &err), BARYON_ERR_INPUT,
+        "location '../outside' has a part '..', must stay in the folder of the model" HINT);
 }
 
 /* What older kernels get has to give the same answers. */

@@ -182,7 +182,7 @@ static void lists_of_graphs_are_walked(void **state)
         put_node(body, "N", "Relu", i ? "missing" : "b", "n");
     }
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[2].attribute[0].graphs[1].node[0].input[0]: node 'N' (Relu) reads "
+               "graph.node[2].attribute[0].graphs[1].node[0].input[0]: node 'N' (Relu) has input "
                "'missing', which no graph input, initializer or node output defines");
     by_model_free(model);
 }
@@ -195,37 +195,37 @@ static void refuses_second_definition(void **state)
     struct baryon_model *model = small_model();
     put_node(model->graph, "D", "Relu", "x", "a");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[3].output[0]: value 'a' is defined twice, each has to be defined once; "
-               "node 'A' (Add) defines it first");
+               "graph.node[3].output[0]: value 'a' is defined twice, must be defined once; node "
+               "'A' (Add) defines it first");
     assert_false(model->graph->linked);
     by_model_free(model);
 
     model = small_model();
     put_node(model->graph, "D", "Relu", "x", "x");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[3].output[0]: value 'x' is defined twice, each has to be defined once; "
+               "graph.node[3].output[0]: value 'x' is defined twice, must be defined once; "
                "input[0] defines it first");
     by_model_free(model);
 
     model = small_model();
     put_init(model->graph, "w");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.initializer[1]: value 'w' is defined twice, each has to be defined once; "
+               "graph.initializer[1]: value 'w' is defined twice, must be defined once; "
                "initializer[0] defines it first");
     by_model_free(model);
 
     model = small_model();
     put_sparse(model->graph, "w");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.sparse_initializer[0]: value 'w' is defined twice, each has to be defined "
-               "once; initializer[0] defines it first");
+               "graph.sparse_initializer[0]: value 'w' is defined twice, must be defined once; "
+               "initializer[0] defines it first");
     by_model_free(model);
 
     model = small_model();
     put_input(model->graph, "x");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.input[1]: value 'x' is defined twice, each has to be defined once; "
-               "input[0] defines it first");
+               "graph.input[1]: value 'x' is defined twice, must be defined once; input[0] defines "
+               "it first");
     by_model_free(model);
 }
 
@@ -235,7 +235,7 @@ static void refuses_values_without_name(void **state)
     struct baryon_model *model = small_model();
     put_input(model->graph, "");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.input[1]: it has no name, values need one");
+               "graph.input[1]: a value has no name, must have one");
     by_model_free(model);
 
     model = small_model();
@@ -243,7 +243,7 @@ static void refuses_values_without_name(void **state)
     tensor->name = NULL;
     push(model, &model->graph->initializer, tensor);
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.initializer[1]: it has no name, values need one");
+               "graph.initializer[1]: a value has no name, must have one");
     by_model_free(model);
 }
 
@@ -254,7 +254,7 @@ static void refuses_undefined_input(void **state)
     put_input(model->graph, "features");
     put_node(model->graph, "D", "Relu", "feature", "d");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[3].input[0]: node 'D' (Relu) reads 'feature', which no graph input, "
+               "graph.node[3].input[0]: node 'D' (Relu) has input 'feature', which no graph input, "
                "initializer or node output defines; did you mean 'features'?");
     by_model_free(model);
 }
@@ -273,7 +273,7 @@ static void refuses_undefined_or_repeated_output(void **state)
     put_output(model->graph, "a");
     put_output(model->graph, "y");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.output[2]: graph output 'y' is listed twice, it is output[0] already");
+               "graph.output[2]: graph output 'y' is listed twice, it is already output[0]");
     by_model_free(model);
 }
 
@@ -285,8 +285,8 @@ static void refuses_hidden_outer_value(void **state)
     struct baryon_graph *then = by_node_nested(node_at(model->graph, 1), &at);
     put_node(then, "N", "Relu", "t", "a");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "graph.node[1].attribute[0].g.node[1].output[0]: value 'a' hides one of the same "
-               "name in an outer graph, names there are taken; node 'A' (Relu) defines it first");
+               "graph.node[1].attribute[0].g.node[1].output[0]: value 'a' has the name of a value "
+               "in an outer graph, must have its own name; node 'A' (Relu) defines it first");
     by_model_free(model);
 }
 
@@ -330,7 +330,7 @@ static void limits_nesting(void **state)
     model = deep_model(BY_GRAPH_DEPTH_MAX + 1);
     assert_int_equal(by_model_link(model, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_INPUT);
-    assert_string_equal(err.message, "graphs nest more than 32 deep, that deep is the limit");
+    assert_string_equal(err.message, "graphs nest more than 32 deep, the limit");
     assert_memory_equal(err.place, "graph.node[0].attribute[0].g.node[0].attribute[0].g.", 52);
     by_model_free(model);
 }
@@ -345,14 +345,14 @@ static void refuses_cycles(void **state)
     put_node(model->graph, "C", "Relu", "b", "c");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
                "graph.node[0]: a cycle of 3 nodes: node 'A' (Add) -> node 'B' (Relu) -> node 'C' "
-               "(Relu) -> the first again, data has to flow one way");
+               "(Relu) -> the first again, a graph must have no cycles");
     by_model_free(model);
 
     model = new_model();
     put_node(model->graph, "A", "Relu", "a", "a");
     assert_err(
         by_model_link(model, &err), BARYON_ERR_INPUT,
-        "graph.node[0]: node 'A' (Relu) reads what it gives itself, data has to flow one way");
+        "graph.node[0]: node 'A' (Relu) has its own output as input, a graph must have no cycles");
     by_model_free(model);
 }
 
@@ -369,7 +369,7 @@ static void names_few_nodes_of_a_long_cycle(void **state)
     }
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
                "graph.node[0]: a cycle of 5000 nodes: node 'n0' (Relu) -> node 'n1' (Relu) -> node "
-               "'n2' (Relu) -> node 'n3' (Relu) -> ..., data has to flow one way");
+               "'n2' (Relu) -> node 'n3' (Relu) -> ..., a graph must have no cycles");
     by_model_free(model);
 }
 
@@ -382,7 +382,7 @@ static void refuses_cycle_through_nested_graph(void **state)
     put_node(by_node_nested(node_at(model->graph, 1), &at), "N", "Relu", "z", "n");
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
                "graph.node[1]: a cycle of 2 nodes: node 'I' (If) -> node 'Z' (Relu) -> the first "
-               "again, data has to flow one way");
+               "again, a graph must have no cycles");
     by_model_free(model);
 }
 
@@ -470,7 +470,7 @@ static void training_information_pins_values(void **state)
     assert_true(value_of(model->graph, "y")->pinned);
     assert_false(value_of(model->graph, "x")->pinned);
     assert_err(by_value_rename(value_of(model->graph, "w"), "v", &err), BARYON_ERR_UNSUPPORTED,
-               "value 'w' is named by training information, its name has to stay");
+               "value 'w' is named by training information, must keep its name");
     assert_ok(by_value_rename(value_of(model->graph, "x"), "x2", &err));
     by_model_free(model);
 }
@@ -481,7 +481,7 @@ static void refuses_model_without_graph(void **state)
     struct baryon_model *model = new_model();
     model->graph = NULL;
     assert_err(by_model_link(model, &err), BARYON_ERR_INPUT,
-               "no graph in the model, it has to have one");
+               "the model has no graph, must have one");
     by_model_free(model);
 }
 

@@ -90,7 +90,7 @@ static void test_png_damage(void **state)
     }
     png.bytes[good.size - 1] ^= 1;
     expect_png(BARYON_ERR_INPUT,
-               "the checksum (CRC-32) of chunk 'IEND' is ae426082, the file says ae426083");
+               "the checksum (CRC-32) of chunk 'IEND' is ae426082, the file states ae426083");
     png = good;
     png_header(&png, 3, 1, 8, 2);
     png_data(&png, "\0abcdef", 7);
@@ -116,13 +116,13 @@ static void test_png_headers(void **state)
     static const struct header_row rows[] = {
         {0, 5, 8, 2, "0 x 5 pixels, both sides must be at least 1"},
         {32769, 1, 8, 2, "32769 x 1 pixels, both sides must be at most 32768"},
-        {32768, 32768, 8, 2, "32768 x 32768 pixels, at most 268435456 are read"},
+        {32768, 32768, 8, 2, "32768 x 32768 pixels, must be at most 268435456 in total"},
         {2, 1, 4, 2, "colour type 2 with 4 bits does not exist"},
         {2, 1, 8, 5, "colour type 5 with 8 bits does not exist"},
         {2, 1, 3, 0, "colour type 0 with 3 bits does not exist"},
         {2, 1, 0, 0, "colour type 0 with 0 bits does not exist"},
         {16000, 16000, 8, 2,
-         "16000 x 16000 pixels cannot come out of 15 packed bytes (deflate reaches 1032 to 1)"},
+         "16000 x 16000 pixels from 15 packed bytes, deflate reaches at most 1032 to 1"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         png_header(&png, rows[i].width, rows[i].height, rows[i].bits, rows[i].colour);
@@ -143,17 +143,17 @@ static void test_png_chunks(void **state)
     expect_png(BARYON_ERR_INPUT, "an IHDR chunk must have 13 bytes");
     png_begin(&png);
     png_chunk(&png, "IHDR", "\0\0\0\1\0\0\0\1\10\2\1\0\0", 13);
-    expect_png(BARYON_ERR_INPUT, "an unknown way of compression, filtering or interlacing");
+    expect_png(BARYON_ERR_INPUT, "an unknown method of compression, filtering or interlacing");
     png_header(&png, 2, 1, 8, 2);
     png_chunk(&png, "NEED", "", 0);
-    expect_png(BARYON_ERR_INPUT, "chunk 'NEED' is unknown, but needed to read the picture");
+    expect_png(BARYON_ERR_INPUT, "unknown critical chunk 'NEED'");
     assert_int_equal(err.offset, 33);
     png_header(&png, 2, 1, 8, 2);
     png_put32(png.bytes + png.size, 0x7fffffff);
     png.size += 16;
     expect_png(BARYON_ERR_INPUT, "a chunk of 2147483647 bytes, but 4 are left");
     png_header(&png, 2, 1, 8, 2);
-    expect_png(BARYON_ERR_INPUT, "the picture is cut off: no IEND chunk");
+    expect_png(BARYON_ERR_INPUT, "the picture is truncated: no IEND chunk");
 }
 
 static void test_unknown(void **state)
@@ -250,7 +250,7 @@ static void test_jpeg_damage(void **state)
     assert_true(size < sizeof bytes);
     for (size_t cut = 0; cut < size; cut++)
         assert_int_equal(by_image_decode(good, cut, &bad, NULL), -1);
-    expect_jpeg(good, size - 2, BARYON_ERR_INPUT, "the picture is cut off: no end marker");
+    expect_jpeg(good, size - 2, BARYON_ERR_INPUT, "the picture is truncated: no end marker");
     const size_t frame = find_marker(good, size, 0xc0);
     const struct {
         size_t at;
@@ -258,16 +258,16 @@ static void test_jpeg_damage(void **state)
         enum baryon_code code;
         const char *message;
     } rows[] = {
-        {frame + 4, 12, BARYON_ERR_UNSUPPORTED, "a JPEG of 12 bits, only 8 are read"},
-        {frame + 9, 2, BARYON_ERR_INPUT, "a frame header of the wrong length"},
-        {frame + 11, 0x51, BARYON_ERR_INPUT, "a sampling factor is not 1 to 4"},
+        {frame + 4, 12, BARYON_ERR_UNSUPPORTED, "a JPEG of 12 bits, must have 8"},
+        {frame + 9, 2, BARYON_ERR_INPUT, "a frame header of wrong length"},
+        {frame + 11, 0x51, BARYON_ERR_INPUT, "a sampling factor must be 1 to 4"},
         {frame + 1, 0xc9, BARYON_ERR_UNSUPPORTED,
-         "a JPEG with arithmetic coding, which is not read"},
-        {frame + 1, 0xc3, BARYON_ERR_UNSUPPORTED, "a lossless JPEG, which is not read"},
+         "a JPEG with arithmetic coding, which is not supported"},
+        {frame + 1, 0xc3, BARYON_ERR_UNSUPPORTED, "a lossless JPEG, which is not supported"},
         {frame + 1, 0xc5, BARYON_ERR_UNSUPPORTED,
-         "a hierarchical or lossless JPEG, which is not read"},
+         "a hierarchical or lossless JPEG, which is not supported"},
         {frame + 1, 0xe9, BARYON_ERR_INPUT, "a scan before the frame header"},
-        {frame + 1, 0xd8, BARYON_ERR_INPUT, "a picture begins inside of a picture"},
+        {frame + 1, 0xd8, BARYON_ERR_INPUT, "a second picture begins inside the first"},
         {frame + 5, 0xff, BARYON_ERR_INPUT, "40 x 65320 pixels, both sides must be at most 32768"},
         {frame + 5, 0x7f, BARYON_ERR_INPUT, NULL},
         {frame + 3, 1, BARYON_ERR_INPUT, "a segment of less than 2 bytes"},
@@ -294,7 +294,7 @@ static void test_jpeg_short(void **state)
     char message[200];
     memcpy(bytes + frame + 5, "\x20\x00\x20\x00", 4);
     snprintf(message, sizeof message,
-             "8192 x 8192 pixels need 262144 bytes at the very least, the file has %lu", size);
+             "8192 x 8192 pixels require at least 262144 bytes, the file has %lu", size);
     expect_jpeg(bytes, size, BARYON_ERR_INPUT, message);
     tjFree(bytes);
 }

@@ -495,9 +495,9 @@ static void absurd_sizes(void **state)
         {"Resize", "float32[4611686018427387904] - float32{1e8}", NULL, "float32[?]"},
         {"Resize", "float32[4] - float32{1e30}", NULL, "!scale 0 is"},
         {"Unsqueeze", "float32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] int64{0}", NULL,
-         "!the rank becomes 17, at most 16"},
+         "!the rank becomes 17, must be at most 16"},
         {"Gather", "float32[1,1,1,1,1,1,1,1,1,1] int64[1,1,1,1,1,1,1,1,1]", NULL,
-         "!rank is 18, at most 16"},
+         "!rank is 18, must be at most 16"},
     };
     (void)state;
     check_cases(cases, 21);

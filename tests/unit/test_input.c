@@ -183,30 +183,27 @@ static void test_folder(void **state)
         get(i);
         assert_string_equal(name, wanted[i]);
     }
-    assert_string_equal(
-        notices,
-        "data: left out, as they are no samples: 1 of its files (the first is 'README')\n");
+    assert_string_equal(notices,
+                        "data: files skipped that are not samples: 1 (the first is 'README')\n");
 }
 
 static void test_folder_refused(void **state)
 {
     (void)state;
     assert_int_equal(mkdir("data", 0777), 0);
-    assert_error(
-        first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
-        "data: the folder has no files; samples are .npy, .npz, .jpg, .jpeg, .png and .raw "
-        "files; those of subfolders can be given as a .txt list of paths");
+    assert_error(first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
+                 "data: the folder contains no files; samples must be .npy, .npz, .jpg, .jpeg, "
+                 ".png or .raw files; list files of subfolders in a .txt file");
     put_file("data/notes.md", "text");
     assert_error(
         first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
-        "data: none of the folder's files (1) can be a sample; samples are .npy, "
-        ".npz, .jpg, .jpeg, .png and .raw files; those of subfolders can be given as a .txt list "
-        "of paths");
+        "data: the folder contains no samples, only other files (1); samples must be .npy, .npz, "
+        ".jpg, .jpeg, .png or .raw files; list files of subfolders in a .txt file");
     save_floats("data/a.npy", 1);
     put_file("data/b.PNG", "text");
     assert_error(first_sample("data", &one_port, 1), BARYON_ERR_INPUT,
-                 "data: the folder mixes kinds of files: 'a.npy' is read as npy, 'b.PNG' as image; "
-                 "keep one kind in a folder, or give a .txt list of paths");
+                 "data: the folder mixes kinds of files: 'a.npy' is npy, 'b.PNG' is image; use one "
+                 "kind per folder, or give a .txt list of paths");
     assert_error(first_sample("nothing", &one_port, 1), BARYON_ERR_INPUT,
                  "nothing: the samples cannot be read: No such file or directory");
 }
@@ -228,7 +225,7 @@ static void test_list(void **state)
     assert_string_equal(name, "b-1");
     put_file("data/list.txt", "# nothing\n");
     assert_error(first_sample("data/list.txt", &one_port, 1), BARYON_ERR_INPUT,
-                 "data/list.txt: the list names no file");
+                 "data/list.txt: the list contains no file");
     put_file("data/list.txt", "gone.npy\n");
     assert_int_equal(first_sample("data/list.txt", &one_port, 1), -1);
     assert_non_null(strstr(error_text(), "data/gone.npy: "));
@@ -237,7 +234,7 @@ static void test_list(void **state)
     line[4999] = '\0';
     put_file("long.txt", line);
     assert_error(first_sample("long.txt", &one_port, 1), BARYON_ERR_INPUT,
-                 "long.txt@0: line 1: a path of 4999 bytes, at most 4096 are possible");
+                 "long.txt@0: line 1: a path of 4999 bytes, must be at most 4096");
     free(line);
 }
 
@@ -259,9 +256,9 @@ static void test_groups(void **state)
     assert_memory_equal(arrays[0].data, floats + 3, 12);
     assert_memory_equal(arrays[1].data, numbers, sizeof numbers);
     save("data/y/3.npy", BY_ELEM_INT64, dims, 2, numbers);
-    assert_error(first_sample("data", pair, 2), BARYON_ERR_INPUT,
-                 "data/y/3.npy: no file of the first input is named '3', every sample needs one "
-                 "file an input");
+    assert_error(
+        first_sample("data", pair, 2), BARYON_ERR_INPUT,
+        "data/y/3.npy: the first input has no file '3', every sample requires one file per input");
     assert_int_equal(system("rm -r data/y"), 0);
     assert_error(first_sample("data", pair, 2), BARYON_ERR_INPUT,
                  "data: 1 inputs have a subfolder, but input 'y' has none (y)");
@@ -302,24 +299,22 @@ static void test_npz(void **state)
     get(0);
     assert_memory_equal(arrays[0].data, floats, 12);
     assert_memory_equal(arrays[1].data, numbers, 48);
-    assert_string_equal(notices, "s.npz: arrays that are no inputs of the model are left out\n");
+    assert_string_equal(notices, "s.npz: arrays that are not inputs of the model are ignored\n");
     save_zip("s.npz", members, 2);
     assert_error(first_sample("s.npz", pair, 2), BARYON_ERR_INPUT,
-                 "s.npz: no array is named 'y', as an input of the model is; the file has 'x', "
-                 "'other'");
+                 "s.npz: no array for the model input 'y'; the file has 'x', 'other'");
     assert_error(first_sample("s.npz", pair + 1, 1), BARYON_ERR_INPUT,
-                 "s.npz: no array is named 'y', as an input of the model is; the file has 'x', "
-                 "'other'");
+                 "s.npz: no array for the model input 'y'; the file has 'x', 'other'");
     save_zip("s.npz", members + 1, 1);
     notices[0] = '\0';
     assert_ok(first_sample("s.npz", &one_port, 1));
-    assert_string_equal(notices,
-                        "s.npz: its only array is taken for the model's only input, though "
-                        "the names differ\n");
+    assert_string_equal(
+        notices,
+        "s.npz: its only array is used for the model's only input, although the names differ\n");
     save_floats("s.npy", 1);
     assert_error(first_sample("s.npy", pair, 2), BARYON_ERR_INPUT,
-                 "s.npy: the file holds one array, the model has 2 inputs; give a .npz with the "
-                 "inputs' names, or a folder with one subfolder an input");
+                 "s.npy: the file contains one array, the model has 2 inputs; give a .npz with the "
+                 "names of the inputs, or a folder with one subfolder per input");
 }
 
 static void test_npz_frames(void **state)
@@ -373,16 +368,16 @@ static void test_npz_members(void **state)
     member = npy_member("x.npy", BY_ELEM_FLOAT, one, 2, floats, 16, room);
     save_zip("s.npz", &member, 1);
     assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
-                 "s.npz: member 'x': 16 bytes follow the header, but shape and type (3 x float32) "
-                 "need 12");
+                 "s.npz: member 'x': 16 bytes after the header, but shape and type (3 x float32) "
+                 "require 12");
     member = zip_stored("x.npy", "\x93NUMPY\1\0\2\0{ ", 12);
     save_zip("s.npz", &member, 1);
     assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
-                 "s.npz@47: member 'x': a text in quotes is wanted, not ''");
+                 "s.npz@47: member 'x': expected a quoted text, not ''");
     member = zip_stored("x.txt", "text", 4);
     save_zip("s.npz", &member, 1);
     assert_error(first_sample("s.npz", &one_port, 1), BARYON_ERR_INPUT,
-                 "s.npz: no array is named 'x', as an input of the model is; the file has none");
+                 "s.npz: no array for the model input 'x'; the file has none");
 }
 
 static void test_mismatch(void **state)
@@ -392,22 +387,23 @@ static void test_mismatch(void **state)
     const uint8_t zeros[32] = {0};
     save("a.npy", BY_ELEM_FLOAT, wide, 2, zeros);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': the file has float32 [1,4], the model takes float32 [1,3]");
+                 "a.npy: input 'x': the file has float32 [1,4], the model input is float32 [1,3]");
     save("a.npy", BY_ELEM_FLOAT, deep, 3, zeros);
     assert_error(first_sample("a.npy", &open_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': the file has float32 [1,1,3], the model takes float32 [N,3]: "
-                 "the ranks differ");
+                 "a.npy: input 'x': the file has float32 [1,1,3], the model input is float32 "
+                 "[N,3]: the ranks differ");
     save("a.npy", BY_ELEM_FLOAT, none, 2, zeros);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': the file has float32 [0,3], the model takes float32 [1,3]");
+                 "a.npy: input 'x': the file has float32 [0,3], the model input is float32 [1,3]");
     save("a.npy", BY_ELEM_UINT8, plain, 2, zeros);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': the file has uint8 [1,3], the model takes float32 [1,3]; "
-                 "pictures must be prepared as floats first, or given as image files");
+                 "a.npy: input 'x': the file has uint8 [1,3], the model input is float32 [1,3]; "
+                 "prepare pictures as floats first, or give image files");
     save("a.npy", BY_ELEM_COMPLEX64, plain, 2, zeros);
-    assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': the file has complex64 [1,3], the model takes float32 [1,3]; "
-                 "floats are converted to floats, integers and bool to integers and bool");
+    assert_error(
+        first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
+        "a.npy: input 'x': the file has complex64 [1,3], the model input is float32 [1,3]; floats "
+        "convert only to floats, integers and bool only to integers and bool");
 }
 
 static void test_conversion(void **state)
@@ -424,15 +420,15 @@ static void test_conversion(void **state)
     assert_string_equal(notices, "input 'x': float64 values are converted to float32\n");
     save("a.npy", BY_ELEM_DOUBLE, dims, 2, large);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': value 1e+39 at [0,2] does not fit float32");
+                 "a.npy: input 'x': value 1e+39 at [0,2] is out of range for float32");
     one_port.elem = BY_ELEM_INT32;
     const int64_t wide[3] = {-5, 1, (int64_t)1 << 31};
     save("a.npy", BY_ELEM_INT64, dims, 2, wide);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': value 2147483648 at [0,2] does not fit int32");
+                 "a.npy: input 'x': value 2147483648 at [0,2] is out of range for int32");
     save("a.npy", BY_ELEM_UINT64, dims, 2, wide);
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': value 18446744073709551611 at [0,0] does not fit int32");
+                 "a.npy: input 'x': value 18446744073709551611 at [0,0] is out of range for int32");
     one_port.elem = BY_ELEM_BOOL;
     save("a.npy", BY_ELEM_BOOL, dims, 2, "\0\7\1");
     assert_ok(first_sample("a.npy", &one_port, 1));
@@ -466,9 +462,9 @@ static void test_nonfinite(void **state)
     open_one("a.npy");
     get(0);
     assert_error(by_input_get(input, 1, &arrays, &name, &err), BARYON_ERR_INPUT,
-                 "a.npy: sample 1, input 'x': value NaN at [0,1], samples must be finite");
+                 "a.npy: sample 1, input 'x': value NaN at [0,1], must be finite");
     assert_error(first_sample("a.npy", &open_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: input 'x': value NaN at [1,1], samples must be finite");
+                 "a.npy: input 'x': value NaN at [1,1], must be finite");
     options.allow_nonfinite = true;
     assert_ok(first_sample("a.npy", &open_port, 1));
 }
@@ -491,16 +487,16 @@ static void test_skip_bad(void **state)
     }
     assert_int_equal(by_input_skipped(input), 1);
     assert_string_equal(notices, "warning: skipped: data/b.npy@0: not a .npy file: it begins with "
-                                 "'no arr', not with '\\x93NUMPY'\n");
-    assert_error(by_input_get(input, 3, &arrays, &name, &err), BARYON_ERR_INPUT,
-                 "data/d.npy: the file is empty; bad samples skipped before: 1, more are not "
-                 "allowed");
+                                 "'no arr', must begin with '\\x93NUMPY'\n");
+    assert_error(
+        by_input_get(input, 3, &arrays, &name, &err), BARYON_ERR_INPUT,
+        "data/d.npy: the file is empty; bad samples skipped so far: 1, --skip-bad allows no more");
     struct by_sample sample;
     by_sample_init(&sample);
     assert_ok(by_input_get_into(input, 1, &sample, &err));
     assert_string_equal(sample.name, "b");
     assert_string_equal(sample.reason,
-                        "not a .npy file: it begins with 'no arr', not with '\\x93NUMPY'");
+                        "not a .npy file: it begins with 'no arr', must begin with '\\x93NUMPY'");
     assert_ok(by_input_get_into(input, 0, &sample, &err));
     assert_string_equal(sample.reason, "");
     by_sample_release(&sample);
@@ -583,7 +579,7 @@ static void test_count(void **state)
     options.count = 5;
     open_one("a.npy");
     assert_int_equal(by_input_count(input), 2);
-    assert_string_equal(notices, "warning: a.npy: 2 samples, fewer than the 5 asked for\n");
+    assert_string_equal(notices, "warning: a.npy: 2 samples, fewer than the requested 5\n");
 }
 
 static void test_unknown(void **state)
@@ -591,8 +587,8 @@ static void test_unknown(void **state)
     (void)state;
     put_file("a.dat", "whatever");
     assert_error(first_sample("a.dat", &one_port, 1), BARYON_ERR_INPUT,
-                 "a.dat: it is no sample of a known kind: it begins with 'whatever'; samples are "
-                 ".npy, .npz, .jpg, .jpeg, .png and .raw files");
+                 "a.dat: not a sample of a known kind: it begins with 'whatever'; samples must be "
+                 ".npy, .npz, .jpg, .jpeg, .png or .raw files");
     save_floats("b.dat", 1);
     assert_ok(first_sample("b.dat", &one_port, 1));
     put_file("c.npy", "");
@@ -610,14 +606,14 @@ static void test_raw(void **state)
     get(1);
     assert_memory_equal(arrays[0].data, floats + 3, 12);
     assert_error(first_sample("a.raw", &open_port, 1), BARYON_ERR_USAGE,
-                 "input 'x': it is float32 [N,3], a .raw file does not tell the open sizes; give "
-                 "them with --shape NAME=SIZE");
+                 "input 'x': the input is float32 [N,3], a .raw file does not contain its sizes; "
+                 "give the sizes with --shape NAME=SIZE");
     put_file("b.raw", "12345");
     assert_error(first_sample("b.raw", &one_port, 1), BARYON_ERR_INPUT,
-                 "b.raw: 5 bytes, but float32 [1,3] takes 12 or a multiple of it");
+                 "b.raw: 5 bytes, but float32 [1,3] requires 12 or a multiple of it");
     assert_error(first_sample("b.raw", pair, 2), BARYON_ERR_USAGE,
-                 "a .raw file serves one input, the model has 2; give a folder with one subfolder "
-                 "an input");
+                 "a .raw file contains one input, the model has 2; give a folder with one "
+                 "subfolder per input");
 }
 
 static const int64_t picture_dims[4] = {1, 3, 2, 2};
@@ -650,11 +646,10 @@ static void test_pictures(void **state)
     assert_string_equal(text,
                         "image: rgb, stretched to 2x2 (pil-nearest), float32 = x / 255, nchw");
     assert_error(first_sample("a.png", pair, 2), BARYON_ERR_USAGE,
-                 "a picture serves one input, the model has 2; give a folder with one subfolder an "
-                 "input");
+                 "a picture contains one input, the model has 2; give a folder with one subfolder "
+                 "per input");
     options.prep.std_count = 1;
-    assert_error(first_sample("a.png", &port, 1), BARYON_ERR_USAGE,
-                 "std 0 divides the values, it must not be 0");
+    assert_error(first_sample("a.png", &port, 1), BARYON_ERR_USAGE, "std 0, must not be 0");
 }
 
 static void test_shapes(void **state)
@@ -666,16 +661,18 @@ static void test_shapes(void **state)
     options.shape_symbols = wrong;
     options.shape_sizes = sizes;
     options.shape_count = 1;
-    assert_error(first_sample("a.npy", &open_port, 1), BARYON_ERR_USAGE,
-                 "no dimension of the model's inputs is called 'M'; open are 'N'");
-    assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_USAGE,
-                 "no dimension of the model's inputs is called 'M'; all of them are fixed");
+    assert_error(
+        first_sample("a.npy", &open_port, 1), BARYON_ERR_USAGE,
+        "the inputs of the model have no symbolic dimension 'M'; symbolic dimensions are 'N'");
+    assert_error(
+        first_sample("a.npy", &one_port, 1), BARYON_ERR_USAGE,
+        "the inputs of the model have no symbolic dimension 'M'; all dimensions are fixed");
     const char *const axis[1] = {"x:0"};
     options.shape_symbols = axis;
     assert_error(first_sample("a.npy", &open_port, 1), BARYON_ERR_INPUT,
-                 "a.npy: only 1 of the 2 samples that the model takes at a time");
+                 "a.npy: 1 samples, must be at least the model's batch of 2");
     assert_error(first_sample("a.npy", &one_port, 1), BARYON_ERR_USAGE,
-                 "'x:0' cannot be 2, the model has 1 there");
+                 "'x:0' cannot be 2, the model fixes it to 1");
 }
 
 static void test_ports_refused(void **state)
@@ -683,20 +680,20 @@ static void test_ports_refused(void **state)
     (void)state;
     struct by_port port = one_port;
     assert_error(first_sample("a.npy", NULL, 0), BARYON_ERR_INPUT,
-                 "the model has no inputs that samples could serve");
+                 "the model has no inputs that take samples");
     assert_error(first_sample(NULL, &port, 1), BARYON_ERR_USAGE,
-                 "neither a path to samples nor random ones");
+                 "no samples: give a path or random samples");
     port.elem = 0;
     port.kind = "sequence";
     assert_error(first_sample("a.npy", &port, 1), BARYON_ERR_UNSUPPORTED,
-                 "input 'x': it is a sequence, samples can only be tensors");
+                 "input 'x': the input is a sequence, must be a tensor");
     port.elem = BY_ELEM_STRING;
     assert_error(first_sample("a.npy", &port, 1), BARYON_ERR_UNSUPPORTED,
-                 "input 'x': it takes texts, samples can only be numbers");
+                 "input 'x': the input takes strings, must be numeric");
     port.elem = BY_ELEM_FLOAT;
     port.rank = 17;
     assert_error(first_sample("a.npy", &port, 1), BARYON_ERR_UNSUPPORTED,
-                 "input 'x': it has rank 17, at most 16 is possible");
+                 "input 'x': the input has rank 17, must be at most 16");
 }
 
 static void test_readers(void **state)

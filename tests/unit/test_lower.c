@@ -321,7 +321,7 @@ static void blocks_need_an_opset(void **state)
     (void)state;
     by_spec_set_type(&recipe.weight, BY_TYPE_MXFP4_E2M1);
     by_spec_set_type(&recipe.bias, BY_TYPE_MXFP4_E2M1);
-    refuse(20, "mxfp4_e2m1 needs opset 21, the model has 20; convert it: --opset 21");
+    refuse(20, "mxfp4_e2m1 requires opset 21, the model has 20; convert the model with --opset 21");
     recipe.keep_float_blocks = true;
     assert_int_equal(by_quant_least_opset(&recipe), 11); /* of activations */
     recipe.keep_float_blocks = false;
@@ -332,8 +332,8 @@ static void blocks_need_an_opset(void **state)
     assert_int_equal(by_quant_least_opset(&recipe), 24);
     assert_true(by_quant_must_raise(&recipe, 23));
     assert_false(by_quant_must_raise(&recipe, 24));
-    refuse(23, "mxfp4_e2m1 needs opset 24, the model has 23; convert it: --opset 24, or take "
-               "--block-form runtime");
+    refuse(23, "mxfp4_e2m1 requires opset 24, the model has 23; convert the model with --opset 24, "
+               "or use --block-form runtime");
 }
 
 static void domains_and_opsets(void **state)
@@ -350,14 +350,16 @@ static void domains_and_opsets(void **state)
     assert_string_equal(by_domain(node_named(model, "x_QuantizeLinear")->domain), "");
     by_model_free(model);
     recipe.domain = BY_Q_ONNX;
-    refuse(13, "int16 needs opset 21, the model has 13; convert it: --opset 21, or take the "
-               "operators of com.microsoft");
+    refuse(13, "int16 requires opset 21, the model has 13; convert the model with --opset 21, or "
+               "use the operators of com.microsoft");
     recipe.domain = BY_Q_AUTO;
     recipe.activation.elem = BY_ELEM_UINT8;
-    refuse(9, "QuantizeLinear needs opset 10, the model has 9; convert it: --opset 10");
+    refuse(9,
+           "QuantizeLinear requires opset 10, the model has 9; convert the model with --opset 10");
     recipe.weight.granularity = BY_PER_GROUP;
     recipe.weight.group = 16;
-    refuse(13, "quantization by group needs opset 21, the model has 13; convert it: --opset 21");
+    refuse(13, "per-group quantization requires opset 21, the model has 13; convert the model with "
+               "--opset 21");
 }
 
 static void what_a_recipe_needs(void **state)

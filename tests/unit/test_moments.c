@@ -141,9 +141,9 @@ static void parts_that_differ_are_not_added(void **state)
     assert_ok(by_moments_init(&a, &layer, 0, 3, &err));
     assert_ok(by_moments_init(&b, &layer, 0, 2, &err));
     assert_err(by_moments_merge(&a, &layer, &b, &err), BARYON_ERR_INTERNAL,
-               "layer 'y': moments with other tiles cannot be added");
+               "layer 'y': Gram matrices with different tiles cannot be added");
     assert_err(by_moments_gram(&b, &layer, 0, gram, &err), BARYON_ERR_INTERNAL,
-               "layer 'y': tile 2 was not gathered");
+               "layer 'y': tile 2 was not collected");
     assert_ok(by_moments_gram(&a, &layer, 0, gram, &err));
     by_moments_release(&a);
     by_moments_release(&b);

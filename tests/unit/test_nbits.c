@@ -97,7 +97,7 @@ static void refusals(void **state)
     spec.bits = 4;
     spec.block = 48;
     assert_int_equal(by_nbits_open(&made, &view, &spec, NULL, &err), -1);
-    assert_non_null(strstr(error_text(), "blocks of 48"));
+    assert_non_null(strstr(error_text(), "block size 48"));
     spec.block = 16;
     values[5][1] = INFINITY;
     assert_int_equal(by_nbits_open(&made, &view, &spec, NULL, &err), -1);

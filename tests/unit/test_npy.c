@@ -74,66 +74,61 @@ struct bad_row {
 
 static const struct bad_row bad_rows[] = {
     {"{'descr': '|O'" LATTER, 8,
-     "header.descr: type '|O' holds Python objects (pickle), which are never loaded; save an array "
-     "of numbers, with numpy.save(..., allow_pickle=False)"},
+     "header.descr: type '|O' contains Python objects (pickle), which are never loaded; save an "
+     "array of numbers, with numpy.save(..., allow_pickle=False)"},
     {"{'descr': 'O'" LATTER, 8,
-     "header.descr: type 'O' holds Python objects (pickle), which are never loaded; save an array "
-     "of numbers, with numpy.save(..., allow_pickle=False)"},
+     "header.descr: type 'O' contains Python objects (pickle), which are never loaded; save an "
+     "array of numbers, with numpy.save(..., allow_pickle=False)"},
     {"{'descr': [('a', '<f4')]" LATTER, 8,
-     "header.descr: the type is a record of several fields, only plain numbers and bool are read; "
-     "save each field in an array of its own"},
+     "header.descr: the type is a record of several fields, must be numeric or bool; save each "
+     "field in a separate array"},
     {"{'descr': '|V2'" LATTER, 4,
-     "header.descr: type '|V2' is a record or raw bytes, only plain numbers and bool are read; "
-     "save each field, or bfloat16 as float32, in an array of its own"},
-    {"{'descr': '<U5'" LATTER, 40,
-     "header.descr: type '<U5' is text, only numbers and bool are read"},
-    {"{'descr': '|S5'" LATTER, 10,
-     "header.descr: type '|S5' is text, only numbers and bool are read"},
+     "header.descr: type '|V2' is a record or raw bytes, must be numeric or bool; save each field "
+     "in a separate array, and bfloat16 as float32"},
+    {"{'descr': '<U5'" LATTER, 40, "header.descr: type '<U5' is text, must be numeric or bool"},
+    {"{'descr': '|S5'" LATTER, 10, "header.descr: type '|S5' is text, must be numeric or bool"},
     {"{'descr': '<M8[ns]'" LATTER, 16,
-     "header.descr: type '<M8[ns]' is a date, only numbers and bool are read"},
+     "header.descr: type '<M8[ns]' is a date, must be numeric or bool"},
     {"{'descr': '<m8[s]'" LATTER, 16,
-     "header.descr: type '<m8[s]' is a time span, only numbers and bool are read"},
+     "header.descr: type '<m8[s]' is a time span, must be numeric or bool"},
     {"{'descr': '<f16'" LATTER, 32,
-     "header.descr: type '<f16' is not one of bool, int8 to int64, uint8 to uint64, float16 to "
+     "header.descr: type '<f16', must be one of bool, int8 to int64, uint8 to uint64, float16 to "
      "float64, complex64, complex128"},
     {"{'descr': '|f4'" LATTER, 8,
-     "header.descr: type '|f4' is not one of bool, int8 to int64, uint8 to uint64, float16 to "
+     "header.descr: type '|f4', must be one of bool, int8 to int64, uint8 to uint64, float16 to "
      "float64, complex64, complex128"},
     {"{'descr': ''" LATTER, 8,
-     "header.descr: type '' is not one of bool, int8 to int64, uint8 to uint64, float16 to "
+     "header.descr: type '', must be one of bool, int8 to int64, uint8 to uint64, float16 to "
      "float64, complex64, complex128"},
     {"{'descr': <f4" LATTER, 8,
-     "header.descr: a text in quotes is wanted, not '<f4, 'fortran_order': False, 'shape': "
-     "(2'"},
-    {"{'descr': '<f4", 8, "header.descr: a text in quotes is wanted, not ''<f4'"},
+     "header.descr: expected a quoted text, not '<f4, 'fortran_order': False, 'shape': (2'"},
+    {"{'descr': '<f4", 8, "header.descr: expected a quoted text, not ''<f4'"},
     {"{'descr': '<f\\x34'" LATTER, 8,
-     "header.descr: a text in quotes is wanted, not ''<f\\x34', 'fortran_order': False, "
-     "'shape'"},
+     "header.descr: expected a quoted text, not ''<f\\x34', 'fortran_order': False, 'shape'"},
     {FORMER "(-1,), }\n", 0,
      "header.shape: a dimension must be a whole number, 0 or more, not "
      "'-1,), }\\x0a'"},
-    {FORMER "(2.0,), }\n", 8, "header.shape: ',' must stand before '.0,), }\\x0a'"},
-    {FORMER "(2L,), }\n", 8, "header.shape: ',' must stand before 'L,), }\\x0a'"},
-    {FORMER "(2), }\n", 8, "header.shape: ',' must stand before '), }\\x0a'"},
-    {FORMER "2, }\n", 8, "header.shape: '(' must stand before '2, }\\x0a'"},
-    {FORMER "(2 3), }\n", 24, "header.shape: ',' must stand before '3), }\\x0a'"},
+    {FORMER "(2.0,), }\n", 8, "header.shape: expected ',' before '.0,), }\\x0a'"},
+    {FORMER "(2L,), }\n", 8, "header.shape: expected ',' before 'L,), }\\x0a'"},
+    {FORMER "(2), }\n", 8, "header.shape: expected ',' before '), }\\x0a'"},
+    {FORMER "2, }\n", 8, "header.shape: expected '(' before '2, }\\x0a'"},
+    {FORMER "(2 3), }\n", 24, "header.shape: expected ',' before '3), }\\x0a'"},
     {FORMER "(,), }\n", 24,
      "header.shape: a dimension must be a whole number, 0 or more, not ',), }\\x0a'"},
     {FORMER "(9999999999999999999,), }\n", 0,
      "header.shape: a dimension is larger than 2^63 - 1: '9999999999999999999,), }\\x0a'"},
     {FORMER "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }\n", 4, "header.shape: more than 16 dimensions"},
-    {FORMER "(2,), 'more': 1, }\n", 8,
-     "key 'more' is unknown, the keys are descr, fortran_order, shape"},
-    {FORMER "(2,), 'shape': (2,), }\n", 8, "key 'shape' is there twice"},
+    {FORMER "(2,), 'more': 1, }\n", 8, "unknown key 'more', must be descr, fortran_order or shape"},
+    {FORMER "(2,), 'shape': (2,), }\n", 8, "key 'shape' appears twice"},
     {"{'descr': '<f4', 'shape': (2,), }\n", 8, "key 'fortran_order' is missing"},
     {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }\n", 8,
-     "header.fortran_order: True or False is wanted, not '0, 'shape': (2,), }\\x0a'"},
-    {FORMER "(2,), } x\n", 8, "'x\\x0a' stands behind the header"},
-    {FORMER "(2,) ", 8, "'}' must stand before ''"},
-    {"", 8, "'{' must stand before ''"},
-    {FORMER "(2,), }\n", 7, "7 bytes follow the header, but shape and type (2 x float32) need 8"},
-    {FORMER "(2,), }\n", 9, "9 bytes follow the header, but shape and type (2 x float32) need 8"},
-    {FORMER "(), }\n", 0, "0 bytes follow the header, but shape and type (1 x float32) need 4"},
+     "header.fortran_order: expected True or False, not '0, 'shape': (2,), }\\x0a'"},
+    {FORMER "(2,), } x\n", 8, "'x\\x0a' after the header"},
+    {FORMER "(2,) ", 8, "expected '}' before ''"},
+    {"", 8, "expected '{' before ''"},
+    {FORMER "(2,), }\n", 7, "7 bytes after the header, but shape and type (2 x float32) require 8"},
+    {FORMER "(2,), }\n", 9, "9 bytes after the header, but shape and type (2 x float32) require 8"},
+    {FORMER "(), }\n", 0, "0 bytes after the header, but shape and type (1 x float32) require 4"},
 };
 
 static void test_bad_headers(void **state)
@@ -167,9 +162,9 @@ static void test_preamble(void **state)
     uint8_t bytes[512] = "\x93NUMPY";
     struct by_npy_header header;
     assert_error(by_npy_parse((const uint8_t *)"PK\3\4abcd", 8, &header, &err), BARYON_ERR_INPUT,
-                 "not a .npy file: it begins with 'PK\\x03\\x04ab', not with '\\x93NUMPY'");
+                 "not a .npy file: it begins with 'PK\\x03\\x04ab', must begin with '\\x93NUMPY'");
     assert_error(by_npy_parse(bytes, 0, &header, &err), BARYON_ERR_INPUT,
-                 "not a .npy file: it begins with '', not with '\\x93NUMPY'");
+                 "not a .npy file: it begins with '', must begin with '\\x93NUMPY'");
     for (size_t size = 6; size < 10; size++) {
         by_err_clear(&err);
         assert_int_equal(by_npy_parse(bytes, size, &header, &err), -1);
@@ -178,20 +173,20 @@ static void test_preamble(void **state)
     }
     bytes[6] = 4;
     assert_error(by_npy_parse(bytes, 64, &header, &err), BARYON_ERR_INPUT,
-                 "version 4.0 of the format, known are 1.0, 2.0 and 3.0");
+                 "version 4.0 of the format, must be 1.0, 2.0 or 3.0");
     bytes[6] = 1;
     bytes[7] = 1;
     assert_error(by_npy_parse(bytes, 64, &header, &err), BARYON_ERR_INPUT,
-                 "version 1.1 of the format, known are 1.0, 2.0 and 3.0");
+                 "version 1.1 of the format, must be 1.0, 2.0 or 3.0");
     memcpy(bytes + 6, "\2\0\0\0", 4);
     assert_error(by_npy_parse(bytes, 11, &header, &err), BARYON_ERR_INPUT,
                  "the file ends in its first 12 bytes (11 bytes)");
     memcpy(bytes + 6, "\2\0\1\0\1\0", 6);
     assert_error(by_npy_parse(bytes, 512, &header, &err), BARYON_ERR_INPUT,
-                 "the header is 65537 bytes long, more than the limit of 65536");
+                 "the header has 65537 bytes, must have at most 65536");
     memcpy(bytes + 6, "\1\0\xff\0", 4);
     assert_error(by_npy_parse(bytes, 20, &header, &err), BARYON_ERR_INPUT,
-                 "the header is 255 bytes long, but 10 are left");
+                 "the header has 255 bytes, but 10 are left");
 }
 
 /* Every cut of a file is refused, and without an error struct too. */
@@ -279,9 +274,9 @@ static void test_save_refused(void **state)
     (void)state;
     const int64_t dims[2] = {2, -2};
     assert_error(by_npy_save("s.npy", BY_ELEM_STRING, dims, 1, "", 0, 0, &err),
-                 BARYON_ERR_UNSUPPORTED, "s.npy: a string tensor has no form in .npy files");
+                 BARYON_ERR_UNSUPPORTED, "s.npy: a string tensor cannot be stored in a .npy file");
     assert_error(by_npy_save("s.npy", BY_ELEM_FLOAT, dims, 1, "", 0, 0, &err), BARYON_ERR_INTERNAL,
-                 "s.npy: an array of 2 float32 has 8 bytes, not 0");
+                 "s.npy: an array of 2 float32 must have 8 bytes, not 0");
     assert_int_equal(by_npy_save("s.npy", BY_ELEM_FLOAT, dims, 2, "", 0, 0, NULL), -1);
     assert_int_equal(access("s.npy", F_OK), -1);
     assert_int_equal(by_npy_save("no/s.npy", BY_ELEM_INT8, dims, 1, "ab", 2, 0, &err), -1);

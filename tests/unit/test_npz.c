@@ -65,7 +65,7 @@ static void test_members(void **state)
         assert_int_equal(got, 8);
         assert_memory_equal(start, text, 8);
         assert_error(by_npz_read(file.bytes, 10, &npz.members[i], &out, &err), BARYON_ERR_CHANGED,
-                     "the file has become shorter");
+                     "the file was truncated while it was read");
     }
     by_arena_release(&arena);
 }
@@ -95,15 +95,15 @@ static void test_bad_members(void **state)
     struct zip_member bad = good;
     bad.flags = 1;
     make_one(&bad);
-    expect("member 'a.npy': the member is encrypted, which is not read");
+    expect("member 'a.npy': the member is encrypted, which is not supported");
     bad = good;
     bad.method = 12;
     make_one(&bad);
-    expect("member 'a.npy': packing method 12, only 0 (stored) and 8 (deflated) are read");
+    expect("member 'a.npy': packing method 12, must be 0 (stored) or 8 (deflated)");
     bad = good;
     bad.size = 5;
     make_one(&bad);
-    expect("member 'a.npy': a stored member of 5 bytes takes 58 bytes, both must be the same");
+    expect("member 'a.npy': a stored member of 5 bytes uses 58 bytes, must be the same");
     bad = good;
     bad.crc ^= 1;
     make_one(&bad);
@@ -114,8 +114,7 @@ static void test_bad_members(void **state)
     bad.method = 8;
     bad.size = 58 * 1101;
     make_one(&bad);
-    expect("member 'a.npy': 63858 bytes are to come out of 58, more than 1100 to 1, which deflate "
-           "cannot reach");
+    expect("member 'a.npy': 63858 bytes from 58 packed bytes, deflate reaches at most 1100 to 1");
     bad = good;
     bad.name = "\xff.npy";
     make_one(&bad);
@@ -123,22 +122,22 @@ static void test_bad_members(void **state)
     bad = good;
     bad.local_size = 57;
     make_one(&bad);
-    expect("member 'a.npy': the member's header and the directory contradict each other");
+    expect("member 'a.npy': the header of the member contradicts the directory");
     bad = good;
     bad.local_offset = 3;
     make_one(&bad);
-    expect("member 'a.npy': no member header stands where the directory says");
+    expect("member 'a.npy': no member header at the place in the directory");
     bad.local_offset = 100000;
     make_one(&bad);
-    expect("member 'a.npy': the member's header would lie outside of the file's data");
+    expect("member 'a.npy': the header of the member is outside of the data of the file");
     bad = good;
     bad.size = bad.packed = 1000;
     make_one(&bad);
-    expect("member 'a.npy': the member is longer than the file's data");
+    expect("member 'a.npy': the member is longer than the data of the file");
     bad = good;
     bad.size = UINT32_MAX;
     make_one(&bad);
-    expect("entry[0]: the zip64 sizes of a directory entry are missing or cut off");
+    expect("entry[0]: the zip64 sizes of a directory entry are missing or truncated");
 }
 
 static void test_bad_streams(void **state)
@@ -150,10 +149,10 @@ static void test_bad_streams(void **state)
     assert_ok(read_all(&err));
     bad.size = TEXT_SIZE + 1;
     make_one(&bad);
-    expect("member 'a': 58 bytes come out of the packed data, the directory says 59");
+    expect("member 'a': 58 bytes from the packed data, the directory states 59");
     bad.size = TEXT_SIZE - 1;
     make_one(&bad);
-    expect("member 'a': the packed data does not end with the 57 bytes that the directory says");
+    expect("member 'a': the packed data does not end after the 57 bytes that the directory states");
     bad = good;
     bad.packed--;
     bad.stored--;
@@ -165,7 +164,7 @@ static void test_bad_streams(void **state)
     bad.packed++;
     bad.stored++;
     make_one(&bad);
-    expect("member 'a': the packed data does not end with the 58 bytes that the directory says");
+    expect("member 'a': the packed data does not end after the 58 bytes that the directory states");
     bad = good;
     bad.data = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
                "\xff\xff\xff\xff\xff";
@@ -181,7 +180,7 @@ static void test_duplicates(void **state)
     const struct zip_member one = zip_stored("a.npy", text, TEXT_SIZE);
     struct zip_member two[2] = {one, one};
     zip_make(&file, two, 2);
-    expect("member 'a.npy': two members have this name, names must differ");
+    expect("member 'a.npy': two members have this name, names must be unique");
     two[1] = zip_stored("b.npy", text, TEXT_SIZE);
     zip_make(&file, two, 2);
     assert_ok(read_all(&err));
@@ -190,7 +189,7 @@ static void test_duplicates(void **state)
     const size_t start = zip_make(&file, same, 2);
     memcpy(file.bytes + start - TEXT_SIZE - 5 - 30, file.bytes, 30);
     memcpy(file.bytes + start + 46 + 5 + 42, "\0\0\0", 3);
-    expect("member 'b.npy': the member's header and the directory contradict each other");
+    expect("member 'b.npy': the header of the member contradicts the directory");
 }
 
 static void test_overlap(void **state)
@@ -221,29 +220,29 @@ static void test_bad_end(void **state)
     }
     file = good;
     zip_add(&file, "x", 1);
-    expect("no end of a zip directory is at the end of the file; the file is cut off, or not a "
-           ".npz archive");
+    expect("no end record of a zip directory at the end of the file; the file is truncated, or not "
+           "a .npz archive");
     file = good;
     file.bytes[end + 4] = 1;
-    expect("an archive of several files is not read");
+    expect("an archive of several files is not supported");
     file = good;
     file.bytes[end + 16]++;
     expect("the directory does not end where the end record begins");
     file = good;
     file.bytes[end + 8] = file.bytes[end + 10] = 2;
-    expect("2 members, at most 1 are possible");
+    expect("2 members, must be at most 1");
     file = good;
     file.bytes[end + 8] = file.bytes[end + 10] = 0;
     expect("the directory is longer than its entries");
     file = good;
     file.bytes[start] = 'Q';
-    expect("entry[0]: no directory entry stands here");
+    expect("entry[0]: a directory entry is missing");
     file = good;
     file.bytes[start + 30] = 200;
     expect("entry[0]: a directory entry is longer than the directory");
     file = good;
     file.bytes[start + 34] = 1;
-    expect("entry[0]: an archive of several files is not read");
+    expect("entry[0]: an archive of several files is not supported");
 }
 
 /* One member with 64-bit sizes in all the places that may have them. */
@@ -283,12 +282,12 @@ static void test_zip64(void **state)
     make_zip64(TEXT_SIZE, 0, 1);
     assert_ok(read_all(&err));
     make_zip64((uint64_t)1 << 62, 0, 1);
-    expect("member 'a.npy': a stored member of 4611686018427387904 bytes takes 58 bytes, both must "
-           "be the same");
+    expect("member 'a.npy': a stored member of 4611686018427387904 bytes uses 58 bytes, must be "
+           "the same");
     make_zip64(TEXT_SIZE, 7, 1);
-    expect("the zip64 locator does not lead to the record before it");
+    expect("the zip64 locator does not point to the record before it");
     make_zip64(TEXT_SIZE, (uint64_t)1 << 63, 1);
-    expect("the zip64 locator does not lead to the record before it");
+    expect("the zip64 locator does not point to the record before it");
     make_zip64(TEXT_SIZE, 0, (uint64_t)1 << 60);
     expect("the zip64 record contradicts itself");
     make_zip64(TEXT_SIZE, 0, 1);
@@ -296,7 +295,7 @@ static void test_zip64(void **state)
     expect("the end record contradicts the zip64 record");
     make_zip64(TEXT_SIZE, 0, 1);
     file.bytes[file.size - 22 - 20 + 4] = 1;
-    expect("an archive of several files is not read");
+    expect("an archive of several files is not supported");
 }
 
 /* No byte may be read beyond the file, whatever is changed: for sanitizers and valgrind. */

@@ -114,7 +114,8 @@ static void names_may_be_cut(void **state)
     assert_ok(parse("--lim 3 --js"));
     assert_int_equal(settings.limit, 3);
     assert_true(settings.json);
-    assert_error(parse("--l 3"), BARYON_ERR_USAGE, "option '--l' could be '--limit' or '--level'");
+    assert_error(parse("--l 3"), BARYON_ERR_USAGE,
+                 "option '--l' is ambiguous: '--limit' or '--level'");
 }
 
 static void two_values_behind_one_option(void **state)
@@ -128,7 +129,7 @@ static void two_values_behind_one_option(void **state)
     assert_int_equal(operands.count, 2);
     assert_string_equal(operands.at[1], "x");
     assert_error(parse("m --between a"), BARYON_ERR_USAGE,
-                 "option '--between' needs two values: START END");
+                 "option '--between' requires two values: START END");
 }
 
 static void wrong_options_are_refused(void **state)
@@ -138,8 +139,8 @@ static void wrong_options_are_refused(void **state)
                  "unknown option '--limt'; did you mean '--limit'?");
     assert_error(parse("--zebra=3"), BARYON_ERR_USAGE, "unknown option '--zebra'");
     assert_error(parse("-ix"), BARYON_ERR_USAGE, "unknown option '-x'");
-    assert_error(parse("--limit"), BARYON_ERR_USAGE, "option '--limit' needs a value: N");
-    assert_error(parse("-l"), BARYON_ERR_USAGE, "option '--limit' needs a value: N");
+    assert_error(parse("--limit"), BARYON_ERR_USAGE, "option '--limit' requires a value: N");
+    assert_error(parse("-l"), BARYON_ERR_USAGE, "option '--limit' requires a value: N");
     assert_error(parse("--limit 10"), BARYON_ERR_USAGE,
                  "--limit: '10' is not a whole number from 1 to 9");
     assert_error(parse("--json=maybe"), BARYON_ERR_USAGE, "--json: 'maybe' is not true or false");

@@ -75,7 +75,7 @@ static void refused(const char *version, const char *shown)
     const struct by_ort *ort;
     *plan = (struct stub_plan){.real = real_path, .version = version, .no_api = true};
     snprintf(wanted, sizeof wanted,
-             "'%s' is ONNX Runtime %s, 1.17 or newer is needed; try `make deps`, or set "
+             "'%s' is ONNX Runtime %s, must be 1.17 or newer; run 'make deps', or set "
              "BARYON_ONNXRUNTIME to a newer library",
              stub_path(), shown);
     assert_err(by_ort_open(&ort, stub_path(), &err), BARYON_ERR_DEPENDENCY, wanted);

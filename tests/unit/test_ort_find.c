@@ -102,8 +102,7 @@ static void test_nowhere(void **state)
     assert_non_null(strstr(err.message, "/tests/unit/baryon, "));
     assert_non_null(strstr(err.message, "/tests/lib/baryon, /no/such, /nor/this, and neither "));
     assert_string_equal(err.hint,
-                        "try `make deps`, or set BARYON_ONNXRUNTIME to the library or its "
-                        "folder");
+                        "run 'make deps', or set BARYON_ONNXRUNTIME to the library or its folder");
     set_folders = "";
 }
 

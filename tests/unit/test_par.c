@@ -212,7 +212,7 @@ static void too_many_threads_are_refused(void **state)
     (void)state;
     struct by_pool *pool;
     assert_error(by_pool_open(&pool, 5000, &err), BARYON_ERR_USAGE,
-                 "5000 threads, at most 1024 are possible");
+                 "5000 threads, must be at most 1024");
 }
 
 static void the_affinity_mask_counts(void **state)

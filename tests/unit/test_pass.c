@@ -262,7 +262,7 @@ static void default_inputs(void **state)
     assert_int_equal(model->ir_version, 4);
     assert_non_null(value->info);
     assert_err(by_graph_remove_default_input(value, &err), BARYON_ERR_USAGE,
-               "value 'w' is not an input with a default to drop");
+               "value 'w' is not an input with a default");
     by_model_free(model);
 }
 

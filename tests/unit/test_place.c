@@ -449,7 +449,7 @@ static void float_readers_of_quantized_producers_read_what_is_left(void **state)
     /* Sin reads c as it is afterwards, but x and its own output as they were. */
     assert_string_equal(rows_text(), "x:conv w:conv b:conv c:odd,sum s:next v:next d:sum y:out");
     assert_int_equal(plan_node("odd")->state, BY_NODE_FLOAT);
-    assert_string_equal(plan_node("odd")->why, "Sin is not among the operators to quantize");
+    assert_string_equal(plan_node("odd")->why, "Sin is not one of the operators to quantize");
     close_plan();
     recipe.compat = true;
     model = branches();
@@ -476,7 +476,7 @@ static void what_a_logarithm_reads_stays_float(void **state)
     for (size_t i = 0; i < 3; i++) {
         const struct by_quant_node *node = plan_node((const char *[]){"move", "square", "add"}[i]);
         assert_int_equal(node->state, BY_NODE_FLOAT);
-        assert_string_equal(node->why, "a logarithm reads what it gives: small values count there");
+        assert_string_equal(node->why, "a logarithm follows: small values matter there");
     }
     close_plan();
     recipe.compat = true;
@@ -498,8 +498,9 @@ static void operators_that_take_integers_later_tell_the_opset(void **state)
         place(model, NULL);
         assert_int_equal(plan_node("pool")->state, opset < 12 ? BY_NODE_FLOAT : BY_NODE_QUANTIZED);
         if (opset < 12)
-            assert_string_equal(plan_node("pool")->why, "MaxPool takes integers from opset 12 on: "
-                                                        "--opset 12 converts the model");
+            assert_string_equal(
+                plan_node("pool")->why,
+                "MaxPool supports integers from opset 12 on; convert the model with --opset 12");
         close_plan();
     }
 }
@@ -532,7 +533,7 @@ static void nested_graphs_are_left_whole(void **state)
     place(model, NULL);
     assert_string_equal(rows_text(), "x:conv w:conv b:conv c:in0,in1");
     assert_int_equal(plan_node("in0")->state, BY_NODE_FLOAT);
-    assert_string_equal(plan_node("in0")->why, "it is in a nested graph; those are left whole");
+    assert_string_equal(plan_node("in0")->why, "it is in a nested graph; nested graphs stay float");
     close_plan();
 }
 
@@ -547,8 +548,8 @@ static void nothing_to_quantize_is_an_error(void **state)
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
     assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
-               "no node of the model can be quantized as asked; node 'odd' (Sin) stays float: Sin "
-               "is not among the operators to quantize");
+               "no node of the model can be quantized with this config; node 'odd' (Sin) stays "
+               "float: Sin is not one of the operators to quantize");
     close_plan();
 }
 
@@ -634,8 +635,8 @@ static void readers_that_contradict_are_named(void **state)
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
     assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
                "tensor 'c': the rules for node 'one' (Sigmoid) (int16, symmetric, per tensor, "
-               "minmax) and node 'two' (Tanh) (uint8, symmetric, per tensor, minmax) contradict; "
-               "give the tensor a rule of its own");
+               "minmax) and node 'two' (Tanh) (uint8, symmetric, per tensor, minmax) contradict "
+               "each other; add a rule for the tensor itself");
     close_plan();
 }
 
@@ -649,7 +650,7 @@ static void rules_that_pick_nothing_are_errors(void **state)
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
     assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
-               "--node: 'nixt' picks no node of the model; did you mean 'next'?");
+               "--node: 'nixt' matches no node of the model; did you mean 'next'?");
     close_plan();
 }
 

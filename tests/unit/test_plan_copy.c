@@ -138,7 +138,8 @@ static void test_another_model(void **state)
     struct by_quant_plan *copy;
     assert_ok(by_model_link(other, &err));
     assert_err(by_quant_plan_copy(&copy, plan, other, &recipe, BY_ROLES_WEIGHTS, NULL, &err),
-               BARYON_ERR_INTERNAL, "the copy of a model has another node in place of 'conv'");
+               BARYON_ERR_INTERNAL,
+               "the copy of the model has a different node in place of 'conv'");
     assert_null(copy);
     by_model_free(other);
 }

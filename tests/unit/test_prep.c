@@ -31,106 +31,102 @@ static const struct refused_row refused[] = {
     {{0},
      BY_ELEM_INT64,
      NCHW,
-     "input 'data': it is int64 [1,3,224,224], pictures become float32, float16, bfloat16, float64 "
-     "or uint8"},
+     "input 'data': the input is int64 [1,3,224,224], pictures require float32, float16, bfloat16, "
+     "float64 or uint8"},
     {{0},
      BY_ELEM_FLOAT,
      {1, 10},
      2,
-     "input 'data': it is float32 [1,10], pictures need 4 dimensions, or 3 without a batch"},
+     "input 'data': the input is float32 [1,10], pictures require 4 dimensions, or 3 without a "
+     "batch"},
     {{0},
      BY_ELEM_FLOAT,
      {1, 3, 2, 4, 4},
      5,
-     "input 'data': it is float32 [1,3,2,4,4], pictures need 4 dimensions, or 3 without a batch"},
+     "input 'data': the input is float32 [1,3,2,4,4], pictures require 4 dimensions, or 3 without "
+     "a "
+     "batch"},
     {{0},
      BY_ELEM_FLOAT,
      {8, 3, 4, 4},
      4,
-     "input 'data': it is float32 [8,3,4,4], pictures come one at a time, the batch must be 1 or "
-     "symbolic; give batches as .npy files"},
+     "input 'data': the input is float32 [8,3,4,4], pictures require a batch of 1 or a symbolic "
+     "batch; "
+     "give larger batches as .npy files"},
     {{0},
      BY_ELEM_FLOAT,
      {1, 3, 4, 3},
      4,
-     "input 'data': it is float32 [1,3,4,3], which does not tell where its 3 colour channels are; "
-     "--layout nchw or nhwc says it"},
+     "input 'data': the input is float32 [1,3,4,3], the axis of its 3 colour channels is not "
+     "clear; set "
+     "it with --layout nchw or nhwc"},
     {{0},
      BY_ELEM_FLOAT,
      {1, 1, 28, 28},
      4,
-     "input 'data': it is float32 [1,1,28,28], which does not tell where its 3 colour channels "
-     "are; --layout nchw or nhwc says it, --pixels gray is for one channel"},
+     "input 'data': the input is float32 [1,1,28,28], the axis of its 3 colour channels is not "
+     "clear; set "
+     "it with --layout nchw or nhwc, or use --pixels gray for one channel"},
     {{.colour = BY_COLOUR_GRAY},
      BY_ELEM_FLOAT,
      {1, 3, 28, 28},
      4,
-     "input 'data': it is float32 [1,3,28,28], which does not tell where its 1 channel is; "
-     "--layout nchw or nhwc says it, --pixels gray is for one channel"},
+     "input 'data': the input is float32 [1,3,28,28], the axis of its 1 channel is not clear; set "
+     "it with "
+     "--layout nchw or nhwc, or use --pixels gray for one channel"},
     {{.layout = BY_LAYOUT_NHWC},
      BY_ELEM_FLOAT,
      NCHW,
-     "input 'data': it is float32 [1,3,224,224], but RGB and BGR pictures have 3 channels; "
-     "--pixels and --layout say how a picture is laid out"},
-    {{.pad = 256}, BY_ELEM_FLOAT, NCHW, "pad value 256, it must be 0 to 255"},
+     "input 'data': the input is float32 [1,3,224,224], RGB and BGR pictures require 3 channels; "
+     "describe "
+     "the picture with --pixels and --layout"},
+    {{.pad = 256}, BY_ELEM_FLOAT, NCHW, "pad value 256, must be 0 to 255"},
     {{.mean = {1, 2}, .mean_count = 2},
      BY_ELEM_FLOAT,
      NCHW,
-     "mean has 2 values for 3 channels, give 1 or one a channel"},
+     "mean has 2 values for 3 channels, must be 1 or one per channel"},
     {{.std = {1, 2, 3, 4}, .std_count = 4},
      BY_ELEM_FLOAT,
      NCHW,
-     "std has 4 values for 3 channels, give 1 or one a channel"},
-    {{.std = {1, 0, 1}, .std_count = 3},
-     BY_ELEM_FLOAT,
-     NCHW,
-     "std 0 divides the values, it must not be 0"},
-    {{.std = {1e-300}, .std_count = 1},
-     BY_ELEM_FLOAT,
-     NCHW,
-     "std 1e-300 divides the values, it must not be 0"},
-    {{.std = {__builtin_inf()}, .std_count = 1}, BY_ELEM_FLOAT, NCHW, "std inf must be finite"},
+     "std has 4 values for 3 channels, must be 1 or one per channel"},
+    {{.std = {1, 0, 1}, .std_count = 3}, BY_ELEM_FLOAT, NCHW, "std 0, must not be 0"},
+    {{.std = {1e-300}, .std_count = 1}, BY_ELEM_FLOAT, NCHW, "std 1e-300, must not be 0"},
+    {{.std = {__builtin_inf()}, .std_count = 1}, BY_ELEM_FLOAT, NCHW, "std inf, must be finite"},
     {{.mean = {__builtin_nan("")}, .mean_count = 1},
      BY_ELEM_FLOAT,
      NCHW,
-     "mean nan must be finite"},
-    {{.scale = __builtin_inf()}, BY_ELEM_FLOAT, NCHW, "scale inf must be finite"},
+     "mean nan, must be finite"},
+    {{.scale = __builtin_inf()}, BY_ELEM_FLOAT, NCHW, "scale inf, must be finite"},
     {{.mean = {1}, .mean_count = 1},
      BY_ELEM_UINT8,
      NCHW,
-     "the model takes uint8 pixels as they are, so scale, mean and std have nothing to work on; "
-     "leave --scale, --mean and --std out, and use --prep plain"},
+     "the model takes uint8 pixels, scale, mean and std require a float input; remove --scale, "
+     "--mean and --std, and use --prep plain"},
     {{0},
      BY_ELEM_FLOAT,
      OPEN,
-     "the model leaves the width of its input open, so it must be given; --size WIDTHxHEIGHT, or "
-     "--resize none for pictures as they are"},
+     "the width of the input is symbolic, must be given; give --size WIDTHxHEIGHT, or --resize "
+     "none for pictures of the right size"},
     {{.width = 5, .height = 5},
      BY_ELEM_FLOAT,
      NCHW,
-     "width 5 is asked for, but the model's input has 224"},
-    {{.width = 40000, .height = 5},
-     BY_ELEM_FLOAT,
-     OPEN,
-     "width 40000, sides must be 1 to 32768 pixels"},
-    {{0}, BY_ELEM_FLOAT, {1, 3, 0, 4}, 4, "height 0, sides must be 1 to 32768 pixels"},
+     "width 5 is given, but the model's input has 224"},
+    {{.width = 40000, .height = 5}, BY_ELEM_FLOAT, OPEN, "width 40000, must be 1 to 32768 pixels"},
+    {{0}, BY_ELEM_FLOAT, {1, 3, 0, 4}, 4, "height 0, must be 1 to 32768 pixels"},
     {{.resize = BY_RESIZE_SHORT_SIDE, .short_side = 100},
      BY_ELEM_FLOAT,
      NCHW,
-     "short side 100, it must be 224 (the longer side of the input) to 32768"},
-    {{.short_side = 256},
-     BY_ELEM_FLOAT,
-     NCHW,
-     "a short side means something only with short-side resizing"},
-    {{.stride = 32}, BY_ELEM_FLOAT, NCHW, "a stride means something only with letterbox and fit"},
+     "short side 100, must be 224 (the longer side of the input) to 32768"},
+    {{.short_side = 256}, BY_ELEM_FLOAT, NCHW, "a short side requires short-side resizing"},
+    {{.stride = 32}, BY_ELEM_FLOAT, NCHW, "a stride requires letterbox or fit resizing"},
     {{.resize = BY_RESIZE_LETTERBOX, .stride = 32, .width = 100, .height = 64},
      BY_ELEM_FLOAT,
      OPEN,
-     "stride 32 does not divide the size 100 x 64"},
+     "stride 32, must divide the size 100 x 64"},
     {{.resize = BY_RESIZE_LETTERBOX, .stride = 32},
      BY_ELEM_FLOAT,
      NCHW,
-     "stride 32 gives pictures of several sizes, but the model's input is fixed at 224 x 224"},
+     "stride 32 produces pictures of different sizes, but the model's input is fixed at 224 x 224"},
 };
 
 static void test_refused(void **state)
@@ -260,12 +256,10 @@ static void test_place_refused(void **state)
     struct by_prep prep = {.resize = BY_RESIZE_NONE};
     assert_error(
         by_prep_place(&prep, 224, 0, 30, 9, &place, &err), BARYON_ERR_INPUT,
-        "the picture has 30 x 9 pixels, the input takes 224 x 9; --resize says how to make "
-        "it fit");
+        "the picture has 30 x 9 pixels, the input requires 224 x 9; resize it with --resize");
     prep.resize = BY_RESIZE_SHORT_SIDE;
     assert_error(by_prep_place(&prep, 224, 224, 30000, 9, &place, &err), BARYON_ERR_INPUT,
-                 "a picture of 30000 x 9 pixels would become 853333 x 256, sides must be at most "
-                 "32768");
+                 "a picture of 30000 x 9 pixels becomes 853333 x 256, sides must be at most 32768");
 }
 
 /* A picture of 4 x 2 pixels whose channels count up. */

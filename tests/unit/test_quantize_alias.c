@@ -111,9 +111,9 @@ static void quarks_fine_tuning_is_solved(void **state)
     assert_int_equal(world.recipe->rounding_samples, 1000);
     assert_int_equal(world.recipe->cle, BY_CLE_AUTO);
     assert_false(world.recipe->rounding_scales);
-    takes_notices(&world, WORDS("FastFinetune: FixedSeed, BatchSize, NumIterations, LearningRate, "
-                                "EarlyStop: no effect, as rounding is solved and nothing is "
-                                "trained"));
+    takes_notices(&world,
+                  WORDS("FastFinetune: FixedSeed, BatchSize, NumIterations, LearningRate, "
+                        "EarlyStop: no effect, rounding reconstruction solves without training"));
     end(&world);
 
     loads(&world, "preset: A8W8\n"
@@ -136,16 +136,15 @@ static void quarks_fine_tuning_is_solved(void **state)
     assert_string_equal(world.recipe->rounding_op_types.at[1].text, "Gemm");
     takes_notices(
         &world,
-        WORDS("TargetOpType: LayerNormalization: no effect, as their weights are rounded to the "
-              "nearest",
-              "FastFinetune: InferDevice: no effect, as --threads, --max-memory and --provider say "
-              "what may be used",
-              "FastFinetune: SelectiveUpdate: no effect, as layers and the model with all its "
-              "outputs are always judged on samples kept aside",
-              "FastFinetune: UpdateBias: no effect, as biases are always solved with the weights",
-              "FastFinetune: OutputQDQ: no effect, as what layers give is compared in front of "
-              "their pairs",
-              "FastFinetune: Parallel: no effect, as layers are solved one behind the other"));
+        WORDS("TargetOpType: LayerNormalization: no effect, their weights are rounded to nearest",
+              "FastFinetune: InferDevice: no effect, use --threads, --max-memory and --provider",
+              "FastFinetune: SelectiveUpdate: no effect, layers and all outputs of the model are "
+              "always judged on held-out samples",
+              "FastFinetune: UpdateBias: no effect, biases are always solved together with the "
+              "weights",
+              "FastFinetune: OutputQDQ: no effect, outputs of layers are compared before their "
+              "Q/DQ pairs",
+              "FastFinetune: Parallel: no effect, layers are solved one after the other"));
     end(&world);
 
     makes(&world, WORDS("--preset=XINT8_ADAROUND", "--extra=include_fast_ft=False"));
@@ -176,9 +175,9 @@ static void quarks_gptq_is_a_start_of_solving(void **state)
     assert_int_equal(world.recipe->weight.elem, BY_ELEM_INT8);
     assert_int_equal(world.recipe->weight.granularity, BY_PER_CHANNEL);
     assert_ptr_equal(world.recipe->weight.method, by_calibrator_find("minmse"));
-    takes_notices(&world, WORDS("GPTQParams: BlockSize, ActOrder: no effect, as the integers are "
-                                "the same for any block, and columns of large inputs always come "
-                                "first"));
+    takes_notices(&world,
+                  WORDS("GPTQParams: BlockSize, ActOrder: no effect, the integers do not depend on "
+                        "the block size, and columns of large inputs always come first"));
     end(&world);
 
     makes(&world, WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 3}"));
@@ -213,46 +212,46 @@ static void quarks_fine_tuning_that_is_refused(void **state)
 {
     (void)state;
     refuses(WORDS("--extra=FastFinetune={DropRatio: 0.5}"),
-            "--extra FastFinetune: DropRatio: only 1 is available; layers are solved on what they "
-            "read in the quantized model");
+            "--extra FastFinetune: DropRatio: must be 1; layers are solved on their inputs in the "
+            "quantized model");
     refuses(WORDS("--extra=FastFinetune={RefModelPath: f.onnx}"),
-            "--extra FastFinetune: RefModelPath: only None is available; the float model itself "
-            "says what layers are to give");
+            "--extra FastFinetune: RefModelPath: must be None; the float model provides the target "
+            "outputs of layers");
     refuses(WORDS("--extra=FastFinetune={OptimAlgoritm: adaround}"),
             "--extra FastFinetune: unknown key 'OptimAlgoritm'; did you mean 'OptimAlgorithm'?");
     refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: brecq}"),
-            "--extra FastFinetune: OptimAlgorithm: 'brecq' is neither adaround nor adaquant");
+            "--extra FastFinetune: OptimAlgorithm: 'brecq', must be adaround or adaquant");
     refuses(WORDS("--extra=FastFinetune={OptimAlgorithm: [adaround]}"),
-            "--extra FastFinetune: OptimAlgorithm: '' is neither adaround nor adaquant");
+            "--extra FastFinetune: OptimAlgorithm: '', must be adaround or adaquant");
     refuses(WORDS("--extra=FastFinetune={DataSize: all}"),
-            "--extra FastFinetune: DataSize: a number is expected");
+            "--extra FastFinetune: DataSize: expected a number");
     refuses(WORDS("--extra=FastFinetune={DataSize: 0}"),
-            "--extra FastFinetune: DataSize: 0 samples are none");
+            "--extra FastFinetune: DataSize: 0 samples, must be at least 1");
     refuses(WORDS("--extra=FastFinetune={TargetOpType: [InstanceNormalization]}"),
-            "--extra FastFinetune: TargetOpType: only weights of Conv, ConvTranspose, Gemm and "
-            "MatMul are solved");
+            "--extra FastFinetune: TargetOpType: rounding reconstruction supports only Conv, "
+            "ConvTranspose, Gemm and MatMul");
     refuses(WORDS("--extra=FastFinetune=adaround"),
-            "--extra FastFinetune: a map of OptimAlgorithm, DataSize, ... is expected");
+            "--extra FastFinetune: expected a map of OptimAlgorithm, DataSize, ...");
     refuses(WORDS("--extra=include_fast_ft=False", "--extra=FastFinetune={DataSize: 8}"),
-            "--extra FastFinetune: FastFinetune sets rounding to descent, but it is set to nearest "
-            "already");
-    refuses_file("extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
-                 "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean "
-                 "'NumIterations'?");
+            "--extra FastFinetune: FastFinetune sets rounding to descent, but it is already set to "
+            "nearest");
+    refuses_file(
+        "extra_options:\n  FastFinetune:\n    NumIteration: 5\n",
+        "c.yaml: 3:5: FastFinetune: unknown key 'NumIteration'; did you mean 'NumIterations'?");
     refuses(WORDS("--extra=UseGPTQ=True", "--extra=GPTQParams={Bits: 5}"),
-            "--extra GPTQParams: Bits: only 2, 3, 4 and 8 are available");
+            "--extra GPTQParams: Bits: must be 2, 3, 4 or 8");
     refuses(WORDS("--extra=GPTQParams={BlokSize: 3}"),
             "--extra GPTQParams: unknown key 'BlokSize'; did you mean 'BlockSize'?");
     refuses(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
-            "--rounding has a meaning only with --approach static, weights or nbits");
+            "--rounding requires --approach static, weights or nbits");
     refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--rounding=gptq"),
-            "--rounding other than nearest and --nbits-method hqq; its zero points lie between "
-            "levels; --nbits-method minmse finds scales of little error");
+            "--nbits-method hqq requires --rounding nearest; use --nbits-method minmse: zero "
+            "points of hqq are not integers");
     refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
-            "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
+            "--rounding-op-types: 'Gather' is not supported by rounding reconstruction, only Conv, "
             "ConvTranspose, Gemm and MatMul");
     refuses(WORDS("--rounding-samples=64"),
-            "--rounding-samples has a meaning only with --rounding descent, gptq or relaxation");
+            "--rounding-samples requires --rounding descent, gptq or relaxation");
 }
 
 static const char *types_of(const struct world *world)
@@ -314,32 +313,32 @@ static void attributes_of_blocks_that_are_refused(void **state)
 {
     (void)state;
     refuses(WORDS("--preset=BFP16", "--extra=BFPAttributes={bit_width: 12}"),
-            "--extra BFPAttributes: a bit_width is 11, 13 or 16: mx4, mx6, and mx9 or bfp16");
+            "--extra BFPAttributes: bit_width must be 11 (mx4), 13 (mx6) or 16 (mx9 or bfp16)");
     refuses(WORDS("--preset=BFP16", "--extra=BFPAttributes={bit_width: 13}"),
-            "BFPAttributes: to_bfp has a bit_width of 16 alone, not 13");
+            "BFPAttributes: to_bfp requires a bit_width of 16, not 13");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={use_compiler_version_cpu_kernel: 1}"),
-            "BFPAttributes: use_compiler_version_cpu_kernel is for to_bfp");
+            "BFPAttributes: use_compiler_version_cpu_kernel requires to_bfp");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={bfp_method: to_bfp_second}"),
-            "--extra BFPAttributes: a bfp_method is to_bfp or to_bfp_prime");
+            "--extra BFPAttributes: bfp_method must be to_bfp or to_bfp_prime");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={sub_block_size: 4}"),
-            "--extra BFPAttributes: only 2 is available");
+            "--extra BFPAttributes: must be 2");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={sub_block_shift_bits: 2}"),
-            "--extra BFPAttributes: only 1 is available");
+            "--extra BFPAttributes: must be 1");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={rounding_mode: 3}"),
-            "--extra BFPAttributes: a rounding_mode is 0, 1 or 2");
+            "--extra BFPAttributes: rounding_mode must be 0, 1 or 2");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes={block_sice: 8}"),
             "--extra BFPAttributes: unknown key 'block_sice'; did you mean 'block_size'?");
     refuses(WORDS("--preset=MX4", "--extra=BFPAttributes=8"),
-            "--extra BFPAttributes: a map of attributes is expected");
+            "--extra BFPAttributes: expected a map of attributes");
     refuses(WORDS("--preset=MXINT8", "--extra=MXAttributes={element_dtype: int4}"),
-            "--extra MXAttributes: an element_dtype is int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
+            "--extra MXAttributes: element_dtype must be int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
             "fp6_e2m3 or fp4_e2m1");
     refuses(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
             "MXAttributes: neither activations nor weights are of type QMX");
     refuses(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
             "BFPAttributes: neither activations nor weights are of type QBFP");
     refuses(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
-            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
+            "--float-form requires --activation or --weight bf16, fp16 or fp8");
 }
 
 static void quarks_names_that_are_refused(void **state)
@@ -347,39 +346,38 @@ static void quarks_names_that_are_refused(void **state)
     (void)state;
     refuses(WORDS("--extra=Int32Bais=False"),
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
-    refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not available yet");
+    refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not supported yet");
     refuses(WORDS("--extra=TmpDir=x"),
-            "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
+            "--extra TmpDir: not supported; no temporary folder is used");
     refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
-            "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is set to int32 already");
+            "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is already set to int32");
     refuses(WORDS("--extra=Int32Bias=perhaps"),
             "--extra Int32Bias: 'perhaps' is not true or false");
     refuses(WORDS("--extra=calibrate_method=Entropie"),
-            "--extra calibrate_method: 'Entropie' is no value of it that is available; did you "
-            "mean 'Entropy'?");
+            "--extra calibrate_method: unknown value 'Entropie'; did you mean 'Entropy'?");
     refuses(WORDS("--extra=MinMSEModePof2Scale=Most"),
-            "--extra MinMSEModePof2Scale: 'Most' is no value of it that is available");
+            "--extra MinMSEModePof2Scale: unknown value 'Most'");
     refuses(WORDS("--activation-method=minmse-pow2-common"),
-            "--activation-method minmse-pow2-common and --activation-scale other than pow2");
+            "--activation-method minmse-pow2-common requires --activation-scale pow2");
     refuses(WORDS("--activation-method=minmse-pow2-common", "--activation-scale=pow2",
                   "--activation-symmetric=false"),
-            "--activation-method minmse-pow2-common and --activation-symmetric=false; minmse-pow2 "
-            "takes zero points anywhere");
+            "--activation-method minmse-pow2-common requires --activation-symmetric; minmse-pow2 "
+            "supports any zero point");
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
     refuses_file("extra_options:\n  QuantizationPreference: speed\n",
-                 "c.yaml: 2:27: QuantizationPreference: not available yet");
+                 "c.yaml: 2:27: QuantizationPreference: not supported yet");
     refuses_file("extra_options:\n  UseRandmData: true\n",
                  "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
                  "'UseRandomData'?");
-    refuses_file("extra_options: [a]\n", "c.yaml: 1:16: a map of options is expected");
-    refuses_file("QuantiseAllOpTypes: true\n",
-                 "c.yaml: 1:1: unknown key 'QuantiseAllOpTypes'; did you mean "
-                 "'QuantizeAllOpTypes'?");
+    refuses_file("extra_options: [a]\n", "c.yaml: 1:16: expected a map of options");
+    refuses_file(
+        "QuantiseAllOpTypes: true\n",
+        "c.yaml: 1:1: unknown key 'QuantiseAllOpTypes'; did you mean 'QuantizeAllOpTypes'?");
     refuses_file("exclud: [a]\n", "c.yaml: 1:1: unknown key 'exclud'; did you mean 'exclude'?");
     refuses_file("subgraphs_to_exclude: [[a]]\n",
-                 "c.yaml: 1:24: subgraphs_to_exclude: a list of two is expected: [STARTS, ENDS]");
+                 "c.yaml: 1:24: subgraphs_to_exclude: expected a list of two: [STARTS, ENDS]");
 }
 
 /* Every row can be taken, and sets options that there are. */

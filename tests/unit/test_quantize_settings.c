@@ -257,84 +257,79 @@ static const struct {
     const char *words[4]; /* behind the last one NULL */
     const char *says;
 } contradictions[] = {
-    {{"--nbits=4"}, "--nbits has a meaning only with --approach nbits"},
-    {{"--preset=MATMUL_NBITS", "--activation=int8"},
-     "--activation has a meaning only with --approach static"},
+    {{"--nbits=4"}, "--nbits requires --approach nbits"},
+    {{"--preset=MATMUL_NBITS", "--activation=int8"}, "--activation requires --approach static"},
     {{"--preset=MATMUL_NBITS", "--weight=int8"},
-     "--weight has a meaning only with --approach static, weights or dynamic"},
+     "--weight requires --approach static, weights or dynamic"},
     {{"--percentile=99"},
-     "--percentile has a meaning only with --activation-method "
-     "percentile or minmse-pow2-percentile"},
-    {{"--entropy-bins=64"}, "--entropy-bins has a meaning only with --activation-method entropy"},
-    {{"--group-size=32"}, "--group-size has a meaning only with --weight-granularity group"},
-    {{"--bias=float", "--bias-int16"}, "--bias-int16 has a meaning only with --bias int32"},
+     "--percentile requires --activation-method percentile or minmse-pow2-percentile"},
+    {{"--entropy-bins=64"}, "--entropy-bins requires --activation-method entropy"},
+    {{"--group-size=32"}, "--group-size requires --weight-granularity group"},
+    {{"--bias=float", "--bias-int16"}, "--bias-int16 requires --bias int32"},
     {{"--fold-relu", "--activation-symmetric"},
-     "--fold-relu has a meaning only with --activation-symmetric=false"},
-    {{"--simulate-dpu"}, "--simulate-dpu has a meaning only with --hardware xint8 or extended"},
-    {{"--cle=off", "--cle-steps=3"},
-     "--cle-steps has a meaning only with --cle auto, exact, replace or keep"},
+     "--fold-relu requires --activation-symmetric=false"},
+    {{"--simulate-dpu"}, "--simulate-dpu requires --hardware xint8 or extended"},
+    {{"--cle=off", "--cle-steps=3"}, "--cle-steps requires --cle auto, exact, replace or keep"},
     {{"--format=qoperator", "--dedicated-pairs"},
-     "--dedicated-pairs has a meaning only with --format qdq and --approach static"},
+     "--dedicated-pairs requires --format qdq and --approach static"},
     {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},
-     "--approach dynamic and --weight-scale other than float32"},
-    {{"--approach=dynamic", "--weight=int4"},
-     "--approach dynamic and --weight of other than 8 bits"},
+     "--approach dynamic requires --weight-scale float32"},
+    {{"--approach=dynamic", "--weight=int4"}, "--approach dynamic requires --weight int8 or uint8"},
     {{"--approach=dynamic", "--cle=auto"},
-     "--cle auto and --approach other than static; it judges by samples; --cle exact needs "
-     "none"},
+     "--cle auto requires --approach static; auto chooses by samples; --cle exact works without "
+     "samples"},
     {{"--preset=XINT8", "--weight-granularity=channel"},
-     "--hardware xint8 and --weight-granularity other than tensor"},
+     "--hardware xint8 requires --weight-granularity tensor"},
     {{"--preset=XINT8", "--activation-symmetric=false"},
-     "--hardware xint8 and --activation-symmetric=false"},
+     "--hardware xint8 requires --activation-symmetric"},
     {{"--preset=XINT8", "--activation=int16"},
-     "--hardware xint8 and --activation of other than 8 bits"},
-    {{"--preset=XINT8", "--weight-reduce-range"}, "--hardware xint8 and --weight-reduce-range"},
+     "--hardware xint8 requires --activation int8 or uint8"},
+    {{"--preset=XINT8", "--weight-reduce-range"},
+     "--weight-reduce-range is not valid with --hardware xint8"},
     {{"--weight=uint8", "--weight-symmetric"},
-     "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
-     "around a zero point; take a signed type"},
+     "--weight-symmetric requires --weight of a signed type; use int8 in place of uint8, or "
+     "--weight-symmetric=false"},
     {{"--activation-method=minmse-pow2"},
-     "--activation-method minmse-pow2 and --activation-scale other than pow2"},
-    {{"--format=qoperator", "--weight=int4"},
-     "--format qoperator and --weight of other than 8 bits"},
-    {{"--format=qoperator", "--bias=float"}, "--format qoperator and --bias other than int32"},
+     "--activation-method minmse-pow2 requires --activation-scale pow2"},
+    {{"--format=qoperator", "--weight=int4"}, "--format qoperator requires --weight int8 or uint8"},
+    {{"--format=qoperator", "--bias=float"}, "--format qoperator requires --bias int32"},
     {{"--weight-granularity=channel", "--opset=12"},
-     "--weight-granularity channel and --opset below 13"},
+     "--weight-granularity channel requires --opset 13 or higher"},
     {{"--weight-granularity=group", "--opset=20"},
-     "--weight-granularity group and --opset below 21"},
+     "--weight-granularity group requires --opset 21 or higher"},
     {{"--domain=onnx", "--activation=int16", "--opset=17"},
-     "--domain onnx, types of 4 or 16 bits and --opset below 21"},
+     "--domain onnx with 4-bit or 16-bit types requires --opset 21 or higher"},
     {{"--keep-float-weights", "--weight=int3"},
-     "--keep-float-weights and --weight of 2 or 3 bits; without it they are stored as "
-     "integers"},
+     "--keep-float-weights is not valid with --weight of 2 or 3 bits; remove it to store the "
+     "weights as integers"},
     {{"--keep-float-weights", "--node=a=weight:uint2"},
-     "--node a: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--node a: weights of 2 or 3 bits require --approach static or weights, without "
      "--keep-float-weights"},
     {{"--keep-float-weights", "--tensor=a=int3"},
-     "--tensor a: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--tensor a: weights of 2 or 3 bits require --approach static or weights, without "
      "--keep-float-weights"},
     {{"--approach=dynamic", "--op-type=Gemm=weight:int2"},
-     "--op-type Gemm: weights of 2 or 3 bits are for --approach static and weights, without "
+     "--op-type Gemm: weights of 2 or 3 bits require --approach static or weights, without "
      "--keep-float-weights"},
     {{"--weight=uint3", "--weight-symmetric"},
-     "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
-     "around a zero point; take a signed type"},
-    {{"--approach=dynamic", "--weight=int2"},
-     "--approach dynamic and --weight of other than 8 bits"},
-    {{"--format=qoperator", "--weight=int3"},
-     "--format qoperator and --weight of other than 8 bits"},
+     "--weight-symmetric requires --weight of a signed type; use int8 in place of uint8, or "
+     "--weight-symmetric=false"},
+    {{"--approach=dynamic", "--weight=int2"}, "--approach dynamic requires --weight int8 or uint8"},
+    {{"--format=qoperator", "--weight=int3"}, "--format qoperator requires --weight int8 or uint8"},
     {{"--approach=nbits", "--nbits=3"},
-     "--nbits is not 2, 4 or 8, the bits that MatMulNBits has; other weights of few bits: "
-     "--approach weights --weight int3"},
-    {{"--approach=nbits", "--nbits-group=48"}, "--nbits-group is not a power of two"},
+     "--nbits must be 2, 4 or 8, the widths that MatMulNBits supports; for other widths use "
+     "--approach weights, such as --weight int3"},
+    {{"--approach=nbits", "--nbits-group=48"}, "--nbits-group must be a power of two"},
     {{"--approach=nbits", "--nbits-method=hqq", "--nbits-symmetric"},
-     "--nbits-method hqq and --nbits-symmetric; zero points are what it optimizes"},
-    {{"--op-types=Conv", "--all-op-types"}, "--op-types and --all-op-types; one of them is enough"},
+     "--nbits-symmetric is not valid with --nbits-method hqq; hqq optimizes the zero points"},
+    {{"--op-types=Conv", "--all-op-types"},
+     "--op-types and --all-op-types are both given; give one of them"},
     {{"--pass=-fold-constant"},
-     "--pass: there is no pass 'fold-constant'; did you mean 'fold-constants'?"},
+     "--pass: unknown pass 'fold-constant'; did you mean 'fold-constants'?"},
     {{"--preset=XINT8", "--refine=shift-cat"},
-     "--refine: there is no rule 'shift-cat'; did you mean 'shift-cut'?"},
+     "--refine: unknown rule 'shift-cat'; did you mean 'shift-cut'?"},
     {{"--dedicated-pairs", "--dedicated-dq"},
-     "--dedicated-pairs and --dedicated-dq; one of them is enough"},
+     "--dedicated-pairs and --dedicated-dq are both given; give one of them"},
 };
 
 static void contradictions_name_both(void **state)
@@ -368,44 +363,46 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
 {
     (void)state;
     refuses(WORDS("--preset=BF16", "--activation-method=percentile"),
-            "--activation-method has a meaning only with --activation of integers");
+            "--activation-method requires --activation of an integer type");
     refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
-            "--weight-granularity has a meaning only with --weight of integers");
+            "--weight-granularity requires --weight of an integer type");
     refuses(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
-            "--bias-correction has a meaning only with --approach static");
+            "--bias-correction requires --approach static");
     refuses(WORDS("--preset=BFP16", "--rounding=gptq"),
-            "--rounding gptq and --weight of floats or blocks; its values could be far from the "
-            "weights, where steps are others; --rounding descent");
+            "--rounding gptq requires --weight of an integer type; use --rounding descent for "
+            "floats and blocks");
     refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
-            "--rounding-free has a meaning only with --weight of integers");
+            "--rounding-free requires --weight of an integer type");
     refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
-            "--rounding-scales has a meaning only with --activation and --weight of integers");
+            "--rounding-scales requires --activation and --weight of integer types");
     refuses(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
-            "--rounding other than nearest and --keep-float-weights; the model itself would round "
-            "its weights, to the nearest");
+            "--keep-float-weights requires --rounding nearest; the model rounds float weights "
+            "itself, to the nearest integer");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
-            "--bias int32 and types of floats or blocks; its scale would be the product of two "
-            "that there are not; --bias as-weight");
+            "--bias int32 requires --activation and --weight of integer types; use --bias "
+            "as-weight: floats and blocks have no scales for the bias");
     refuses(WORDS("--preset=MX4", "--keep-float-weights=false", "--opset=20"),
-            "--keep-float-weights=false, --weight of blocks and --opset below 21; DequantizeLinear "
-            "has blocks from 21 on");
+            "--keep-float-weights=false with --weight of a block format requires --opset 21 or "
+            "higher; DequantizeLinear supports blocks from opset 21 on");
     refuses(WORDS("--preset=MX9", "--block-size=15"),
-            "--block-size of an odd number and mx4, mx6 or mx9; each two of their elements share a "
-            "bit");
+            "--block-size must be even for mx4, mx6 and mx9; every two elements share a bit in "
+            "these formats");
     refuses(WORDS("--preset=MXINT8", "--block-from-bf16"),
-            "--block-from-bf16 and types of MX; Quark's operator for them has no such thing");
+            "--block-from-bf16 is not valid with MX formats; Quark's operator for MX formats does "
+            "not support it");
     refuses(WORDS("--preset=MXINT8", "--fuse-relu"),
-            "--fuse-relu has a meaning only with --fuse-blocks, as activations are blocks");
+            "--fuse-relu requires --fuse-blocks when activations have a block format");
     refuses(WORDS("--preset=BF16", "--block-size=16"),
-            "--block-size has a meaning only with --activation or --weight of blocks");
+            "--block-size requires --activation or --weight of a block format");
     refuses(WORDS("--preset=BF16", "--domain=onnx"),
-            "--domain has a meaning only with --activation or --weight of integers");
+            "--domain requires --activation or --weight of an integer type");
     refuses(WORDS("--preset=MX9", "--float-form=cast"),
-            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
+            "--float-form requires --activation or --weight bf16, fp16 or fp8");
     refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
-            "--keep-float-weights has a meaning only with --float-form quark or cast");
-    refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
-            "--node a: types of floats and blocks are for --format qdq");
+            "--keep-float-weights requires --float-form quark or cast");
+    refuses(
+        WORDS("--approach=dynamic", "--node=a=weight:bf16"),
+        "--node a: float and block formats require --format qdq and --approach static or weights");
 }
 
 static void floats_and_blocks_are_solved(void **state)
@@ -440,8 +437,8 @@ static void files_may_state_defaults(void **state)
     loads(&world, "cle: \"off\"\ncle-threshold: 0.5\nnbits: 4\npercentile: 99.999\n");
     end(&world);
     refuses_file("cle: \"off\"\ncle-threshold: 0.25\n",
-                 "--cle-threshold has a meaning only with --cle auto, exact, replace or keep");
-    refuses(WORDS("--nbits=4"), "--nbits has a meaning only with --approach nbits");
+                 "--cle-threshold requires --cle auto, exact, replace or keep");
+    refuses(WORDS("--nbits=4"), "--nbits requires --approach nbits");
 }
 
 static void names_come_from_lists_and_files(void **state)
@@ -465,7 +462,7 @@ static void names_come_from_lists_and_files(void **state)
     assert_string_equal(world.recipe->exclude_spans.at[0].ends[0], "e1");
     end(&world);
     put_file("none.txt", "# nothing\n\n");
-    refuses(WORDS("--exclude-from=none.txt"), "none.txt: no name in it");
+    refuses(WORDS("--exclude-from=none.txt"), "none.txt: the list contains no name");
     refuses(WORDS("--exclude-between=a,|b"), "--exclude-between: an empty name in 'a,'");
 }
 
@@ -558,18 +555,17 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("op_types: {Conv: {wieght: int8}}",
                  "c.yaml: 1:19: op_types: unknown key 'wieght'; did you mean 'weight'?");
     refuses_file("nodes:\n  a: {weight: int5}",
-                 "c.yaml: 2:15: nodes: 'int5' is no type; did you mean 'int2'?");
+                 "c.yaml: 2:15: nodes: unknown type 'int5'; did you mean 'int2'?");
     refuses_file("nodes:\n  a: {weight: complex}",
-                 "c.yaml: 2:15: nodes: 'complex' is no type; types are those of --weight, and "
-                 "float");
+                 "c.yaml: 2:15: nodes: unknown type 'complex'; use a type of --weight, or float");
     refuses_file("nodes: {a: {weight: {type: bf16, symmetric: true}}}",
-                 "c.yaml: 1:21: nodes: bf16 has no scale, so it has no other parameters");
+                 "c.yaml: 1:21: nodes: type bf16 has no scale and accepts no other parameters");
     refuses_file("tensors: {a: {type: mx9, scale: 1}}", "c.yaml: 1:14: tensors: mx9 has no scale");
-    refuses_file("nodes: {a: quick}",
-                 "c.yaml: 1:12: nodes: 'float' or a map of activation, weight, bias, ... is "
-                 "expected");
+    refuses_file(
+        "nodes: {a: quick}",
+        "c.yaml: 1:12: nodes: expected 'float', or a map of activation, weight, bias, ...");
     refuses_file("nodes: {a: {weight: {granularity: group}}}",
-                 "c.yaml: 1:21: nodes: granularity group needs 'group: SIZE'");
+                 "c.yaml: 1:21: nodes: granularity group requires 'group: SIZE'");
     refuses_file("nodes: {a: {weight: {percentile: 99}}}",
                  "c.yaml: 1:34: nodes: percentile has a meaning only beside method percentile or "
                  "minmse-pow2-percentile");
@@ -586,39 +582,40 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("tensors: {a: {method: entropy, entropy_bin: 4}}",
                  "c.yaml: 1:32: tensors: unknown key 'entropy_bin'; did you mean 'entropy-bins'?");
     refuses_file("nodes: {a: {weight: {type: float, symmetric: true}}}",
-                 "c.yaml: 1:21: nodes: what stays float has no other parameters");
-    refuses_file("nodes: {a: {weight: {method: best}}}",
-                 "c.yaml: 1:30: nodes: 'best' is no calibration method; 'baryon list methods' "
-                 "names them");
-    refuses_file("tensors: [a]", "c.yaml: 1:10: tensors: a map of names to rules is expected");
-    refuses_file("tensors: {a: {zero_point: 3}}", "c.yaml: 1:14: tensors: zero_point needs scale");
+                 "c.yaml: 1:21: nodes: type float accepts no other parameters");
+    refuses_file(
+        "nodes: {a: {weight: {method: best}}}",
+        "c.yaml: 1:30: nodes: unknown calibration method 'best'; 'baryon list methods' lists them");
+    refuses_file("tensors: [a]", "c.yaml: 1:10: tensors: expected a map of names to rules");
+    refuses_file("tensors: {a: {zero_point: 3}}",
+                 "c.yaml: 1:14: tensors: zero_point requires scale");
     refuses_file("tensors: {a: {scale: 0.1, range: [0, 1]}}",
-                 "c.yaml: 1:14: tensors: scale and range contradict each other");
+                 "c.yaml: 1:14: tensors: scale and range are both given, only one is allowed");
     refuses_file("tensors: {a: {scale: -0.1}}",
-                 "c.yaml: 1:22: tensors: a scale is a positive number that float32 has");
-    refuses_file("tensors: {a: {scale: [1, 2]}}", "c.yaml: 1:14: tensors: 2 scales need axis");
+                 "c.yaml: 1:22: tensors: scale must be a positive float32 number");
+    refuses_file("tensors: {a: {scale: [1, 2]}}", "c.yaml: 1:14: tensors: 2 scales require axis");
     refuses_file("tensors: {a: {scale: [1, 2], zero_point: 1, axis: 0}}",
-                 "c.yaml: 1:14: tensors: 1 zero points for 2 scales");
+                 "c.yaml: 1:14: tensors: 1 zero points for 2 scales, must be as many");
     refuses_file("tensors: {a: {scale: 1, zero_point: 0.5}}",
-                 "c.yaml: 1:37: tensors: a zero point is a whole number of the type");
+                 "c.yaml: 1:37: tensors: zero_point must be a whole number of the type");
     refuses_file("tensors: {a: {type: int8, scale: 1, zero_point: 200}}",
-                 "c.yaml: 1:14: tensors: zero point 200 is not a value of int8");
+                 "c.yaml: 1:14: tensors: zero point 200, must be a value of int8");
     refuses_file("tensors: {a: {type: uint3, scale: 1, zero_point: 8}}",
-                 "c.yaml: 1:14: tensors: zero point 8 is not a value of uint3");
+                 "c.yaml: 1:14: tensors: zero point 8, must be a value of uint3");
     refuses_file("tensors: {a: {range: [1, 1]}}",
-                 "c.yaml: 1:22: tensors: a range is [LOW, HIGH] with LOW below HIGH");
-    refuses(WORDS("--node=a=weight:int5"), "--node a: 'int5' is no type; did you mean 'int2'?");
-    refuses(WORDS("--node=a={b: [}"), "--node a: '{b: [}' is no list of KEY:VALUE");
+                 "c.yaml: 1:22: tensors: range must be [LOW, HIGH] with LOW below HIGH");
+    refuses(WORDS("--node=a=weight:int5"), "--node a: unknown type 'int5'; did you mean 'int2'?");
+    refuses(WORDS("--node=a={b: [}"), "--node a: '{b: [}' is not a list of KEY:VALUE");
     refuses(WORDS("--tensor=a=scale:1", "--tensor=a=scale:2"),
             "--tensor a: scale or range of this tensor is given twice");
     refuses(WORDS("--approach=weights", "--node=a=activation:int8"),
-            "--node a: activation has a meaning only with --approach static");
+            "--node a: activation requires --approach static");
     refuses(WORDS("--preset=MATMUL_NBITS", "--node=a=weight:int8"),
-            "--node a: with --approach nbits a rule can only be 'float'");
+            "--node a: a rule must be 'float' with --approach nbits");
     refuses(WORDS("--node=a=activation.granularity:channel"),
-            "--node a: granularity of activations can only be tensor");
+            "--node a: granularity of activations must be tensor");
     refuses(WORDS("--node=a=weight.method:minmse-pow2"),
-            "--node a: method and scale: the method needs scale pow2");
+            "--node a: the method requires scale: pow2");
 }
 
 int main(void)

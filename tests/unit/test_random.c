@@ -72,8 +72,9 @@ static void test_random(void **state)
     options.seed = 7;
     assert_ok(by_input_open(&input, NULL, ports, 5, &options, &err));
     assert_int_equal(by_input_count(input), 3);
-    assert_string_equal(notices, "input 'ids': random integers are 0 or 1; --int-range LOW:HIGH "
-                                 "sets another range");
+    assert_string_equal(
+        notices,
+        "input 'ids': random integers are 0 or 1; set another range with --int-range LOW:HIGH");
     get(1);
     assert_string_equal(name, "random-1");
     memcpy(first, arrays[0].data, sizeof first);
@@ -127,14 +128,13 @@ static void test_random_range(void **state)
     assert_string_equal(notices, "");
     options.int_low = 5;
     assert_error(first_sample(&port), BARYON_ERR_USAGE,
-                 "range of integers 5:0, the first must not be larger");
+                 "range of integers 5:0, the first must not be greater than the second");
     options.int_high = (int64_t)1 << 40;
     assert_error(first_sample(&port), BARYON_ERR_USAGE,
                  "input 'ids': range of integers 5:1099511627776 does not fit int32 "
                  "(-2147483648:2147483647)");
     options.count = 0;
-    assert_error(first_sample(&port), BARYON_ERR_USAGE,
-                 "0 random samples, there must be 1 at least");
+    assert_error(first_sample(&port), BARYON_ERR_USAGE, "0 random samples, must be at least 1");
 }
 
 static void test_random_open(void **state)
@@ -145,10 +145,9 @@ static void test_random_open(void **state)
     const struct by_port port = {
         .name = "x", .elem = BY_ELEM_FLOAT, .rank = 3, .dims = dims, .symbols = names};
     options.count = 1;
-    assert_error(
-        first_sample(&port), BARYON_ERR_USAGE,
-        "the model leaves sizes of its inputs open: 'batch', 'x:1'; give each with --shape "
-        "NAME=SIZE");
+    assert_error(first_sample(&port), BARYON_ERR_USAGE,
+                 "the model has symbolic dimensions: 'batch', 'x:1'; give a size for each with "
+                 "--shape NAME=SIZE");
     const char *const keys[2] = {"batch", "x:1"};
     const int64_t sizes[2] = {2, 5};
     options.shape_symbols = keys;

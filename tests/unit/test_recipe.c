@@ -62,7 +62,7 @@ static void a_broken_expression_is_named(void **state)
     assert_int_equal(by_pattern_picks(&pattern, "a", &picked, &err), -1);
     assert_int_equal(err.code, BARYON_ERR_USAGE);
     assert_string_equal(err.place, "--exclude");
-    assert_non_null(strstr(err.message, "'a(' is no regular expression: "));
+    assert_non_null(strstr(err.message, "'a(' is not a valid regular expression: "));
 }
 
 static void a_change_sets_what_it_names(void **state)

@@ -230,7 +230,7 @@ static void test_check_tells_and_moves_nothing(void **state)
     assert_int_equal(count, 1);
     assert_string_equal(by_str_text(&broken),
                         "node 'op' (Add)\tshift-read, inputs are at most 7 positions apart: 'x' "
-                        "would have position 9 instead of 12\n");
+                        "requires position 9 instead of 12\n");
     assert_int_equal(position_of(x), 12);
     by_str_release(&broken);
     close_plan();

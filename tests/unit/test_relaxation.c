@@ -267,7 +267,7 @@ static void what_is_refused(void **state)
     descent_open(&c, &shape);
     c.gram[399] = NAN;
     assert_int_equal(by_relaxation_run(&c.problem, 10, NULL, c.integers, &err), -1);
-    assert_non_null(strstr(err.message, "gram has numbers that are not finite"));
+    assert_non_null(strstr(err.message, "gram contains values that are not finite"));
     assert_memory_equal(c.integers, c.start, 40 * sizeof *c.start);
     descent_close(&c);
 }

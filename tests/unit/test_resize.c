@@ -181,11 +181,11 @@ static void test_refused(void **state)
     (void)state;
     uint8_t in[4] = {0}, out[4];
     assert_error(by_image_resize(BY_FILTER_PIL_BOX, in, 0, 1, 1, out, 1, 1, &err), BARYON_ERR_INPUT,
-                 "a side of 0 pixels, sides must be 1 to 32768");
+                 "a side of 0 pixels, must be 1 to 32768");
     assert_error(by_image_resize(BY_FILTER_PIL_BOX, in, 1, 1, 1, out, 32769, 1, &err),
-                 BARYON_ERR_INPUT, "a side of 32769 pixels, sides must be 1 to 32768");
+                 BARYON_ERR_INPUT, "a side of 32769 pixels, must be 1 to 32768");
     assert_error(by_image_resize(BY_FILTER_PIL_BOX, in, 1, 1, 5, out, 1, 1, &err),
-                 BARYON_ERR_INTERNAL, "5 channels, 1 to 4 are possible");
+                 BARYON_ERR_INTERNAL, "5 channels, must be 1 to 4");
 }
 
 /* The longest sides that are possible, where sums and indices are largest. */

@@ -529,7 +529,7 @@ static void test_shapes_that_do_not_fit(void **state)
     numbers.out = numbers_of(numbers.y, 4, (const int64_t[]){2, 6, 1, 3});
     assert_err(
         by_round_moments_look(&moments, scratch, &layer.target, &numbers.in, &numbers.out, 0, &err),
-        BARYON_ERR_INTERNAL, "layer 'y' gives 36 numbers, not 48");
+        BARYON_ERR_INTERNAL, "layer 'y' has 36 output values, expected 48");
     assert_int_equal(moments.rows, 0);
     by_round_moments_release(&moments);
 }

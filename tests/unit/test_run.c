@@ -12,7 +12,7 @@ static void test_refused_inputs(void **state)
     const double doubles[4] = {0};
     struct by_array x = FLOATS("x", 2, two_by_two, one_to_four);
     struct by_run *run;
-    static const char missing[] = "the model's input 'x' is missing; its inputs are 'x'";
+    static const char missing[] = "model input 'x' is missing; its inputs are 'x'";
     assert_err(by_session_run(session, NULL, 0, NULL, 0, &run, &err), BARYON_ERR_INPUT, missing);
     assert_null(run);
 
@@ -24,19 +24,20 @@ static void test_refused_inputs(void **state)
         {FLOATS("X1", 2, two_by_two, one_to_four), BARYON_ERR_INPUT,
          "the model has no input 'X1'; its inputs are 'x'"},
         {array_of("x", BY_ELEM_DOUBLE, 2, two_by_two, doubles, sizeof doubles), BARYON_ERR_INPUT,
-         "input 'x': the data are float64 [2,2], the model takes float32 [N,2]: the types differ"},
+         "input 'x': the data is float64 [2,2], the model input is float32 [N,2]: the types "
+         "differ"},
         {FLOATS("x", 2, wide, six), BARYON_ERR_INPUT,
-         "input 'x': the data are float32 [2,3], the model takes float32 [N,2]"},
+         "input 'x': the data is float32 [2,3], the model input is float32 [N,2]"},
         {FLOATS("x", 3, deep, one_to_four), BARYON_ERR_INPUT,
-         "input 'x': the data are float32 [1,2,2], the model takes float32 [N,2]: the ranks "
+         "input 'x': the data is float32 [1,2,2], the model input is float32 [N,2]: the ranks "
          "differ"},
         {FLOATS("x", 2, two_by_two, six), BARYON_ERR_USAGE,
-         "input 'x': 24 bytes given, float32 [2,2] takes 16"},
+         "input 'x': 24 bytes are given, float32 [2,2] has 16"},
         {array_of("x", BY_ELEM_FLOAT, 2, two_by_two, NULL, 16), BARYON_ERR_USAGE,
-         "input 'x': no data given"},
+         "input 'x': no data is given"},
         {{.name = "x", .elem = BY_ELEM_FLOAT, .rank = 17},
          BARYON_ERR_USAGE,
-         "input 'x': rank 17, at most 16"},
+         "input 'x': rank 17, must be at most 16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_err(by_session_run(session, &cases[i].array, 1, NULL, 0, &run, &err), cases[i].code,
@@ -46,7 +47,7 @@ static void test_refused_inputs(void **state)
     assert_non_null(strstr(err.message, "-1"));
     const struct by_array twice[] = {x, x};
     assert_err(by_session_run(session, twice, 2, NULL, 0, &run, &err), BARYON_ERR_USAGE,
-               "the input 'x' is given twice");
+               "input 'x' is given twice");
     by_session_close(session);
 }
 
@@ -258,8 +259,7 @@ static void test_sequences(void **state)
     const struct by_array x = FLOATS("x", 2, two_by_two, one_to_four);
     struct by_run *run;
     assert_err(by_session_run(session, &x, 1, NULL, 0, &run, &err), BARYON_ERR_UNSUPPORTED,
-               "the model's output 'list' is a sequence, only tensors can be had; ask for other "
-               "outputs by name");
+               "model output 'list' is a sequence, must be a tensor; select other outputs by name");
     assert_ok(by_session_run(session, &x, 1, (const char *const[]){"y"}, 1, &run, &err));
     assert_floats(output(run, 0), (const float[]){-1, -2, -3, -4}, 4);
     by_run_free(run);
@@ -271,10 +271,10 @@ static void test_sequences(void **state)
     put_node(model->graph, "s", "SequenceLength", "list", "n");
     session = open_model(model, NULL);
     assert_err(by_session_run(session, NULL, 0, NULL, 0, &run, &err), BARYON_ERR_UNSUPPORTED,
-               "the model's input 'list' is a sequence, only models with tensors can be run");
+               "model input 'list' is a sequence, must be a tensor");
     const struct by_array list = FLOATS("list", 2, two_by_two, one_to_four);
     assert_err(by_session_run(session, &list, 1, NULL, 0, &run, &err), BARYON_ERR_UNSUPPORTED,
-               "input 'list': the model takes a sequence, only tensors can be given");
+               "input 'list': the model input is a sequence, must be a tensor");
     by_session_close(session);
 }
 

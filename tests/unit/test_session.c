@@ -69,7 +69,7 @@ static void test_scalar_and_unranked(void **state)
                                      FLOATS("u", 0, NULL, s)};
     assert_err(
         by_session_run(session, wrong, 2, NULL, 0, &run, &err), BARYON_ERR_INPUT,
-        "input 's': the data are float32 [2,2], the model takes float32 []: the ranks differ");
+        "input 's': the data is float32 [2,2], the model input is float32 []: the ranks differ");
     by_session_close(session);
 }
 
@@ -290,22 +290,21 @@ static void test_refused_options(void **state)
 {
     (void)state;
     struct by_session_options options = {.optimization = 3};
-    refused_option(
-        &options, BARYON_ERR_USAGE,
-        "optimization level 3, there are 0 (none), 1 (basic), 2 (extended) and 99 (all)");
+    refused_option(&options, BARYON_ERR_USAGE,
+                   "optimization level 3, must be 0 (none), 1 (basic), 2 (extended) or 99 (all)");
     options = (struct by_session_options){.threads = 5000};
-    refused_option(&options, BARYON_ERR_USAGE, "5000 threads, at most 4096");
+    refused_option(&options, BARYON_ERR_USAGE, "5000 threads, must be at most 4096");
     static const struct provider_case {
         const char *names[2];
         size_t count;
         const char *message;
     } cases[] = {
-        {{"cud"}, 1, "there is no execution provider 'cud'; did you mean 'cuda'?"},
-        {{"zzzzzz"}, 1, "there is no execution provider 'zzzzzz'"},
-        {{"cpu:x=1"}, 1, "the execution provider 'cpu' has no settings"},
-        {{"cpu:"}, 1, "the setting '' of an execution provider is not KEY=VALUE"},
-        {{"cpu:=1"}, 1, "the setting '=1' of an execution provider is not KEY=VALUE"},
-        {{"cpu", "cpu"}, 2, "the execution provider 'cpu' is given twice"},
+        {{"cud"}, 1, "unknown execution provider 'cud'; did you mean 'cuda'?"},
+        {{"zzzzzz"}, 1, "unknown execution provider 'zzzzzz'"},
+        {{"cpu:x=1"}, 1, "execution provider 'cpu' accepts no settings"},
+        {{"cpu:"}, 1, "setting '' of an execution provider, must be KEY=VALUE"},
+        {{"cpu:=1"}, 1, "setting '=1' of an execution provider, must be KEY=VALUE"},
+        {{"cpu", "cpu"}, 2, "execution provider 'cpu' is given twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         options = (struct by_session_options){.providers = cases[i].names,

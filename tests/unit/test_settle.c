@@ -95,7 +95,7 @@ static void refuses_a_cycle_made_by_edits(void **state)
     assert_sound(model);
     assert_err(by_model_settle(model, &err), BARYON_ERR_INPUT,
                "graph.node[0]: a cycle of 3 nodes: node 'A' (Op) -> node 'B' (Op) -> node 'C' (Op) "
-               "-> the first again, data has to flow one way");
+               "-> the first again, a graph must have no cycles");
     assert_sound(model);
     assert_ok(by_node_set_input(node_at(graph, 0), 0, value_of(graph, "x"), &err));
     assert_ok(by_model_settle(model, &err));
@@ -292,7 +292,7 @@ static void paths_lead_through_nested_graphs(void **state)
     struct baryon_node *inner = node_at(branch, 0);
     bool marks[3];
     assert_err(by_graph_between(graph, &inner, 1, &inner, 1, marks, &err), BARYON_ERR_USAGE,
-               "node 'N' (Op) is not in the graph that is looked at");
+               "node 'N' (Op) is not in this graph");
     by_model_free(model);
 }
 

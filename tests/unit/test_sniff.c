@@ -48,12 +48,12 @@ static void refuses_other_files(void **state)
         {BYTES("<?xml version='1.0'?><net name='a'>"), "an OpenVINO model"},
         {BYTES("<?xml version='1.0'?><a>"), "an XML file"},
         {BYTES(" {\"a\": 1}"), "a JSON file"},
-        {BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "nothing but zero bytes at the beginning"},
+        {BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "zero bytes at the start"},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         struct baryon_error err;
         char wanted[200];
-        snprintf(wanted, sizeof wanted, "%s, an ONNX model is needed", samples[i].message);
+        snprintf(wanted, sizeof wanted, "%s, must be an ONNX model", samples[i].message);
         assert_int_equal(by_sniff_model(samples[i].bytes, samples[i].size, &err), -1);
         assert_string_equal(err.message, wanted);
         assert_int_equal(err.code, BARYON_ERR_INPUT);
@@ -69,8 +69,8 @@ static void tells_what_a_pointer_stands_for(void **state)
                                           "oid sha256:00ff\nsize 102442450\n"),
                                     &err),
                      -1);
-    assert_string_equal(err.message, "a Git LFS pointer (to a file of 102442450 bytes), the file "
-                                     "itself is needed");
+    assert_string_equal(
+        err.message, "a Git LFS pointer (to a file of 102442450 bytes), must be the file itself");
     assert_string_equal(err.hint, "fetch it with 'git lfs pull'");
 }
 
@@ -80,7 +80,7 @@ static void shows_how_a_text_begins(void **state)
     struct baryon_error err;
     assert_int_equal(by_sniff_model(BYTES("404: Not Found\n"), &err), -1);
     assert_string_equal(err.message,
-                        "a text that begins with '404: Not Found', an ONNX model is needed");
+                        "a text that begins with '404: Not Found', must be an ONNX model");
 }
 
 static void lets_models_through(void **state)

@@ -304,9 +304,9 @@ static void test_merge_refuses(void **state)
     (void)state;
     struct by_stats *a = stats_make(0, 10, 1), *b = stats_make(9, 10, 1);
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_INPUT,
-                 "sample 9 is covered twice; merge every part once");
+                 "sample 9 is covered twice; merge every part only once");
     assert_error(by_stats_merge(a, a, &err), BARYON_ERR_INPUT,
-                 "samples 0 to 9 are covered twice; merge every part once");
+                 "samples 0 to 9 are covered twice; merge every part only once");
     by_stats_close(b);
     b = stats_make(10, 20, 1);
     b->key.data.high = 0xabcdef9876543210;
@@ -327,18 +327,18 @@ static void test_merge_refuses(void **state)
     b->total--;
     b->tensors[1].channel_axis = 0;
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_INPUT,
-                 "tensor[1] is another one, though the keys are the same; make them again with "
-                 "the same version of Baryon");
+                 "tensor[1] differs, although the keys are the same; calibrate both with the same "
+                 "version of Baryon");
     b->tensors[1].channel_axis = -1;
     b->layers[1].layer.kernel[1] = 7;
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_INPUT,
-                 "layer[1] is another one, though the keys are the same; make them again with "
-                 "the same version of Baryon");
+                 "layer[1] differs, although the keys are the same; calibrate both with the same "
+                 "version of Baryon");
     b->layers[1].layer.kernel[1] = 3;
     by_fold_release(&b->layers[1].moments.tiles[2]);
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_INPUT,
-                 "layer 'c': the two have other parts of its moments; let the calibration of each "
-                 "end first");
+                 "layer 'c': the two files have different parts of its Gram matrix; finish both "
+                 "calibrations first");
     by_stats_close(b);
     by_stats_close(a);
 }
@@ -384,13 +384,13 @@ static void test_passes_that_saw_other_samples(void **state)
     struct by_stats *first = stats_part(0, 20, 1, 0, 1, true, &err);
     struct by_stats *second = stats_part(0, 21, 1, 1, 9, false, &err);
     assert_error(by_stats_join(first, second, &err), BARYON_ERR_CHANGED,
-                 "two passes over the samples did not see the same; run again when nothing "
+                 "two passes over the samples read different data; run again when no other program "
                  "changes the samples");
     by_stats_close(second);
     second = stats_part(0, 20, 1, 1, 9, false, &err);
     second->layers[1].moments.rows++;
     assert_int_equal(by_stats_join(first, second, &err), -1);
-    assert_non_null(strstr(error_text(), "layer 'c': two passes saw"));
+    assert_non_null(strstr(error_text(), "layer 'c': two passes read"));
     by_stats_close(second);
     by_stats_close(first);
 }
@@ -500,19 +500,20 @@ static void test_other_files(void **state)
 {
     (void)state;
     struct by_str bytes = small_bytes();
-    assert_error(load_bytes("", 0), BARYON_ERR_INPUT,
-                 "f@0: holds no statistics: it is empty; files of statistics are written by "
-                 "'baryon calibrate'");
+    assert_error(
+        load_bytes("", 0), BARYON_ERR_INPUT,
+        "f@0: not a file of statistics: it is empty; create statistics with 'baryon calibrate'");
     assert_error(load_bytes("\x08\x07\x12\x00 and more", 13), BARYON_ERR_INPUT,
-                 "f@0: holds no statistics: it begins with '\\x08\\x07\\x12\\x00 and'; files of "
-                 "statistics are written by 'baryon calibrate'");
+                 "f@0: not a file of statistics: it begins with '\\x08\\x07\\x12\\x00 and'; create "
+                 "statistics with 'baryon calibrate'");
     bytes.text[BY_STORE_MAGIC_SIZE] = 9;
     assert_error(load_bytes(bytes.text, bytes.size), BARYON_ERR_UNSUPPORTED,
-                 "f@8: version 9 of the format, known is 1; a newer Baryon reads it, or make it "
-                 "again with 'baryon calibrate'");
+                 "f@8: version 9 of the format, must be 1; read it with a newer version of Baryon, "
+                 "or create it again with 'baryon calibrate'");
     bytes.text[BY_STORE_MAGIC_SIZE] = 0;
-    assert_error(load_bytes(bytes.text, bytes.size), BARYON_ERR_INPUT,
-                 "f@8: version 0 of the format, known is 1; make it again with 'baryon calibrate'");
+    assert_error(
+        load_bytes(bytes.text, bytes.size), BARYON_ERR_INPUT,
+        "f@8: version 0 of the format, must be 1; create it again with 'baryon calibrate'");
     bytes.text[BY_STORE_MAGIC_SIZE] = 1;
     bytes.text[20] ^= 1;
     assert_int_equal(load_bytes(bytes.text, bytes.size), -1);
@@ -566,11 +567,10 @@ static void test_votes_that_cannot_be(void **state)
     refuses_votes(stats, &(struct by_vote){{-1, 0}, 1, 1}, 1,
                   "levels of votes must reach to both sides of 0");
     refuses_votes(stats, &(struct by_vote){{-1, 1}, 128, 1}, 1,
-                  "votes for position 128, it must be from -127 to 127");
+                  "votes for position 128, must be from -127 to 127");
     refuses_votes(stats, &(struct by_vote){{-1, 1}, -128, 1}, 1,
-                  "votes for position -128, it must be from -127 to 127");
-    refuses_votes(stats, &(struct by_vote){{-1, 1}, 1, 0}, 1,
-                  "a position that no sample votes for");
+                  "votes for position -128, must be from -127 to 127");
+    refuses_votes(stats, &(struct by_vote){{-1, 1}, 1, 0}, 1, "a position without votes");
     by_stats_close(stats);
 }
 

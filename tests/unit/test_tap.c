@@ -431,22 +431,21 @@ static void test_refused_values(void **state)
 {
     (void)state;
     struct baryon_model *model = add_model();
-    assert_err(try_open(model, "x no", NULL), BARYON_ERR_USAGE,
-               "the model's graph has no value 'no'");
+    assert_err(try_open(model, "x no", NULL), BARYON_ERR_USAGE, "the model has no tensor 'no'");
     assert_err(try_open(model, "w", NULL), BARYON_ERR_USAGE,
-               "value 'w' is a constant, taps look at what samples change");
+               "value 'w' is a constant, must depend on samples");
     struct by_tapped *tapped;
     const struct by_tap empty = {.look = watch_tap};
     assert_err(by_tapped_open(&tapped, model, &empty, 1, NULL, &err), BARYON_ERR_USAGE,
-               "tap 0 names no value");
+               "tap 0 has no tensor name");
     assert_null(tapped);
     const char *const two[] = {"x", "y"};
     const struct by_tap more = {.values = two, .value_count = 2, .hands = 3, .look = watch_tap};
     assert_err(by_tapped_open(&tapped, model, &more, 1, NULL, &err), BARYON_ERR_USAGE,
-               "tap 0 hands on 3 of 2 values, of several that many at most");
+               "tap 0 returns 3 of 2 tensors, must be at most as many");
     const struct by_session_options branches = {.branches = 2};
     assert_err(try_open(model, "x", &branches), BARYON_ERR_USAGE,
-               "2 branches, a session with taps runs one node after the other");
+               "2 branches, must be 1 for a session with taps");
     by_model_free(model);
 }
 
@@ -456,11 +455,11 @@ static void test_refused_domain(void **state)
     struct baryon_model *model = add_model();
     node_at(model->graph, 0)->domain = name_of(model, "baryon.taps");
     assert_err(try_open(model, "x", NULL), BARYON_ERR_UNSUPPORTED,
-               "the model has nodes of the domain 'baryon.taps', which is kept for taps");
+               "the model has nodes of the domain 'baryon.taps', which is reserved");
     node_at(model->graph, 0)->domain = NULL;
     assert_ok(by_model_set_opset(model, "baryon.taps", 1, &err));
     assert_err(try_open(model, "x", NULL), BARYON_ERR_UNSUPPORTED,
-               "the model imports the domain 'baryon.taps', which is kept for taps");
+               "the model imports the domain 'baryon.taps', which is reserved");
     by_model_free(model);
 }
 
@@ -485,7 +484,7 @@ static void test_errors_come_out(void **state)
     run_taps(tapped, 0);
     assert_int_equal(watch.count, 4);
     assert_err(by_tapped_run(tapped, NULL, 0, 0, &err), BARYON_ERR_INPUT,
-               "the model's input 'x' is missing; its inputs are 'x'");
+               "model input 'x' is missing; its inputs are 'x'");
     by_tapped_close(tapped);
     by_model_free(model);
 }

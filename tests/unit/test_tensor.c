@@ -53,11 +53,11 @@ static void test_dims(void **state)
     assert_int_equal(by_dims_count((int64_t[]){INT64_MAX, 0, INT64_MAX}, 3, &count, &err), 0);
     assert_int_equal(count, 0);
     assert_int_equal(by_dims_count((int64_t[]){2, -1}, 2, &count, &err), -1);
-    assert_string_equal(err.message, "dimension 1 is -1, it must be 0 or more");
+    assert_string_equal(err.message, "dimension 1 is -1, must be 0 or more");
     assert_int_equal(by_dims_count((int64_t[]){1ll << 40, 1ll << 40}, 2, &count, &err), -1);
     int64_t many[17] = {1};
     assert_int_equal(by_dims_count(many, 17, &count, &err), -1);
-    assert_string_equal(err.message, "17 dimensions, the most is 16");
+    assert_string_equal(err.message, "17 dimensions, must be at most 16");
 }
 
 static void test_sizes(void **state)
@@ -87,24 +87,24 @@ static void test_payload_rules(void **state)
     (void)state;
     int64_t three[] = {3};
     struct baryon_tensor tensor = tensor_of(BY_ELEM_FLOAT, three, 1);
-    assert_bad(&tensor, "float_data", "0 elements, the dims ask for 3");
+    assert_bad(&tensor, "float_data", "0 elements, must be 3 for the dims");
     tensor.raw_data = span("0123456789", 10);
-    assert_bad(&tensor, "raw_data", "10 bytes, the dims and type float32 ask for 12");
+    assert_bad(&tensor, "raw_data", "10 bytes, the dims and type float32 require 12");
     tensor.raw_data = span("0123456789ab", 12);
     assert_int_equal(by_tensor_check(&tensor, &err), 0);
     tensor.float_data = span("0123", 4);
-    assert_bad(&tensor, "", "both raw_data and float_data are given, one may be");
+    assert_bad(&tensor, "", "both raw_data and float_data are given, must be one");
     tensor.raw_data = span(NULL, 0);
     tensor.float_data = span(NULL, 0);
     tensor.int64_data = span("\1\2\3", 3);
     assert_bad(&tensor, "int64_data",
-               "int64_data is given, elements of the type float32 belong into float_data");
+               "int64_data is given, elements of type float32 must be in float_data");
     tensor.data_type = BY_ELEM_INT64;
     assert_int_equal(by_tensor_check(&tensor, &err), 0);
     tensor.data_type = BY_ELEM_STRING;
     assert_int_equal(by_tensor_check(&tensor, &err), -1);
     tensor.data_type = 40;
-    assert_bad(&tensor, "data_type", "element type 40, known are 1 to 28");
+    assert_bad(&tensor, "data_type", "element type 40, must be 1 to 28");
     assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
 }
 
@@ -163,7 +163,7 @@ static void test_values(void **state)
     assert_int_equal(by_elem_to_ints(BY_ELEM_INT2, (const uint8_t *)"\x0b", 0, 2, ints, &err), 0);
     assert_true(ints[0] == -1 && ints[1] == -2);
     assert_int_equal(by_elem_to_ints(BY_ELEM_FLOAT, (const uint8_t *)"0000", 0, 1, ints, &err), -1);
-    assert_string_equal(err.message, "elements of type float32, integers are needed");
+    assert_string_equal(err.message, "elements of type float32, must be integers");
 }
 
 static void test_number(void **state)
@@ -197,7 +197,7 @@ static void test_new(void **state)
     assert_non_null(tensor);
     assert_int_equal(by_tensor_check(tensor, &err), 0);
     assert_null(by_tensor_new(model, "t", BY_ELEM_FLOAT, (int64_t[]){3}, 1, data, 8, &err));
-    assert_string_equal(err.message, "8 bytes given, the dims and type float32 ask for 12");
+    assert_string_equal(err.message, "8 bytes given, the dims and type float32 require 12");
     by_model_free(model);
 }
 

@@ -308,7 +308,7 @@ static void test_failures(void **state)
     assert_int_equal(err.code, BARYON_ERR_UNSUPPORTED);
     assert_int_equal(model->graph->output.count, 1);
     assert_err(by_model_trace(model, none, 0, &with, NULL, &err), BARYON_ERR_INPUT,
-               "the model's input 'x' is missing; its inputs are 'x'");
+               "model input 'x' is missing; its inputs are 'x'");
     assert_int_equal(model->graph->output.count, 1);
     assert_sound(model);
     by_model_free(model);

@@ -303,7 +303,7 @@ static void test_refused(void **state)
     assert_ok(by_twin_side_open(&side, exact, model, false, &err));
     const struct by_twin_want nothing = {.value = value_of(exact->graph, "a")};
     assert_err(by_twin_open(&twin, exact, &side, 1, &nothing, 1, &options, &err),
-               BARYON_ERR_INTERNAL, "nothing to compare 'a' with");
+               BARYON_ERR_INTERNAL, "'a' has no tensor to compare with");
     assert_null(twin);
     by_twin_side_close(&side);
     by_model_free(exact);

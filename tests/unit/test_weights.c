@@ -435,7 +435,7 @@ static void refusals(void **state)
     refused(&view, spec_of(BY_ELEM_INT64, true, "minmax"), "int64");
     spec.granularity = BY_PER_GROUP;
     view.group_axis = 0;
-    refused(&view, spec, "the axes differ");
+    refused(&view, spec, "the axes must differ");
     view.group_axis = 2;
     refused(&view, spec, "group axis 2");
 }

@@ -222,11 +222,11 @@ static void test_long_numbers_in_payloads(void **state)
                 assert_int_equal(tensor->int64_data.size, run);
             } else
                 assert_refused(f, &by_schema_tensor, bytes, run + 2u, "int64_data",
-                               "a packed number longer than 64 bits");
+                               "a packed number of more than 64 bits");
             number[size - 1] = 2;
             if (size == 10)
                 assert_refused(f, &by_schema_tensor, bytes, run + 2u, "int64_data",
-                               "a packed number longer than 64 bits");
+                               "a packed number of more than 64 bits");
         }
     }
 }
@@ -236,31 +236,31 @@ static void test_refusals(void **state)
     struct fixture *f = *state;
     const uint8_t cut[] = {0x0a, 5, 'k'};
     assert_refused(f, &by_schema_attribute, cut, sizeof cut, "name",
-                   "needs 5 bytes, but only 1 are left");
+                   "requires 5 bytes, but only 1 are left");
     const uint8_t zero[] = {0x02, 0};
     assert_refused(f, &by_schema_attribute, zero, sizeof zero, "",
-                   "field number 0, the format has 1 to 536870911");
+                   "field number 0, must be 1 to 536870911");
     const uint8_t group[] = {0x0b};
     assert_refused(f, &by_schema_attribute, group, sizeof group, "name",
-                   "wire type 3 in field number 1, the format has 0, 1, 2 and 5");
+                   "wire type 3 in field number 1, must be 0, 1, 2 or 5");
     const uint8_t type[] = {0x08, 1};
     assert_refused(f, &by_schema_attribute, type, sizeof type, "name",
-                   "wire type 0 (varint), the schema has 2 (length-delimited)");
+                   "wire type 0 (varint), must be 2 (length-delimited)");
     const uint8_t twice[] = {0x0a, 1, 'a', 0x0a, 1, 'b'};
     assert_refused(f, &by_schema_attribute, twice, sizeof twice, "name",
-                   "given twice, it may stand once");
+                   "given twice, must appear once");
     const uint8_t utf8[] = {0x0a, 2, 0xc3, 0x28};
     assert_refused(f, &by_schema_attribute, utf8, sizeof utf8, "name",
                    "text '\\xc3(' is not valid UTF-8");
     const uint8_t nul[] = {0x0a, 2, 'a', 0};
     assert_refused(f, &by_schema_attribute, nul, sizeof nul, "name",
-                   "name 'a\\x00' has a NUL byte in it");
+                   "name 'a\\x00' contains a NUL byte");
     const uint8_t ten[] = {0x18, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1};
     assert_refused(f, &by_schema_attribute, ten, sizeof ten, "i",
-                   "a number longer than 10 bytes, the most is 10");
+                   "a number of more than 10 bytes, the limit");
     const uint8_t wide[] = {0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2};
     assert_refused(f, &by_schema_attribute, wide, sizeof wide, "i",
-                   "a number over 64 bits, the most is 64");
+                   "a number of more than 64 bits, the limit");
 }
 
 static void test_offsets_and_places(void **state)
@@ -287,7 +287,7 @@ static void test_depth(void **state)
         size += length;
     }
     assert_null(decode(f, &by_schema_type, bytes, size));
-    assert_string_equal(f->err.message, "messages nested deeper than 100 levels, the most is that");
+    assert_string_equal(f->err.message, "messages nested deeper than 100 levels, the limit");
 }
 
 int main(void)

@@ -250,7 +250,7 @@ static void a_link_stays_a_link(void **state)
     assert_int_equal(count_files("d"), 1);
     assert_int_equal(symlink("nowhere", "dangling"), 0);
     assert_error(by_write_file("dangling", "x", 1, 0, &err), BARYON_ERR_IO,
-                 "dangling: is a symbolic link that leads nowhere: No such file or directory");
+                 "dangling: is a dangling symbolic link: No such file or directory");
 }
 
 static void what_is_no_file_is_not_replaced(void **state)
@@ -260,17 +260,17 @@ static void what_is_no_file_is_not_replaced(void **state)
     assert_int_equal(mkfifo("fifo", 0600), 0);
     assert_int_equal(symlink("d", "link"), 0);
     assert_error(by_write_file("d", "x", 1, 0, &err), BARYON_ERR_IO,
-                 "d: is a directory, it must be a regular file or a new name");
+                 "d: is a directory, must be a regular file or a new name");
     assert_error(by_write_file("link", "x", 1, 0, &err), BARYON_ERR_IO,
-                 "link: is a directory, it must be a regular file or a new name");
+                 "link: is a directory, must be a regular file or a new name");
     assert_error(by_write_file("fifo", "x", 1, 0, &err), BARYON_ERR_IO,
-                 "fifo: is a FIFO, it must be a regular file or a new name");
+                 "fifo: is a FIFO, must be a regular file or a new name");
     assert_error(by_write_file("/dev/null", "x", 1, 0, &err), BARYON_ERR_IO,
-                 "/dev/null: is a character device, it must be a regular file or a new name");
+                 "/dev/null: is a character device, must be a regular file or a new name");
     assert_error(by_write_file("d/", "x", 1, 0, &err), BARYON_ERR_USAGE,
-                 "d/: names no file, it must end with a file's name");
+                 "d/: is not a file name, must end with the name of a file");
     assert_error(by_write_file("", "x", 1, 0, &err), BARYON_ERR_USAGE,
-                 "names no file, it must end with a file's name");
+                 "is not a file name, must end with the name of a file");
     assert_error(by_write_file("none/x", "x", 1, 0, &err), BARYON_ERR_IO,
                  "none/x: folder 'none/' cannot be opened: No such file or directory");
 }
@@ -282,13 +282,13 @@ static void existing_files_can_be_protected(void **state)
     put_file("a", "old");
     assert_int_equal(symlink("nowhere", "link"), 0);
     assert_error(by_write_file("a", "x", 1, BY_WRITER_EXCLUSIVE, &err), BARYON_ERR_USAGE,
-                 "a: exists already; --force replaces it");
+                 "a: exists already; --force overwrites it");
     assert_error(by_write_file("link", "x", 1, BY_WRITER_EXCLUSIVE, &err), BARYON_ERR_USAGE,
-                 "link: exists already; --force replaces it");
+                 "link: exists already; --force overwrites it");
     assert_ok(by_writer_open(&writer, "b", BY_WRITER_EXCLUSIVE, &err));
     put_file("b", "somebody else's");
     assert_error(by_writer_commit(writer, &err), BARYON_ERR_USAGE,
-                 "b: exists already; --force replaces it");
+                 "b: exists already; --force overwrites it");
     by_writer_abort(writer);
     assert_file("b", "somebody else's");
     assert_ok(by_write_file("c", "new", 3, BY_WRITER_EXCLUSIVE, &err));
@@ -386,7 +386,7 @@ static void a_signal_handler_can_remove_all(void **state)
     by_writer_remove_all();
     assert_int_equal(count_files("."), 1);
     assert_error(by_writer_commit(first, &err), BARYON_ERR_IO,
-                 "a: cannot be put in place: No such file or directory");
+                 "a: cannot be renamed to its final name: No such file or directory");
     struct by_writer *third;
     assert_ok(by_writer_open(&third, "a", 0, &err)); /* has the name that was first's */
     assert_int_equal(by_writer_commit(first, &err), -1);
@@ -409,7 +409,7 @@ static void one_target_may_have_several_writers(void **state)
         assert_ok(by_writer_add(writers[i], &"01234567"[i], 1, &err));
     }
     assert_error(by_writer_open(&writers[8], "a", 0, &err), BARYON_ERR_IO,
-                 "a: is being written by 8 others at this moment");
+                 "a: is already being written by 8 other processes");
     for (int i = 7; i >= 0; i--) {
         assert_ok(by_writer_commit(writers[i], &err));
         by_writer_abort(writers[i]);

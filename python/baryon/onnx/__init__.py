@@ -44,10 +44,10 @@ def get_library_path(device="CPU"):
     from .. import _library
 
     if str(device).upper() != "CPU":
-        raise NotImplementedError(f"operators for {device} are not available yet")
+        raise NotImplementedError(f"operators for {device} are not supported yet")
     found = os.path.join(os.path.dirname(os.path.realpath(_library.path())), "libbaryon_ops.so")
     if not os.path.exists(found):
-        raise FileNotFoundError(f"{found}: the library of operators is not there; set BARYON_LIBRARY")
+        raise FileNotFoundError(f"{found}: the library of operators is missing; set BARYON_LIBRARY")
     return found
 
 

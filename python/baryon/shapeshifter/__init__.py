@@ -25,13 +25,13 @@ class LoadConfigFromFileOrDict:
         elif os.path.exists(config):
             self.data = os.fspath(config)
         else:
-            raise FileNotFoundError(f"{config}: there is no such file of passes")
+            raise FileNotFoundError(f"{config}: the file of passes does not exist")
 
 
 class Engine:
     def __init__(self, config):
         if not isinstance(config, (dict, str, os.PathLike)):
-            raise TypeError(f"config is a {type(config).__name__}, a dict or the path of a file is expected")
+            raise TypeError(f"config is a {type(config).__name__}, must be a dict or the path of a file")
         self.config = config
 
     def initialize(self):
@@ -56,7 +56,7 @@ class Engine:
         source, out = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(4096)
         job.run("baryon_convert_places", os.fsencode(passes), source, out, len(source), hide=hide)
         if model is None and not source.value:
-            raise ValueError("there is no model: name it in input_model_path, or give it to run()")
+            raise ValueError("no model: set input_model_path, or give a model to run()")
         with Loaded(model if model is not None else os.fsdecode(source.value)) as loaded:
             job.run("baryon_convert", loaded.pointer, os.fsencode(passes), ctypes.byref(options), hide=hide)
             if out.value:

@@ -53,7 +53,7 @@ static int check_same(const struct by_aliasing *at, const struct by_option *opti
     by_config_show(at->config, option->name, &now);
     int status = by_str_error(&now, err);
     if (status == 0 && strcmp(by_str_text(&now), value) != 0)
-        status = by_fail(err, BARYON_ERR_USAGE, "%s sets %s to %s, but it is set to %s already",
+        status = by_fail(err, BARYON_ERR_USAGE, "%s sets %s to %s, but it is already set to %s",
                          at->name, option->name, value, by_str_text(&now));
     by_str_release(&now);
     return status;
@@ -71,8 +71,8 @@ static int set_one(const struct by_aliasing *at, const char *what, size_t length
     *value++ = '\0';
     const struct by_option *option = by_config_find(at->config, text);
     if (!option)
-        return by_fail(err, BARYON_ERR_USAGE, "%s sets --%s, which has no meaning here", at->name,
-                       text);
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "%s sets --%s, which is not available for this command", at->name, text);
     if (weak)
         return by_config_set(at->config, option, value, NULL, BY_SOURCE_PRESET, err);
     if (check_same(at, option, value, err) < 0)
@@ -118,7 +118,8 @@ static int take_value(const struct by_aliasing *at, const struct by_alias *alias
 {
     const struct by_option *option = by_config_find(at->config, alias->on);
     if (!option)
-        return by_fail(err, BARYON_ERR_USAGE, "%s sets --%s, which has no meaning here", at->name,
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "%s sets --%s, which is not available for this command", at->name,
                        alias->on);
     if (is_nothing(at->value))
         return 0;
@@ -150,7 +151,7 @@ static int take_word(const struct by_aliasing *at, const struct by_alias *alias,
             return by_alias_set(at, word->set, err);
         names[count++] = word->word;
     }
-    by_node_fail(at->value, err, "%s is no value of it that is available", by_quote(quoted, text));
+    by_node_fail(at->value, err, "unknown value %s", by_quote(quoted, text));
     const char *near = by_nearest(text, names, count);
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }
@@ -163,7 +164,7 @@ static int take_fixed(const struct by_aliasing *at, const struct by_alias *alias
         return 0;
     if (!strcmp(alias->on, "True") && by_node_flag(at->value, &flag, NULL) == 0 && flag)
         return 0;
-    return by_node_fail(at->value, err, "only %s is available", alias->on);
+    return by_node_fail(at->value, err, "must be %s", alias->on);
 }
 
 static int take_alias(const struct by_aliasing *at, const struct by_alias *alias,
@@ -182,12 +183,12 @@ static int take_alias(const struct by_aliasing *at, const struct by_alias *alias
         return is_nothing(at->value) ? 0 : alias->take(at, err);
     case BY_ALIAS_LATER:
         return is_nothing(at->value) ? 0
-                                     : by_fail(err, BARYON_ERR_UNSUPPORTED, "not available yet");
+                                     : by_fail(err, BARYON_ERR_UNSUPPORTED, "not supported yet");
     case BY_ALIAS_NEVER:
-        by_fail(err, BARYON_ERR_USAGE, "has no meaning here");
+        by_fail(err, BARYON_ERR_USAGE, "not supported");
         return by_err_hint(err, "%s", alias->on);
     }
-    return by_fail(err, BARYON_ERR_INTERNAL, "no kind of option");
+    return by_fail(err, BARYON_ERR_INTERNAL, "unknown kind of option");
 }
 
 /* --- Where they stand --- */
@@ -232,7 +233,7 @@ static int take_all(struct by_aliasing *at, const struct by_doc_node *map, struc
     if (map->kind == BY_DOC_NULL)
         return 0;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of options is expected");
+        return by_node_fail(map, err, "expected a map of options");
     for (size_t i = 0; i < map->count; i++) {
         at->name = map->pairs[i].key;
         at->value = map->pairs[i].value;

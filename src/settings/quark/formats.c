@@ -35,7 +35,7 @@ static int number_of(const struct by_doc_node *value, int64_t *number, struct ba
     if (value->kind == BY_DOC_SCALAR && by_parse_i64(value->text, number))
         return 0;
     if (by_node_flag(value, &flag, NULL) < 0)
-        return by_node_fail(value, err, "a whole number is expected");
+        return by_node_fail(value, err, "expected a whole number");
     *number = flag;
     return 0;
 }
@@ -70,7 +70,7 @@ static int take_ties(const struct by_aliasing *at, const struct by_doc_node *val
     if (number_of(value, &mode, err) < 0)
         return -1;
     if (mode < 0 || mode > 2)
-        return by_node_fail(value, err, "a rounding_mode is 0, 1 or 2");
+        return by_node_fail(value, err, "rounding_mode must be 0, 1 or 2");
     return by_alias_set(at, sets[mode], err);
 }
 
@@ -90,7 +90,8 @@ static int take_bits(const struct by_aliasing *at, const struct by_doc_node *val
     if (number_of(value, &bits, err) < 0)
         return -1;
     if (bits != 11 && bits != 13 && bits != 16)
-        return by_node_fail(value, err, "a bit_width is 11, 13 or 16: mx4, mx6, and mx9 or bfp16");
+        return by_node_fail(value, err,
+                            "bit_width must be 11 (mx4), 13 (mx6) or 16 (mx9 or bfp16)");
     at->settings->quark_block.bits = (int)bits;
     return 0;
 }
@@ -110,7 +111,7 @@ static int take_method(const struct by_aliasing *at, const struct by_doc_node *v
 {
     const char *text = value->kind == BY_DOC_SCALAR ? value->text : "";
     if (strcmp(text, "to_bfp") != 0 && strcmp(text, "to_bfp_prime") != 0)
-        return by_node_fail(value, err, "a bfp_method is to_bfp or to_bfp_prime");
+        return by_node_fail(value, err, "bfp_method must be to_bfp or to_bfp_prime");
     at->settings->quark_block.method = strcmp(text, "to_bfp") != 0 ? BY_TYPE_MX9 : BY_TYPE_BFP16;
     return 0;
 }
@@ -123,7 +124,7 @@ static int take_sub_size(const struct by_aliasing *at, const struct by_doc_node 
     (void)at;
     if (number_of(value, &size, err) < 0)
         return -1;
-    return size == 2 ? 0 : by_node_fail(value, err, "only 2 is available");
+    return size == 2 ? 0 : by_node_fail(value, err, "must be 2");
 }
 
 static int take_shifts(const struct by_aliasing *at, const struct by_doc_node *value,
@@ -133,7 +134,7 @@ static int take_shifts(const struct by_aliasing *at, const struct by_doc_node *v
     (void)at;
     if (number_of(value, &bits, err) < 0)
         return -1;
-    return bits == 1 ? 0 : by_node_fail(value, err, "only 1 is available");
+    return bits == 1 ? 0 : by_node_fail(value, err, "must be 1");
 }
 
 static int take_element(const struct by_aliasing *at, const struct by_doc_node *value,
@@ -146,9 +147,9 @@ static int take_element(const struct by_aliasing *at, const struct by_doc_node *
             at->settings->quark_block.element = BY_TYPE_MXINT8 + i;
             return 0;
         }
-    return by_node_fail(value, err,
-                        "an element_dtype is int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, fp6_e2m3 or "
-                        "fp4_e2m1");
+    return by_node_fail(
+        value, err,
+        "element_dtype must be int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, fp6_e2m3 or fp4_e2m1");
 }
 
 static int take_attributes(const struct by_aliasing *at, const struct attribute *attributes,
@@ -157,7 +158,7 @@ static int take_attributes(const struct by_aliasing *at, const struct attribute 
     const char *names[16] = {0};
     const struct by_doc_node *map = at->value;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of attributes is expected");
+        return by_node_fail(map, err, "expected a map of attributes");
     for (size_t k = 0; k < count; k++)
         names[k] = attributes[k].name;
     for (size_t i = 0; i < map->count; i++) {
@@ -222,10 +223,10 @@ static int settle_bfp(const struct by_recipe_settings *settings, int *type,
                                                      : *type == BY_TYPE_BFP16_RAISED;
     if (!shifts && bits != 16)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "BFPAttributes: to_bfp has a bit_width of 16 alone, not %d", bits);
+                       "BFPAttributes: to_bfp requires a bit_width of 16, not %d", bits);
     if (shifts && raised)
         return by_fail(err, BARYON_ERR_USAGE,
-                       "BFPAttributes: use_compiler_version_cpu_kernel is for to_bfp");
+                       "BFPAttributes: use_compiler_version_cpu_kernel requires to_bfp");
     *type = shifts   ? bits == 11   ? BY_TYPE_MX4
                        : bits == 13 ? BY_TYPE_MX6
                                     : BY_TYPE_MX9

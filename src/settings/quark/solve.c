@@ -117,7 +117,7 @@ static int take_only(const struct key *key, const struct by_doc_node *value,
                          by_parse_double(key->only, &wanted);
     if (numbers && number == wanted)
         return 0;
-    by_node_fail(value, err, "%s: only %s is available", key->name, key->only ? key->only : "None");
+    by_node_fail(value, err, "%s: must be %s", key->name, key->only ? key->only : "None");
     return by_err_hint(err, "%s", key->why);
 }
 
@@ -169,7 +169,7 @@ static int take_keys(const struct by_aliasing *at, const struct keys *keys,
 {
     const struct by_doc_node *map = at->value;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of %s, %s, ... is expected", keys->rows[0].name,
+        return by_node_fail(map, err, "expected a map of %s, %s, ...", keys->rows[0].name,
                             keys->rows[1].name);
     for (size_t i = 0; i < map->count; i++) {
         const struct key *key = find_key(keys, map->pairs[i].key);
@@ -193,7 +193,7 @@ static int number_of(const struct by_aliasing *at, double *number, struct baryon
 {
     if (at->value->kind == BY_DOC_SCALAR && by_parse_double(at->value->text, number))
         return 0;
-    return by_node_fail(at->value, err, "%s: a number is expected", at->name);
+    return by_node_fail(at->value, err, "%s: expected a number", at->name);
 }
 
 /* --- FastFinetune --- */
@@ -207,7 +207,7 @@ static int take_algorithm(const struct by_aliasing *at, struct baryon_error *err
     at->settings->quark_adaquant = is_key(text, "adaquant");
     if (at->settings->quark_adaquant)
         return by_alias_set(at, "rounding=descent;rounding-scales=true", err);
-    return by_node_fail(at->value, err, "%s: %s is neither adaround nor adaquant", at->name,
+    return by_node_fail(at->value, err, "%s: %s, must be adaround or adaquant", at->name,
                         by_quote(quoted, text));
 }
 
@@ -219,7 +219,8 @@ static int take_data_size(const struct by_aliasing *at, struct baryon_error *err
     if (number_of(at, &count, err) < 0)
         return -1;
     if (!(count >= 1))
-        return by_node_fail(at->value, err, "%s: %s samples are none", at->name, at->value->text);
+        return by_node_fail(at->value, err, "%s: %s samples, must be at least 1", at->name,
+                            at->value->text);
     if (count >= BY_ROUNDING_SAMPLES)
         return 0;
     snprintf(text, sizeof text, "%lld", (long long)count);
@@ -241,20 +242,20 @@ static int take_target(const struct by_aliasing *at, struct baryon_error *err)
         snprintf(list + used, sizeof solved - used, "%s%s", used ? "," : "", names[i]);
     }
     if (!every)
-        return by_node_fail(at->value, err, "%s: only weights of %s are solved", at->name,
-                            BY_ROUNDING_OPS);
-    if (*left && note(at, left, "as their weights are rounded to the nearest", err) < 0)
+        return by_node_fail(at->value, err, "%s: rounding reconstruction supports only %s",
+                            at->name, BY_ROUNDING_OPS);
+    if (*left && note(at, left, "their weights are rounded to nearest", err) < 0)
         return -1;
     return every < BY_ROUNDING_OP_COUNT ? set(at, "?rounding-op-types", solved, err) : 0;
 }
 
-static const char trained[] = "as rounding is solved and nothing is trained";
-static const char machine[] = "as --threads, --max-memory and --provider say what may be used";
+static const char trained[] = "rounding reconstruction solves without training";
+static const char machine[] = "use --threads, --max-memory and --provider";
 static const char judged[] =
-    "as layers and the model with all its outputs are always judged on samples kept aside";
-static const char biases[] = "as biases are always solved with the weights";
-static const char in_front[] = "as what layers give is compared in front of their pairs";
-static const char in_order[] = "as layers are solved one behind the other";
+    "layers and all outputs of the model are always judged on held-out samples";
+static const char biases[] = "biases are always solved together with the weights";
+static const char in_front[] = "outputs of layers are compared before their Q/DQ pairs";
+static const char in_order[] = "layers are solved one after the other";
 
 static const struct key fast_keys[] = {
     TAKEN("OptimAlgorithm", take_algorithm),
@@ -285,8 +286,8 @@ static const struct key fast_keys[] = {
     IDLE("UpdateBias", biases),
     IDLE("OutputQDQ", in_front),
     IDLE("Parallel", in_order),
-    ONLY("DropRatio", "1", "layers are solved on what they read in the quantized model"),
-    ONLY("RefModelPath", NULL, "the float model itself says what layers are to give"),
+    ONLY("DropRatio", "1", "layers are solved on their inputs in the quantized model"),
+    ONLY("RefModelPath", NULL, "the float model provides the target outputs of layers"),
 };
 
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err)
@@ -321,7 +322,7 @@ static int take_bits(const struct by_aliasing *at, struct baryon_error *err)
         return by_alias_set(at, "weight=int3", err);
     if (bits == 2)
         return by_alias_set(at, "weight=int2", err);
-    return by_node_fail(at->value, err, "%s: only 2, 3, 4 and 8 are available", at->name);
+    return by_node_fail(at->value, err, "%s: must be 2, 3, 4 or 8", at->name);
 }
 
 static int take_group_size(const struct by_aliasing *at, struct baryon_error *err)
@@ -369,7 +370,7 @@ static int take_mse(const struct by_aliasing *at, struct baryon_error *err)
 }
 
 static const char columns[] =
-    "as the integers are the same for any block, and columns of large inputs always come first";
+    "the integers do not depend on the block size, and columns of large inputs always come first";
 
 static const struct key gptq_keys[] = {
     TAKEN("Bits", take_bits),        TAKEN("GroupSize", take_group_size),

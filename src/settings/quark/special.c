@@ -45,7 +45,7 @@ static int gather_key_values(struct by_arena *arena, const struct by_doc_node *l
             (*gathered)->items[(*gathered)->count++] = value;
     }
     if ((*gathered)->count && (*gathered)->count != list->count)
-        return by_node_fail(list, err, "%s is not in all of its maps", key);
+        return by_node_fail(list, err, "%s is missing in one of its maps", key);
     return 0;
 }
 
@@ -63,7 +63,7 @@ static int add_range(struct by_arena *arena, const struct by_doc_node *first,
     if (!low && !high)
         return 0;
     if (!low || !high)
-        return by_node_fail(first, err, "rmin and rmax belong together");
+        return by_node_fail(first, err, "rmin and rmax require each other");
     struct by_doc_node *range = BY_ARENA_NEW(arena, struct by_doc_node, err);
     if (!range)
         return -1;
@@ -100,7 +100,7 @@ static int as_rule(struct by_arena *arena, const struct by_doc_node *list,
     struct by_doc_node *scales, *zeros, *value;
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i]->kind != BY_DOC_MAP)
-            return by_node_fail(list->items[i], err, "a map of quant_type, scale, ... is expected");
+            return by_node_fail(list->items[i], err, "expected a map of quant_type, scale, ...");
         else if (check_override_keys(list->items[i], err) < 0)
             return -1;
     struct by_doc_node *map = BY_ARENA_NEW(arena, struct by_doc_node, err);
@@ -129,12 +129,12 @@ int by_alias_overrides(const struct by_aliasing *at, struct baryon_error *err)
 {
     const struct by_doc_node *map = at->value;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of tensors to lists of maps is expected");
+        return by_node_fail(map, err, "expected a map of tensors to lists of maps");
     for (size_t i = 0; i < map->count; i++) {
         struct by_doc_node *rule = NULL;
         const struct by_doc_node *list = map->pairs[i].value;
         if (list->kind != BY_DOC_LIST || !list->count)
-            return by_node_fail(list, err, "a list of maps is expected");
+            return by_node_fail(list, err, "expected a list of maps");
         if (as_rule(arena_of(at), list, &rule, err) < 0 ||
             by_rule_read(arena_of(at), BY_RULE_TENSOR, map->pairs[i].key, rule, at->origin,
                          &at->settings->file_rules, err) < 0)
@@ -148,7 +148,7 @@ int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err)
 {
     const struct by_doc_node *map = at->value;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of types to lists of tensors is expected");
+        return by_node_fail(map, err, "expected a map of types to lists of tensors");
     for (size_t i = 0; i < map->count; i++) {
         const char **names;
         size_t count;
@@ -175,7 +175,7 @@ int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err)
                                           "nbits-accuracy-level"};
     const struct by_doc_node *map = at->value;
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of GroupSize, Bits, ... is expected");
+        return by_node_fail(map, err, "expected a map of GroupSize, Bits, ...");
     for (size_t i = 0; i < map->count; i++) {
         char set[128];
         size_t k = 0;
@@ -185,7 +185,7 @@ int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err)
         if (!keys[k])
             return by_key_unknown(&map->pairs[i], keys, err);
         if (value->kind != BY_DOC_SCALAR)
-            return by_node_fail(value, err, "a single value is expected");
+            return by_node_fail(value, err, "expected a single value");
         const char *text = value->text;
         if (k == 0 && !strcmp(text, "GPTQ")) {
             if (by_alias_set(at, "nbits-method=rtn;rounding=gptq", err) < 0)
@@ -209,13 +209,13 @@ int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err
     const struct by_doc_node *map = at->value;
     const struct by_option *shape = by_config_find(at->config, "shape");
     if (!shape)
-        return by_fail(err, BARYON_ERR_USAGE, "has no meaning here");
+        return by_fail(err, BARYON_ERR_USAGE, "not available for this command");
     if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "a map of inputs to lists of sizes is expected");
+        return by_node_fail(map, err, "expected a map of inputs to lists of sizes");
     for (size_t i = 0; i < map->count; i++) {
         const struct by_doc_node *sizes = map->pairs[i].value;
         if (sizes->kind != BY_DOC_LIST)
-            return by_node_fail(sizes, err, "a list of sizes is expected");
+            return by_node_fail(sizes, err, "expected a list of sizes");
         for (size_t k = 0; k < sizes->count; k++) {
             char text[512];
             const struct by_doc_node *size = sizes->items[k];
@@ -234,7 +234,7 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
 {
     const struct by_doc_node *list = at->value;
     if (list->kind != BY_DOC_LIST)
-        return by_node_fail(list, err, "a list of pairs of operators is expected");
+        return by_node_fail(list, err, "expected a list of pairs of operators");
     for (size_t i = 0; i < list->count; i++) {
         char set[256];
         const char **names;
@@ -242,7 +242,7 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
         if (by_node_texts(arena_of(at), list->items[i], &names, &count, err) < 0)
             return -1;
         if (count != 2)
-            return by_node_fail(list->items[i], err, "a pair of operators is expected");
+            return by_node_fail(list->items[i], err, "expected a pair of operators");
         snprintf(set, sizeof set, "fuse-between=%s>%s", names[0], names[1]);
         if (by_alias_set(at, set, err) < 0)
             return -1;
@@ -253,9 +253,9 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
 /* CopySharedInit, CopyBiasInit: [] is all operators, None is off; parts of them are not done. */
 int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err)
 {
-    return by_node_fail(at->value, err,
-                        "a list of operators is not available yet, but shared "
-                        "constants are copied wherever that is needed");
+    return by_node_fail(
+        at->value, err,
+        "a list of operators is not supported; shared constants are copied wherever necessary");
 }
 
 /* A file; or one of Quark's own lists, whose passes run here by themselves. Like Quark it leaves
@@ -268,18 +268,19 @@ int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err)
     if (value->kind == BY_DOC_NULL)
         return 0;
     if (value->kind != BY_DOC_SCALAR || !*value->text)
-        return by_node_fail(value, err, "%s: the path of a file of passes is expected", at->name);
+        return by_node_fail(value, err, "%s: expected the path of a file of passes", at->name);
     const char *end = strrchr(value->text, '.');
     for (size_t i = 0; end && i < sizeof ends / sizeof *ends; i++)
         if (strcmp(end, ends[i]) == 0) {
             if (snprintf(set, sizeof set, "passes-from=%s", value->text) >= (int)sizeof set ||
                 strchr(value->text, ';'))
-                return by_node_fail(value, err, "%s: such a path is not taken", at->name);
+                return by_node_fail(value, err, "%s: the path is too long or contains ';'",
+                                    at->name);
             return by_alias_set(at, set, err) < 0 ? -1 : by_alias_set(at, "?optimize=false", err);
         }
     return by_node_fail(value, err,
-                        "%s is no file of passes (.yaml, .yml, .json); Quark's lists by name run "
-                        "here by themselves, leave it out",
+                        "%s is not a file of passes (.yaml, .yml, .json); remove it if it names a "
+                        "list of Quark, those passes run by default",
                         at->name);
 }
 

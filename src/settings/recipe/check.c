@@ -193,28 +193,28 @@ static const struct meaning {
      is_static, "--approach static"},
     {" activation-symmetric activation-reduce-range activation-scale activation-method "
      "activation-headroom ",
-     has_integer_activations, "--activation of integers"},
-    {" rounding-scales ", has_integers, "--activation and --weight of integers"},
+     has_integer_activations, "--activation of an integer type"},
+    {" rounding-scales ", has_integers, "--activation and --weight of integer types"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
     {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
     {" float-clip ", has_float_activations, "--activation bf16, fp16 or fp8"},
     {" block-size block-axis block-axis-everywhere block-ties block-from-bf16 ", has_blocks,
-     "--activation or --weight of blocks"},
-    {" block-form ", stores_blocks, "--keep-float-weights=false and --weight of blocks"},
+     "--activation or --weight of a block format"},
+    {" block-form ", stores_blocks, "--keep-float-weights=false and --weight of a block format"},
     {" keep-float-weights ", is_no_compiler, "--float-form quark or cast"},
     {" fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm fuse-mul-add "
      "fuse-between ",
-     fuses, "--fuse-blocks, as activations are blocks"},
-    {" fuse-blocks ", has_block_activations, "--format qdq and --activation of blocks"},
-    {" bias-scale bias-method ", has_own_bias, "a --bias with a scale of its own"},
+     fuses, "--fuse-blocks when activations have a block format"},
+    {" fuse-blocks ", has_block_activations, "--format qdq and --activation of a block format"},
+    {" bias-scale bias-method ", has_own_bias, "a --bias with its own scale"},
     {" bias-int16 adjust-weight-for-bias ", has_product_bias, "--bias int32"},
     {" weight weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
      is_not_nbits, "--approach static, weights or dynamic"},
     {" weight-symmetric weight-reduce-range weight-scale weight-granularity weight-method ",
-     has_integer_weights, "--weight of integers"},
+     has_integer_weights, "--weight of an integer type"},
     {" group-size ", has_groups, "--weight-granularity group"},
     {" domain keep-float-weights ", writes_pairs, "--format qdq and --approach static or weights"},
-    {" domain ", has_scales, "--activation or --weight of integers"},
+    {" domain ", has_scales, "--activation or --weight of an integer type"},
     {" dedicated-pairs dedicated-dq align-elementwise keep-unquantized-chains no-output-op-types "
      "no-output-nodes fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm "
      "fuse-mul-add fuse-between passthrough hardware ",
@@ -227,7 +227,7 @@ static const struct meaning {
      "rounding-op-types ",
      solves, "--rounding descent, gptq or relaxation"},
     {" rounding-free ", descends, "--rounding descent or gptq"},
-    {" rounding-free ", has_integer_rounding, "--weight of integers"},
+    {" rounding-free ", has_integer_rounding, "--weight of an integer type"},
     {" rounding-starts ", starts_often, "--rounding descent"},
     {" rounding-iterations ", relaxes, "--rounding relaxation"},
     {" nbits nbits-group nbits-symmetric nbits-accuracy-level nbits-method ", is_nbits,
@@ -291,8 +291,7 @@ static int check_meanings(const struct by_config *config, const struct by_recipe
                                     ? by_recipe_lacks(settings, rows[i].name)
                                     : NULL;
             if (lacks && !asks_for_nothing(config, &rows[i]))
-                return by_fail(err, BARYON_ERR_USAGE, "--%s has a meaning only with %s",
-                               rows[i].name, lacks);
+                return by_fail(err, BARYON_ERR_USAGE, "--%s requires %s", rows[i].name, lacks);
         }
     }
     return 0;
@@ -325,26 +324,26 @@ static int check_xint8(const struct check *check)
     if (recipe->hardware != BY_HARDWARE_XINT8 || recipe->approach != BY_APPROACH_STATIC)
         return 0;
     if (!is_8_bit(recipe->activation.elem))
-        return refuse_settings(check, "--hardware xint8 and --activation of other than 8 bits",
-                               NULL);
+        return refuse_settings(check, "--hardware xint8 requires --activation int8 or uint8", NULL);
     if (recipe->weight.elem != BY_ELEM_INT8)
-        return refuse_settings(check, "--hardware xint8 and --weight other than int8", NULL);
+        return refuse_settings(check, "--hardware xint8 requires --weight int8", NULL);
     if (recipe->activation.scale != BY_SCALE_POW2)
-        return refuse_settings(check, "--hardware xint8 and --activation-scale other than pow2",
-                               NULL);
+        return refuse_settings(check, "--hardware xint8 requires --activation-scale pow2", NULL);
     if (recipe->weight.scale != BY_SCALE_POW2)
-        return refuse_settings(check, "--hardware xint8 and --weight-scale other than pow2", NULL);
+        return refuse_settings(check, "--hardware xint8 requires --weight-scale pow2", NULL);
     if (!recipe->activation.symmetric)
-        return refuse_settings(check, "--hardware xint8 and --activation-symmetric=false", NULL);
+        return refuse_settings(check, "--hardware xint8 requires --activation-symmetric", NULL);
     if (!recipe->weight.symmetric)
-        return refuse_settings(check, "--hardware xint8 and --weight-symmetric=false", NULL);
+        return refuse_settings(check, "--hardware xint8 requires --weight-symmetric", NULL);
     if (recipe->weight.granularity != BY_PER_TENSOR)
-        return refuse_settings(check, "--hardware xint8 and --weight-granularity other than tensor",
+        return refuse_settings(check, "--hardware xint8 requires --weight-granularity tensor",
                                NULL);
     if (recipe->activation.reduce_range)
-        return refuse_settings(check, "--hardware xint8 and --activation-reduce-range", NULL);
+        return refuse_settings(
+            check, "--activation-reduce-range is not valid with --hardware xint8", NULL);
     if (recipe->weight.reduce_range)
-        return refuse_settings(check, "--hardware xint8 and --weight-reduce-range", NULL);
+        return refuse_settings(check, "--weight-reduce-range is not valid with --hardware xint8",
+                               NULL);
     return 0;
 }
 
@@ -353,9 +352,8 @@ static int check_symmetry(const struct check *check)
     const struct by_tensor_spec *weight = &check->recipe->weight;
     if (check->recipe->approach != BY_APPROACH_NBITS && by_spec_is_unsigned(weight) &&
         weight->symmetric)
-        return refuse_settings(
-            check, "--weight-symmetric and --weight of an unsigned type",
-            "its levels are not symmetric around a zero point; take a signed type");
+        return refuse_settings(check, "--weight-symmetric requires --weight of a signed type",
+                               "use int8 in place of uint8, or --weight-symmetric=false");
     return 0;
 }
 
@@ -371,11 +369,11 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     if (need == BY_NEEDS_NOTHING)
         return 0;
     if (need == BY_NEEDS_POW2)
-        snprintf(message, sizeof message, "%s %s and %s other than pow2", option, method->name,
-                 scale);
+        snprintf(message, sizeof message, "%s %s requires %s pow2", option, method->name, scale);
     else
-        snprintf(message, sizeof message, "%s %s and %s", option, method->name,
-                 need == BY_NEEDS_SYMMETRY ? "--activation-symmetric=false" : "integers");
+        snprintf(message, sizeof message, "%s %s %s", option, method->name,
+                 need == BY_NEEDS_SYMMETRY ? "requires --activation-symmetric"
+                                           : "is not valid for integers");
     return refuse_settings(check, message, need == BY_NEEDS_POW2 ? NULL : method->instead);
 }
 
@@ -398,12 +396,12 @@ static int check_dynamic(const struct check *check)
     if (recipe->approach != BY_APPROACH_DYNAMIC)
         return 0;
     if (!is_8_bit(recipe->weight.elem))
-        return refuse_settings(check, "--approach dynamic and --weight of other than 8 bits", NULL);
+        return refuse_settings(check, "--approach dynamic requires --weight int8 or uint8", NULL);
     if (recipe->weight.scale != BY_SCALE_FLOAT32)
-        return refuse_settings(check, "--approach dynamic and --weight-scale other than float32",
-                               NULL);
+        return refuse_settings(check, "--approach dynamic requires --weight-scale float32", NULL);
     if (recipe->weight.granularity == BY_PER_GROUP)
-        return refuse_settings(check, "--approach dynamic and --weight-granularity group", NULL);
+        return refuse_settings(
+            check, "--weight-granularity group is not valid with --approach dynamic", NULL);
     return 0;
 }
 
@@ -413,14 +411,15 @@ static int check_qoperator(const struct check *check)
     if (recipe->format != BY_FORMAT_QOPERATOR)
         return 0;
     if (!is_8_bit(recipe->activation.elem))
-        return refuse_settings(check, "--format qoperator and --activation of other than 8 bits",
+        return refuse_settings(check, "--format qoperator requires --activation int8 or uint8",
                                NULL);
     if (!is_8_bit(recipe->weight.elem))
-        return refuse_settings(check, "--format qoperator and --weight of other than 8 bits", NULL);
+        return refuse_settings(check, "--format qoperator requires --weight int8 or uint8", NULL);
     if (recipe->weight.granularity == BY_PER_GROUP)
-        return refuse_settings(check, "--format qoperator and --weight-granularity group", NULL);
+        return refuse_settings(
+            check, "--weight-granularity group is not valid with --format qoperator", NULL);
     if (recipe->bias_kind != BY_BIAS_PRODUCT)
-        return refuse_settings(check, "--format qoperator and --bias other than int32", NULL);
+        return refuse_settings(check, "--format qoperator requires --bias int32", NULL);
     return 0;
 }
 
@@ -439,22 +438,25 @@ static int check_opset(const struct check *check)
     if (!recipe->opset || recipe->approach == BY_APPROACH_NBITS)
         return 0;
     if (recipe->opset < 13 && recipe->weight.granularity == BY_PER_CHANNEL && ours)
-        return refuse_settings(check, "--weight-granularity channel and --opset below 13", NULL);
+        return refuse_settings(check, "--weight-granularity channel requires --opset 13 or higher",
+                               NULL);
     if (recipe->opset < 21 && recipe->weight.granularity == BY_PER_GROUP)
-        return refuse_settings(check, "--weight-granularity group and --opset below 21", NULL);
+        return refuse_settings(check, "--weight-granularity group requires --opset 21 or higher",
+                               NULL);
     if (recipe->opset < 21 && by_spec_is_block(&recipe->weight) && !recipe->keep_float_blocks)
-        return refuse_settings(
-            check, "--keep-float-weights=false, --weight of blocks and --opset below 21",
-            "DequantizeLinear has blocks from 21 on");
+        return refuse_settings(check,
+                               "--keep-float-weights=false with --weight of a block format "
+                               "requires --opset 21 or higher",
+                               "DequantizeLinear supports blocks from opset 21 on");
     if (recipe->opset < 24 && recipe->block_form == BY_BLOCKS_ONNX)
-        return refuse_settings(check, "--block-form onnx and --opset below 24",
-                               "DequantizeLinear has scales of float8e8m0 from 24 on");
+        return refuse_settings(check, "--block-form onnx requires --opset 24 or higher",
+                               "DequantizeLinear supports float8e8m0 scales from opset 24 on");
     if (recipe->opset < 21 && recipe->bias_int16)
-        return refuse_settings(check, "--bias-int16 and --opset below 21", NULL);
+        return refuse_settings(check, "--bias-int16 requires --opset 21 or higher", NULL);
     if (recipe->opset < 21 && recipe->domain == BY_Q_ONNX &&
         !(is_8_bit_or_none(&recipe->activation) && is_8_bit_or_none(&recipe->weight)))
-        return refuse_settings(check, "--domain onnx, types of 4 or 16 bits and --opset below 21",
-                               NULL);
+        return refuse_settings(
+            check, "--domain onnx with 4-bit or 16-bit types requires --opset 21 or higher", NULL);
     return 0;
 }
 
@@ -465,13 +467,14 @@ static int check_nbits(const struct check *check)
     if (recipe->approach != BY_APPROACH_NBITS)
         return 0;
     if (group & (group - 1))
-        return refuse_settings(check, "--nbits-group is not a power of two", NULL);
+        return refuse_settings(check, "--nbits-group must be a power of two", NULL);
     if (bits != 2 && bits != 4 && bits != 8)
-        return refuse_settings(check, "--nbits is not 2, 4 or 8, the bits that MatMulNBits has",
-                               "other weights of few bits: --approach weights --weight int3");
+        return refuse_settings(check,
+                               "--nbits must be 2, 4 or 8, the widths that MatMulNBits supports",
+                               "for other widths use --approach weights, such as --weight int3");
     if (recipe->nbits.method == BY_NBITS_HQQ && recipe->nbits.symmetric)
-        return refuse_settings(check, "--nbits-method hqq and --nbits-symmetric",
-                               "zero points are what it optimizes");
+        return refuse_settings(check, "--nbits-symmetric is not valid with --nbits-method hqq",
+                               "hqq optimizes the zero points");
     return 0;
 }
 
@@ -479,8 +482,9 @@ static int check_nbits(const struct check *check)
 static int check_kept_floats(const struct check *check)
 {
     if (check->recipe->keep_float_weights && check->recipe->weight.bits)
-        return refuse_settings(check, "--keep-float-weights and --weight of 2 or 3 bits",
-                               "without it they are stored as integers");
+        return refuse_settings(check,
+                               "--keep-float-weights is not valid with --weight of 2 or 3 bits",
+                               "remove it to store the weights as integers");
     return 0;
 }
 
@@ -499,12 +503,12 @@ static int check_blocks(const struct check *check)
     for (size_t i = 0; i < 2; i++) {
         const struct by_tensor_spec *spec = specs[i];
         if (is_microscaled(spec) && spec->block.from_bf16)
-            return refuse_settings(check, "--block-from-bf16 and types of MX",
-                                   "Quark's operator for them has no such thing");
+            return refuse_settings(check, "--block-from-bf16 is not valid with MX formats",
+                                   "Quark's operator for MX formats does not support it");
         if (by_spec_is_block(spec) && spec->format->block.sub &&
             spec->block.size % (int64_t)spec->format->block.sub)
-            return refuse_settings(check, "--block-size of an odd number and mx4, mx6 or mx9",
-                                   "each two of their elements share a bit");
+            return refuse_settings(check, "--block-size must be even for mx4, mx6 and mx9",
+                                   "every two elements share a bit in these formats");
     }
     return 0;
 }
@@ -517,8 +521,8 @@ static int check_floats(const struct check *check)
         return 0;
     if (recipe->bias_kind == BY_BIAS_PRODUCT)
         return refuse_settings(
-            check, "--bias int32 and types of floats or blocks",
-            "its scale would be the product of two that there are not; --bias as-weight");
+            check, "--bias int32 requires --activation and --weight of integer types",
+            "use --bias as-weight: floats and blocks have no scales for the bias");
     return check_blocks(check);
 }
 
@@ -526,21 +530,22 @@ static int check_node_settings(const struct check *check)
 {
     const struct by_recipe_settings *settings = check->settings;
     if (settings->op_types.count && settings->all_op_types)
-        return refuse_settings(check, "--op-types and --all-op-types", "one of them is enough");
+        return refuse_settings(check, "--op-types and --all-op-types are both given",
+                               "give one of them");
     if (settings->op_types.count && settings->extra_op_types.count)
-        return refuse_settings(check, "--op-types and --extra-op-types",
-                               "--op-types replaces the list");
+        return refuse_settings(check, "--op-types and --extra-op-types are both given",
+                               "--op-types replaces the list, --extra-op-types extends it");
     if (settings->dedicated_pairs && settings->dedicated_dq)
-        return refuse_settings(check, "--dedicated-pairs and --dedicated-dq",
-                               "one of them is enough");
+        return refuse_settings(check, "--dedicated-pairs and --dedicated-dq are both given",
+                               "give one of them");
     return 0;
 }
 
 static int check_cle(const struct check *check)
 {
     if (check->recipe->approach != BY_APPROACH_STATIC && check->recipe->cle == BY_CLE_AUTO)
-        return refuse_settings(check, "--cle auto and --approach other than static",
-                               "it judges by samples; --cle exact needs none");
+        return refuse_settings(check, "--cle auto requires --approach static",
+                               "auto chooses by samples; --cle exact works without samples");
     return 0;
 }
 
@@ -550,9 +555,10 @@ static int check_rounding_ops(const struct check *check)
     const struct by_setting_texts *types = &check->settings->rounding_op_types;
     for (size_t i = 0; i < types->count; i++)
         if (!by_rounding_op(types->at[i]))
-            return by_fail(check->err, BARYON_ERR_USAGE,
-                           "--rounding-op-types: weights of %s are not solved, only those of %s",
-                           by_quote(quoted, types->at[i]), BY_ROUNDING_OPS);
+            return by_fail(
+                check->err, BARYON_ERR_USAGE,
+                "--rounding-op-types: %s is not supported by rounding reconstruction, only %s",
+                by_quote(quoted, types->at[i]), BY_ROUNDING_OPS);
     return 0;
 }
 
@@ -562,18 +568,15 @@ static int check_rounding(const struct check *check)
         return -1;
     if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights &&
         by_spec_is_integer(&check->recipe->weight))
-        return refuse_settings(check, "--rounding other than nearest and --keep-float-weights",
-                               "the model itself would round its weights, to the nearest");
+        return refuse_settings(check, "--keep-float-weights requires --rounding nearest",
+                               "the model rounds float weights itself, to the nearest integer");
     if (check->recipe->rounding == BY_ROUNDING_GPTQ && check->recipe->weight.format)
-        return refuse_settings(check, "--rounding gptq and --weight of floats or blocks",
-                               "its values could be far from the weights, where steps are others; "
-                               "--rounding descent");
+        return refuse_settings(check, "--rounding gptq requires --weight of an integer type",
+                               "use --rounding descent for floats and blocks");
     if (check->recipe->rounding != BY_ROUNDING_NEAREST &&
         check->recipe->approach == BY_APPROACH_NBITS && check->recipe->nbits.method == BY_NBITS_HQQ)
-        return refuse_settings(
-            check, "--rounding other than nearest and --nbits-method hqq",
-            "its zero points lie between levels; --nbits-method minmse finds scales of "
-            "little error");
+        return refuse_settings(check, "--nbits-method hqq requires --rounding nearest",
+                               "use --nbits-method minmse: zero points of hqq are not integers");
     return 0;
 }
 
@@ -581,10 +584,14 @@ static int check_group(const struct check *check)
 {
     if (check->recipe->weight.granularity == BY_PER_GROUP &&
         check->recipe->weight.scale == BY_SCALE_INT16)
-        return refuse_settings(check, "--weight-granularity group and --weight-scale int16", NULL);
+        return refuse_settings(
+            check, "--weight-scale int16 is not valid with --weight-granularity group", NULL);
     if (check->recipe->keep_float_weights && check->recipe->weight.granularity == BY_PER_GROUP &&
         check->recipe->opset && check->recipe->opset < 21)
-        return refuse_settings(check, "--keep-float-weights and groups need --opset 21", NULL);
+        return refuse_settings(
+            check,
+            "--keep-float-weights with --weight-granularity group requires --opset 21 or higher",
+            NULL);
     return 0;
 }
 
@@ -592,7 +599,7 @@ static int no_such_name(const struct check *check, const char *option, const cha
                         const char *name, const char *const *known, size_t count)
 {
     char quoted[BY_QUOTE_MAX];
-    by_fail(check->err, BARYON_ERR_USAGE, "%s: there is no %s %s", option, what,
+    by_fail(check->err, BARYON_ERR_USAGE, "%s: unknown %s %s", option, what,
             by_quote(quoted, name));
     const char *near = by_nearest(name, known, count);
     return near ? by_err_hint(check->err, "did you mean '%s'?", near) : -1;
@@ -675,9 +682,9 @@ static int check_change(const struct by_rule *rule, const struct by_change *chan
     by_spec_target(&spec, &target);
     switch (spec.method ? by_calib_needs(spec.method, &target) : BY_NEEDS_NOTHING) {
     case BY_NEEDS_POW2:
-        return fail_rule(rule, "method and scale: the method needs scale pow2", err);
+        return fail_rule(rule, "the method requires scale: pow2", err);
     case BY_NEEDS_SYMMETRY:
-        return fail_rule(rule, "method and symmetric: the method needs symmetric", err);
+        return fail_rule(rule, "the method requires symmetric: true", err);
     case BY_NEEDS_FLOAT:
         return fail_rule(rule, "method and type: the method is for 8-bit floats", err);
     case BY_NEEDS_NOTHING:
@@ -707,7 +714,9 @@ static int check_rule_of_floats(const struct by_recipe *recipe, const struct by_
     if (!asks_for_floats(rule))
         return 0;
     if (recipe->approach == BY_APPROACH_DYNAMIC || recipe->format == BY_FORMAT_QOPERATOR)
-        return fail_rule(rule, "types of floats and blocks are for --format qdq", err);
+        return fail_rule(
+            rule, "float and block formats require --format qdq and --approach static or weights",
+            err);
     return 0;
 }
 
@@ -718,17 +727,17 @@ static int check_rule(const struct by_recipe *recipe, const struct by_rule *rule
         return -1;
     const bool layer = rule->kind != BY_RULE_TENSOR;
     if (recipe->approach == BY_APPROACH_NBITS && !rule->keep_float)
-        return fail_rule(rule, "with --approach nbits a rule can only be 'float'", err);
+        return fail_rule(rule, "a rule must be 'float' with --approach nbits", err);
     if (layer && recipe->approach != BY_APPROACH_STATIC && changes_activations(rule))
-        return fail_rule(rule, "activation has a meaning only with --approach static", err);
+        return fail_rule(rule, "activation requires --approach static", err);
     if ((layer ? &rule->weight : &rule->input)->spec.bits &&
         (recipe->keep_float_weights || recipe->approach == BY_APPROACH_DYNAMIC))
         return fail_rule(rule,
-                         "weights of 2 or 3 bits are for --approach static and weights, without "
+                         "weights of 2 or 3 bits require --approach static or weights, without "
                          "--keep-float-weights",
                          err);
     if (layer && (splits(&rule->input) || splits(&rule->output)))
-        return fail_rule(rule, "granularity of activations can only be tensor", err);
+        return fail_rule(rule, "granularity of activations must be tensor", err);
     if (check_change(rule, &rule->input, &recipe->activation, err) < 0 ||
         check_change(rule, &rule->output, &recipe->activation, err) < 0 ||
         check_change(rule, &rule->weight, &recipe->weight, err) < 0)

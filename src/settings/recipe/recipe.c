@@ -38,7 +38,7 @@ static int set_preset_value(struct by_config *config, struct by_recipe_settings 
 {
     const struct by_option *option = by_config_find(config, row->option);
     if (!option)
-        return by_fail(err, BARYON_ERR_INTERNAL, "no option '%s'", row->option);
+        return by_fail(err, BARYON_ERR_INTERNAL, "unknown option '%s'", row->option);
     if (collects(row->option) && by_config_given(config, row->option))
         return put_in_front(config, option,
                             strcmp(row->option, "pass") != 0 ? &settings->refine
@@ -281,7 +281,7 @@ static int add_lines(struct by_recipe *recipe, const char *path, struct baryon_e
         return by_err_in(err, "--exclude-from");
     int status = 0;
     if (memchr(bytes, '\0', size) || !by_utf8_valid(bytes, size))
-        status = by_fail(err, BARYON_ERR_INPUT, "no text of names in UTF-8");
+        status = by_fail(err, BARYON_ERR_INPUT, "the list of names must be UTF-8 text");
     for (const char *at = bytes; status == 0 && *at;) {
         const size_t length = strcspn(at, "\n");
         status = add_line(recipe, path, ++number, at, length, err);
@@ -289,7 +289,7 @@ static int add_lines(struct by_recipe *recipe, const char *path, struct baryon_e
     }
     by_free(bytes);
     if (status == 0 && recipe->exclude.count == before)
-        status = by_fail(err, BARYON_ERR_INPUT, "no name in it");
+        status = by_fail(err, BARYON_ERR_INPUT, "the list contains no name");
     return status < 0 ? by_err_file(err, path) : 0;
 }
 
@@ -441,7 +441,7 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
 {
     struct by_recipe_settings *settings = by_recipe_settings_of(config);
     if (!settings)
-        return by_fail(err, BARYON_ERR_INTERNAL, "options of quantization are not bound");
+        return by_fail(err, BARYON_ERR_INTERNAL, "the options of quantization are not bound");
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
         by_alias_settle_blocks(settings, err) < 0)
         return -1;

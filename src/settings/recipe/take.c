@@ -42,7 +42,7 @@ static int refuse_groups(const struct by_config *config, const char *reason,
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         const char *given = by_config_given_of(config, groups[i]);
         if (given)
-            return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s", given, reason);
+            return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with %s", given, reason);
     }
     return 0;
 }
@@ -55,21 +55,21 @@ static int refuse_samples(const struct by_config *config,
 {
     char reason[64], type[32];
     if (recipe->approach == BY_APPROACH_STATIC)
-        by_format(reason, sizeof reason, "--activation %s, which needs no samples",
+        by_format(reason, sizeof reason, "--activation %s, which requires no samples",
                   by_spec_type(&recipe->activation, type, sizeof type));
     else
-        by_format(reason, sizeof reason, "--approach %s, which needs no samples",
+        by_format(reason, sizeof reason, "--approach %s, which requires no samples",
                   approaches[recipe->approach]);
     if (settings->stats || by_config_given(config, "max-memory"))
-        return by_fail(err, BARYON_ERR_USAGE, "--%s has no meaning with %s",
+        return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with %s",
                        settings->stats ? "stats" : "max-memory", reason);
     if (settings->measures)
         return 0;
-    const int status =
-        callback ? by_fail(err, BARYON_ERR_USAGE, "samples have no meaning with %s", reason)
-                 : refuse_groups(config, reason, err);
+    const int status = callback
+                           ? by_fail(err, BARYON_ERR_USAGE, "samples are not used with %s", reason)
+                           : refuse_groups(config, reason, err);
     if (status < 0 && recipe->approach == BY_APPROACH_STATIC)
-        by_err_hint(err, "leave it out, or use samples by --bias-correction auto, --cle auto or "
+        by_err_hint(err, "remove it, or use the samples with --bias-correction auto, --cle auto or "
                          "--rounding descent");
     return status;
 }
@@ -79,30 +79,31 @@ static int refuse_measuring(const struct by_recipe *recipe, struct baryon_error 
     if (recipe->approach == BY_APPROACH_STATIC || recipe->approach == BY_APPROACH_WEIGHTS)
         return 0;
     by_fail(err, BARYON_ERR_USAGE,
-            "sensitivity takes weights and activations apart, which operators of --approach %s do "
-            "not let it",
+            "sensitivity measures weights and activations separately, which is not possible with "
+            "--approach %s",
             approaches[recipe->approach]);
-    return by_err_hint(err, "presets like A8W8, XINT8, BF16 and MX6 have pairs around layers, "
-                            "--approach weights has them behind weights");
+    return by_err_hint(
+        err, "use --approach static or weights, such as the presets A8W8, XINT8, BF16 and MX6");
 }
 
 static int refuse_no_samples(const struct by_quantize_settings *settings,
                              const struct by_recipe *recipe, struct baryon_error *err)
 {
-    by_fail(err, BARYON_ERR_USAGE, "no samples: --data PATH has to be given");
+    by_fail(err, BARYON_ERR_USAGE, "no samples: give --data PATH");
     if (settings->measures)
-        return by_err_hint(err, "the model is measured on them; --random COUNT is for trying out");
+        return by_err_hint(err,
+                           "the model is measured on samples; use --random COUNT for a trial only");
     if (recipe->rounding != BY_ROUNDING_NEAREST)
-        return by_err_hint(err, "rounding is solved on them, which --rounding nearest is not; "
-                                "--random COUNT is for trying out");
+        return by_err_hint(err, "rounding reconstruction requires samples, --rounding nearest does "
+                                "not; use --random COUNT for a trial only");
     if (!by_recipe_has_ranges(recipe) && recipe->cle != BY_CLE_AUTO)
-        return by_err_hint(err, "biases are corrected with their means, but with "
-                                "--bias-correction false; --random COUNT is for trying out");
+        return by_err_hint(err, "bias correction requires samples, --bias-correction false does "
+                                "not; use --random COUNT for a trial only");
     if (!by_recipe_has_ranges(recipe))
-        return by_err_hint(err, "equalization is judged on them, which --cle off and exact are "
-                                "not; --random COUNT is for trying out");
-    return by_err_hint(err, "--stats FILE takes those of 'baryon calibrate', --random COUNT "
-                            "is for trying out");
+        return by_err_hint(err, "--cle auto requires samples, --cle off and exact do not; use "
+                                "--random COUNT for a trial only");
+    return by_err_hint(err, "or give statistics of 'baryon calibrate' with --stats FILE; use "
+                            "--random COUNT for a trial only");
 }
 
 static int take_samples(struct by_config *config, const struct by_quantize_settings *settings,
@@ -122,16 +123,17 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     if (settings->stats && !settings->measures && !by_recipe_has_ranges(recipe) &&
         recipe->rounding == BY_ROUNDING_NEAREST) {
         const bool equalizes = recipe->cle == BY_CLE_AUTO;
-        by_fail(err, BARYON_ERR_USAGE, "%s samples, which --stats does not have",
-                equalizes ? "equalization is judged on" : "biases are corrected with means of");
+        by_fail(err, BARYON_ERR_USAGE, "%s requires samples, statistics (--stats) contain none",
+                equalizes ? "--cle auto" : "bias correction");
         return by_err_hint(err, "give samples (--data) instead of --stats, or %s",
                            equalizes ? "--cle off" : "--bias-correction false");
     }
     if (settings->stats && callback)
-        return by_fail(err, BARYON_ERR_USAGE, "--stats has no meaning beside samples");
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--stats and samples are both given, only one is allowed");
     if (settings->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
         by_fail(err, BARYON_ERR_USAGE,
-                "rounding is solved on samples, which --stats does not have");
+                "rounding reconstruction requires samples, statistics (--stats) contain none");
         return by_err_hint(err, "give samples (--data) instead of --stats, or --rounding nearest");
     }
     if (settings->stats)

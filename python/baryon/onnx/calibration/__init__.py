@@ -36,4 +36,4 @@ class CalibrationDataReader:
     None behind the last one. rewind() begins again."""
 
     def get_next(self):
-        raise NotImplementedError("get_next() gives the next sample")
+        raise NotImplementedError("get_next() must return the next sample")

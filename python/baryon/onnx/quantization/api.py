@@ -8,7 +8,7 @@ from .config.config import Config, QConfig
 class ModelQuantizer:
     def __init__(self, config):
         if not isinstance(config, (Config, QConfig)):
-            raise TypeError(f"config is a {type(config).__name__}, a Config or a QConfig is expected")
+            raise TypeError(f"config is a {type(config).__name__}, must be a Config or a QConfig")
         self.config = config
 
     def quantize_model(self, model_input, model_output=None, calibration_data_reader=None,
@@ -16,7 +16,7 @@ class ModelQuantizer:
         """Writes the quantized model, or returns it as an onnx.ModelProto where model_output is
         None. result has what baryon.quantize() gives."""
         if calibration_data_reader is not None and calibration_data_path is not None:
-            raise ValueError("calibration_data_reader and calibration_data_path cannot be given at once")
+            raise ValueError("calibration_data_reader and calibration_data_path are both given, only one is allowed")
         options, external = self.config.options()
         for algorithm in algorithms or []:
             theirs = algorithm.options()
@@ -37,11 +37,11 @@ class ModelQuantizer:
         try:
             return run(data)
         except UsageError as error:
-            if data is None or "needs no samples" not in error.message:
+            if data is None or "requires no samples" not in error.message:
                 raise
         import logging
 
-        logging.getLogger("baryon").warning("the samples are left alone: this quantization needs none")
+        logging.getLogger("baryon").warning("the samples are not used: this quantization requires none")
         return run(None)
 
 

@@ -21,9 +21,9 @@ FIELDS = {
 }  # fmt: skip
 # Fields that say nothing of the model that comes out.
 IDLE = {
-    "debug_mode": "the log is told by Python's logging", "crypto_mode": "nothing is written but the result",
+    "debug_mode": "Python's logging controls the log", "crypto_mode": "nothing is written but the result",
     "print_summary": "nothing is printed", "ignore_warnings": "warnings are few and always told",
-    "log_severity_level": "the log is told by Python's logging",
+    "log_severity_level": "Python's logging controls the log",
 }  # fmt: skip
 
 
