@@ -76,6 +76,6 @@ const struct by_calibrator by_calib_minmse_pow2_common = {
     .uses = BY_FOR_ACTIVATIONS,
     .range = minmse_pow2_common,
     .suits = suits_minmse_pow2_common,
-    .instead = "minmse-pow2 takes zero points anywhere",
+    .instead = "minmse-pow2 supports any zero point",
     .votes = true,
 };

@@ -39,11 +39,10 @@ int by_rule_option(struct by_arena *arena, const struct by_doc_pair *pair, unsig
     const struct by_calibrator *method = change->spec.method;
     const struct by_calib_option *own = method ? by_method_option_of(method, pair->key) : NULL;
     if (use == BY_FOR_WEIGHTS && !option->weight_name)
-        return by_node_fail(pair->value, err, "%s is valid only for activations",
-                            option->row.name);
+        return by_node_fail(pair->value, err, "%s is valid only for activations", option->row.name);
     if (!own)
-        return by_node_fail(pair->value, err, "%s requires method %s",
-                            option->row.name, takers_of(option));
+        return by_node_fail(pair->value, err, "%s requires method %s", option->row.name,
+                            takers_of(option));
     char *copy = by_arena_alloc(arena, 1, method->options->size, err);
     if (!copy)
         return -1;

@@ -322,7 +322,7 @@ static void option_needs_its_method(const struct by_calibrator *method)
             continue; /* what is off asks for nothing */
         snprintf(given, sizeof given, "--%s=%s", rows[i].name, value);
         assert_int_equal(choose(&world, BY_FOR_ACTIVATIONS, method, WORDS(given)), -1);
-        snprintf(message, sizeof message, "--%s has a meaning only with %s", rows[i].name,
+        snprintf(message, sizeof message, "--%s requires %s", rows[i].name,
                  by_method_option_needs(BY_FOR_ACTIVATIONS, rows[i].name));
         assert_string_equal(error_text(), message);
         end(&world);

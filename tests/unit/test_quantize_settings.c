@@ -567,15 +567,15 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("nodes: {a: {weight: {granularity: group}}}",
                  "c.yaml: 1:21: nodes: granularity group requires 'group: SIZE'");
     refuses_file("nodes: {a: {weight: {percentile: 99}}}",
-                 "c.yaml: 1:34: nodes: percentile has a meaning only beside method percentile or "
+                 "c.yaml: 1:34: nodes: percentile requires method percentile or "
                  "minmse-pow2-percentile");
     refuses_file("tensors: {a: {method: entropy, percentile: 99}}",
-                 "c.yaml: 1:44: tensors: percentile has a meaning only beside method percentile or "
+                 "c.yaml: 1:44: tensors: percentile requires method percentile or "
                  "minmse-pow2-percentile");
     refuses_file("tensors: {a: {method: percentile, percentile: 0}}",
                  "c.yaml: 1:47: tensors: '0' is not a number from 1e-09 to 100");
     refuses_file("nodes: {a: {weight: {method: percentile, percentile_guard: true}}}",
-                 "c.yaml: 1:60: nodes: percentile-guard has a meaning only for activations");
+                 "c.yaml: 1:60: nodes: percentile-guard is valid only for activations");
     refuses_file("tensors: {a: {method: distribution}}",
                  "c.yaml: 1:23: tensors: method distribution is not for quantizing; 8-bit floats "
                  "are quantized without scales; 'baryon stats' shows the scale");
