@@ -73,11 +73,17 @@ struct by_option {
     double min, max; /* of numbers, both included; both 0: any */
     size_t most;     /* items of a list, 0: any number */
     const struct by_choice *choices;
-    const char *fallback; /* the default, as one would write it; NULL: zero, empty */
-    size_t offset;        /* of the member in the settings struct */
-    bool command_line;    /* not a key of configuration files */
-    const char *help;     /* one sentence, without a full stop */
+    const char *fallback;     /* the default, as one would write it; NULL: zero, empty */
+    size_t offset;            /* of the member in the settings struct */
+    bool command_line;        /* neither a key of configuration files nor a setting of programs */
+    const char *not_in_files; /* why configuration files cannot have it; NULL: they can */
+    const char *help;         /* one sentence, without a full stop */
 };
+
+/* Values of not_in_files: a file that came with a model decides none of these. */
+#define BY_NAMES_LIBRARY "a library is code that would run"
+#define BY_NAMES_OUTPUT  "it decides which files are written or replaced"
+#define BY_LIFTS_RULES   "it lifts a rule that protects against hostile models"
 
 struct by_config;
 
