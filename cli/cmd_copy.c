@@ -127,6 +127,7 @@ static int run_copy(struct by_cli *cli, const void *data, struct baryon_error *e
 static const struct by_option rows[] = {
     {.name = "external",
      .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = offsetof(struct settings, external),
      .help = "Move weights to a data file; its path is relative to the folder of OUT"},
@@ -167,6 +168,7 @@ static const struct by_option rows[] = {
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
+     .not_in_files = BY_NAMES_OUTPUT,
      .offset = offsetof(struct settings, force),
      .help = "Replace existing files"},
 };

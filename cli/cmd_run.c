@@ -199,6 +199,7 @@ static const struct by_option rows[] = {
     {.name = "out",
      .letter = 'o',
      .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FOLDER",
      .offset = offsetof(struct settings, out),
      .help =
@@ -211,6 +212,7 @@ static const struct by_option rows[] = {
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
+     .not_in_files = BY_NAMES_OUTPUT,
      .offset = offsetof(struct settings, force),
      .help = "Save to a folder that is not empty"},
 };

@@ -44,7 +44,9 @@ const char by_config_text[] =
     "option names to values; _ can replace - in names. Flags are true or false. Lists are lists, "
     "or texts as on the command line. NAME=VALUE options can be maps. Options on the command line "
     "override the file. Unknown and repeated keys, values of a wrong type or out of range, "
-    "anchors, aliases and tags are errors. Paths have the same meaning as on the command line.";
+    "anchors, aliases and tags are errors. Paths have the same meaning as on the command line. "
+    "Options that name libraries or outputs are errors in a file, as are --force and "
+    "--allow-links.";
 
 size_t by_command_groups(const struct by_command *command,
                          const struct by_option_group *groups[BY_HELP_GROUPS_MAX])

@@ -101,7 +101,7 @@ static void json_option(struct by_json *json, const struct by_option *option)
     if (option->fallback)
         by_json_text(json, "default", option->fallback);
     by_json_bool(json, "repeatable", by_option_is_list(option));
-    by_json_bool(json, "in_config", !option->command_line);
+    by_json_bool(json, "in_config", !option->command_line && !option->not_in_files);
     by_json_text(json, "help", option->help);
     by_json_close(json, '}');
 }

@@ -35,12 +35,33 @@ def _plain(value):
     raise TypeError(f"an option is a {type(value).__name__}, must be a bool, number, string, list or dict")
 
 
+# A file may not name them, since a library is code; the caller of a function may.
+_LIBRARIES = {"ops_library": "ops_library", "ops-library": "ops_library", "UserCustomOpLibPath": "ops_library",
+              "onnxruntime": "onnxruntime"}  # fmt: skip
+
+
+def _take_libraries(options):
+    """Options without those that name libraries, and these as pairs."""
+    pairs, rest = [], {}
+    for name, value in options.items():
+        if name == "extra_options" and isinstance(value, dict):
+            found, value = _take_libraries(value)
+            pairs += found
+        if name not in _LIBRARIES:
+            rest[name] = value
+        elif value:
+            listed = value if isinstance(value, (list, tuple)) else [value]
+            pairs += [(_LIBRARIES[name], _scalar(path)) for path in listed]
+    return pairs, rest
+
+
 class Settings:
     """Pairs, and the file that one of them names; for a with statement. runs: ONNX Runtime is
     needed. in_file: all go to the file, where Quark's options are known by their own names."""
 
     def __init__(self, options, runs=True, in_file=False):
-        pairs, maps = [], {}
+        pairs, options = _take_libraries(options)
+        maps = {}
         for name, value in options.items():
             if value is None:
                 continue
@@ -49,7 +70,7 @@ class Settings:
                 maps[name] = _plain(value)
             else:
                 pairs.append((name, text))
-        folder = onnxruntime() if runs and "onnxruntime" not in options else None
+        folder = onnxruntime() if runs and not any(name == "onnxruntime" for name, _ in pairs) else None
         if folder:
             pairs.append(("onnxruntime", folder))
         self.pairs, self.maps, self.file = pairs, maps, None

@@ -63,10 +63,11 @@ struct by_option {
     double min, max; /* of numbers, both included; both 0: any */
     size_t most;     /* items of a list, 0: any number */
     const struct by_choice *choices;
-    const char *fallback; /* the default, as one would write it; NULL: zero, empty */
-    size_t offset;        /* of the member in the settings struct */
-    bool command_line;    /* not a key of configuration files */
-    const char *help;     /* one sentence, without a full stop */
+    const char *fallback;     /* the default, as one would write it; NULL: zero, empty */
+    size_t offset;            /* of the member in the settings struct */
+    bool command_line;        /* not a key of configuration files */
+    const char *not_in_files; /* why configuration files cannot have it; NULL: they can */
+    const char *help;         /* one sentence, without a full stop */
 };
 
 #endif

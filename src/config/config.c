@@ -134,6 +134,11 @@ static int slot_for(struct by_config *config, const struct by_option *option,
     size_t row;
     const struct by_binding *binding = find_bound_row(config, option->name, &row);
     *slot = NULL;
+    if (source == BY_SOURCE_FILE && option->not_in_files) {
+        by_fail(err, BARYON_ERR_USAGE, "a configuration file cannot set '%s', because %s",
+                option->name, option->not_in_files);
+        return by_err_hint(err, "give it on the command line or as a setting of the program");
+    }
     if (!binding)
         return by_fail(err, BARYON_ERR_INTERNAL, "option '%s' is not bound", option->name);
     if (binding->sources[row] > source)

@@ -20,6 +20,11 @@
 #include "base/json.h"
 #include "base/option.h"
 
+/* Values of not_in_files: a file that came with a model decides none of these. */
+#define BY_NAMES_LIBRARY "a library is code that would run"
+#define BY_NAMES_OUTPUT  "it decides which files are written or replaced"
+#define BY_LIFTS_RULES   "it lifts a rule that protects against hostile models"
+
 struct by_config;
 
 struct by_option_group {

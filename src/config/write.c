@@ -157,7 +157,7 @@ static void each_value(const struct by_config *config, const struct by_option_gr
     for (size_t i = 0; binding && i < binding->count; i++) {
         const struct by_option *option = &binding->rows[i];
         struct by_str value;
-        if (option->command_line || (wanted && !wanted(context, option)))
+        if (option->command_line || option->not_in_files || (wanted && !wanted(context, option)))
             continue;
         by_str_init(&value);
         put_value(&value, option, (const char *)binding->target + option->offset);

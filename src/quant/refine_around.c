@@ -82,6 +82,12 @@ static int note_broken(struct by_refining *at, const char *name, const char *cha
     return by_str_error(at->broken, err);
 }
 
+/* A scale that is a normal number. */
+static int within_floats(int position)
+{
+    return position > 126 ? 126 : position < -127 ? -127 : position;
+}
+
 int by_row_move(struct by_refining *at, size_t row, int position, struct baryon_error *err,
                 const char *why, ...)
 {
@@ -92,6 +98,8 @@ int by_row_move(struct by_refining *at, size_t row, int position, struct baryon_
     vsnprintf(reason, sizeof reason, why, list);
     va_end(list);
     by_row_position(at->plan, row, &old);
+    if (!at->broken && (position = within_floats(position)) == old)
+        return 0;
     by_format(change, sizeof change, "position %d instead of %d", position, old);
     if (at->broken)
         return note_broken(at, at->plan->rows.at[row].value->name, change, reason, err);

@@ -18,6 +18,7 @@ static const struct by_option rows[] = {
     {.name = "out",
      .letter = 'o',
      .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = MEMBER(out),
      .help = "Write the statistics to FILE, usually NAME.stats (required)"},
@@ -71,6 +72,7 @@ static const struct by_option rows[] = {
     {.name = "force",
      .letter = 'f',
      .type = BY_OPT_FLAG,
+     .not_in_files = BY_NAMES_OUTPUT,
      .offset = MEMBER(force),
      .help = "Run and replace FILE, even if it exists or is up to date"},
 };

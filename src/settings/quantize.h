@@ -20,7 +20,7 @@ struct by_recipe_settings {
     const char *preset;
     int compat;
     struct by_setting_pairs extra;
-    struct by_setting_texts notices; /* about options of Quark's */
+    struct by_setting_texts notices; /* see settings/notices.h */
 
     /* --- Types --- */
     int approach, format, domain;

@@ -193,6 +193,7 @@ void by_prep_options(const struct by_config *config, const struct by_prep_settin
 static const struct by_option model_rows[] = {
     {.name = "allow-links",
      .type = BY_OPT_FLAG,
+     .not_in_files = BY_LIFTS_RULES,
      .offset = offsetof(struct by_model_settings, allow_links),
      .help = "Accept symbolic links as data files of the model, as in package caches"},
 };
@@ -202,6 +203,7 @@ const struct by_option_group by_model_group = BY_OPTION_GROUP("Model files", mod
 static const struct by_option runtime_rows[] = {
     {.name = "onnxruntime",
      .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_LIBRARY,
      .arg = "PATH",
      .offset = offsetof(struct by_runtime_settings, onnxruntime),
      .help = "Path of the ONNX Runtime library or of its folder"},
@@ -258,6 +260,7 @@ static const struct by_option engine_rows[] = {
      .help = "Graph optimization level of ONNX Runtime"},
     {.name = "ops-library",
      .type = BY_OPT_TEXTS,
+     .not_in_files = BY_NAMES_LIBRARY,
      .arg = "FILE[,FILE...]",
      .offset = ENGINE(ops_library),
      .help = "Shared libraries with custom operators; by default Baryon's library of Quark "

@@ -176,6 +176,17 @@ def check_names(score):
     score.check(os.path.exists(bo.get_library_path()), "the library of operators")
 
 
+def check_libraries(score, data):
+    """A caller may name libraries, a file may not."""
+    layer = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
+    for named in (bo.get_library_path(), [bo.get_library_path()]):
+        score.check(quantize(QConfig(layer, UserCustomOpLibPath=named), data).quantized_nodes == 5, "a library")
+    raises(score, Exception, "nowhere.so", quantize, QConfig(layer, UserCustomOpLibPath="nowhere.so"), data)
+    raises(score, Exception, "nowhere.so", baryon.quantize, "model.onnx", data=data, ops_library=["nowhere.so"])
+    pathlib.Path("c.yaml").write_text("ops-library: nowhere.so\n", encoding="utf-8")
+    raises(score, ValueError, "cannot set 'ops-library'", baryon.quantize, "model.onnx", data=data, config="c.yaml")
+
+
 def check_shapeshifter(score):
     from baryon.shapeshifter import Engine, LoadConfigFromFileOrDict
 
@@ -199,6 +210,7 @@ def main():
         check_flat(score, data)
         check_preset_fields(score, data)
         check_names(score)
+        check_libraries(score, data)
         check_shapeshifter(score)
     return score.finish()
 

@@ -253,6 +253,33 @@ static void defaults_follow_other_values(void **state)
     end(&world);
 }
 
+static void a_target_completes_what_is_left_open(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--hardware=xint8"));
+    assert_int_equal(world.recipe->bias_kind, BY_BIAS_OWN);
+    assert_int_equal(world.recipe->activation.scale, BY_SCALE_POW2);
+    assert_int_equal(world.settings.notices.count, 1);
+    assert_string_equal(world.settings.notices.at[0],
+                        "hardware xint8 sets activation-symmetric true, activation-scale pow2, "
+                        "activation-method minmse-pow2, weight-scale pow2, weight-method "
+                        "minmse-pow2, bias as-weight, operators npu, simulate-dpu true");
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8"));
+    assert_int_equal(world.settings.notices.count, 0);
+    end(&world);
+    makes(&world, WORDS("--preset=XINT8", "--bias=int32"));
+    assert_string_equal(world.settings.notices.at[0],
+                        "bias int32: hardware xint8 requires int8 biases; 'baryon check --target "
+                        "xint8' reports the others");
+    end(&world);
+    makes(&world, WORDS("--hardware=xint8", "--activation-method=percentile"));
+    assert_ptr_equal(world.recipe->activation.method, by_calibrator_find("percentile"));
+    assert_int_equal(world.recipe->activation.scale, BY_SCALE_POW2);
+    end(&world);
+}
+
 static const struct {
     const char *words[4]; /* behind the last one NULL */
     const char *says;
@@ -621,6 +648,7 @@ static void broken_rules_name_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_target_completes_what_is_left_open),
         cmocka_unit_test(every_preset_is_what_it_prints),
         cmocka_unit_test(presets_are_what_their_names_say),
         cmocka_unit_test(given_values_stand_above_the_preset),

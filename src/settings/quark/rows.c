@@ -110,7 +110,7 @@ static const struct by_alias_word weights[] = {
     {0},
 };
 
-#define NPU     "hardware=xint8;?operators=npu;?simulate-dpu=true"
+#define NPU     "hardware=xint8"
 #define NOT_NPU "hardware=none;?operators=cnn;?simulate-dpu=false"
 
 static const struct by_alias rows[] = {

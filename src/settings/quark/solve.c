@@ -5,6 +5,7 @@
  * than asked for, they are refused.
  */
 #include "config/nodes.h"
+#include "settings/notices.h"
 #include "settings/quark/alias.h"
 
 #include <ctype.h>
@@ -52,15 +53,8 @@ struct keys {
 static int note(const struct by_aliasing *at, const char *keys, const char *why,
                 struct baryon_error *err)
 {
-    char text[1024];
-    struct by_setting_texts *notices = &at->settings->notices;
-    struct by_arena *arena = &at->config->arena;
-    snprintf(text, sizeof text, "%s: %s: no effect, %s", at->name, keys, why);
-    if (by_list_reserve(arena, notices, 1, sizeof *notices->at, err) < 0 ||
-        !(notices->at[notices->count] = by_arena_text(arena, text, strlen(text), err)))
-        return -1;
-    notices->count++;
-    return 0;
+    return by_settings_note(at->config, at->settings, err, "%s: %s: no effect, %s", at->name, keys,
+                            why);
 }
 
 /* --- Reading keys --- */

@@ -5,6 +5,7 @@
 #include "preset/preset.h"
 #include "settings/quark/alias.h"
 #include "settings/recipe/check.h"
+#include "settings/recipe/target.h"
 
 #include "base/file.h"
 
@@ -443,6 +444,7 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
     if (!settings)
         return by_fail(err, BARYON_ERR_INTERNAL, "the options of quantization are not bound");
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
+        by_recipe_take_target(config, settings, err) < 0 ||
         by_alias_settle_blocks(settings, err) < 0)
         return -1;
     settle_recipe_defaults(config, settings);
@@ -462,5 +464,7 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
         make_patterns(settings, recipe, err) < 0 || make_spans(settings, recipe, err) < 0 ||
         make_rules(settings, recipe, err) < 0)
         return -1;
-    return by_recipe_check_rules(recipe, err);
+    if (by_recipe_check_rules(recipe, err) < 0)
+        return -1;
+    return by_recipe_note_target(config, settings, err);
 }

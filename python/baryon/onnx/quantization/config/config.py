@@ -61,8 +61,7 @@ class QConfig:
 
     def options(self):
         layer = self.global_config
-        options = {**layer.input_tensors.options("activation"), **layer.weight.options("weight"),
-                   **self._form(), **self._layers(), **self._excluded()}  # fmt: skip
+        options = {**self._types(), **self._form(), **self._layers(), **self._excluded()}
         if layer.bias is not None:
             options["bias"] = layer.bias.data_type.name
         if layer.output_tensors is not None:
@@ -75,6 +74,15 @@ class QConfig:
             options.update(theirs)
         options["extra_options"] = plain(extra)
         return options, self.use_external_data_format
+
+    def _types(self):
+        """Where a target is asked for by name, it sets what specifications leave at their defaults."""
+        roles = {"activation": self.global_config.input_tensors, "weight": self.global_config.weight}
+        told = {}
+        for role, spec in roles.items():
+            options = spec.options(role)
+            told.update(spec.yields(role, options) if self.extra_options.get("EnableNPUCnn") else options)
+        return told
 
     def _form(self):
         """Which quantizer of Quark's this is."""

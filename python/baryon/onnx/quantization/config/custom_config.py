@@ -8,8 +8,8 @@ __all__ = ["get_default_config"]
 
 _NPU = {"AlignSlice": False, "AlignConcat": True}
 _VINT8 = {
-    "OptimizeModel": False, "EnableNPUCnn": False, "UseRandomData": True, "ConvertBNToConv": True,
-    "ConvertSigmoidToHardSigmoid": False, "ConvertClipToRelu": True, "ConvertSplitToSlice": True,
+    "OptimizeModel": False, "EnableNPUCnn": True, "UseRandomData": True, "ConvertBNToConv": True,
+    "ConvertSigmoidToHardSigmoid": False, "ConvertSplitToSlice": True,
     "SplitLargeKernelPool": False, "ConvertReduceMeanToGlobalAvgPool": False, "RemoveQDQConvClip": False,
     "RemoveQDQConvPRelu": False, "RemoveQDQConvRelu": False, "RemoveQDQConvLeakyRelu": False,
     "Int32Bias": False, "DedicatedQDQPair": True, "QuantizeAllOpTypes": True,

@@ -37,6 +37,9 @@ _METHODS_WEIGHT = {
 
 
 class QTensorConfig:
+    _fields = {"scale": "scale_type", "symmetric": "symmetric"}
+    _own = {}  # of a class with defaults: those of these fields
+
     def __init__(self, symmetric, scale_type, calibration_method, quant_granularity, data_type):
         self.set_symmetric(symmetric)
         self.set_scale_type(scale_type)
@@ -100,6 +103,12 @@ class QTensorConfig:
             raise NotImplementedError(f"{self.quant_granularity} of activations is not available")
         return options
 
+    def yields(self, role, options):
+        """The options without scale and symmetry that are the class's own: a target with powers of two sets them."""
+        left = {f"{role}_{name}" for name, value in self._own.items()
+                if value not in (ScaleType.PowerOf2, True) and getattr(self, self._fields[name]) is value}  # fmt: skip
+        return {name: value for name, value in options.items() if name not in left}
+
 
 def _named(method):
     """The library's name of a method: LayerwisePercentile is layerwise-percentile."""
@@ -119,7 +128,8 @@ def _spec(name, data_type, symmetric=True, method=CalibMethod.Percentile, scale=
                  quant_granularity=QuantGranularity.Tensor, data_type=data_type):  # fmt: skip
         QTensorConfig.__init__(self, symmetric, scale_type, calibration_method, quant_granularity, data_type)
 
-    return type(name, (QTensorConfig,), {"__init__": __init__, "__module__": __name__})
+    return type(name, (QTensorConfig,), {"__init__": __init__, "__module__": __name__,
+                                       "_own": {"scale": scale, "symmetric": symmetric}})  # fmt: skip
 
 
 Int8Spec = _spec("Int8Spec", types.Int8)
