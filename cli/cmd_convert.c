@@ -293,6 +293,7 @@ static int verify_written(const struct job *job, struct baryon_error *err)
     const struct by_verify verify = {
         .path = job->out,
         .before = job->in,
+        .model = job->loaded.model,
         .bytes = job->bytes_after,
         .session = {.ort_path = job->settings->runtime.onnxruntime, .log = &job->cli->log},
     };

@@ -89,12 +89,13 @@ static void report_copy(struct by_cli *cli, const char *out, uint64_t bytes)
     }
 }
 
-static int verify_written(const struct by_cli *cli, const struct settings *settings, uint64_t bytes,
-                          struct baryon_error *err)
+static int verify_written(const struct by_cli *cli, const struct settings *settings,
+                          struct baryon_model *model, uint64_t bytes, struct baryon_error *err)
 {
     const struct by_verify verify = {
         .path = cli->operands[1],
         .before = cli->operands[0],
+        .model = model,
         .bytes = bytes,
         .session = {.ort_path = settings->runtime.onnxruntime, .log = &cli->log},
     };
@@ -117,7 +118,7 @@ static int run_copy(struct by_cli *cli, const void *data, struct baryon_error *e
     if (status < 0)
         status = by_model_judge(loaded.model, status, err);
     else
-        status = verify_written(cli, settings, size.model + size.data, err);
+        status = verify_written(cli, settings, loaded.model, size.model + size.data, err);
     if (status == 0)
         report_copy(cli, cli->operands[1], size.model);
     by_loaded_close(&loaded);

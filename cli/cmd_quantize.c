@@ -167,6 +167,7 @@ static int verify_written(const struct job *job, struct baryon_error *err)
     const struct by_verify verify = {
         .path = job->settings->out,
         .before = by_quantization_samples(&q->quantization) ? NULL : q->loaded.model->path,
+        .model = q->loaded.model,
         .bytes = job->bytes_after,
         .session = q->options.calibrate.session,
     };

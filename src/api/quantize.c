@@ -19,6 +19,7 @@ struct job {
     struct baryon_plan **plan; /* wanted, or NULL */
     bool plan_only;
     struct by_verify_settings verify;
+    bool ran; /* the model, on samples */
 };
 
 /* --- What was asked for --- */
@@ -108,6 +109,7 @@ static int quantize_model(struct job *job, struct baryon_model *model,
     if (by_calibrate_prepare(model, custom, &job->options.calibrate, err) < 0)
         return -1;
     int status = by_quantization_open(&quantization, model, &job->options, err);
+    job->ran = status == 0 && by_quantization_samples(&quantization);
     if (status == 0)
         summarize(&quantization, &summary);
     if (status == 0 && job->plan)
@@ -186,7 +188,8 @@ static int save_model(struct job *job, struct baryon_model *model, struct baryon
     by_rounding_clean(&job->options);
     const struct by_verify verify = {
         .path = job->out,
-        .before = model->path,
+        .before = job->ran ? NULL : model->path,
+        .model = model,
         .bytes = size.model + size.data,
         .session = job->options.calibrate.session,
     };

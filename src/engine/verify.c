@@ -5,8 +5,34 @@
 #include "base/log.h"
 #include "engine/ort.h"
 
-/* A session holds the weights in memory, some of them twice. */
-#define BYTES_MAX ((uint64_t)512 << 20)
+/* A session holds the weights in memory, some of them twice: what took little memory to make is not
+ * opened where it is big. */
+#define BYTES_MAX       ((uint64_t)512 << 20)
+#define BYTES_MAX_UNRUN ((uint64_t)8 << 20)
+
+/* Opening takes ONNX Runtime the square of the nodes, and more where functions are inlined. */
+#define NODES_MAX_UNRUN 1000
+
+static int count_nodes(void *context, struct baryon_graph *graph, unsigned depth,
+                       struct baryon_error *err)
+{
+    (void)depth;
+    (void)err;
+    *(size_t *)context += graph->node.count;
+    return 0;
+}
+
+/* A model that did not run yet may be made to cost much. */
+static bool is_big(const struct by_verify *verify)
+{
+    size_t nodes = 0;
+    if (!verify->before)
+        return verify->bytes > BYTES_MAX;
+    if (verify->bytes > BYTES_MAX_UNRUN || !verify->model || verify->model->functions.count)
+        return true;
+    (void)by_model_each_graph(verify->model, count_nodes, &nodes, NULL);
+    return nodes > NODES_MAX_UNRUN;
+}
 
 static int try_open(const struct by_verify *verify, const char *path, int optimization,
                     struct baryon_error *err)
@@ -44,7 +70,7 @@ int by_verify_written(const struct by_verify *verify, const struct by_log *log,
 {
     char text[1024];
     struct baryon_error refusal;
-    if (verify->bytes > BYTES_MAX || !has_runtime(verify) ||
+    if (is_big(verify) || !has_runtime(verify) ||
         try_open(verify, verify->path, -1, &refusal) == 0 || !opened_before(verify))
         return 0;
     if (refusal.code == BARYON_ERR_NOMEM) {
