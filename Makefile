@@ -187,6 +187,13 @@ $(BUILD)/tests/fault/test_ops: $(OPS_OBJ)
 $(BUILD)/tests/unit/test_ops_tanh: $(filter %/tanh_avx512.o,$(OPS_OBJ))
 $(addsuffix /tests/unit/test_ops_tanh,$(BUILD) $(AVX512)): $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))
 
+# Calls of all public functions.
+$(BUILD)/misuse_calls.h: tests/misuse.py include/baryon.h $(wildcard include/baryon/*.h)
+	$(call say,MAKE)tests/misuse.py $@
+
+$(BUILD)/tests/unit/test_misuse.o: private BY_CFLAGS += -I$(BUILD)
+$(BUILD)/tests/unit/test_misuse.o: $(BUILD)/misuse_calls.h
+
 $(UNITS) $(FAULTS): $(BUILD)/%: $(BUILD)/%.o $(ARCHIVE)
 	$(link) $(FAST_LINK) -lcmocka $(BY_LIBS)
 

@@ -26,7 +26,9 @@
  *    lives as long as that object does. Strings end with NUL.
  *  - Different objects may be used by different threads at once; one object by
  *    one thread at a time.
- *  - free and release functions accept NULL.
+ *  - free and release functions accept NULL. A pointer may be NULL where its comment says
+ *    so, and where its count is 0; options and err always may. Functions that can fail refuse
+ *    any other NULL with BARYON_ERR_USAGE, getters give nothing for it.
  */
 #ifndef BARYON_H
 #define BARYON_H

@@ -44,7 +44,7 @@ extern "C" {
 /* stem, or stem_1, stem_2, ...: a text that no name in the model has. */
 BARYON_API const char *baryon_model_fresh_name(struct baryon_model *model, const char *stem,
                                                struct baryon_error *err);
-/* Imports a domain in that version, whether it was imported before or not. */
+/* Imports a domain (NULL: ONNX's own) in that version, whether it was imported before or not. */
 BARYON_API int baryon_model_set_opset(struct baryon_model *model, const char *domain,
                                       int64_t version, struct baryon_error *err);
 /* value NULL: removes the pair. */

@@ -25,8 +25,8 @@ extern "C" {
  *  - Lists are asked for by place, from 0 to the count. A place from which an edit
  *    removed something gives NULL until baryon_model_settle(). Edits append at the
  *    end, so places stay what they are while a loop over them edits.
- *  - Getters never fail and do not accept NULL, unless it says so. Those that look
- *    something up give NULL when it is not there.
+ *  - Getters never fail. Those that look something up give NULL when it is not there.
+ *    Asked of NULL, they give NULL, "", 0 or false, and -1 for sizes and ranks.
  *  - Element types are the numbers of ONNX's TensorProto.DataType, 0 is unknown.
  *
  * For example, which weights the convolutions of a model have:
@@ -84,7 +84,8 @@ BARYON_API int baryon_model_load_bytes(struct baryon_model **model, const void *
                                        const char *folder,
                                        const struct baryon_load_options *options,
                                        struct baryon_error *err);
-/* A model with an empty graph, to be filled by edits. */
+/* A model with an empty graph, to be filled by edits. Versions are those that baryon_model_check()
+ * knows. */
 BARYON_API int baryon_model_new(struct baryon_model **model, int64_t ir_version, int64_t opset,
                                 struct baryon_error *err);
 BARYON_API void baryon_model_free(struct baryon_model *model);

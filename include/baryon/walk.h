@@ -16,7 +16,7 @@ extern "C" {
  */
 BARYON_API struct baryon_graph *baryon_model_graph(const struct baryon_model *model);
 BARYON_API int64_t baryon_model_ir_version(const struct baryon_model *model);
-/* Version imported for a domain, 0 when it is not. */
+/* Version imported for a domain (NULL: ONNX's own), 0 when it is not. */
 BARYON_API int64_t baryon_model_opset(const struct baryon_model *model, const char *domain);
 BARYON_API size_t baryon_model_import_count(const struct baryon_model *model);
 BARYON_API const char *baryon_model_import_domain(const struct baryon_model *model, size_t place);

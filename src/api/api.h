@@ -4,10 +4,14 @@
 #ifndef BY_API_H
 #define BY_API_H
 
+#include "api/need.h"
 #include "array/array.h"
 #include "config/config.h"
 #include "onnx/load.h"
 #include "stats/stats.h"
+
+/* A struct of the caller's that says it is larger says no size. */
+#define BY_API_SIZE_MAX 4096
 
 /*
  * Copies the caller's options, whose first member is their size, over defaults: a

@@ -1,5 +1,6 @@
 /* The public interface: calibration. */
 #include "settings/calibrate.h"
+#include "api/need.h"
 #include "api/work.h"
 #include "calibrate/begin.h"
 
@@ -120,6 +121,8 @@ int baryon_calibrate(struct baryon_statistics **statistics, struct baryon_model 
                      const struct baryon_setting *settings, size_t count,
                      const struct baryon_calibrate_options *options, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {0};
     struct baryon_error own;
     err = err ? err : &own;
@@ -140,6 +143,8 @@ int baryon_calibrate_file(struct baryon_statistics **statistics, const char *pat
                           const struct baryon_setting *settings, size_t count,
                           const struct baryon_calibrate_options *options, struct baryon_error *err)
 {
+    if (BY_NEED(path, err) || BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {0};
     struct baryon_model *model = NULL;
     struct baryon_error own;

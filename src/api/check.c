@@ -34,6 +34,8 @@ static bool pass_on(void *context, const struct by_finding *finding)
 int baryon_model_check(struct baryon_model *model, const struct baryon_check_options *theirs,
                        baryon_finding_fn *visit, void *context, struct baryon_error *err)
 {
+    if (BY_NEED(model, err))
+        return -1;
     struct baryon_check_options options = {.size = sizeof options};
     struct reader reader = {visit, context};
     if (by_api_options(&options, sizeof options, theirs, err) || by_model_settle(model, err))
@@ -46,6 +48,8 @@ int baryon_check_file(const char *path, const struct baryon_load_options *load,
                       const struct baryon_check_options *options, baryon_finding_fn *visit,
                       void *context, struct baryon_error *err)
 {
+    if (BY_NEED(path, err))
+        return -1;
     struct by_load_options ours;
     struct baryon_model *model;
     if (by_api_load_options(&ours, load, err) || by_model_load(&model, path, &ours, err))

@@ -1,4 +1,5 @@
 /* The public interface: what attributes and tensors hold. */
+#include "api/need.h"
 #include "ir/tensor.h"
 
 #include <string.h>
@@ -7,11 +8,13 @@
 
 const char *baryon_attribute_name(const struct baryon_attribute *attribute)
 {
-    return attribute->name ? attribute->name : "";
+    return attribute && attribute->name ? attribute->name : "";
 }
 
 enum baryon_attribute_kind baryon_attribute_kind(const struct baryon_attribute *attribute)
 {
+    if (!attribute)
+        return BARYON_ATTRIBUTE_UNKNOWN;
     bool listed = attribute->type > 0 && attribute->type <= BARYON_ATTRIBUTE_GRAPHS;
     if (attribute->ref_attr_name && *attribute->ref_attr_name)
         listed = false;
@@ -88,27 +91,29 @@ struct baryon_graph *baryon_attribute_graph(const struct baryon_attribute *attri
 
 const char *baryon_tensor_name(const struct baryon_tensor *tensor)
 {
-    return tensor->name ? tensor->name : "";
+    return tensor && tensor->name ? tensor->name : "";
 }
 
 int baryon_tensor_type(const struct baryon_tensor *tensor)
 {
-    return (int)tensor->data_type;
+    return tensor ? (int)tensor->data_type : 0;
 }
 
 int baryon_tensor_rank(const struct baryon_tensor *tensor)
 {
-    return (int)tensor->dims.count;
+    return tensor ? (int)tensor->dims.count : -1;
 }
 
 int64_t baryon_tensor_dim(const struct baryon_tensor *tensor, int axis)
 {
-    return axis >= 0 && (size_t)axis < tensor->dims.count ? tensor->dims.at[axis] : -1;
+    return tensor && axis >= 0 && (size_t)axis < tensor->dims.count ? tensor->dims.at[axis] : -1;
 }
 
 int baryon_tensor_bytes(struct baryon_model *model, const struct baryon_tensor *tensor,
                         const void **bytes, size_t *size, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED(tensor, err) || BY_NEED(bytes, err) || BY_NEED(size, err))
+        return -1;
     struct by_span span;
     if (by_tensor_bytes(tensor, &model->arena, &span, err))
         return -1;
@@ -121,6 +126,8 @@ struct baryon_tensor *baryon_tensor_new(struct baryon_model *model, const char *
                                         const int64_t *dims, size_t rank, const void *bytes,
                                         size_t size, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED(name, err) || by_need_dims(dims, (int64_t)rank, err))
+        return NULL;
     return by_tensor_new(model, name, type, dims, rank, bytes, size, err);
 }
 
@@ -131,5 +138,5 @@ const char *baryon_type_name(int type)
 
 int baryon_type_by_name(const char *name)
 {
-    return by_elem_by_name(name);
+    return name ? by_elem_by_name(name) : -1;
 }

@@ -22,6 +22,8 @@ static int convert_checked_model(struct by_arena *arena, struct baryon_model *mo
 int baryon_convert(struct baryon_model *model, const char *passes,
                    const struct baryon_convert_options *theirs, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED(passes, err))
+        return -1;
     struct baryon_convert_options options = {.size = sizeof options};
     struct by_api_log log;
     struct by_arena arena;
@@ -51,6 +53,8 @@ static int give_place(const char *path, char *to, size_t size, struct baryon_err
 int baryon_convert_places(const char *passes, char *in, char *out, size_t size,
                           struct baryon_error *err)
 {
+    if (BY_NEED(passes, err) || BY_NEED(in, err) || BY_NEED(out, err))
+        return -1;
     struct by_arena arena;
     by_arena_init(&arena, 0);
     struct by_convert steps = {.arena = &arena};

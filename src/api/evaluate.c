@@ -1,5 +1,6 @@
 /* The public interface: evaluation. */
 #include "settings/evaluate.h"
+#include "api/need.h"
 #include "api/work.h"
 #include "onnx/check.h"
 
@@ -72,12 +73,12 @@ void baryon_evaluation_free(struct baryon_evaluation *evaluation)
 const struct baryon_score *baryon_evaluation_score(const struct baryon_evaluation *evaluation,
                                                    size_t place)
 {
-    return place < evaluation->count ? &evaluation->scores[place] : NULL;
+    return evaluation && place < evaluation->count ? &evaluation->scores[place] : NULL;
 }
 
 uint64_t baryon_evaluation_samples(const struct baryon_evaluation *evaluation)
 {
-    return evaluation->inner->samples;
+    return evaluation ? evaluation->inner->samples : 0;
 }
 
 /* --- What goes in --- */
@@ -133,6 +134,9 @@ int baryon_evaluate_models(struct baryon_evaluation **out, struct baryon_model *
                            size_t count, const struct baryon_evaluate_options *options,
                            struct baryon_error *err)
 {
+    if (BY_NEED(out, err) || BY_NEED(baseline, err) || BY_NEED(quantized, err) ||
+        BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {0};
     struct by_evaluation *inner;
     struct baryon_error own;
@@ -154,6 +158,9 @@ int baryon_evaluate_folders(struct baryon_evaluation **out, const char *baseline
                             size_t count, const struct baryon_evaluate_options *options,
                             struct baryon_error *err)
 {
+    if (BY_NEED(out, err) || BY_NEED(baseline, err) || BY_NEED(quantized, err) ||
+        BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {0};
     struct by_evaluation *inner;
     struct baryon_error own;

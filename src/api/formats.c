@@ -67,6 +67,8 @@ static void plain_name(const char *name, char out[NAME_SIZE])
 /* The one that is called so, or the only one that begins so. */
 const struct baryon_format *baryon_format_find(const char *name, struct baryon_error *err)
 {
+    if (BY_NEED(name, err))
+        return NULL;
     char wanted[NAME_SIZE], plain[NAME_SIZE], quoted[BY_QUOTE_MAX];
     const char *names[FORMATS_MAX];
     const struct baryon_format *format, *begins = NULL;
@@ -169,6 +171,9 @@ static int round_single(const struct by_dtype *dtype, const float *in, size_t co
 int baryon_round(const char *format, const float *in, const int64_t *dims, int rank,
                  const struct baryon_round_options *theirs, float *out, struct baryon_error *err)
 {
+    if (BY_NEED(format, err) || by_need_dims(dims, rank, err) || BY_NEED(in, err) ||
+        BY_NEED(out, err))
+        return -1;
     struct baryon_round_options options = {.size = sizeof options};
     const struct baryon_format *found = baryon_format_find(format, err);
     size_t count;
@@ -188,7 +193,7 @@ int baryon_round(const char *format, const float *in, const int64_t *dims, int r
 
 const char *baryon_list(const char *list, size_t place, const char **help)
 {
-    const struct by_registry *registry = by_registry_find(list);
+    const struct by_registry *registry = list ? by_registry_find(list) : NULL;
     struct by_registry_row row = {0};
     if (!registry || place >= registry->count())
         return NULL;

@@ -3,6 +3,7 @@
 #include "ir/infer.h"
 #include "onnx/load.h"
 #include "onnx/save.h"
+#include "onnx/schema.h"
 
 /* --- load --- */
 
@@ -32,6 +33,8 @@ static int link_loaded(struct baryon_model **out, struct baryon_model *model,
 int baryon_model_load(struct baryon_model **out, const char *path,
                       const struct baryon_load_options *theirs, struct baryon_error *err)
 {
+    if (BY_NEED(out, err) || BY_NEED(path, err))
+        return -1;
     struct by_load_options options;
     struct baryon_model *model;
     *out = NULL;
@@ -44,6 +47,8 @@ int baryon_model_load_bytes(struct baryon_model **out, const void *bytes, size_t
                             const char *folder, const struct baryon_load_options *theirs,
                             struct baryon_error *err)
 {
+    if (BY_NEED(out, err) || BY_NEED_LIST(bytes, size, err))
+        return -1;
     struct by_load_options options;
     struct baryon_model *model;
     *out = NULL;
@@ -53,12 +58,26 @@ int baryon_model_load_bytes(struct baryon_model **out, const void *bytes, size_t
     return link_loaded(out, model, err);
 }
 
+/* Those that `baryon check` accepts. */
+static int check_versions(int64_t ir_version, int64_t opset, struct baryon_error *err)
+{
+    if (ir_version < BY_ONNX_IR_MIN || ir_version > BY_ONNX_IR_MAX)
+        return by_fail(err, BARYON_ERR_USAGE, "IR version %lld, known are %d to %d",
+                       (long long)ir_version, BY_ONNX_IR_MIN, BY_ONNX_IR_MAX);
+    if (opset < BY_ONNX_OPSET_MIN || opset > BY_ONNX_OPSET_MAX)
+        return by_fail(err, BARYON_ERR_USAGE, "opset %lld, known are %d to %d", (long long)opset,
+                       BY_ONNX_OPSET_MIN, BY_ONNX_OPSET_MAX);
+    return 0;
+}
+
 int baryon_model_new(struct baryon_model **out, int64_t ir_version, int64_t opset,
                      struct baryon_error *err)
 {
+    if (BY_NEED(out, err))
+        return -1;
     struct baryon_model *model;
     *out = NULL;
-    if (by_model_new(&model, ir_version, opset, err))
+    if (check_versions(ir_version, opset, err) || by_model_new(&model, ir_version, opset, err))
         return -1;
     return link_loaded(out, model, err);
 }
@@ -99,6 +118,8 @@ static int take_save_options(struct by_save_options *out, const struct baryon_sa
 int baryon_model_save(struct baryon_model *model, const char *path,
                       const struct baryon_save_options *theirs, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED(path, err))
+        return -1;
     struct by_save_options options;
     if (take_save_options(&options, theirs, err))
         return -1;
@@ -108,6 +129,8 @@ int baryon_model_save(struct baryon_model *model, const char *path,
 int baryon_model_save_bytes(struct baryon_model *model, void **bytes, size_t *size,
                             struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED(bytes, err) || BY_NEED(size, err))
+        return -1;
     struct by_str out;
     *bytes = NULL;
     *size = 0;
@@ -130,6 +153,8 @@ void baryon_bytes_free(void *bytes)
 
 int baryon_model_infer(struct baryon_model *model, struct baryon_error *err)
 {
+    if (BY_NEED(model, err))
+        return -1;
     return by_model_infer(model, NULL, err);
 }
 
@@ -140,49 +165,49 @@ static struct baryon_text text_of(struct by_span span)
 
 struct baryon_graph *baryon_model_graph(const struct baryon_model *model)
 {
-    return model->graph;
+    return model ? model->graph : NULL;
 }
 
 int64_t baryon_model_ir_version(const struct baryon_model *model)
 {
-    return model->ir_version;
+    return model ? model->ir_version : 0;
 }
 
 int64_t baryon_model_opset(const struct baryon_model *model, const char *domain)
 {
-    return by_model_opset(model, domain);
+    return model ? by_model_opset(model, domain) : 0;
 }
 
 size_t baryon_model_import_count(const struct baryon_model *model)
 {
-    return model->opset_import.count;
+    return model ? model->opset_import.count : 0;
 }
 
 const char *baryon_model_import_domain(const struct baryon_model *model, size_t place)
 {
-    if (place >= model->opset_import.count)
+    if (!model || place >= model->opset_import.count)
         return NULL;
     return by_domain(((const struct by_opset *)model->opset_import.at[place])->domain);
 }
 
 struct baryon_text baryon_model_producer(const struct baryon_model *model)
 {
-    return text_of(model->producer_name);
+    return model ? text_of(model->producer_name) : (struct baryon_text){0};
 }
 
 struct baryon_text baryon_model_producer_version(const struct baryon_model *model)
 {
-    return text_of(model->producer_version);
+    return model ? text_of(model->producer_version) : (struct baryon_text){0};
 }
 
 size_t baryon_model_metadata_count(const struct baryon_model *model)
 {
-    return model->metadata.count;
+    return model ? model->metadata.count : 0;
 }
 
 const char *baryon_model_metadata_key(const struct baryon_model *model, size_t place)
 {
-    if (place >= model->metadata.count)
+    if (!model || place >= model->metadata.count)
         return NULL;
     const struct by_pair *pair = model->metadata.at[place];
     return pair->key ? pair->key : "";
@@ -190,7 +215,7 @@ const char *baryon_model_metadata_key(const struct baryon_model *model, size_t p
 
 struct baryon_text baryon_model_metadata_value(const struct baryon_model *model, size_t place)
 {
-    if (place >= model->metadata.count)
+    if (!model || place >= model->metadata.count)
         return (struct baryon_text){0};
     return text_of(((const struct by_pair *)model->metadata.at[place])->value);
 }

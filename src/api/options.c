@@ -9,7 +9,7 @@ int by_api_options(void *ours, size_t size, const void *theirs, struct baryon_er
     if (!theirs)
         return 0;
     memcpy(&given, theirs, sizeof given);
-    if (given < sizeof given || given > 4096)
+    if (given < sizeof given || given > BY_API_SIZE_MAX)
         return by_fail(err, BARYON_ERR_USAGE,
                        "options with a size of %zu, must be the size of the struct", given);
     for (size_t i = size; i < given; i++)

@@ -97,15 +97,15 @@ void baryon_plan_free(struct baryon_plan *plan)
 
 const struct baryon_plan_node *baryon_plan_node(const struct baryon_plan *plan, size_t place)
 {
-    return place < plan->view.node_count ? &plan->nodes[place] : NULL;
+    return plan && place < plan->view.node_count ? &plan->nodes[place] : NULL;
 }
 
 const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan, size_t place)
 {
-    return place < plan->view.row_count ? &plan->tensors[place] : NULL;
+    return plan && place < plan->view.row_count ? &plan->tensors[place] : NULL;
 }
 
 const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan, size_t place)
 {
-    return place < plan->stage_count ? &plan->stages[place] : NULL;
+    return plan && place < plan->stage_count ? &plan->stages[place] : NULL;
 }

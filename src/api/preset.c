@@ -1,5 +1,6 @@
 /* The public interface: presets. */
 #include "settings/recipe/preset.h"
+#include "api/need.h"
 
 struct baryon_preset {
     struct by_preset_view view;
@@ -18,6 +19,8 @@ static struct baryon_setting *return_preset_settings(struct by_arena *arena,
 
 int baryon_preset_open(struct baryon_preset **out, const char *name, struct baryon_error *err)
 {
+    if (BY_NEED(out, err) || BY_NEED(name, err))
+        return -1;
     struct baryon_error own;
     err = err ? err : &own;
     *out = NULL;
@@ -50,10 +53,10 @@ void baryon_preset_free(struct baryon_preset *preset)
 
 const struct baryon_setting *baryon_preset_setting(const struct baryon_preset *preset, size_t place)
 {
-    return place < preset->view.ours.count ? &preset->ours[place] : NULL;
+    return preset && place < preset->view.ours.count ? &preset->ours[place] : NULL;
 }
 
 const struct baryon_setting *baryon_preset_quark(const struct baryon_preset *preset, size_t place)
 {
-    return place < preset->view.theirs.count ? &preset->theirs[place] : NULL;
+    return preset && place < preset->view.theirs.count ? &preset->theirs[place] : NULL;
 }

@@ -1,4 +1,5 @@
 /* The public interface: quantization. */
+#include "api/need.h"
 #include "api/plan.h"
 #include "api/work.h"
 #include "base/file.h"
@@ -164,6 +165,8 @@ int baryon_quantize(struct baryon_model *model, const struct baryon_setting *set
                     const struct baryon_quantize_options *options,
                     struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {0};
     struct baryon_error own;
     return in_memory(&job, model, settings, count, options, summary, err ? err : &own);
@@ -173,6 +176,8 @@ int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *model,
                      const struct baryon_setting *settings, size_t count,
                      const struct baryon_quantize_options *options, struct baryon_error *err)
 {
+    if (BY_NEED(plan, err) || BY_NEED(model, err) || BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {.plan = plan, .plan_only = true};
     struct baryon_error own;
     *plan = NULL;
@@ -200,6 +205,8 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
                          size_t count, const struct baryon_quantize_options *options,
                          struct baryon_quantize_summary *summary, struct baryon_error *err)
 {
+    if (BY_NEED(path, err) || BY_NEED_LIST(settings, count, err))
+        return -1;
     struct job job = {.out = out};
     struct baryon_model *model = NULL;
     struct baryon_error own;

@@ -52,7 +52,10 @@ static int take_options(struct by_session_options *out, struct baryon_session *s
     struct baryon_session_options options = {.size = sizeof options};
     int level = 0;
     if (by_api_options(&options, sizeof options, theirs, err) ||
-        find_level(options.optimization, &level, err))
+        find_level(options.optimization, &level, err) ||
+        by_need_each(options.providers, options.provider_count, "providers", err) ||
+        by_need_each(options.operator_libraries, options.operator_library_count,
+                     "operator_libraries", err))
         return -1;
     *out = (struct by_session_options){
         .ort_path = options.onnxruntime,
@@ -163,6 +166,8 @@ static int open_session(struct baryon_session **out, const struct source *source
 int baryon_session_open(struct baryon_session **session, const char *path,
                         const struct baryon_session_options *options, struct baryon_error *err)
 {
+    if (BY_NEED(session, err) || BY_NEED(path, err))
+        return -1;
     return open_session(session, &(struct source){.path = path}, options, err);
 }
 
@@ -170,6 +175,8 @@ int baryon_session_open_bytes(struct baryon_session **session, const void *bytes
                               const struct baryon_session_options *options,
                               struct baryon_error *err)
 {
+    if (BY_NEED(session, err) || BY_NEED_LIST(bytes, size, err))
+        return -1;
     return open_session(session, &(struct source){.bytes = bytes, .size = size}, options, err);
 }
 
@@ -177,6 +184,8 @@ int baryon_session_open_model(struct baryon_session **session, struct baryon_mod
                               const struct baryon_session_options *options,
                               struct baryon_error *err)
 {
+    if (BY_NEED(session, err) || BY_NEED(model, err))
+        return -1;
     return open_session(session, &(struct source){.model = model}, options, err);
 }
 
@@ -191,7 +200,7 @@ void baryon_session_close(struct baryon_session *session)
 
 const char *baryon_session_runtime(const struct baryon_session *session)
 {
-    return by_session_ort(session->session)->version;
+    return session ? by_session_ort(session->session)->version : "";
 }
 
 static const struct baryon_port *port_at(const struct port_list *list, size_t place)
@@ -201,36 +210,49 @@ static const struct baryon_port *port_at(const struct port_list *list, size_t pl
 
 size_t baryon_session_input_count(const struct baryon_session *session)
 {
-    return session->inputs.count;
+    return session ? session->inputs.count : 0;
 }
 
 const struct baryon_port *baryon_session_input(const struct baryon_session *session, size_t place)
 {
-    return port_at(&session->inputs, place);
+    return session ? port_at(&session->inputs, place) : NULL;
 }
 
 size_t baryon_session_optional_count(const struct baryon_session *session)
 {
-    return session->optional.count;
+    return session ? session->optional.count : 0;
 }
 
 const struct baryon_port *baryon_session_optional(const struct baryon_session *session,
                                                   size_t place)
 {
-    return port_at(&session->optional, place);
+    return session ? port_at(&session->optional, place) : NULL;
 }
 
 size_t baryon_session_output_count(const struct baryon_session *session)
 {
-    return session->outputs.count;
+    return session ? session->outputs.count : 0;
 }
 
 const struct baryon_port *baryon_session_output(const struct baryon_session *session, size_t place)
 {
-    return port_at(&session->outputs, place);
+    return session ? port_at(&session->outputs, place) : NULL;
 }
 
 /* --- runs --- */
+
+/* There are data, and where they are strings, all of them. */
+static int check_data(const struct baryon_array *array, const char *name, struct baryon_error *err)
+{
+    const char *const *texts = array->data;
+    if (array->size && !array->data)
+        return by_fail(err, BARYON_ERR_USAGE, "the input %s has %zu bytes, and its data are NULL",
+                       name, array->size);
+    for (size_t i = 0; array->type == BY_ELEM_STRING && i < array->size / sizeof *texts; i++)
+        if (!texts[i])
+            return by_fail(err, BARYON_ERR_USAGE, "element %zu of the input %s is NULL", i, name);
+    return 0;
+}
 
 int by_api_array(const struct baryon_array *theirs, struct by_array *ours, struct baryon_error *err)
 {
@@ -239,6 +261,8 @@ int by_api_array(const struct baryon_array *theirs, struct by_array *ours, struc
     if (theirs->rank < 0 || theirs->rank > BY_RANK_MAX || (theirs->rank && !theirs->dims))
         return by_fail(err, BARYON_ERR_USAGE, "input %s has rank %d, must be 0 to %d", name,
                        theirs->rank, BY_RANK_MAX);
+    if (check_data(theirs, name, err) < 0)
+        return -1;
     *ours = (struct by_array){.name = theirs->name,
                               .elem = theirs->type,
                               .rank = (size_t)theirs->rank,
@@ -295,6 +319,9 @@ int baryon_session_run(struct baryon_session *session, const struct baryon_array
                        size_t input_count, const char *const *outputs, size_t output_count,
                        struct baryon_run **run, struct baryon_error *err)
 {
+    if (BY_NEED(session, err) || BY_NEED(run, err) || BY_NEED_LIST(inputs, input_count, err) ||
+        BY_NEED_EACH(outputs, output_count, err))
+        return -1;
     struct by_run *inner;
     *run = NULL;
     struct by_array *ours = take_arrays(inputs, input_count, err);
@@ -314,16 +341,18 @@ int baryon_session_run(struct baryon_session *session, const struct baryon_array
 
 size_t baryon_run_output_count(const struct baryon_run *run)
 {
-    return run->count;
+    return run ? run->count : 0;
 }
 
 const struct baryon_array *baryon_run_output(const struct baryon_run *run, size_t place)
 {
-    return place < run->count ? &run->outputs[place] : NULL;
+    return run && place < run->count ? &run->outputs[place] : NULL;
 }
 
 const struct baryon_array *baryon_run_find_output(const struct baryon_run *run, const char *name)
 {
+    if (!run || !name)
+        return NULL;
     for (size_t i = 0; i < run->count; i++)
         if (strcmp(run->outputs[i].name, name) == 0)
             return &run->outputs[i];
@@ -341,18 +370,22 @@ void baryon_run_free(struct baryon_run *run)
 
 void baryon_session_cancel(struct baryon_session *session)
 {
-    by_session_cancel(session->session);
+    if (session)
+        by_session_cancel(session->session);
 }
 
 void baryon_session_resume(struct baryon_session *session)
 {
-    by_session_resume(session->session);
+    if (session)
+        by_session_resume(session->session);
 }
 
 int baryon_model_trace(struct baryon_model *model, const struct baryon_array *inputs,
                        size_t input_count, const struct baryon_session_options *theirs,
                        struct baryon_error *err)
 {
+    if (BY_NEED(model, err) || BY_NEED_LIST(inputs, input_count, err))
+        return -1;
     struct by_session_options options;
     struct by_array *ours = NULL;
     if (take_options(&options, NULL, theirs, err) ||

@@ -31,6 +31,8 @@ static int set(struct by_config *config, const struct baryon_setting *setting,
     if (!option || option->command_line)
         return unknown_setting(config, setting->name, err);
     const char *value = setting->value, *second = NULL;
+    if (!value && option->type != BY_OPT_FLAG)
+        return by_fail(err, BARYON_ERR_USAGE, "%s: a value is required", option->name);
     if (option->type == BY_OPT_SPANS && split(config, &value, &second, err) < 0)
         return -1;
     if (by_config_set(config, option, value, second, BY_SOURCE_FLAG, err) == 0)

@@ -81,6 +81,8 @@ int by_api_give_statistics(struct baryon_statistics **out, struct by_stats *stat
 int baryon_statistics_load(struct baryon_statistics **statistics, const char *path,
                            struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(path, err))
+        return -1;
     struct by_stats *stats;
     *statistics = NULL;
     return by_stats_load(&stats, path, err) < 0 ? -1
@@ -99,12 +101,16 @@ void baryon_statistics_free(struct baryon_statistics *statistics)
 int baryon_statistics_save(const struct baryon_statistics *statistics, const char *path,
                            struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(path, err))
+        return -1;
     return by_stats_save(statistics->stats, path, 0, err);
 }
 
 int baryon_statistics_merge(struct baryon_statistics *statistics,
                             const struct baryon_statistics *other, struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(other, err))
+        return -1;
     if (by_stats_merge(statistics->stats, other->stats, err) < 0)
         return -1;
     fill_all(statistics);
@@ -114,6 +120,8 @@ int baryon_statistics_merge(struct baryon_statistics *statistics,
 int baryon_statistics_check_model(const struct baryon_statistics *statistics,
                                   struct baryon_model *model, struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(model, err))
+        return -1;
     struct by_stats_key want = statistics->stats->key;
     if (by_model_settle(model, err) < 0 || by_model_content_hash(model, &want.model, err) < 0)
         return -1;
@@ -124,33 +132,37 @@ int baryon_statistics_check_model(const struct baryon_statistics *statistics,
 
 uint64_t baryon_statistics_total(const struct baryon_statistics *statistics)
 {
-    return statistics->stats->total;
+    return statistics ? statistics->stats->total : 0;
 }
 
 uint64_t baryon_statistics_covered(const struct baryon_statistics *statistics)
 {
-    return by_stats_covered(statistics->stats);
+    return statistics ? by_stats_covered(statistics->stats) : 0;
 }
 
 uint64_t baryon_statistics_skipped(const struct baryon_statistics *statistics)
 {
-    return statistics->stats->skipped.count;
+    return statistics ? statistics->stats->skipped.count : 0;
 }
 
 size_t baryon_statistics_tensor_count(const struct baryon_statistics *statistics)
 {
-    return statistics->stats->tensor_count;
+    return statistics ? statistics->stats->tensor_count : 0;
 }
 
 const struct baryon_tensor_statistics *
 baryon_statistics_tensor(const struct baryon_statistics *statistics, size_t place)
 {
+    if (!statistics)
+        return NULL;
     return place < statistics->stats->tensor_count ? &statistics->tensors[place] : NULL;
 }
 
 const struct baryon_tensor_statistics *
 baryon_statistics_find(const struct baryon_statistics *statistics, const char *name)
 {
+    if (!statistics || !name)
+        return NULL;
     const struct by_tensor_stats *tensor = by_stats_find(statistics->stats, name);
     return tensor ? &statistics->tensors[tensor - statistics->stats->tensors] : NULL;
 }
@@ -170,6 +182,9 @@ static int find_sketch(const struct baryon_statistics *statistics, const char *n
 int baryon_statistics_histogram(const struct baryon_statistics *statistics, const char *tensor,
                                 struct baryon_bin **out, size_t *count, struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(tensor, err) || BY_NEED(out, err) ||
+        BY_NEED(count, err))
+        return -1;
     const struct by_sketch *sketch;
     struct by_sketch_bin *bins;
     *out = NULL;
@@ -239,7 +254,7 @@ static int give_range(struct baryon_range *out, const struct by_calib_choice *ch
         .clipped = choice->clipped,
         .error = choice->range.error,
     };
-    if (out->size < sizeof out->size)
+    if (out->size < sizeof out->size || out->size > BY_API_SIZE_MAX)
         return by_fail(err, BARYON_ERR_USAGE,
                        "a range with a size of %zu, must be the size of the struct", out->size);
     memcpy(out, &range, out->size < sizeof range ? out->size : sizeof range);
@@ -251,6 +266,9 @@ int baryon_statistics_range(const struct baryon_statistics *statistics, const ch
                             const struct baryon_range_options *theirs, struct baryon_range *range,
                             struct baryon_error *err)
 {
+    if (BY_NEED(statistics, err) || BY_NEED(tensor, err) || BY_NEED(method, err) ||
+        BY_NEED(type, err) || BY_NEED(range, err))
+        return -1;
     struct baryon_range_options options = {.size = sizeof options};
     const struct by_sketch *sketch;
     const struct by_calibrator *found;

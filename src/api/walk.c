@@ -1,4 +1,5 @@
 /* The public interface: going through graphs. */
+#include "api/need.h"
 #include "ir/graph.h"
 #include "ir/shape.h"
 
@@ -13,62 +14,66 @@ static const char *text_or_empty(const char *text)
 
 const char *baryon_graph_name(const struct baryon_graph *graph)
 {
-    return text_or_empty(graph->name);
+    return graph ? text_or_empty(graph->name) : "";
 }
 
 struct baryon_node *baryon_graph_owner(const struct baryon_graph *graph)
 {
-    return graph->owner;
+    return graph ? graph->owner : NULL;
 }
 
 size_t baryon_graph_node_count(const struct baryon_graph *graph)
 {
-    return graph->node.count;
+    return graph ? graph->node.count : 0;
 }
 
 struct baryon_node *baryon_graph_node(const struct baryon_graph *graph, size_t place)
 {
-    return place < graph->node.count ? graph->node.at[place] : NULL;
+    return graph && place < graph->node.count ? graph->node.at[place] : NULL;
 }
 
 size_t baryon_graph_value_count(const struct baryon_graph *graph)
 {
-    return graph->all_values.count;
+    return graph ? graph->all_values.count : 0;
 }
 
 struct baryon_value *baryon_graph_value(const struct baryon_graph *graph, size_t place)
 {
-    return place < graph->all_values.count ? graph->all_values.at[place] : NULL;
+    return graph && place < graph->all_values.count ? graph->all_values.at[place] : NULL;
 }
 
 size_t baryon_graph_input_count(const struct baryon_graph *graph)
 {
-    return graph->input.count;
+    return graph ? graph->input.count : 0;
 }
 
 struct baryon_value *baryon_graph_input(const struct baryon_graph *graph, size_t place)
 {
+    if (!graph)
+        return NULL;
     const struct by_value_info *info = place < graph->input.count ? graph->input.at[place] : NULL;
     return info ? by_map_get(&graph->values, info->name) : NULL;
 }
 
 size_t baryon_graph_output_count(const struct baryon_graph *graph)
 {
-    return graph->output.count;
+    return graph ? graph->output.count : 0;
 }
 
 struct baryon_value *baryon_graph_output(const struct baryon_graph *graph, size_t place)
 {
-    return by_graph_out(graph, place);
+    return graph ? by_graph_out(graph, place) : NULL;
 }
 
 struct baryon_value *baryon_graph_find_value(const struct baryon_graph *graph, const char *name)
 {
-    return by_graph_value(graph, name);
+    return graph && name ? by_graph_value(graph, name) : NULL;
 }
 
 struct baryon_node *baryon_graph_find_node(const struct baryon_graph *graph, const char *name)
 {
+    if (!graph || !name)
+        return NULL;
     for (size_t i = 0; i < graph->node.count; i++) {
         struct baryon_node *node = graph->node.at[i];
         if (node && node->name && strcmp(node->name, name) == 0)
@@ -81,6 +86,9 @@ int baryon_graph_between(struct baryon_graph *graph, struct baryon_node *const *
                          size_t start_count, struct baryon_node *const *ends, size_t end_count,
                          bool *marks, struct baryon_error *err)
 {
+    if (BY_NEED(graph, err) || BY_NEED_EACH(starts, start_count, err) ||
+        BY_NEED_EACH(ends, end_count, err) || BY_NEED(marks, err))
+        return -1;
     return by_graph_between(graph, starts, start_count, ends, end_count, marks, err);
 }
 
@@ -88,79 +96,81 @@ int baryon_graph_between(struct baryon_graph *graph, struct baryon_node *const *
 
 const char *baryon_node_op_type(const struct baryon_node *node)
 {
-    return text_or_empty(node->op_type);
+    return node ? text_or_empty(node->op_type) : "";
 }
 
 const char *baryon_node_domain(const struct baryon_node *node)
 {
-    return by_domain(node->domain);
+    return node ? by_domain(node->domain) : "";
 }
 
 const char *baryon_node_name(const struct baryon_node *node)
 {
-    return text_or_empty(node->name);
+    return node ? text_or_empty(node->name) : "";
 }
 
 struct baryon_graph *baryon_node_graph(const struct baryon_node *node)
 {
-    return node->graph;
+    return node ? node->graph : NULL;
 }
 
 size_t baryon_node_place(const struct baryon_node *node)
 {
-    return node->index;
+    return node ? node->index : 0;
 }
 
 size_t baryon_node_input_count(const struct baryon_node *node)
 {
-    return node->input.count;
+    return node ? node->input.count : 0;
 }
 
 struct baryon_value *baryon_node_input(const struct baryon_node *node, size_t slot)
 {
-    return by_node_in(node, slot);
+    return node ? by_node_in(node, slot) : NULL;
 }
 
 size_t baryon_node_output_count(const struct baryon_node *node)
 {
-    return node->output.count;
+    return node ? node->output.count : 0;
 }
 
 struct baryon_value *baryon_node_output(const struct baryon_node *node, size_t slot)
 {
-    return by_node_out(node, slot);
+    return node ? by_node_out(node, slot) : NULL;
 }
 
 size_t baryon_node_attribute_count(const struct baryon_node *node)
 {
-    return node->attribute.count;
+    return node ? node->attribute.count : 0;
 }
 
 struct baryon_attribute *baryon_node_attribute(const struct baryon_node *node, size_t place)
 {
-    return place < node->attribute.count ? node->attribute.at[place] : NULL;
+    return node && place < node->attribute.count ? node->attribute.at[place] : NULL;
 }
 
 struct baryon_attribute *baryon_node_find_attribute(const struct baryon_node *node,
                                                     const char *name)
 {
-    return by_node_attr(node, name);
+    return node && name ? by_node_attr(node, name) : NULL;
 }
 
 /* --- values --- */
 
 const char *baryon_value_name(const struct baryon_value *value)
 {
-    return value->name;
+    return value ? value->name : "";
 }
 
 struct baryon_graph *baryon_value_graph(const struct baryon_value *value)
 {
-    return value->graph;
+    return value ? value->graph : NULL;
 }
 
 struct baryon_node *baryon_value_producer(const struct baryon_value *value, size_t *slot)
 {
+    if (!value)
+        return NULL;
     if (value->producer && slot)
         *slot = value->slot;
     return value->producer;
@@ -168,27 +178,27 @@ struct baryon_node *baryon_value_producer(const struct baryon_value *value, size
 
 bool baryon_value_is_input(const struct baryon_value *value)
 {
-    return value->is_input;
+    return value && value->is_input;
 }
 
 bool baryon_value_is_output(const struct baryon_value *value)
 {
-    return by_value_is_output(value);
+    return value && by_value_is_output(value);
 }
 
 struct baryon_tensor *baryon_value_tensor(const struct baryon_value *value)
 {
-    return value->initializer;
+    return value ? value->initializer : NULL;
 }
 
 size_t baryon_value_use_count(const struct baryon_value *value)
 {
-    return value->use_count;
+    return value ? value->use_count : 0;
 }
 
 struct baryon_node *baryon_value_use(const struct baryon_value *value, size_t place, size_t *slot)
 {
-    if (place >= value->use_count)
+    if (!value || place >= value->use_count)
         return NULL;
     if (slot)
         *slot = value->uses[place].slot;
@@ -205,6 +215,8 @@ static const struct by_tensor_type *declared(const struct baryon_value *value)
 
 int baryon_value_type(const struct baryon_value *value)
 {
+    if (!value)
+        return 0;
     const struct by_tensor_type *type = declared(value);
     if (value->elem)
         return (int)value->elem;
@@ -215,6 +227,8 @@ int baryon_value_type(const struct baryon_value *value)
 
 int baryon_value_rank(const struct baryon_value *value)
 {
+    if (!value)
+        return -1;
     const struct by_tensor_type *type = declared(value);
     if (value->initializer)
         return (int)value->initializer->dims.count;

@@ -60,6 +60,10 @@ int baryon_error_format(const struct baryon_error *err, char *buf, size_t size)
 {
     char offset[32] = "", file[4 * sizeof err->file];
     size_t taken;
+    if (!buf)
+        size = 0;
+    if (!err)
+        return snprintf(buf, size, "%s", "");
     file[by_escape(file, sizeof file - 1, err->file, strlen(err->file), &taken)] = '\0';
     if (err->file[0] && err->offset >= 0)
         snprintf(offset, sizeof offset, "@%" PRId64, err->offset);

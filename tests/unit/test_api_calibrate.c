@@ -318,7 +318,7 @@ static void test_refused_settings(void **state)
     refused_setting("allow-links", NULL, "unknown setting 'allow-links'");
     refused_setting("json", NULL, "unknown setting 'json'");
     refused_setting("threads", "many", "threads: 'many' is not a whole number from 0 to 1024");
-    refused_setting("threads", NULL, "threads: 'true' is not a whole number from 0 to 1024");
+    refused_setting("threads", NULL, "threads: a value is required");
     refused_setting("tensors", "seem",
                     "tensors: 'seem' is not one of seen, all; did you mean 'seen'?");
     refused_setting("shard", "3/2", "option --shard is '3/2', must be I/N with 1 <= I <= N");
