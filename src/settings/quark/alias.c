@@ -91,6 +91,21 @@ int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_e
     return 0;
 }
 
+int by_alias_note(const struct by_aliasing *at, const char *inside, const char *why,
+                  struct baryon_error *err)
+{
+    char text[1024];
+    struct by_setting_texts *notices = &at->settings->notices;
+    struct by_arena *arena = &at->config->arena;
+    snprintf(text, sizeof text, "%s: %s%sno effect, %s", at->name, inside ? inside : "",
+             inside ? ": " : "", why);
+    if (by_list_reserve(arena, notices, 1, sizeof *notices->at, err) < 0 ||
+        !(notices->at[notices->count] = by_arena_text(arena, text, strlen(text), err)))
+        return -1;
+    notices->count++;
+    return 0;
+}
+
 /* --- Kinds of rows --- */
 
 static bool is_nothing(const struct by_doc_node *node)
@@ -179,7 +194,7 @@ static int take_alias(const struct by_aliasing *at, const struct by_alias *alias
     case BY_ALIAS_FIXED:
         return take_fixed(at, alias, err);
     case BY_ALIAS_SPECIAL:
-        return is_nothing(at->value) ? 0 : alias->take(at, err);
+        return is_nothing(at->value) && !alias->takes_false ? 0 : alias->take(at, err);
     case BY_ALIAS_LATER:
         return is_nothing(at->value) ? 0
                                      : by_fail(err, BARYON_ERR_UNSUPPORTED, "not available yet");

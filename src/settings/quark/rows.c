@@ -289,9 +289,13 @@ static const struct by_alias rows[] = {
     NEVER("SaveTensorHistFig", "'baryon stats' shows the histogram of a tensor"),
     NEVER("SaveAndRestore", "'baryon calibrate' writes statistics, --stats reads them"),
     NEVER("TensorsRangeFile", "'baryon calibrate' writes statistics, --stats reads them"),
-    FLAG("UseRandomData", "random=1", NULL),
+    {.name = "UseRandomData",
+     .kind = BY_ALIAS_SPECIAL,
+     .take = by_alias_random,
+     .takes_false = true,
+     .show = by_alias_show_random},
     SPECIAL("RandomDataReaderInputShape", by_alias_random_shape),
-    NEVER("RandomDataReaderInputDataRange", "--int-range is the range of random whole numbers"),
+    SPECIAL("RandomDataReaderInputDataRange", by_alias_random_range),
     LATER("QuantizationPreference"),
 
     /* --- Hardware --- */

@@ -47,22 +47,6 @@ struct keys {
         .name = (key), .kind = KEY_ONLY, .why = (reason), .only = (value)                          \
     }
 
-/* --- Notices --- */
-
-static int note(const struct by_aliasing *at, const char *keys, const char *why,
-                struct baryon_error *err)
-{
-    char text[1024];
-    struct by_setting_texts *notices = &at->settings->notices;
-    struct by_arena *arena = &at->config->arena;
-    snprintf(text, sizeof text, "%s: %s: no effect, %s", at->name, keys, why);
-    if (by_list_reserve(arena, notices, 1, sizeof *notices->at, err) < 0 ||
-        !(notices->at[notices->count] = by_arena_text(arena, text, strlen(text), err)))
-        return -1;
-    notices->count++;
-    return 0;
-}
-
 /* --- Reading keys --- */
 
 /* "perc_damp" is PercDamp: the fields of Quark's classes, and the keys of its dictionaries. */
@@ -149,7 +133,7 @@ static int note_idle(const struct by_aliasing *at, const struct keys *keys, cons
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
                                      key->name);
     }
-    return used ? note(at, list, why, err) : 0;
+    return used ? by_alias_note(at, list, why, err) : 0;
 }
 
 static int note_all(const struct by_aliasing *at, const struct keys *keys, struct baryon_error *err)
@@ -243,7 +227,7 @@ static int take_target(const struct by_aliasing *at, struct baryon_error *err)
     if (!every)
         return by_node_fail(at->value, err, "%s: only weights of %s are solved", at->name,
                             BY_ROUNDING_OPS);
-    if (*left && note(at, left, "as their weights are rounded to the nearest", err) < 0)
+    if (*left && by_alias_note(at, left, "as their weights are rounded to the nearest", err) < 0)
         return -1;
     return every < BY_ROUNDING_OP_COUNT ? set(at, "?rounding-op-types", solved, err) : 0;
 }
