@@ -115,8 +115,8 @@ BARYON_API const struct baryon_plan_node *baryon_plan_node(const struct baryon_p
                                                            size_t place);
 BARYON_API const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan,
                                                                size_t place);
-BARYON_API const struct baryon_plan_operator *
-baryon_plan_operator(const struct baryon_plan *plan, size_t place);
+BARYON_API const struct baryon_plan_operator *baryon_plan_operator(const struct baryon_plan *plan,
+                                                                   size_t place);
 BARYON_API const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan,
                                                              size_t place);
 

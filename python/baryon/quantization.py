@@ -132,6 +132,8 @@ class _Wanted:
 
 
 def settings_of(preset, data, options, in_file=False):
+    if "force" in options:
+        raise UsageError("there is no force: overwrite=True replaces the model's own file, other files are replaced always")
     options = {"preset": preset, **options}
     if is_path(data):
         options["data"] = data

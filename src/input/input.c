@@ -37,7 +37,8 @@ static int identify_random(const struct by_input *input, struct by_hasher *hashe
     by_hasher_number(hasher, (uint64_t)options->int_high);
     for (size_t i = 0; i < options->range_count; i++) {
         char text[64];
-        by_format(text, sizeof text, "%.17g:%.17g", options->ranges[i].low, options->ranges[i].high);
+        by_format(text, sizeof text, "%.17g:%.17g", options->ranges[i].low,
+                  options->ranges[i].high);
         by_hasher_text(hasher, options->ranges[i].input);
         by_hasher_text(hasher, text);
     }

@@ -304,8 +304,8 @@ static int split_range(struct by_config *config, const struct by_setting_pair *p
 {
     char quoted[BY_QUOTE_MAX];
     const char *mark = strchr(pair->value, ':');
-    char *low = mark ? by_arena_text(&config->arena, pair->value, (size_t)(mark - pair->value), err)
-                     : NULL;
+    char *low =
+        mark ? by_arena_text(&config->arena, pair->value, (size_t)(mark - pair->value), err) : NULL;
     if (mark && !low)
         return -1;
     range->input = pair->name;
@@ -398,8 +398,7 @@ static int refuse_for_caller(const struct by_config *config, const char *name,
 int by_data_options_of_caller(struct by_config *config, const struct by_data_settings *data,
                               struct by_input_options *options, struct baryon_error *err)
 {
-    static const char *const of_others[] = {"data", "random", "seed", "int-range",
-                                             "value-range"};
+    static const char *const of_others[] = {"data", "random", "seed", "int-range", "value-range"};
     for (size_t i = 0; i < COUNT(of_others); i++)
         if (refuse_for_caller(config, of_others[i], err) < 0)
             return -1;

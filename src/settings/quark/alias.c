@@ -283,6 +283,14 @@ static int take_rules(const struct by_aliasing *at, const char *key, bool *taken
     return 0;
 }
 
+static int take_between(const struct by_aliasing *at, struct baryon_error *err)
+{
+    if (by_rules_between(&at->config->arena, at->value, at->origin, &at->settings->file_rules,
+                         err) < 0)
+        return name_behind(err, at->name);
+    return 0;
+}
+
 /* A word that is near one of Quark's options, and near none of ours. */
 static int suggest(const struct by_aliasing *at, const struct by_doc_pair *pair,
                    struct baryon_error *err)
@@ -314,6 +322,8 @@ int by_recipe_take_key(struct by_config *config, void *target, const struct by_d
         return take_all(&at, pair->value, err);
     if (is_key(pair->key, "exclude_between"))
         return by_alias_spans(&at, err) < 0 ? name_place(&at, err) : 0;
+    if (is_key(pair->key, "nodes_between"))
+        return take_between(&at, err);
     if (find_alias(pair->key))
         return take_named(&at, err);
     *taken = false;

@@ -59,6 +59,14 @@ int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_e
 int by_alias_note(const struct by_aliasing *at, const char *inside, const char *why,
                   struct baryon_error *err);
 
+/* Those of settings/quark/various.c. */
+int by_alias_cle_steps(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_balance(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_bias(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_threshold(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_difference(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_preference(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_channel_axis(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of settings/quark/random.c. */
 int by_alias_random(const struct by_aliasing *at, struct baryon_error *err);
 void by_alias_show_random(const struct by_recipe_settings *settings, struct by_str *out);

@@ -226,7 +226,7 @@ static const struct by_alias rows[] = {
     FLAG("DedicateDQNode", "dedicated-dq=true", "dedicated-dq=false"),
     VALUE("OpTypesToExcludeOutputQuantization", "no-output-op-types"),
     VALUE("NodesToExcludeOutputQuantization", "no-output-nodes"),
-    LATER("QDQOpTypePerChannelSupportToAxis"),
+    SPECIAL("QDQOpTypePerChannelSupportToAxis", by_alias_channel_axis),
     FLAG("QDQKeepRemovableActivations", "fold-relu=false", NULL),
     FLAG("RemoveQDQConvClip", "fuse-clip=true", "fuse-clip=false"),
     FLAG("RemoveQDQConvRelu", "fuse-relu=true", "fuse-relu=false"),
@@ -296,7 +296,7 @@ static const struct by_alias rows[] = {
      .show = by_alias_show_random},
     SPECIAL("RandomDataReaderInputShape", by_alias_random_shape),
     SPECIAL("RandomDataReaderInputDataRange", by_alias_random_range),
-    LATER("QuantizationPreference"),
+    SPECIAL("QuantizationPreference", by_alias_preference),
 
     /* --- Hardware --- */
     FLAG("SimulateDPU", "simulate-dpu=true", "simulate-dpu=false"),
@@ -324,7 +324,17 @@ static const struct by_alias rows[] = {
     REFINE("AlignReshape"),
 
     /* --- Solvers and the rest --- */
-    VALUE("CLESteps", "cle-steps"),
+    SPECIAL("CLESteps", by_alias_cle_steps),
+    SPECIAL("CLEBalanceMethod", by_alias_cle_balance),
+    {.name = "CLEScaleAppendBias",
+     .kind = BY_ALIAS_SPECIAL,
+     .take = by_alias_cle_bias,
+     .takes_false = true},
+    {.name = "CLEScaleUseThreshold",
+     .kind = BY_ALIAS_SPECIAL,
+     .take = by_alias_cle_threshold,
+     .takes_false = true},
+    SPECIAL("CLETotalLayerDiffThreshold", by_alias_cle_difference),
     VALUE("CLEWeightThreshold", "cle-threshold"),
     {.name = "FastFinetune",
      .kind = BY_ALIAS_SPECIAL,
@@ -339,9 +349,11 @@ static const struct by_alias rows[] = {
     FLAG("BiasCorrection", "bias-correction=true", "bias-correction=false"),
     LATER("AutoMixprecision"),
     LATER("NodesWithMixedPrecision"),
-    LATER("EncryptionAlgorithm"),
-    LATER("EvalMetrics"),
-    LATER("EvalDataReader"),
+    NEVER("EncryptionAlgorithm",
+          "models are not encrypted: only the result is written, to the file "
+          "that you name; encrypt that"),
+    NEVER("EvalMetrics", "'baryon evaluate' compares the two models"),
+    NEVER("EvalDataReader", "'baryon evaluate' compares the two models"),
     NEVER("TmpDir", "nothing is written to a temporary folder"),
     VALUE("UserCustomOpLibPath", "ops-library"),
 };
