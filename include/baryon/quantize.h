@@ -97,6 +97,14 @@ struct baryon_plan_tensor {
     uint64_t readers;
 };
 
+/* Of the nodes of one operator; most multiply-adds first. */
+struct baryon_plan_operator {
+    const char *op_type;
+    uint64_t nodes, quantized_nodes;
+    double multiply_adds, quantized_multiply_adds;
+    const char *activations, *weights, *biases; /* types, "int8/int16" when they differ; "": none */
+};
+
 struct baryon_plan_stage {
     const char *name; /* "passes", "calibrate", ... */
     double seconds;
@@ -107,6 +115,8 @@ BARYON_API const struct baryon_plan_node *baryon_plan_node(const struct baryon_p
                                                            size_t place);
 BARYON_API const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan,
                                                                size_t place);
+BARYON_API const struct baryon_plan_operator *baryon_plan_operator(const struct baryon_plan *plan,
+                                                                   size_t place);
 BARYON_API const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan,
                                                              size_t place);
 

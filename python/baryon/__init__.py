@@ -35,6 +35,8 @@ def version():
 def __getattr__(name):
     import importlib
 
+    if name == "__version__":
+        return version()
     if name in _HOMES:
         return getattr(importlib.import_module("baryon." + _HOMES[name]), name)
     if name in _MODULES:

@@ -33,6 +33,9 @@ class Arrays:
         self.count = len(named)
         self.structs = (Array * max(self.count, 1))()
         for struct, (name, value) in zip(self.structs, named):
+            if numpy.ma.is_masked(value):
+                raise ValueError(f"{_what(name)} has masked values, which a model cannot leave out: fill them, "
+                                 "array.filled(VALUE)")  # fmt: skip
             array = numpy.asarray(value)
             struct.name = name.encode() if name is not None else None
             struct.rank = array.ndim

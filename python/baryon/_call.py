@@ -9,6 +9,7 @@ import ctypes
 import threading
 
 from . import _library, errors
+from ._names import as_keywords
 
 
 class Call:
@@ -53,8 +54,8 @@ class Call:
 
         text = errors.in_python(text.decode("utf-8", "replace"))
         if self.hide:
-            text = text.removeprefix(f"{self.hide}: ")
-        logging.getLogger("baryon").warning("%s", text)
+            text = text.replace(f"{self.hide}: ", "").replace(self.hide, "the options")
+        logging.getLogger("baryon").warning("%s", as_keywords(text))
 
     def run(self, name, *arguments, hide=None):
         """Calls the function of the library with these and an error behind them."""

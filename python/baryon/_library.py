@@ -78,6 +78,12 @@ class PlanTensor(Structure):
                 ("high", c_double), ("readers", c_uint64)]  # fmt: skip
 
 
+class PlanOperator(Structure):
+    _fields_ = [("op_type", c_char_p), ("nodes", c_uint64), ("quantized_nodes", c_uint64),
+                ("multiply_adds", c_double), ("quantized_multiply_adds", c_double),
+                ("activations", c_char_p), ("weights", c_char_p), ("biases", c_char_p)]  # fmt: skip
+
+
 class PlanStage(Structure):
     _fields_ = [("name", c_char_p), ("seconds", c_double)]
 
@@ -181,6 +187,7 @@ _PROTOTYPES = {
     "baryon_plan_free": (None, [c_void_p]),
     "baryon_plan_node": (POINTER(PlanNode), [c_void_p, c_size_t]),
     "baryon_plan_tensor": (POINTER(PlanTensor), [c_void_p, c_size_t]),
+    "baryon_plan_operator": (POINTER(PlanOperator), [c_void_p, c_size_t]),
     "baryon_plan_stage": (POINTER(PlanStage), [c_void_p, c_size_t]),
     "baryon_calibrate": (c_int, [_OUT, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_calibrate_file": (c_int, [_OUT, c_char_p, *_SETTINGS, POINTER(Options), _ERROR]),

@@ -15,3 +15,24 @@ def missing(module, name, names, later=()):
     if name in later:
         return NotImplementedError(f"{module}.{name}: {later[name]} is not supported yet")
     return AttributeError(f"module {module!r} has no {name!r}{near(name, names)}")
+
+
+# Options of the program that have another name here.
+_OTHERS = {"force": "overwrite=True", "quiet": "progress=False"}
+
+
+def _keyword(found):
+    name, given = found.group(1), found.group(2)
+    if name in _OTHERS:
+        return _OTHERS[name]
+    if not given:
+        return name.replace("-", "_")
+    key, _, value = given.partition("=")
+    return f"{name.replace('-', '_')}={f'{{{key}: {value}}}' if value else given}"
+
+
+def as_keywords(text):
+    """Options as one writes them in Python: "--data PATH" is data=PATH, "--int-range" int_range."""
+    import re
+
+    return re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: ([A-Z][A-Z]+(?:[:=][A-Z]+)?)\b)?", _keyword, text)

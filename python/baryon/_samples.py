@@ -41,6 +41,8 @@ def _readings(data):
     """A function that gives an iterator over all samples, whether it does so again, their number."""
     if hasattr(data, "get_next"):
         return _readings_of_reader(data)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"samples cannot be {type(data).__name__}; a path is a str")
     if isinstance(data, dict):
         return (lambda: iter([data])), True, 1
     if hasattr(data, "ndim") and hasattr(data, "__array__"):
@@ -66,9 +68,17 @@ def _readings_of_reader(reader):
     return begin, rewinds, _length(reader)
 
 
+def _check_name(name):
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is no name of an input, which is a str")
+    if "\0" in name:
+        raise ValueError(f"the name {name!r} of an input has a character 0 in it")
+    return name
+
+
 def _named(sample):
     if hasattr(sample, "items"):
-        return [(str(name), value) for name, value in sample.items()]
+        return [(_check_name(name), value) for name, value in sample.items()]
     if isinstance(sample, (list, tuple)):
         return [(None, value) for value in sample]
     return [(None, sample)]
@@ -78,6 +88,7 @@ class Source:
     def __init__(self, begin, again, count):
         self.begin, self.again, self.count = begin, again, count
         self.iterator = self.current = None
+        self.given = self.whole = 0  # of this pass, and of one that came to its end
         self.call = None
 
     def struct(self, call):
@@ -106,7 +117,8 @@ class Source:
                 self.iterator = self.begin()
             sample = next(self.iterator, None)
             if sample is None:
-                return 0
+                return self._end()
+            self.given += 1
             self.current = Arrays(_named(sample))
             arrays[0] = ctypes.cast(self.current.structs, ctypes.POINTER(_library.Array))
             count[0] = self.current.count
@@ -114,8 +126,16 @@ class Source:
         except BaseException as failure:
             return self._failed(failure, error)
 
+    def _end(self):
+        if self.given < self.whole:
+            raise ValueError(f"the source of samples gives {self.given} when it is read again, {self.whole} before; "
+                             "each pass has to give the same samples")  # fmt: skip
+        self.whole = self.given
+        return 0
+
     def _rewind(self, _, error):
         try:
+            self.given = 0
             self.iterator = self.begin()
             return 0
         except BaseException as failure:

@@ -84,7 +84,13 @@ def from_struct(library, struct, hide=None):
             setattr(struct, part, in_python(_text(raw)).encode())
     buffer = ctypes.create_string_buffer(2048)
     library.baryon_error_format(ctypes.byref(struct), buffer, len(buffer))
-    error = _KINDS.get(code, InternalError)(_text(buffer.value))
-    error.code, error.file, error.place = code, _text(struct.file), _text(struct.place)
-    error.message, error.hint = _text(struct.message), _text(struct.hint)
+    from ._names import as_keywords
+
+    def words(raw):
+        text = as_keywords(_text(raw))
+        return text.replace(f"{hide}: ", "").replace(hide, "the options") if hide else text
+
+    error = _KINDS.get(code, InternalError)(words(buffer.value))
+    error.code, error.file, error.place = code, _text(struct.file), words(struct.place)
+    error.message, error.hint = words(struct.message), words(struct.hint)
     return error

@@ -20,6 +20,19 @@ class PlanNode(NamedTuple):
     multiply_adds: float  #: 0: none, or unknown
 
 
+class PlanOperator(NamedTuple):
+    """Of all nodes of one operator."""
+
+    op_type: str
+    nodes: int
+    quantized_nodes: int
+    multiply_adds: float
+    quantized_multiply_adds: float
+    activations: str  #: types, "int8/int16" when they differ; "": none
+    weights: str
+    biases: str
+
+
 class PlanTensor(NamedTuple):
     name: str
     role: str  #: "activation", "weight", "bias"
@@ -49,12 +62,13 @@ def _rows(kind, get, pointer):
 
 
 class Plan:
-    """What becomes of each node and tensor, and why: nodes, tensors, and seconds by stage."""
+    """What becomes of each node and tensor, and why: nodes, tensors, operators, and seconds by stage."""
 
     def __init__(self, pointer):
         library = _library.library()
         self.nodes = _rows(PlanNode, library.baryon_plan_node, pointer)
         self.tensors = _rows(PlanTensor, library.baryon_plan_tensor, pointer)
+        self.operators = _rows(PlanOperator, library.baryon_plan_operator, pointer)
         self.stages = {}
         while stage := library.baryon_plan_stage(pointer, len(self.stages)):
             self.stages[stage.contents.name.decode()] = stage.contents.seconds
@@ -118,6 +132,8 @@ class _Wanted:
 
 
 def settings_of(preset, data, options, in_file=False):
+    if "force" in options:
+        raise UsageError("there is no force: overwrite=True replaces the model's own file, other files are replaced always")
     options = {"preset": preset, **options}
     if is_path(data):
         options["data"] = data

@@ -152,12 +152,12 @@ class Statistics:
         return f"<Statistics: {len(self)} tensors, {self.covered} of {self.total} samples>"
 
 
-def calibrate(model, data=None, output=None, *, progress=None, **options):
+def calibrate(model, data=None, output=None, *, overwrite=False, progress=None, **options):
     """Runs a model once over samples and returns Statistics; options are those of `baryon
     calibrate`. With output they are written too, can be interrupted, and are loaded when they are
-    there already."""
+    there already; overwrite: output may be a file of something else."""
     source = open_source(data)
-    options = {**options, "out": output, "data": data if is_path(data) else None}
+    options = {**options, "force": True if overwrite else None, "out": output, "data": data if is_path(data) else None}
     job = Call(progress, source)
     filled = job.fill(_library.Options())
     pointer, path = ctypes.c_void_p(), path_of(model)

@@ -7,6 +7,7 @@ struct baryon_plan {
     struct by_plan_view view;
     struct baryon_plan_node *nodes;
     struct baryon_plan_tensor *tensors;
+    struct baryon_plan_operator *operators;
     struct baryon_plan_stage stages[BY_STAGES_MAX];
     size_t stage_count;
 };
@@ -48,6 +49,18 @@ static void fill_tensor(const struct by_view_row *from, struct baryon_plan_tenso
                                           .readers = from->readers};
 }
 
+static void fill_operator(const struct by_view_op *from, struct baryon_plan_operator *row)
+{
+    *row = (struct baryon_plan_operator){.op_type = from->op_type,
+                                         .nodes = from->nodes,
+                                         .quantized_nodes = from->quantized,
+                                         .multiply_adds = from->macs,
+                                         .quantized_multiply_adds = from->quantized_macs,
+                                         .activations = from->activation,
+                                         .weights = from->weight,
+                                         .biases = from->bias};
+}
+
 static int fill_public_plan(struct baryon_plan *plan, const struct by_quant_plan *from,
                             struct baryon_error *err)
 {
@@ -56,12 +69,15 @@ static int fill_public_plan(struct baryon_plan *plan, const struct by_quant_plan
         return -1;
     plan->nodes = by_arena_alloc(&view->arena, view->node_count, sizeof *plan->nodes, err);
     plan->tensors = by_arena_alloc(&view->arena, view->row_count, sizeof *plan->tensors, err);
-    if (!plan->nodes || !plan->tensors)
+    plan->operators = by_arena_alloc(&view->arena, view->ops.count, sizeof *plan->operators, err);
+    if (!plan->nodes || !plan->tensors || !plan->operators)
         return -1;
     for (size_t i = 0; i < view->node_count; i++)
         fill_node(&view->nodes[i], &plan->nodes[i]);
     for (size_t i = 0; i < view->row_count; i++)
         fill_tensor(&view->rows[i], &plan->tensors[i]);
+    for (size_t i = 0; i < view->ops.count; i++)
+        fill_operator(&view->ops.at[i], &plan->operators[i]);
     return 0;
 }
 
@@ -103,6 +119,12 @@ const struct baryon_plan_node *baryon_plan_node(const struct baryon_plan *plan, 
 const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *plan, size_t place)
 {
     return plan && place < plan->view.row_count ? &plan->tensors[place] : NULL;
+}
+
+const struct baryon_plan_operator *baryon_plan_operator(const struct baryon_plan *plan,
+                                                        size_t place)
+{
+    return place < plan->view.ops.count ? &plan->operators[place] : NULL;
 }
 
 const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan, size_t place)

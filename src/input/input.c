@@ -1,6 +1,7 @@
 /* Returns samples by number from any source, and skips or refuses bad ones. */
 #include "input/input.h"
 
+#include "base/format.h"
 #include "base/text.h"
 #include "input/ports.h"
 #include "input/source.h"
@@ -34,6 +35,13 @@ static int identify_random(const struct by_input *input, struct by_hasher *hashe
     by_hasher_number(hasher, options->int_range_set);
     by_hasher_number(hasher, (uint64_t)options->int_low);
     by_hasher_number(hasher, (uint64_t)options->int_high);
+    for (size_t i = 0; i < options->range_count; i++) {
+        char text[64];
+        by_format(text, sizeof text, "%.17g:%.17g", options->ranges[i].low,
+                  options->ranges[i].high);
+        by_hasher_text(hasher, options->ranges[i].input);
+        by_hasher_text(hasher, text);
+    }
     return 0;
 }
 

@@ -47,13 +47,21 @@
  * [0, 1] with a notice, since only the user knows how many tokens a model has; bool is
  * either. An integer or bool tensor that comes out all zero gets one value that is not,
  * as far as the range has one. Value k of input i of sample s depends only on seed, i, s, k.
+ * An input of `ranges` has values that are spread evenly there; whole numbers reach both ends.
  */
+struct by_value_range {
+    const char *input;
+    double low, high;
+};
+
 struct by_input_options {
     struct by_prep prep; /* for images */
     bool random;         /* no path: random data */
     uint64_t seed;
     int64_t int_low, int_high; /* range of random integers, both included */
     bool int_range_set;
+    const struct by_value_range *ranges; /* of single inputs */
+    size_t range_count;
     size_t count;                     /* random: samples to make; others: at most so many, 0: all */
     const int64_t *shape_sizes;       /* --shape: sizes for symbolic dimensions */
     const char *const *shape_symbols; /* "N" or "input:0" (dimension 0 of that input) */

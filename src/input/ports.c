@@ -117,6 +117,8 @@ int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t
         if (apply_size(options->shape_symbols[i], options->shape_sizes[i], ports, copies, dims,
                        count, err) < 0)
             return -1;
+    if (options->random)
+        by_random_sizes(copies, count, dims, options->log);
     *resolved = copies;
     return 0;
 }
@@ -129,24 +131,39 @@ static int refuse_any_rank(const struct by_port *port, struct baryon_error *err)
     return by_err_in(err, "input %s", by_quote(quoted, port->name));
 }
 
+static int check_value_range(const struct by_value_range *range, const struct by_port *ports,
+                             size_t count, struct baryon_error *err)
+{
+    const char *names[64] = {0};
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(ports[i].name, range->input))
+            return range->low <= range->high
+                       ? 0
+                       : by_fail(err, BARYON_ERR_USAGE,
+                                 "range of values %g:%g of input %s, the first must not be larger",
+                                 range->low, range->high, by_quote(quoted, range->input));
+    for (size_t i = 0; i < count && i < 64; i++)
+        names[i] = ports[i].name;
+    by_fail(err, BARYON_ERR_USAGE, "range of values: the model has no input %s",
+            by_quote(quoted, range->input));
+    const char *near = by_nearest(range->input, names, count < 64 ? count : 64);
+    return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
+}
+
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err)
 {
     for (size_t i = 0; i < count; i++)
         if (ports[i].any_rank)
             return refuse_any_rank(&ports[i], err);
-    char open[256];
-    struct by_text text;
-    by_text_init(&text, open, sizeof open);
-    open_dims_text(ports, count, &text);
-    if (open[0]) {
-        by_fail(err, BARYON_ERR_USAGE, "the model has symbolic dimensions: %s", open);
-        return by_err_hint(err, "give a size for each with --shape NAME=SIZE");
-    }
     if (options->int_range_set && options->int_low > options->int_high)
         return by_fail(err, BARYON_ERR_USAGE,
                        "range of integers %" PRId64 ":%" PRId64
                        ", the first must not be greater than the second",
                        options->int_low, options->int_high);
+    for (size_t i = 0; i < options->range_count; i++)
+        if (check_value_range(&options->ranges[i], ports, count, err) < 0)
+            return -1;
     return 0;
 }

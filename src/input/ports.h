@@ -7,14 +7,18 @@
 #include "input/input.h"
 
 /*
- * Copies into the arena; symbolic dimensions that the options name become fixed.
- * Settings that fit no dimension are refused, and so are ports that are no tensors
- * of numbers.
+ * Copies into the arena; symbolic dimensions that the options name become fixed, and for random
+ * samples the others too. Settings that fit no dimension are refused, and so are ports that are no
+ * tensors of numbers.
  */
 int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t count,
                      const struct by_input_options *options, struct by_port **resolved,
                      struct baryon_error *err);
-/* Refuses ports with dimensions that are still open, and names them. */
+/* Gives open dimensions the sizes that Quark's random data have; a notice says which. dims[i] are
+ * those of port i. */
+void by_random_sizes(const struct by_port *ports, size_t count, int64_t *const *dims,
+                     const struct by_log *log);
+/* Refuses ports of any rank, and ranges that no input has or that are the wrong way round. */
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err);
 /* Says for which inputs the default range of integers is a guess. */

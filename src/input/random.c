@@ -5,6 +5,7 @@
 #include "input/ports.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define CHUNK 256
@@ -35,6 +36,23 @@ static const struct int_row *int_row_of(int64_t elem)
     return NULL;
 }
 
+/* NULL: no range of its own is given for the input. */
+static const struct by_value_range *value_range(const struct by_port *port,
+                                                const struct by_input_options *options)
+{
+    for (size_t i = 0; i < options->range_count; i++)
+        if (!strcmp(options->ranges[i].input, port->name))
+            return &options->ranges[i];
+    return NULL;
+}
+
+/* Whole numbers of a range of an input. */
+static void whole_range(const struct by_value_range *range, int64_t *low, int64_t *high)
+{
+    *low = (int64_t)fmin(fmax(ceil(range->low), -9.2e18), 9.2e18);
+    *high = (int64_t)fmin(fmax(floor(range->high), (double)*low), 9.2e18);
+}
+
 /* The range of one input; a range that the type cannot hold is refused. */
 static int choose_range(const struct by_port *port, const struct by_input_options *options,
                         int64_t *low, int64_t *high, struct baryon_error *err)
@@ -44,6 +62,8 @@ static int choose_range(const struct by_port *port, const struct by_input_option
     const bool given = options->int_range_set && port->elem != BY_ELEM_BOOL;
     *low = given ? options->int_low : row->full ? row->low : 0;
     *high = given ? options->int_high : row->full ? row->high : 1;
+    if (value_range(port, options))
+        whole_range(value_range(port, options), low, high);
     if (*low >= row->low && *high <= row->high)
         return 0;
     by_fail(err, BARYON_ERR_USAGE,
@@ -83,9 +103,18 @@ static int fill_ints(const struct by_port *port, const struct by_input_options *
     return 0;
 }
 
-static int fill_floats(const struct by_port *port, uint64_t seed, uint64_t stream, size_t count,
-                       uint8_t *out, struct baryon_error *err)
+/* Standard normal, or spread evenly over the range that is given. */
+static double random_float(const struct by_value_range *range, uint64_t seed, uint64_t stream,
+                           size_t place)
 {
+    return range ? range->low + by_rng_unit(seed, stream, place) * (range->high - range->low)
+                 : by_rng_normal(seed, stream, place);
+}
+
+static int fill_floats(const struct by_port *port, const struct by_input_options *options,
+                       uint64_t stream, size_t count, uint8_t *out, struct baryon_error *err)
+{
+    const struct by_value_range *range = value_range(port, options);
     double values[CHUNK];
     size_t width = 0;
     if (by_elem_bytes(port->elem, 1, &width, err) < 0)
@@ -93,7 +122,7 @@ static int fill_floats(const struct by_port *port, uint64_t seed, uint64_t strea
     for (size_t done = 0; done < count;) {
         const size_t part = count - done < CHUNK ? count - done : CHUNK;
         for (size_t i = 0; i < part; i++)
-            values[i] = by_rng_normal(seed, stream, done + i);
+            values[i] = random_float(range, options->seed, stream, done + i);
         if (by_convert(BY_ELEM_DOUBLE, (const uint8_t *)values, port->elem, out + done * width,
                        part, NULL, 0, err) < 0)
             return -1;
@@ -125,7 +154,7 @@ static int fill_port(struct by_arena *arena, const struct by_port *port,
     if (port->rank)
         memcpy(array->dims, port->dims, port->rank * sizeof *port->dims);
     return is_int ? fill_ints(port, options, stream, count, out, err)
-                  : fill_floats(port, options->seed, stream, count, out, err);
+                  : fill_floats(port, options, stream, count, out, err);
 }
 
 int by_random_fill(struct by_arena *arena, const struct by_port *ports, size_t count,
@@ -149,7 +178,7 @@ void by_random_notice(const struct by_port *ports, size_t count,
 {
     char quoted[BY_QUOTE_MAX];
     for (size_t i = 0; i < count; i++)
-        if (needs_range(&ports[i]) && !options->int_range_set)
+        if (needs_range(&ports[i]) && !options->int_range_set && !value_range(&ports[i], options))
             by_log(
                 options->log, BY_LOG_NOTICE,
                 "input %s: random integers are 0 or 1; set another range with --int-range LOW:HIGH",

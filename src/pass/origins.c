@@ -145,6 +145,16 @@ const size_t *by_origins_of(const struct by_origins *origins, const struct baryo
     return set ? set->users : NULL;
 }
 
+uint64_t by_origins_spans(const struct by_origins *origins, const struct baryon_node *node)
+{
+    size_t count;
+    uint64_t spans = 0;
+    const size_t *at = by_origins_of(origins, node, &count);
+    for (size_t i = 0; i < count; i++)
+        spans |= origins->users[at[i]].spans;
+    return spans;
+}
+
 struct by_user_node *by_origins_user(struct by_origins *origins, size_t *count)
 {
     *count = origins->user_count;

@@ -31,10 +31,13 @@ struct by_user_node {
     const char *output;         /* its first output */
     bool excluded;              /* stays float */
     const char *why;            /* of excluded */
+    uint64_t spans;             /* bit i: it lies in the span of the i-th rule that has one */
 };
 struct by_user_node *by_origins_user(struct by_origins *origins, size_t *count);
 /* The reason why a node stays float by what it came from; NULL: it need not. */
 const char *by_origins_excluded(const struct by_origins *origins, const struct baryon_node *node);
+/* The spans of all nodes that it came from. */
+uint64_t by_origins_spans(const struct by_origins *origins, const struct baryon_node *node);
 /* Around everything that edits the model: what there is, and what became of it. A failed edit
  * needs no by_origins_after(). */
 int by_origins_before(struct by_origins *origins, struct baryon_error *err);

@@ -15,6 +15,7 @@ struct by_preset {
     const char *name;
     const char *help;             /* one sentence, no full stop */
     const char *pending;          /* what runs are told that it lacks; NULL: nothing */
+    bool random;                  /* without samples it takes random ones, for trying out */
     const struct by_preset *base; /* whose values come first; NULL: none */
     const struct by_preset_value *values;
     const struct by_preset_value *compat; /* with --compat quark-0.13, after those; may be NULL */

@@ -39,6 +39,7 @@ const struct by_preset by_preset_vint8 = {
     .name = "VINT8",
     .help =
         "Vitis AI compiler: XINT8 with every operator quantized and a Q/DQ pair for each consumer",
+    .random = true,
     .values = values,
     .compat = compat,
 };

@@ -201,8 +201,8 @@ static int resolve(struct by_exclusion *exclusion, struct baryon_error *err)
     for (size_t i = 0; i < recipe->exclude_op_types.count; i++)
         if (exclude_types(exclusion, &recipe->exclude_op_types.at[i], err))
             return -1;
-    return by_exclude_spans(exclusion, err) || by_exclude_ends(exclusion, err) ||
-                   keep_only(exclusion, err)
+    return by_exclude_spans(exclusion, err) || by_exclude_rules(exclusion, err) ||
+                   by_exclude_ends(exclusion, err) || keep_only(exclusion, err)
                ? -1
                : 0;
 }

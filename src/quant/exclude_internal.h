@@ -30,6 +30,7 @@ int by_exclude_find(struct by_exclusion *exclusion, const struct by_pattern *pat
 
 /* --- exclude_span.c: what lies between, before or behind nodes --- */
 int by_exclude_spans(struct by_exclusion *exclusion, struct baryon_error *err);
+int by_exclude_rules(struct by_exclusion *exclusion, struct baryon_error *err);
 int by_exclude_ends(struct by_exclusion *exclusion, struct baryon_error *err);
 
 #endif

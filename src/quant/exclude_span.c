@@ -3,17 +3,20 @@
 
 #include <string.h>
 
-/* Nodes of the main graph and those nested in them. */
-static void mark_marked(struct by_exclusion *exclusion, const bool *marks, const char *why)
+/* Of a node of the main graph, or the one that it is nested in. */
+static bool is_marked(const struct by_exclusion *exclusion, size_t user)
 {
-    const struct baryon_graph *graph = exclusion->model->graph;
-    for (size_t i = 0; i < exclusion->count; i++) {
-        const struct baryon_node *node = exclusion->nodes[i];
-        while (node->graph != graph)
-            node = node->graph->owner;
-        if (marks[node->index])
+    const struct baryon_node *node = exclusion->nodes[user];
+    while (node->graph != exclusion->model->graph)
+        node = node->graph->owner;
+    return exclusion->marks[node->index];
+}
+
+static void mark_marked(struct by_exclusion *exclusion, const char *why)
+{
+    for (size_t i = 0; i < exclusion->count; i++)
+        if (is_marked(exclusion, i))
             by_exclude_mark(exclusion, i, why);
-    }
 }
 
 static int all_nodes(const struct by_exclusion *exclusion, struct baryon_node ***nodes,
@@ -107,27 +110,38 @@ static int no_way(const struct by_span_rule *rule, struct baryon_error *err)
     return by_err_hint(err, "a span is the nodes on all paths from its starts to its ends");
 }
 
-static int exclude_between(struct by_exclusion *exclusion, const struct by_span_rule *rule,
-                           const struct ends *starts, const struct ends *ends,
-                           struct baryon_error *err)
+/* Marks what lies on the ways. */
+static int mark_between(struct by_exclusion *exclusion, const struct by_span_rule *rule,
+                        const struct ends *starts, const struct ends *ends,
+                        struct baryon_error *err)
 {
     struct baryon_graph *graph = exclusion->model->graph;
-    const char *why = by_exclude_text(exclusion, err, "excluded between '%s' and '%s'",
-                                      rule->starts[0], rule->ends[0]);
     bool any = false;
-    if (!why || by_graph_between(graph, starts->at, starts->count, ends->at, ends->count,
-                                 exclusion->marks, err))
+    if (by_graph_between(graph, starts->at, starts->count, ends->at, ends->count, exclusion->marks,
+                         err))
         return -1;
     for (size_t i = 0; i < graph->node.count; i++)
         any = any || exclusion->marks[i];
-    if (!any)
-        return no_way(rule, err);
-    mark_marked(exclusion, exclusion->marks, why);
+    return any ? 0 : no_way(rule, err);
+}
+
+typedef int use_marks(struct by_exclusion *exclusion, const struct by_span_rule *rule,
+                      const struct ends *starts, const struct ends *ends, struct baryon_error *err);
+
+static int exclude_marked(struct by_exclusion *exclusion, const struct by_span_rule *rule,
+                          const struct ends *starts, const struct ends *ends,
+                          struct baryon_error *err)
+{
+    const char *why = by_exclude_text(exclusion, err, "excluded between '%s' and '%s'",
+                                      rule->starts[0], rule->ends[0]);
+    if (!why)
+        return -1;
+    mark_marked(exclusion, why);
     return warn_of_inputs(exclusion, rule, starts, ends, err);
 }
 
-static int exclude_span(struct by_exclusion *exclusion, const struct by_span_rule *rule,
-                        struct baryon_error *err)
+static int find_span(struct by_exclusion *exclusion, const struct by_span_rule *rule,
+                     use_marks *use, struct baryon_error *err)
 {
     struct ends starts = {0}, ends = {0};
     if (!rule->start_count || !rule->end_count)
@@ -136,16 +150,33 @@ static int exclude_span(struct by_exclusion *exclusion, const struct by_span_rul
     const int failed =
         find_ends(exclusion, rule->starts, rule->start_count, rule->origin, &starts, err) ||
         find_ends(exclusion, rule->ends, rule->end_count, rule->origin, &ends, err) ||
-        exclude_between(exclusion, rule, &starts, &ends, err);
+        mark_between(exclusion, rule, &starts, &ends, err) ||
+        (use && use(exclusion, rule, &starts, &ends, err));
     by_free(starts.at);
     by_free(ends.at);
     return failed ? -1 : 0;
 }
 
+int by_exclude_rules(struct by_exclusion *exclusion, struct baryon_error *err)
+{
+    unsigned bit = 0;
+    for (size_t i = 0; i < exclusion->recipe->rules.count; i++) {
+        const struct by_span_rule *span = exclusion->recipe->rules.at[i].span;
+        if (!span)
+            continue;
+        if (find_span(exclusion, span, NULL, err))
+            return -1;
+        for (size_t k = 0; k < exclusion->count; k++)
+            exclusion->users[k].spans |= (uint64_t)is_marked(exclusion, k) << bit;
+        bit++;
+    }
+    return 0;
+}
+
 int by_exclude_spans(struct by_exclusion *exclusion, struct baryon_error *err)
 {
     for (size_t i = 0; i < exclusion->recipe->exclude_spans.count; i++)
-        if (exclude_span(exclusion, &exclusion->recipe->exclude_spans.at[i], err))
+        if (find_span(exclusion, &exclusion->recipe->exclude_spans.at[i], exclude_marked, err))
             return -1;
     return 0;
 }
@@ -170,7 +201,7 @@ static int exclude_side(struct by_exclusion *exclusion, const struct by_patterns
     for (size_t i = 0; !failed && i < all.count; i++)
         exclusion->marks[i] = before ? toward[i] && !away[i] : away[i] && !toward[i];
     if (!failed)
-        mark_marked(exclusion, exclusion->marks,
+        mark_marked(exclusion,
                     before ? "it is before the input nodes" : "it is after the output nodes");
     by_free(named.at);
     by_free(all.at);

@@ -13,11 +13,26 @@ static bool picked(const struct by_placing *placing, size_t rule, const struct b
 
 /* --- Which nodes each rule is about --- */
 
+/* The place of a rule among those that have a span. */
+static unsigned span_bit(const struct by_placing *placing, const struct by_rule *rule)
+{
+    unsigned bit = 0;
+    for (const struct by_rule *at = placing->recipe->rules.at; at < rule; at++)
+        bit += at->span != NULL;
+    return bit;
+}
+
 /* Users speak of their own nodes: a node is meant when one that it came from is. */
-static int picks_node(const struct by_placing *placing, const struct by_pattern *pattern,
+static int picks_node(const struct by_placing *placing, const struct by_rule *rule,
                       const struct baryon_node *node, bool *picks, struct baryon_error *err)
 {
+    const struct by_pattern *pattern = &rule->pattern;
     size_t count = 0, users = 0;
+    if (rule->span) {
+        *picks = placing->origins &&
+                 (by_origins_spans(placing->origins, node) >> span_bit(placing, rule) & 1);
+        return 0;
+    }
     if (!placing->origins)
         return by_pattern_picks(pattern, node->name ? node->name : "", picks, err);
     const struct by_user_node *user =
@@ -65,7 +80,7 @@ static int open_node_rule(struct by_placing *placing, size_t index, struct baryo
         bool picks = false;
         const int failed = rule->kind == BY_RULE_OP_TYPE
                                ? by_pattern_picks(&rule->pattern, node->op_type, &picks, err)
-                               : picks_node(placing, &rule->pattern, node, &picks, err);
+                               : picks_node(placing, rule, node, &picks, err);
         if (failed)
             return -1;
         placing->picks[index * placing->node_count + i] = picks;

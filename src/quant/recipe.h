@@ -75,6 +75,13 @@ struct by_pattern {
     const char *origin; /* "--exclude", "config.yaml", for messages */
 };
 
+/* From any of the starts to any of the ends. */
+struct by_span_rule {
+    const char **starts, **ends;
+    size_t start_count, end_count;
+    const char *origin;
+};
+
 enum by_rule_kind { BY_RULE_OP_TYPE, BY_RULE_NODE, BY_RULE_TENSOR };
 
 /* One rule; later rules win. The peer's layer_type_config, specific_layer_config and
@@ -82,6 +89,7 @@ enum by_rule_kind { BY_RULE_OP_TYPE, BY_RULE_NODE, BY_RULE_TENSOR };
 struct by_rule {
     enum by_rule_kind kind;
     struct by_pattern pattern;                    /* an operator's name, of nodes or of a tensor */
+    const struct by_span_rule *span;              /* BY_RULE_NODE: instead of names; else NULL */
     struct by_change input, weight, bias, output; /* BY_RULE_TENSOR: input alone counts */
     bool keep_float;                              /* the whole layer, or the tensor, stays float */
     /* BY_RULE_TENSOR alone: given parameters or range; counts 0: none. */
@@ -91,13 +99,6 @@ struct by_rule {
     int axis;        /* of several parameters */
     double range[2]; /* low, high */
     bool has_range;
-};
-
-/* From any of the starts to any of the ends. */
-struct by_span_rule {
-    const char **starts, **ends;
-    size_t start_count, end_count;
-    const char *origin;
 };
 
 struct by_patterns {
@@ -143,6 +144,9 @@ enum by_rounding {
     BY_ROUNDING_RELAXATION,
 };
 enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ, BY_NBITS_MINMSE };
+
+/* Rules for spans that there may be. */
+#define BY_RULE_SPANS_MAX 64
 
 struct by_recipe {
     const char *preset; /* NULL: none */

@@ -21,6 +21,7 @@ struct by_recipe_settings {
     int compat;
     struct by_setting_pairs extra;
     struct by_setting_texts notices; /* see settings/notices.h */
+    int quark_random;                /* UseRandomData: 1 true, -1 false, 0 not given */
 
     /* --- Types --- */
     int approach, format, domain;

@@ -454,6 +454,45 @@ int by_rules_read(struct by_arena *arena, enum by_rule_kind kind, const struct b
     return 0;
 }
 
+static size_t count_spans(const struct by_rule_list *rules)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rules->count; i++)
+        count += rules->at[i].span != NULL;
+    return count;
+}
+
+static int rule_between(struct by_arena *arena, const struct by_doc_node *item, const char *origin,
+                        struct by_rule_list *rules, struct baryon_error *err)
+{
+    struct by_span_list spans = {0};
+    if (item->kind != BY_DOC_LIST || item->count != 3)
+        return by_node_fail(item, err, "a list of three is expected: [STARTS, ENDS, RULE]");
+    if (count_spans(rules) == BY_RULE_SPANS_MAX)
+        return by_node_fail(item, err, "at most %d spans can have rules", BY_RULE_SPANS_MAX);
+    struct by_doc_node span = *item;
+    span.count = 2;
+    struct by_doc_node *one[] = {&span};
+    const struct by_doc_node list = {.kind = BY_DOC_LIST, .items = one, .count = 1};
+    if (by_spans_read(arena, &list, origin, false, &spans, err) < 0 ||
+        by_rule_read(arena, BY_RULE_NODE, spans.at[0].starts[0], item->items[2], origin, rules,
+                     err) < 0)
+        return -1;
+    rules->at[rules->count - 1].span = spans.at;
+    return 0;
+}
+
+int by_rules_between(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
+                     struct by_rule_list *rules, struct baryon_error *err)
+{
+    if (list->kind != BY_DOC_LIST)
+        return by_node_fail(list, err, "a list of [STARTS, ENDS, RULE] is expected");
+    for (size_t i = 0; i < list->count; i++)
+        if (rule_between(arena, list->items[i], origin, rules, err) < 0)
+            return -1;
+    return 0;
+}
+
 /* "a:1,b:[2,3]" as "{a: 1,b: [2,3]}". */
 static void as_map(struct by_str *out, const char *text)
 {

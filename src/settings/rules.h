@@ -3,6 +3,7 @@
  *
  *     op_types: {Softmax: float, Gather: {weight: {type: int4, group: 32}}}
  *     nodes: {"conv*": {activation: int16, weight: int8}, "re:^/head/.*": float}
+ *     nodes_between: [[conv1, [add1, add2], {activation: int16}]]
  *     tensors: {x: {type: uint8, scale: 0.1, zero_point: 3}, y: {range: [-1, 1]}}
  *
  * On the command line the same without braces, parts of a part behind a dot:
@@ -24,6 +25,9 @@ struct by_rule_list {
 /* A map of names to rules. origin: the file, for later messages about the rules. */
 int by_rules_read(struct by_arena *arena, enum by_rule_kind kind, const struct by_doc_node *map,
                   const char *origin, struct by_rule_list *rules, struct baryon_error *err);
+/* [[STARTS, ENDS, RULE], ...]: rules for what lies between nodes. */
+int by_rules_between(struct by_arena *arena, const struct by_doc_node *list, const char *origin,
+                     struct by_rule_list *rules, struct baryon_error *err);
 /* One rule of the command line; origin: "--node". */
 int by_rule_parse(struct by_arena *arena, enum by_rule_kind kind, const char *name,
                   const char *text, const char *origin, struct by_rule_list *rules,

@@ -1,6 +1,9 @@
 /* Defines the option groups that several commands share. */
 #include "settings/settings.h"
 
+#include "base/str.h"
+
+#include <math.h>
 #include <string.h>
 
 #define DATA(member) offsetof(struct by_data_settings, member)
@@ -35,6 +38,11 @@ static const struct by_option data_rows[] = {
      .arg = "LOW:HIGH",
      .offset = DATA(int_range),
      .help = "Range of random integers, both ends included"},
+    {.name = "value-range",
+     .type = BY_OPT_PAIRS,
+     .arg = "INPUT=LOW:HIGH",
+     .offset = DATA(value_range),
+     .help = "Range of the random values of an input, spread evenly; can be repeated"},
     {.name = "shape",
      .type = BY_OPT_SIZES,
      .arg = "NAME=SIZE",
@@ -308,6 +316,39 @@ static int split_shapes(struct by_config *config, const struct by_setting_pairs 
     return 0;
 }
 
+/* --value-range INPUT=LOW:HIGH */
+static int split_range(struct by_config *config, const struct by_setting_pair *pair,
+                       struct by_value_range *range, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const char *mark = strchr(pair->value, ':');
+    char *low =
+        mark ? by_arena_text(&config->arena, pair->value, (size_t)(mark - pair->value), err) : NULL;
+    if (mark && !low)
+        return -1;
+    range->input = pair->name;
+    if (low && by_parse_double(low, &range->low) && by_parse_double(mark + 1, &range->high) &&
+        isfinite(range->low) && isfinite(range->high))
+        return 0;
+    return by_fail(err, BARYON_ERR_USAGE, "--value-range: %s is no range, one is LOW:HIGH",
+                   by_quote(quoted, pair->value));
+}
+
+static int split_ranges(struct by_config *config, const struct by_setting_pairs *pairs,
+                        struct by_input_options *options, struct baryon_error *err)
+{
+    struct by_value_range *ranges =
+        by_arena_alloc(&config->arena, pairs->count, sizeof *ranges, err);
+    if (!ranges)
+        return -1;
+    for (size_t i = 0; i < pairs->count; i++)
+        if (split_range(config, &pairs->at[i], &ranges[i], err) < 0)
+            return -1;
+    options->ranges = ranges;
+    options->range_count = pairs->count;
+    return 0;
+}
+
 /* Options that only speak about random samples, or only about those that are read. */
 int by_running_bind(struct by_config *config, struct by_running_settings *running,
                     const struct by_option_group *own, void *settings, bool file,
@@ -340,13 +381,15 @@ static int take_data(struct by_config *config, const struct by_data_settings *da
     options->count = (size_t)count;
     options->skip_bad = data->skip_bad;
     options->allow_nonfinite = data->allow_nonfinite;
-    return split_shapes(config, &data->shape, options, err);
+    return split_shapes(config, &data->shape, options, err) < 0
+               ? -1
+               : split_ranges(config, &data->value_range, options, err);
 }
 
 int by_data_options(struct by_config *config, const struct by_data_settings *data,
                     struct by_input_options *options, struct baryon_error *err)
 {
-    static const char *const of_random[] = {"seed", "int-range"};
+    static const char *const of_random[] = {"seed", "int-range", "value-range"};
     static const char *const of_files[] = {"limit", "skip-bad", "allow-nonfinite"};
     if (!data->data == !data->random)
         return by_fail(err, BARYON_ERR_USAGE,
@@ -373,7 +416,7 @@ static int refuse_for_caller(const struct by_config *config, const char *name,
 int by_data_options_of_caller(struct by_config *config, const struct by_data_settings *data,
                               struct by_input_options *options, struct baryon_error *err)
 {
-    static const char *const of_others[] = {"data", "random", "seed", "int-range"};
+    static const char *const of_others[] = {"data", "random", "seed", "int-range", "value-range"};
     for (size_t i = 0; i < COUNT(of_others); i++)
         if (refuse_for_caller(config, of_others[i], err) < 0)
             return -1;

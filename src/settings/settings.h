@@ -15,6 +15,7 @@ struct by_data_settings {
     const char *data;
     int64_t random, limit, seed; /* 0 samples: not given */
     struct by_setting_range int_range;
+    struct by_setting_pairs value_range;
     struct by_setting_pairs shape;
     double skip_bad;
     bool allow_nonfinite;

@@ -15,9 +15,10 @@ static void copy_exclusions(const struct by_trial_copy *copy, const struct by_qu
         const char *why = by_origins_excluded(q->origins, nodes->at[i]);
         const size_t *from =
             by_origins_of(copy->origins, copy->model->graph->node.at[i], &from_count);
-        for (size_t k = 0; why && k < from_count; k++) {
-            user[from[k]].excluded = true;
-            user[from[k]].why = why;
+        for (size_t k = 0; k < from_count; k++) {
+            user[from[k]].spans = by_origins_spans(q->origins, nodes->at[i]);
+            user[from[k]].excluded = user[from[k]].excluded || why;
+            user[from[k]].why = why ? why : user[from[k]].why;
         }
     }
 }

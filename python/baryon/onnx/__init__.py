@@ -5,6 +5,9 @@ from .calibration import (
     CalibrationDataReader, CalibrationMethod, ExtendedCalibrationMethod, Int16Method, LayerWiseMethod,
     PowerOfTwoMethod,
 )  # fmt: skip
+from .calibration.data_readers import CachedDataReader, PathDataReader, RandomDataReader
+from .dump import dump_model
+from .operators.custom_ops import get_library_path
 from .quantization.api import ModelQuantizer
 from .quantization.config import algorithm as _algorithm
 from .quantization.config import custom_config as _custom
@@ -12,15 +15,17 @@ from .quantization.config import data_type as _types
 from .quantization.config import spec as _spec
 from .quantization.config.config import Config, QConfig, get_default_config
 from .quantization.config.legacy import QuantizationConfig
+from .quantization.quantize import quantize_dynamic, quantize_static
 from .quantization.quant_utils import (
     ExtendedQuantFormat, ExtendedQuantType, QuantFormat, QuantType, VitisQuantFormat, VitisQuantType,
 )  # fmt: skip
 
 __all__ = [
-    "CalibrationDataReader", "CalibrationMethod", "Config", "ExtendedCalibrationMethod",
+    "CachedDataReader", "CalibrationDataReader", "CalibrationMethod", "Config", "ExtendedCalibrationMethod",
     "ExtendedQuantFormat", "ExtendedQuantType", "Int16Method", "LayerWiseMethod", "ModelQuantizer",
-    "PowerOfTwoMethod", "QConfig", "QuantFormat", "QuantType", "QuantizationConfig", "VitisQuantFormat",
-    "VitisQuantType", "get_default_config", "get_library_path",
+    "PathDataReader", "PowerOfTwoMethod", "QConfig", "QuantFormat", "QuantType", "QuantizationConfig",
+    "RandomDataReader", "VitisQuantFormat", "VitisQuantType", "dump_model", "get_default_config",
+    "get_library_path", "quantize_dynamic", "quantize_static",
 ]  # fmt: skip
 for _module in (_algorithm, _custom, _types, _spec):
     for _name, _value in vars(_module).items():
@@ -32,23 +37,7 @@ _LATER = {
     "AutoSearch": "the search for a configuration", "AutoSearchPro": "the search for a configuration",
     "SearchSpace": "the search for a configuration", "generate_all_configs": "the search for a configuration",
     "get_auto_search_config": "the search for a configuration",
-    "quantize_static": "this function", "quantize_dynamic": "this function", "dump_model": "this function",
-    "RandomDataReader": "this reader", "CachedDataReader": "this reader", "PathDataReader": "this reader",
 }  # fmt: skip
-
-
-def get_library_path(device="CPU"):
-    """The library of Quark's custom operators, for SessionOptions.register_custom_ops_library()."""
-    import os
-
-    from .. import _library
-
-    if str(device).upper() != "CPU":
-        raise NotImplementedError(f"operators for {device} are not supported yet")
-    found = os.path.join(os.path.dirname(os.path.realpath(_library.path())), "libbaryon_ops.so")
-    if not os.path.exists(found):
-        raise FileNotFoundError(f"{found}: the library of operators is missing; set BARYON_LIBRARY")
-    return found
 
 
 def __getattr__(name):

@@ -14,6 +14,8 @@ import tempfile
 from .. import _library
 from .._call import Call
 from .._model import Loaded
+from .model_config import ModelConfig, ONNXModelConfig
+from .run_config import RunConfig
 
 
 class LoadConfigFromFileOrDict:
@@ -30,8 +32,10 @@ class LoadConfigFromFileOrDict:
 
 class Engine:
     def __init__(self, config):
+        if isinstance(config, RunConfig):
+            config = config.to_dict()
         if not isinstance(config, (dict, str, os.PathLike)):
-            raise TypeError(f"config is a {type(config).__name__}, must be a dict or the path of a file")
+            raise TypeError(f"config is a {type(config).__name__}, must be a RunConfig, a dict or the path of a file")
         self.config = config
 
     def initialize(self):
@@ -66,10 +70,18 @@ class Engine:
             return onnx.load_from_string(loaded.to_bytes())
 
 
+def shapeshifter(run_config, model=None):
+    """Runs passes and returns the model, which is written too where run_config says so. model: in
+    memory or a path, instead of the configuration's."""
+    return Engine(run_config).run(model)
+
+
+_NAMES = ["Engine", "LoadConfigFromFileOrDict", "ModelConfig", "ONNXModelConfig", "RunConfig", "shapeshifter"]
+_LATER = {"ONNXPass": "a pass of one's own", "PytorchPass": "PyTorch", "PytorchModelConfig": "PyTorch"}
+__all__ = [*_NAMES]
+
+
 def __getattr__(name):
     from .._names import missing
 
-    later = {"shapeshifter": "this function", "ONNXPass": "a pass of one's own", "PytorchPass": "PyTorch",
-             "PytorchModelConfig": "PyTorch", "RunConfig": "this class", "ModelConfig": "this class",
-             "ONNXModelConfig": "this class"}  # fmt: skip
-    raise missing("baryon.shapeshifter", name, ["Engine", "LoadConfigFromFileOrDict"], later)
+    raise missing("baryon.shapeshifter", name, _NAMES, _LATER)

@@ -1,6 +1,8 @@
 /* Taking options by Quark's names. */
 #include "settings/quark/alias.h"
+
 #include "config/nodes.h"
+#include "settings/notices.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,6 +91,13 @@ int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_e
         what += length + (what[length] == ';');
     }
     return 0;
+}
+
+int by_alias_note(const struct by_aliasing *at, const char *inside, const char *why,
+                  struct baryon_error *err)
+{
+    return by_settings_note(at->config, at->settings, err, "%s: %s%sno effect, %s", at->name,
+                            inside ? inside : "", inside ? ": " : "", why);
 }
 
 /* --- Kinds of rows --- */
@@ -180,7 +189,7 @@ static int take_alias(const struct by_aliasing *at, const struct by_alias *alias
     case BY_ALIAS_FIXED:
         return take_fixed(at, alias, err);
     case BY_ALIAS_SPECIAL:
-        return is_nothing(at->value) ? 0 : alias->take(at, err);
+        return is_nothing(at->value) && !alias->takes_false ? 0 : alias->take(at, err);
     case BY_ALIAS_LATER:
         return is_nothing(at->value) ? 0
                                      : by_fail(err, BARYON_ERR_UNSUPPORTED, "not supported yet");
@@ -269,6 +278,14 @@ static int take_rules(const struct by_aliasing *at, const char *key, bool *taken
     return 0;
 }
 
+static int take_between(const struct by_aliasing *at, struct baryon_error *err)
+{
+    if (by_rules_between(&at->config->arena, at->value, at->origin, &at->settings->file_rules,
+                         err) < 0)
+        return name_behind(err, at->name);
+    return 0;
+}
+
 /* A word that is near one of Quark's options, and near none of ours. */
 static int suggest(const struct by_aliasing *at, const struct by_doc_pair *pair,
                    struct baryon_error *err)
@@ -300,6 +317,8 @@ int by_recipe_take_key(struct by_config *config, void *target, const struct by_d
         return take_all(&at, pair->value, err);
     if (is_key(pair->key, "exclude_between"))
         return by_alias_spans(&at, err) < 0 ? name_place(&at, err) : 0;
+    if (is_key(pair->key, "nodes_between"))
+        return take_between(&at, err);
     if (find_alias(pair->key))
         return take_named(&at, err);
     *taken = false;

@@ -46,6 +46,7 @@ struct by_alias {
     const char *on, *off; /* NULL: nothing has to be set */
     const struct by_alias_word *words;
     int (*take)(const struct by_aliasing *at, struct baryon_error *err);
+    bool takes_false; /* False says something else than nothing */
     /* What settings mean by this name, nothing where nothing; NULL: it is not shown. */
     void (*show)(const struct by_recipe_settings *settings, struct by_str *out);
 };
@@ -59,11 +60,27 @@ int by_alias_set(const struct by_aliasing *at, const char *what, struct baryon_e
 const struct by_alias_word *by_alias_method_words(const char *option);
 const struct by_alias *by_alias_method_options(size_t *count);
 
+/* A notice that an option, or what it has inside (NULL: nothing), has no effect. */
+int by_alias_note(const struct by_aliasing *at, const char *inside, const char *why,
+                  struct baryon_error *err);
+
+/* Those of settings/quark/various.c. */
+int by_alias_cle_steps(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_balance(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_bias(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_threshold(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_cle_difference(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_preference(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_channel_axis(const struct by_aliasing *at, struct baryon_error *err);
+/* Those of settings/quark/random.c. */
+int by_alias_random(const struct by_aliasing *at, struct baryon_error *err);
+void by_alias_show_random(const struct by_recipe_settings *settings, struct by_str *out);
+int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_random_range(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of settings/quark/special.c. */
 int by_alias_overrides(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err);
-int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);

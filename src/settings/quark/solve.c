@@ -48,15 +48,6 @@ struct keys {
         .name = (key), .kind = KEY_ONLY, .why = (reason), .only = (value)                          \
     }
 
-/* --- Notices --- */
-
-static int note(const struct by_aliasing *at, const char *keys, const char *why,
-                struct baryon_error *err)
-{
-    return by_settings_note(at->config, at->settings, err, "%s: %s: no effect, %s", at->name, keys,
-                            why);
-}
-
 /* --- Reading keys --- */
 
 /* "perc_damp" is PercDamp: the fields of Quark's classes, and the keys of its dictionaries. */
@@ -143,7 +134,7 @@ static int note_idle(const struct by_aliasing *at, const struct keys *keys, cons
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
                                      key->name);
     }
-    return used ? note(at, list, why, err) : 0;
+    return used ? by_alias_note(at, list, why, err) : 0;
 }
 
 static int note_all(const struct by_aliasing *at, const struct keys *keys, struct baryon_error *err)
@@ -238,7 +229,7 @@ static int take_target(const struct by_aliasing *at, struct baryon_error *err)
     if (!every)
         return by_node_fail(at->value, err, "%s: rounding reconstruction supports only %s",
                             at->name, BY_ROUNDING_OPS);
-    if (*left && note(at, left, "their weights are rounded to nearest", err) < 0)
+    if (*left && by_alias_note(at, left, "their weights are rounded to nearest", err) < 0)
         return -1;
     return every < BY_ROUNDING_OP_COUNT ? set(at, "?rounding-op-types", solved, err) : 0;
 }

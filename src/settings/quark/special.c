@@ -203,32 +203,6 @@ int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err)
     return 0;
 }
 
-/* RandomDataReaderInputShape: {input: [1, 3, 224, 224]} gives open dimensions their sizes. */
-int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err)
-{
-    const struct by_doc_node *map = at->value;
-    const struct by_option *shape = by_config_find(at->config, "shape");
-    if (!shape)
-        return by_fail(err, BARYON_ERR_USAGE, "not available for this command");
-    if (map->kind != BY_DOC_MAP)
-        return by_node_fail(map, err, "expected a map of inputs to lists of sizes");
-    for (size_t i = 0; i < map->count; i++) {
-        const struct by_doc_node *sizes = map->pairs[i].value;
-        if (sizes->kind != BY_DOC_LIST)
-            return by_node_fail(sizes, err, "expected a list of sizes");
-        for (size_t k = 0; k < sizes->count; k++) {
-            char text[512];
-            const struct by_doc_node *size = sizes->items[k];
-            snprintf(text, sizeof text, "%s:%zu=%s", map->pairs[i].key, k,
-                     size->kind == BY_DOC_SCALAR ? size->text : "");
-            char *kept = by_arena_text(arena_of(at), text, strlen(text), err);
-            if (!kept || by_config_set(at->config, shape, kept, NULL, at->source, err) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
 /* RemoveQDQBetweenOps: [[Mul, Add], ...] */
 int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
 {

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "calibrate/begin.h"
+#include "preset/preset.h"
 
 #include <string.h>
 
@@ -106,6 +107,24 @@ static int refuse_no_samples(const struct by_quantize_settings *settings,
                             "--random COUNT for a trial only");
 }
 
+/* Quark's option, or what the preset is for. */
+static bool falls_back_to_random(const struct by_recipe_settings *settings)
+{
+    const struct by_preset *preset =
+        settings->preset ? by_preset_find(settings->preset, NULL) : NULL;
+    return settings->quark_random > 0 || (!settings->quark_random && preset && preset->random);
+}
+
+static int take_random(struct by_config *config, const struct by_data_settings *data,
+                       struct by_quantize_options *options, struct baryon_error *err)
+{
+    struct by_data_settings random = *data;
+    random.random = 1;
+    by_log(options->log, BY_LOG_NOTICE,
+           "no samples are given: a random one is used, which is for trying out");
+    return by_data_options(config, &random, &options->calibrate.input, err);
+}
+
 static int take_samples(struct by_config *config, const struct by_quantize_settings *settings,
                         const struct by_input_callback *callback, const struct by_recipe *recipe,
                         struct by_quantize_options *options, struct baryon_error *err)
@@ -140,6 +159,9 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return refuse_groups(config, "--stats", err);
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
+    if (!data->data && !data->random && !settings->measures &&
+        falls_back_to_random(&settings->recipe))
+        return take_random(config, data, options, err);
     if (!data->data && !data->random)
         return refuse_no_samples(settings, recipe, err);
     return by_data_options(config, data, input, err);

@@ -37,3 +37,13 @@ class CalibrationDataReader:
 
     def get_next(self):
         raise NotImplementedError("get_next() must return the next sample")
+
+
+def __getattr__(name):
+    if name in ("CachedDataReader", "PathDataReader", "RandomDataReader"):
+        from . import data_readers
+
+        return getattr(data_readers, name)
+    from ..._names import missing
+
+    raise missing("baryon.onnx.calibration", name, [known for known in globals() if known[0].isupper()])

@@ -1,8 +1,11 @@
 """ModelQuantizer, by Quark's name."""
 
 from ... import quantization
+from ..._notices import notice
 from ...errors import UsageError
+from . import restore, summary
 from .config.config import Config, QConfig
+from .own import OwnOptions
 
 
 class ModelQuantizer:
@@ -14,7 +17,8 @@ class ModelQuantizer:
     def quantize_model(self, model_input, model_output=None, calibration_data_reader=None,
                        calibration_data_path=None, algorithms=None):  # fmt: skip
         """Writes the quantized model, or returns it as an onnx.ModelProto where model_output is
-        None. result has what baryon.quantize() gives."""
+        None, and prints a summary, which print_summary=False (PrintSummary) switches off. result has
+        what baryon.quantize() gives."""
         if calibration_data_reader is not None and calibration_data_path is not None:
             raise ValueError("calibration_data_reader and calibration_data_path are both given, only one is allowed")
         options, external = self.config.options()
@@ -22,11 +26,24 @@ class ModelQuantizer:
             theirs = algorithm.options()
             extra = {**theirs.pop("extra_options", {}), **options.get("extra_options", {})}
             options.update(theirs, extra_options=extra)
+        own = OwnOptions(options)
         data = calibration_data_reader if calibration_data_path is None else calibration_data_path
-        if data is not None:
-            options = _without_random(options)
+        options = restore.begin(own.ranges_file, own.options, data is not None)
+        if (own.summary or own.evaluates) and hasattr(data, "get_next"):
+            data = summary.First(data)
         self.result = self._quantize(model_input, model_output, data, external, options)
+        restore.finish(own.ranges_file, self.result)
+        self._report(own, model_input, data)
         return self.result.to_onnx() if model_output is None else None
+
+    def _report(self, own, model, data):
+        result = self.result
+        samples = data.first() if isinstance(data, summary.First) else None
+        if own.evaluates:
+            own.evaluate(model, result.path if result.model is None else result.model, samples or data)
+        if own.summary:
+            for line in summary.summary(model, result, samples):
+                print(line)
 
     @staticmethod
     def _quantize(model, output, data, external, options):
@@ -39,13 +56,5 @@ class ModelQuantizer:
         except UsageError as error:
             if data is None or "requires no samples" not in error.message:
                 raise
-        import logging
-
-        logging.getLogger("baryon").warning("the samples are not used: this quantization requires none")
+        notice("the samples are not used: this quantization requires none")
         return run(None)
-
-
-def _without_random(options):
-    """Samples that are given count before random ones."""
-    extra = options.get("extra_options", {})
-    return {**options, "extra_options": {**extra, "UseRandomData": False}} if "UseRandomData" in extra else options

@@ -1,5 +1,7 @@
 """Algorithms by Quark's names. What the library does in their place is in docs/quantization.md."""
 
+from . import words
+
 
 class AlgoConfig:
     """The fields are those of _fields, with their defaults; _later: not available yet."""
@@ -26,19 +28,38 @@ class AlgoConfig:
         """What it means for a quantization: keys of a configuration file."""
         return {}
 
+    def to_dict(self):
+        """Its name, and the fields that differ from their defaults."""
+        return {"name": type(self).__name__, **words.plain(self.changed())}
+
+    @staticmethod
+    def from_dict(values):
+        known = {kind.__name__: kind for kind in _kinds(AlgoConfig) if kind._fields or not kind.__name__.startswith("_")}
+        words.check_keys("the list of algorithms", [values.get("name")], known)
+        return known[values["name"]](**{name: value for name, value in values.items() if name != "name"})
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"
+
+
+def _kinds(kind):
+    for child in kind.__subclasses__():
+        yield child
+        yield from _kinds(child)
+
 
 class CLEConfig(AlgoConfig):
     _fields = {"cle_balance_method": "max", "cle_steps": 1, "cle_weight_threshold": 0.5,
                "cle_scale_append_bias": True, "cle_scale_use_threshold": True,
                "cle_total_layer_diff_threshold": 1.9e-7}  # fmt: skip
-    _names = {"cle_steps": "CLESteps", "cle_weight_threshold": "CLEWeightThreshold"}
+    _names = {"cle_balance_method": "CLEBalanceMethod", "cle_steps": "CLESteps",
+              "cle_weight_threshold": "CLEWeightThreshold", "cle_scale_append_bias": "CLEScaleAppendBias",
+              "cle_scale_use_threshold": "CLEScaleUseThreshold",
+              "cle_total_layer_diff_threshold": "CLETotalLayerDiffThreshold"}  # fmt: skip
 
     def options(self):
-        changed = self.changed()
-        for name in changed:
-            if name not in self._names:
-                raise NotImplementedError(f"CLEConfig: only the default of {name} is available")
-        return {"include_cle": True, "extra_options": {self._names[name]: value for name, value in changed.items()}}
+        return {"include_cle": True,
+                "extra_options": {self._names[name]: value for name, value in self.changed().items()}}  # fmt: skip
 
 
 class BiasCorrectionConfig(AlgoConfig):

@@ -4,7 +4,14 @@ from .algorithm import AdaQuantConfig, AdaRoundConfig
 from .config import QConfig, get_default_config
 from .spec import BFloat16Spec, BFP16Spec, Int8Spec, Int16Spec, QLayerConfig, XInt8Spec
 
-__all__ = ["get_default_config"]
+__all__ = ["DEFAULT_ADAQUANT_PARAMS", "DEFAULT_ADAROUND_PARAMS", "get_default_config"]
+
+# What fast fine-tuning of Quark's presets of the flat configuration has.
+DEFAULT_ADAROUND_PARAMS = {
+    "DataSize": 1000, "FixedSeed": 1705472343, "BatchSize": 2, "NumIterations": 1000, "LearningRate": 0.1,
+    "OptimAlgorithm": "adaround", "OptimDevice": "cpu", "InferDevice": "cpu", "EarlyStop": True,
+}  # fmt: skip
+DEFAULT_ADAQUANT_PARAMS = {**DEFAULT_ADAROUND_PARAMS, "LearningRate": 1e-5, "OptimAlgorithm": "adaquant"}
 
 _NPU = {"AlignSlice": False, "AlignConcat": True}
 _VINT8 = {

@@ -2,6 +2,7 @@
 
 import copy
 
+from ...._notices import notice
 from ...calibration import CalibrationMethod, Int16Method, LayerWiseMethod, PowerOfTwoMethod
 from ..quant_utils import ExtendedQuantFormat, ExtendedQuantType, QuantFormat, QuantType
 from . import data_type
@@ -22,7 +23,7 @@ FIELDS = {
 # Fields that say nothing of the model that comes out.
 IDLE = {
     "debug_mode": "Python's logging controls the log", "crypto_mode": "nothing is written but the result",
-    "print_summary": "nothing is printed", "ignore_warnings": "warnings are few and always told",
+    "ignore_warnings": "warnings are few and always told",
     "log_severity_level": "Python's logging controls the log",
 }  # fmt: skip
 
@@ -86,6 +87,12 @@ class QuantizationConfig:
             object.__setattr__(made, name, copy.deepcopy(getattr(self, name), memo))
         return made
 
+    def __repr__(self):
+        fields = {name: value for name, value in self._set().items() if value not in ([], {})}
+        if self.preset:
+            fields = {"preset": self.preset, **fields}
+        return f"QuantizationConfig({', '.join(f'{name}={value!r}' for name, value in fields.items())})"
+
     def _set(self):
         """Fields that do not say what the preset says."""
         fields = {name: value for name, value in self.given.items()
@@ -123,7 +130,7 @@ class QuantizationConfig:
         external = fields.pop("use_external_data_format", False)
         for name in IDLE:
             if name in fields and fields.pop(name) != FIELDS[name]:
-                _tell(name, IDLE[name])
+                notice("%s has no effect here: %s", name, IDLE[name])
         options = {name: plain(value) for name, value in fields.items() if value not in ([], {}, None)}
         if options.get("execution_providers") == FIELDS["execution_providers"]:
             del options["execution_providers"]
@@ -147,12 +154,6 @@ def _defaults():
     """Fields whose defaults differ from the library's own, or are needed with it."""
     names = ("calibrate_method", "quant_format", "activation_type", "weight_type", "include_cle")
     return {name: FIELDS[name] for name in names}
-
-
-def _tell(name, why):
-    import logging
-
-    logging.getLogger("baryon").warning("%s has no effect here: %s", name, why)
 
 
 def plain(value):

@@ -2,7 +2,9 @@
 
 from enum import Enum
 
+from ...._notices import notice
 from . import data_type as types
+from . import words
 from .data_type import DataType
 
 
@@ -19,6 +21,7 @@ class ScaleType(Enum):
     Float32 = 0
     PowerOf2 = 1
     Int16 = 2
+    Float16 = 3
 
 
 class QuantGranularity(Enum):
@@ -27,13 +30,18 @@ class QuantGranularity(Enum):
     Group = 2
 
 
-_SCALES = {ScaleType.Float32: "float32", ScaleType.PowerOf2: "pow2", ScaleType.Int16: "int16"}
+_SCALES = {
+    ScaleType.Float32: "float32", ScaleType.PowerOf2: "pow2", ScaleType.Int16: "int16",
+    ScaleType.Float16: "float16",
+}  # fmt: skip
 # Of scales that are powers of two.
 _METHODS_POW2 = {CalibMethod.MinMax: "nonoverflow", CalibMethod.MinMSE: "minmse-pow2"}
-# What there is for constants; Quark's specifications have Percentile by default and take MinMax.
+# What there is for constants; as in Quark all other methods are MinMax there, and Percentile is what
+# specifications have by default.
 _METHODS_WEIGHT = {
     CalibMethod.MinMax: "minmax", CalibMethod.MinMSE: "minmse", CalibMethod.Percentile: "minmax",
 }  # fmt: skip
+_FIELDS = ("symmetric", "scale_type", "calibration_method", "quant_granularity", "data_type")
 
 
 class QTensorConfig:
@@ -73,9 +81,26 @@ class QTensorConfig:
         if self.scale_type is ScaleType.PowerOf2 and self.calibration_method in _METHODS_POW2:
             return _METHODS_POW2[self.calibration_method]
         if weight and self.calibration_method not in _METHODS_WEIGHT:
-            raise NotImplementedError(f"{self.calibration_method} of weights: available are "
-                                      + ", ".join(map(str, _METHODS_WEIGHT)))
+            notice("weights take MinMax instead of %s, which is for activations only", self.calibration_method.name)
+            return "minmax"
         return _METHODS_WEIGHT[self.calibration_method] if weight else _named(self.calibration_method)
+
+    def to_dict(self):
+        """A dict of plain values, for files; from_dict() of QTensorConfig makes a specification of it."""
+        return {"name": type(self).__name__, **{name: words.plain(getattr(self, name)) for name in _FIELDS}}
+
+    @staticmethod
+    def from_dict(values):
+        known = {kind.__name__: kind for kind in (QTensorConfig, *QTensorConfig.__subclasses__())}
+        words.check_keys("a specification", values, ("name", *_FIELDS))
+        name = values.get("name", "QTensorConfig")
+        words.check_keys("the list of specifications", [name], known)
+        made = {key: _WORDS.get(key, bool)(value) for key, value in values.items() if key != "name"}
+        return known[name](**made)
+
+    def __repr__(self):
+        fields = ", ".join(f"{name}={words.plain(getattr(self, name))}" for name in _FIELDS)
+        return f"{type(self).__name__}({fields})"
 
     def rule(self, weight=False):
         """As a rule of a configuration file has it."""
@@ -117,6 +142,14 @@ def _named(method):
     return next(name for name in methods() if name.replace("-", "") == method.name.lower())
 
 
+_WORDS = {
+    "scale_type": lambda text: words.member(ScaleType, text),
+    "calibration_method": lambda text: words.member(CalibMethod, text),
+    "quant_granularity": lambda text: words.member(QuantGranularity, text),
+    "data_type": words.data_type,
+}  # fmt: skip
+
+
 def _member(kind, value):
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}; there are {', '.join(map(str, kind))}")
@@ -132,6 +165,8 @@ def _spec(name, data_type, symmetric=True, method=CalibMethod.Percentile, scale=
                                        "_own": {"scale": scale, "symmetric": symmetric}})  # fmt: skip
 
 
+Int4Spec = _spec("Int4Spec", types.Int4)
+UInt4Spec = _spec("UInt4Spec", types.UInt4, symmetric=False)
 Int8Spec = _spec("Int8Spec", types.Int8)
 UInt8Spec = _spec("UInt8Spec", types.UInt8, symmetric=False)
 XInt8Spec = _spec("XInt8Spec", types.Int8, method=CalibMethod.MinMSE, scale=ScaleType.PowerOf2)
@@ -144,6 +179,9 @@ for _name in ("Float16", "BFloat16", "BFP16", "MX4", "MX6", "MX9", "MXFP4E2M1", 
     globals()[f"{_name}Spec"] = _spec(f"{_name}Spec", getattr(types, _name), method=CalibMethod.MinMax)
 
 
+_TENSORS = ("input_tensors", "weight", "bias", "output_tensors")
+
+
 class QLayerConfig:
     """Specifications of a layer's tensors; activation is another name of input_tensors."""
 
@@ -152,7 +190,7 @@ class QLayerConfig:
             raise ValueError("input_tensors and activation are two names of one thing, give one of them")
         self.input_tensors = input_tensors if activation is None else activation
         self.weight, self.bias, self.output_tensors = weight, bias, output_tensors
-        for name in ("input_tensors", "weight", "bias", "output_tensors"):
+        for name in _TENSORS:
             spec = getattr(self, name)
             if spec is not None and not isinstance(spec, QTensorConfig):
                 raise TypeError(f"{name} is a {type(spec).__name__}, a specification such as Int8Spec() is expected")
@@ -160,6 +198,18 @@ class QLayerConfig:
     @property
     def activation(self):
         return self.input_tensors
+
+    def to_dict(self):
+        return {name: getattr(self, name).to_dict() for name in _TENSORS if getattr(self, name) is not None}
+
+    @classmethod
+    def from_dict(cls, values):
+        words.check_keys("a layer's configuration", values, ("activation", *_TENSORS))
+        return cls(**{name: QTensorConfig.from_dict(spec) for name, spec in values.items() if spec is not None})
+
+    def __repr__(self):
+        fields = (f"{name}={getattr(self, name)!r}" for name in _TENSORS if getattr(self, name) is not None)
+        return f"QLayerConfig({', '.join(fields)})"
 
     def rule(self):
         """As a rule for nodes or operators."""

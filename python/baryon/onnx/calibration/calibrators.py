@@ -1,0 +1,5 @@
+"""Calibration methods, by another path that Quark has for them."""
+
+from . import CalibrationMethod, ExtendedCalibrationMethod, Int16Method, LayerWiseMethod, PowerOfTwoMethod
+
+__all__ = ["CalibrationMethod", "ExtendedCalibrationMethod", "Int16Method", "LayerWiseMethod", "PowerOfTwoMethod"]

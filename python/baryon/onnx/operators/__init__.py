@@ -1,0 +1,1 @@
+"""Quark's package for operators, as far as Baryon provides it."""

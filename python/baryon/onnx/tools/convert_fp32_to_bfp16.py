@@ -1,0 +1,7 @@
+"""python -m baryon.onnx.tools.convert_fp32_to_bfp16"""
+
+from ._tool import main_of
+
+main = main_of(__spec__)
+if __name__ == "__main__":
+    raise SystemExit(main())
