@@ -11,7 +11,7 @@
 #define BYTES_MAX_UNRUN ((uint64_t)8 << 20)
 
 /* Opening takes ONNX Runtime the square of the nodes, and more where functions are inlined. */
-#define NODES_MAX_UNRUN 1000
+#define NODES_MAX 1000
 
 static int count_nodes(void *context, struct baryon_graph *graph, unsigned depth,
                        struct baryon_error *err)
@@ -25,13 +25,13 @@ static int count_nodes(void *context, struct baryon_graph *graph, unsigned depth
 /* A model that did not run yet may be made to cost much. */
 static bool is_big(const struct by_verify *verify)
 {
+    const bool ran = !verify->before;
     size_t nodes = 0;
-    if (!verify->before)
-        return verify->bytes > BYTES_MAX;
-    if (verify->bytes > BYTES_MAX_UNRUN || !verify->model || verify->model->functions.count)
+    if (verify->bytes > (ran ? BYTES_MAX : BYTES_MAX_UNRUN) ||
+        (!ran && verify->model->functions.count))
         return true;
     (void)by_model_each_graph(verify->model, count_nodes, &nodes, NULL);
-    return nodes > NODES_MAX_UNRUN;
+    return nodes > NODES_MAX;
 }
 
 static int try_open(const struct by_verify *verify, const char *path, int optimization,

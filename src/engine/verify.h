@@ -10,7 +10,7 @@
 struct by_verify {
     const char *path;           /* of the written model */
     const char *before;         /* the model that it was made from; NULL: it ran */
-    struct baryon_model *model; /* the written model, for its size; NULL where it ran */
+    struct baryon_model *model; /* the written model, for its size */
     uint64_t bytes; /* of the written model and its data: big ones are left out, sooner where
                        nothing ran */
     struct by_session_options session; /* library and operators; the rest is set here */
