@@ -50,7 +50,7 @@ LAYERS = {
     "sensitivity": "base ir onnx engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
     "settings": "base ir engine input calib config calibrate evaluate",
-    "settings/quark": "base calib config settings",
+    "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quantize settings settings/quark",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
     " convert rounding quantize settings settings/recipe",

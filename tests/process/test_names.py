@@ -150,7 +150,8 @@ class Names(process.Case):
         options = {"preexec_fn": lambda: os.fchdir(where)}
         whole = self.folder / "in.onnx"
         self.baryon("copy", whole, "out.onnx", **options)
-        self.baryon("copy", whole, "e.onnx", "--external", "w.bin", "--external-min=1", **options)
+        # ONNX Runtime itself cannot open data files there.
+        self.baryon("copy", whole, "e.onnx", "--external", "w.bin", "--external-min=1", "--no-verify", **options)
         self.baryon("run", "e.onnx", "--random", "1", "--out", "out", **options)
         self.assertEqual(set(os.listdir(where)), {"out.onnx", "e.onnx", "w.bin", "out"})
 
