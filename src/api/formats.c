@@ -179,8 +179,6 @@ int baryon_round(const char *format, const float *in, const int64_t *dims, int r
     size_t count;
     if (!found || by_api_options(&options, sizeof options, theirs, err) < 0)
         return -1;
-    if (rank < 0 || rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "rank %d, must be 0 to %d", rank, BY_RANK_MAX);
     if (by_dims_count(dims, (size_t)rank, &count, err) < 0)
         return -1;
     const struct by_dtype *dtype = by_dtype_find(found->name);

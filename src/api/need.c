@@ -32,7 +32,7 @@ int by_need_each(const void *list, size_t count, const char *name, struct baryon
 int by_need_dims(const int64_t *dims, int64_t rank, struct baryon_error *err)
 {
     if (rank < 0 || rank > BY_RANK_MAX)
-        return by_fail(err, BARYON_ERR_USAGE, "rank %lld, 0 to %d is possible", (long long)rank,
+        return by_fail(err, BARYON_ERR_USAGE, "rank %lld, must be 0 to %d", (long long)rank,
                        BY_RANK_MAX);
     return by_need_list(dims, (size_t)rank, "dims", err);
 }

@@ -124,7 +124,7 @@ const struct baryon_plan_tensor *baryon_plan_tensor(const struct baryon_plan *pl
 const struct baryon_plan_operator *baryon_plan_operator(const struct baryon_plan *plan,
                                                         size_t place)
 {
-    return place < plan->view.ops.count ? &plan->operators[place] : NULL;
+    return plan && place < plan->view.ops.count ? &plan->operators[place] : NULL;
 }
 
 const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan, size_t place)

@@ -60,8 +60,9 @@ void by_random_sizes(const struct by_port *ports, size_t count, int64_t *const *
                 spread(ports, count, dims, symbol, dims[i][axis]);
         }
     if (text.used)
-        by_log(log, BY_LOG_NOTICE,
-               "sizes that the model leaves open are chosen for random samples: %s; --shape "
-               "NAME=SIZE sets others",
-               chosen);
+        by_log(
+            log, BY_LOG_NOTICE,
+            "symbolic dimensions are chosen for random samples: %s; set other sizes with --shape "
+            "NAME=SIZE",
+            chosen);
 }

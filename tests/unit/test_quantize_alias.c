@@ -20,7 +20,7 @@ static void options_by_quarks_names(void **state)
     assert_int_equal(world.recipe->hardware, BY_HARDWARE_XINT8);
     assert_true(world.recipe->dedicated_pairs);
     assert_true(world.recipe->all_op_types);
-    assert_int_equal(world.running.data.random, 1);
+    assert_int_equal(world.settings.quark_random, 1);
     assert_int_equal(world.recipe->exclude.count, 2);
     assert_string_equal(world.recipe->exclude_spans.at[0].starts[0], "/model.22/Concat_3");
     end(&world);
@@ -366,8 +366,9 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
-    refuses_file("extra_options:\n  QuantizationPreference: speed\n",
-                 "c.yaml: 2:27: QuantizationPreference: not supported yet");
+    refuses_file("extra_options:\n  QuantizationPreference: best\n",
+                 "c.yaml: 2:27: QuantizationPreference: accuracy, speed or resource_efficiency is "
+                 "expected");
     refuses_file("extra_options:\n  UseRandmData: true\n",
                  "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
                  "'UseRandomData'?");

@@ -121,7 +121,7 @@ static int take_random(struct by_config *config, const struct by_data_settings *
     struct by_data_settings random = *data;
     random.random = 1;
     by_log(options->log, BY_LOG_NOTICE,
-           "no samples are given: a random one is used, which is for trying out");
+           "no samples are given: one random sample is used, for a trial only");
     return by_data_options(config, &random, &options->calibrate.input, err);
 }
 
