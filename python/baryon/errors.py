@@ -1,7 +1,6 @@
 """Errors of the library. Each is also one of Python's own, so that either can be caught."""
 
 import ctypes
-import re
 
 
 class Error(Exception):
@@ -68,8 +67,9 @@ def _text(raw):
 
 def in_python(text):
     """The library writes options as its program has them: --weight-scale for weight_scale."""
-    text = re.sub(r"(?<![\w'-])--([a-z][a-z0-9-]*)", lambda option: option[1].replace("-", "_"), text)
-    return text.replace("=false", "=False")
+    from ._names import as_keywords
+
+    return as_keywords(text).replace("=false", "=False")
 
 
 def from_struct(library, struct, hide=None):

@@ -110,7 +110,9 @@ def classes():
 
 
 def run_classes(out, data):
-    for name, config in classes():
+    for number, (name, config) in enumerate(classes()):
+        if not LONG and number % 3:
+            continue
         try:
             ModelQuantizer(config).quantize_model(str(MODEL), str(out), Again(data))
             yield name, None
