@@ -14,7 +14,8 @@
 int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t count,
                      const struct by_input_options *options, struct by_port **resolved,
                      struct baryon_error *err);
-/* Refuses ports with dimensions that are still open, and names them. */
+/* Refuses ports with dimensions that are still open, and names them; and a sample that takes more
+ * memory than there is, or than the options allow. */
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err);
 /* Says for which inputs the default range of integers is a guess. */
