@@ -40,6 +40,12 @@ static double percent(double part, double whole)
     return part > 0 && share < 0.1 ? 0.1 : share;
 }
 
+/* "4.1 G"; "-" where there are none. */
+static const char *macs_text(double macs, bool open, char *buf, size_t size)
+{
+    return open ? "unknown" : macs > 0 ? big_text(macs, buf, size) : "-";
+}
+
 int by_plan_view_ops(const struct by_plan_view *view, struct by_out *out, struct baryon_error *err)
 {
     char text[32];
@@ -60,7 +66,7 @@ int by_plan_view_ops(const struct by_plan_view *view, struct by_out *out, struct
         by_table_cell(&table, "%s", *op->activation ? op->activation : "-");
         by_table_cell(&table, "%s", *op->weight ? op->weight : "-");
         by_table_cell(&table, "%s", *op->bias ? op->bias : "-");
-        by_table_cell(&table, "%s", op->macs > 0 ? big_text(op->macs, text, sizeof text) : "-");
+        by_table_cell(&table, "%s", macs_text(op->macs, op->open, text, sizeof text));
     }
     return by_table_print(&table, 2, err);
 }
@@ -73,7 +79,7 @@ static void list_reason(const struct by_plan_view *view, const struct by_view_re
 {
     by_str_puts(&out->text, "    ");
     by_plural(&out->text, reason->nodes, "node");
-    if (reason->macs > 0)
+    if (reason->macs > 0 && !view->open)
         by_str_printf(&out->text, ", %.1f %% of the multiply-adds",
                       percent(reason->macs, view->macs));
     by_str_puts(&out->text, ": ");
@@ -93,7 +99,9 @@ int by_plan_view_coverage(const struct by_plan_view *view, struct by_out *out,
     by_str_puts(&out->text, "  ");
     by_plural(&out->text, view->quantized, "node");
     by_str_puts(&out->text, " quantized");
-    if (view->macs > 0) {
+    if (view->open) {
+        by_str_puts(&out->text, "; their share of multiply-adds is unknown, as sizes are open");
+    } else if (view->macs > 0) {
         by_str_puts(&out->text, ": ");
         by_out_printf(out, BY_BOLD, "%.1f %%", percent(view->quantized_macs, view->macs));
         by_str_printf(&out->text, " of %s multiply-adds", big_text(view->macs, all, sizeof all));
@@ -130,7 +138,7 @@ int by_plan_view_nodes(const struct by_plan_view *view, struct by_out *out,
         by_table_cell(&table, "%s", node->name);
         by_table_cell(&table, "%s", node->op_type);
         by_table_cell(&table, "%s", states[node->state]);
-        by_table_cell(&table, "%s", node->macs > 0 ? big_text(node->macs, text, sizeof text) : "-");
+        by_table_cell(&table, "%s", macs_text(node->macs, node->open, text, sizeof text));
         by_table_cell(&table, "%s", strcmp(node->why, "quantized") != 0 ? node->why : "");
     }
     return by_table_print(&table, 2, err);
@@ -176,6 +184,13 @@ int by_plan_view_rows(const struct by_plan_view *view, struct by_out *out, struc
 
 /* --- JSON --- */
 
+/* null where they are not known. */
+static void macs_json(struct by_json *json, double macs, double quantized, bool open)
+{
+    by_json_double(json, "multiply_adds", open ? NAN : macs);
+    by_json_double(json, "quantized_multiply_adds", open ? NAN : quantized);
+}
+
 static void ops_json(const struct by_plan_view *view, struct by_json *json)
 {
     by_json_open(json, "operators", '[');
@@ -188,8 +203,7 @@ static void ops_json(const struct by_plan_view *view, struct by_json *json)
         by_json_text(json, "activations", op->activation);
         by_json_text(json, "weights", op->weight);
         by_json_text(json, "biases", op->bias);
-        by_json_double(json, "multiply_adds", op->macs);
-        by_json_double(json, "quantized_multiply_adds", op->quantized_macs);
+        macs_json(json, op->macs, op->quantized_macs, op->open);
         by_json_close(json, '}');
     }
     by_json_close(json, ']');
@@ -207,7 +221,7 @@ static void nodes_json(const struct by_plan_view *view, struct by_json *json)
         by_json_text(json, "op_type", node->op_type);
         by_json_text(json, "state", words[node->state]);
         by_json_text(json, "why", node->why);
-        by_json_double(json, "multiply_adds", node->macs);
+        by_json_double(json, "multiply_adds", node->open ? NAN : node->macs);
         by_json_close(json, '}');
     }
     by_json_close(json, ']');
@@ -247,8 +261,7 @@ void by_plan_view_json(const struct by_plan_view *view, struct by_json *json)
     by_json_open(json, "coverage", '{');
     by_json_int(json, "quantized", (int64_t)view->quantized);
     by_json_int(json, "float", (int64_t)view->stays_float);
-    by_json_double(json, "multiply_adds", view->macs);
-    by_json_double(json, "quantized_multiply_adds", view->quantized_macs);
+    macs_json(json, view->macs, view->quantized_macs, view->open);
     by_json_close(json, '}');
     ops_json(view, json);
     nodes_json(view, json);

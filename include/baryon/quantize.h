@@ -42,7 +42,8 @@ struct baryon_quantize_options {
 struct baryon_quantize_summary {
     size_t size; /* set by the caller, as in options */
     uint64_t quantized_nodes, float_nodes;
-    /* With the mean sizes of the samples; what stays open counts as 1. */
+    /* With the mean sizes of the samples, without samples of a batch of 1. NaN: unknown, as other
+     * sizes are open. */
     double multiply_adds, quantized_multiply_adds;
     uint64_t samples; /* that ranges were taken from */
     double seconds;
@@ -80,7 +81,7 @@ struct baryon_plan_node {
     const char *name, *op_type;
     const char *state; /* "quantized", "float" (it could be quantized), "other" */
     const char *why;
-    double multiply_adds; /* 0: none, or unknown */
+    double multiply_adds; /* 0: none, or unknown, as sizes are open */
 };
 
 struct baryon_plan_tensor {

@@ -98,7 +98,7 @@ class Result:
 
     path: where the model is, or None; model: its bytes, when it was not written; plan: a Plan;
     stages: seconds by stage; quantized_nodes, float_nodes, multiply_adds,
-    quantized_multiply_adds, samples, seconds.
+    quantized_multiply_adds (nan: unknown), samples, seconds.
     """
 
     def __init__(self, path, model, plan, summary):

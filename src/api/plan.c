@@ -29,7 +29,7 @@ static void fill_node(const struct by_view_node *from, struct baryon_plan_node *
                                       .op_type = from->op_type,
                                       .state = states[from->state],
                                       .why = from->why,
-                                      .multiply_adds = from->macs};
+                                      .multiply_adds = from->open ? 0 : from->macs};
 }
 
 static void fill_tensor(const struct by_view_row *from, struct baryon_plan_tensor *tensor)

@@ -9,6 +9,7 @@
 #include "rounding/rounding.h"
 #include "settings/recipe/take.h"
 
+#include <math.h>
 #include <string.h>
 
 struct job {
@@ -69,9 +70,11 @@ static void summarize(const struct by_quantization *quantization,
         const bool quantized = node->state == BY_NODE_QUANTIZED;
         summary->quantized_nodes += quantized;
         summary->float_nodes += node->state == BY_NODE_FLOAT;
-        summary->multiply_adds += node->macs;
+        summary->multiply_adds += node->open ? (double)NAN : node->macs;
         summary->quantized_multiply_adds += quantized ? node->macs : 0;
     }
+    if (isnan(summary->multiply_adds))
+        summary->quantized_multiply_adds = (double)NAN;
     summary->samples = by_quantization_samples(quantization);
     for (size_t i = 0; i < quantization->report.stage_count; i++)
         summary->seconds += quantization->report.stages[i].seconds;
@@ -133,7 +136,7 @@ static int check_out(const struct job *job, const char *path, struct baryon_erro
         by_err_hint(err, "give another file, or set overwrite");
         return by_err_file(err, job->out);
     }
-    return by_writer_probe(job->out, err);
+    return by_writer_probe(job->out, 0, err);
 }
 
 static int close_job(struct job *job, int status)

@@ -117,8 +117,9 @@ void by_recover_file(const char *path);
 /* Frees the writer; NULL is fine. */
 void by_writer_abort(struct by_writer *writer);
 void by_writer_remove_all(void);
-/* Whether `path` can be written, found out before the work that would be lost otherwise. */
-int by_writer_probe(const char *path, struct baryon_error *err);
+/* Whether `path` can be written, found out before the work that would be lost otherwise: its name
+ * and folder are possible, and the disk is not full. */
+int by_writer_probe(const char *path, unsigned flags, struct baryon_error *err);
 /* Bytes to `path` in one step, atomically. */
 int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,
                   struct baryon_error *err);

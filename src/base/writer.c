@@ -23,6 +23,9 @@
 /* Written back in steps, so that the last fsync has little left to do. */
 #define WRITEBACK_STEP ((uint64_t)16 << 20)
 
+/* What by_writer_probe() asks for: a disk that is full has not even this. */
+#define PROBED 4096
+
 struct by_writer {
     struct by_temp temp;
     int folder;
@@ -52,6 +55,8 @@ static int fail_write(struct by_writer *writer, uint64_t more, struct baryon_err
 static int resolve_target(struct by_writer *writer, struct stat *old, struct baryon_error *err)
 {
     bool exists = lstat(writer->path, old) == 0;
+    if (!exists && (errno == ENAMETOOLONG || errno == ELOOP))
+        return by_fail_errno(err, BARYON_ERR_IO, "cannot be written");
     if (exists && (writer->flags & BY_WRITER_EXCLUSIVE)) {
         by_fail(err, BARYON_ERR_USAGE, "exists already");
         return by_err_hint(err, "--force overwrites it");
@@ -426,13 +431,14 @@ void by_writer_abort(struct by_writer *writer)
     by_free(writer);
 }
 
-int by_writer_probe(const char *path, struct baryon_error *err)
+int by_writer_probe(const char *path, unsigned flags, struct baryon_error *err)
 {
     struct by_writer *writer;
-    if (by_writer_open(&writer, path, BY_WRITER_NO_SYNC, err) < 0)
+    if (by_writer_open(&writer, path, flags | BY_WRITER_NO_SYNC, err) < 0)
         return by_err_file(err, path);
+    const int status = by_writer_reserve(writer, PROBED, err);
     by_writer_abort(writer);
-    return 0;
+    return status;
 }
 
 int by_write_file(const char *path, const void *bytes, size_t size, unsigned flags,

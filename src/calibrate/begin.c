@@ -37,7 +37,7 @@ int by_calibrate_check_out(const char *out, const char *part, const char *model,
         return by_fail(err, BARYON_ERR_USAGE, "--out is the input model");
     if (data && by_same_file(out, data))
         return by_fail(err, BARYON_ERR_USAGE, "--out is the file of the samples");
-    return by_writer_probe(part, err);
+    return by_writer_probe(out, 0, err) < 0 ? -1 : by_writer_probe(part, 0, err);
 }
 
 int by_calibrate_judge_existing(const struct by_calibration *calibration, const char *out, bool all,

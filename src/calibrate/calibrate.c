@@ -81,9 +81,11 @@ static int open_input(struct by_calibration *calibration, const char *data,
 {
     const struct by_calibrate_options *options = calibration->options;
     const struct by_session *session = by_watch_session(calibration->watch);
+    struct by_input_options input = options->input;
+    input.random_max =
+        options->max_memory > BY_CALIBRATE_MEMORY ? options->max_memory : BY_CALIBRATE_MEMORY;
     by_session_inputs(session, &calibration->port_count);
-    if (by_input_open_for(&calibration->input, session, options->samples, data, &options->input,
-                          err) < 0)
+    if (by_input_open_for(&calibration->input, session, options->samples, data, &input, err) < 0)
         return -1;
     return by_input_find_count(calibration->input, err);
 }

@@ -68,6 +68,7 @@ struct by_input_options {
     size_t shape_count;
     double skip_bad; /* share of unreadable samples to skip; 0: none */
     bool allow_nonfinite;
+    uint64_t random_max; /* bytes that a random sample may take; 0: what memory there is */
     const struct by_log *log;
 };
 

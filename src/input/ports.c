@@ -1,6 +1,7 @@
 /* Sizes for open dimensions. */
 #include "input/ports.h"
 
+#include "base/capacity.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "input/match.h"
@@ -151,6 +152,32 @@ static int check_value_range(const struct by_value_range *range, const struct by
     return near ? by_err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
+/* A size that a model declares may be anything. */
+static int check_memory(const struct by_port *ports, size_t count,
+                        const struct by_input_options *options, struct baryon_error *err)
+{
+    char wanted[BY_SIZE_TEXT], most[BY_SIZE_TEXT], quoted[BY_QUOTE_MAX];
+    size_t elements, bytes;
+    uint64_t all = 0;
+    const uint64_t there = by_memory_there();
+    const bool allowed = options->random_max && options->random_max < there;
+    for (size_t i = 0; i < count; i++) {
+        if (by_dims_count(ports[i].dims, ports[i].rank, &elements, err) < 0 ||
+            by_elem_bytes(ports[i].elem, elements, &bytes, err) < 0)
+            return by_err_in(err, "input %s", by_quote(quoted, ports[i].name));
+        all += bytes;
+    }
+    if (all <= (allowed ? options->random_max : there))
+        return 0;
+    by_size_text(all, wanted);
+    if (!allowed)
+        return by_fail(err, BARYON_ERR_NOMEM, "a random sample requires %s, free memory is %s",
+                       wanted, by_size_text(there, most));
+    by_fail(err, BARYON_ERR_NOMEM, "a random sample requires %s, --max-memory allows %s", wanted,
+            by_size_text(options->random_max, most));
+    return by_err_hint(err, "set smaller sizes with --shape, or raise --max-memory");
+}
+
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err)
 {
@@ -165,5 +192,5 @@ int by_random_check(const struct by_port *ports, size_t count,
     for (size_t i = 0; i < options->range_count; i++)
         if (check_value_range(&options->ranges[i], ports, count, err) < 0)
             return -1;
-    return 0;
+    return check_memory(ports, count, options, err);
 }

@@ -18,7 +18,8 @@ int by_ports_resolve(struct by_arena *arena, const struct by_port *ports, size_t
  * those of port i. */
 void by_random_sizes(const struct by_port *ports, size_t count, int64_t *const *dims,
                      const struct by_log *log);
-/* Refuses ports of any rank, and ranges that no input has or that are the wrong way round. */
+/* Refuses ports of any rank, ranges of no input or with the limits exchanged, and samples larger
+ * than the free memory or the options allow. */
 int by_random_check(const struct by_port *ports, size_t count,
                     const struct by_input_options *options, struct baryon_error *err);
 /* Says for which inputs the default range of integers is a guess. */

@@ -27,6 +27,10 @@ struct by_save_options {
     struct by_saved_size *size; /* NULL: nobody asks */
 };
 
+/* What saving would refuse, found out before the work that would be lost: names, folders, a full
+ * disk. Nothing is written. */
+int by_model_probe_save(const struct baryon_model *model, const char *path,
+                        const struct by_save_options *options, struct baryon_error *err);
 int by_model_save(struct baryon_model *model, const char *path,
                   const struct by_save_options *options, struct baryon_error *err);
 /* Everything inline, into memory; for handing a model to ONNX Runtime. */

@@ -265,6 +265,35 @@ static int make_external(struct by_save_data *plan, const char *path,
     return failed ? -1 : by_model_each_tensor(plan->model, move_in_rest, plan, err);
 }
 
+/* The file, or where its folder is still to be made, the folder above it that is there. */
+static int probe_data(const char *path, unsigned flags, struct baryon_error *err)
+{
+    char above[5120], folder[5120];
+    bool is_file = true;
+    snprintf(above, sizeof above, "%s", path);
+    while (by_folder_of(above, folder, sizeof folder) && strcmp(folder, above) != 0 &&
+           !by_file_exists(folder)) {
+        is_file = false;
+        memcpy(above, folder, sizeof above);
+    }
+    return by_writer_probe(is_file ? path : above, is_file ? flags : 0, err);
+}
+
+int by_model_probe_save(const struct baryon_model *model, const char *path,
+                        const struct by_save_options *options, struct baryon_error *err)
+{
+    char location[1024], file[5120];
+    int status = by_writer_probe(path, options->writer_flags, err);
+    if (status < 0 || options->data != BY_SAVE_EXTERNAL)
+        return status;
+    if (!options->external_file && default_location(path, location, sizeof location, err))
+        return by_err_file(err, path);
+    const char *name = options->external_file ? options->external_file : location;
+    if (data_path(path, name, file, sizeof file, err) || check_target(model, path, name, file, err))
+        return by_err_file(err, path);
+    return probe_data(file, options->writer_flags, err);
+}
+
 static bool same_folder(const char *a, const char *b)
 {
     return strcmp(a, b) == 0 || by_same_file(a, b);

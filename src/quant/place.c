@@ -65,7 +65,7 @@ static void list_outer(struct listing *listing, const struct baryon_node *node)
     struct by_quant_node *at = &listing->nodes[listing->count++];
     const size_t i = node->index;
     at->node = (struct baryon_node *)node;
-    at->macs = by_place_macs(node);
+    at->macs = by_place_macs(node, &at->open);
     at->folded = placing->folded[i];
     at->state = placing->quantized[i] ? BY_NODE_QUANTIZED : placing->kind[i];
     at->why = placing->quantized[i] ? quantized_reason(placing, i) : placing->stays[i];
@@ -76,7 +76,7 @@ static void list_inner(struct listing *listing, const struct baryon_node *node)
     struct by_quant_node *at = &listing->nodes[listing->count++];
     const struct by_opinfo *info = by_node_opinfo(node);
     at->node = (struct baryon_node *)node;
-    at->macs = by_place_macs(node);
+    at->macs = by_place_macs(node, &at->open);
     at->state = info && info->data_inputs ? BY_NODE_FLOAT : BY_NODE_OTHER;
     at->why = "it is in a nested graph; nested graphs stay float";
 }

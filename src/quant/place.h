@@ -19,7 +19,8 @@ int by_exclude_resolve(const struct by_recipe *recipe, struct baryon_model *mode
 /* Fills an empty plan from the model as passes left it. */
 int by_place(struct by_quant_plan *plan, const struct by_origins *origins,
              struct baryon_error *err);
-/* Multiply-adds of a node by the shapes that its values have; open sizes count as 1. */
-double by_place_macs(const struct baryon_node *node);
+/* Multiply-adds of a node by the shapes that its values have. Sizes that are not known count as 1,
+ * and set *open. */
+double by_place_macs(const struct baryon_node *node, bool *open);
 
 #endif

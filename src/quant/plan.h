@@ -80,7 +80,8 @@ struct by_quant_node {
     struct baryon_node *node;
     enum by_node_state state;
     const char *why;
-    double macs; /* multiply-adds; 0: none, or unknown sizes */
+    double macs; /* multiply-adds; sizes that are not known count as 1 */
+    bool open;   /* there are such sizes */
     bool folded; /* the range of what it gives does its work: lowering leaves it out */
 };
 

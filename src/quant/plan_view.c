@@ -30,7 +30,7 @@ static const char *node_name(const struct baryon_node *node)
 static int take_node(struct by_plan_view *view, const struct by_quant_node *from,
                      struct by_view_node *node, struct baryon_error *err)
 {
-    *node = (struct by_view_node){.state = from->state, .macs = from->macs};
+    *node = (struct by_view_node){.state = from->state, .macs = from->macs, .open = from->open};
     node->name = keep_view_text(view, node_name(from->node), err);
     node->op_type = keep_view_text(view, from->node->op_type, err);
     node->why = keep_view_text(view, from->why, err);
@@ -198,10 +198,12 @@ static int count_ops(struct by_plan_view *view, const struct by_quant_plan *plan
         op->quantized += quantized;
         op->macs += node->macs;
         op->quantized_macs += quantized ? node->macs : 0;
+        op->open |= node->open;
         view->quantized += quantized;
         view->stays_float += node->state == BY_NODE_FLOAT;
         view->macs += node->macs;
         view->quantized_macs += quantized ? node->macs : 0;
+        view->open |= node->open;
     }
     for (size_t i = 0; i < plan->rows.count; i++)
         if (note_producer(view, map, &plan->rows.at[i], err) < 0 ||
@@ -249,6 +251,7 @@ static int count_reasons(struct by_plan_view *view, struct by_map *map, struct b
             return -1;
         reason->nodes++;
         reason->macs += node->macs;
+        reason->open |= node->open;
     }
     if (view->reasons.count)
         qsort(view->reasons.at, view->reasons.count, sizeof *view->reasons.at, by_weight_of_reason);
@@ -310,14 +313,12 @@ static double saved_bytes(const struct by_quant_plan *plan, size_t index)
     return (double)bytes - constant_bytes(plan, index, elements) - pair_bytes(plan->recipe, row);
 }
 
-static void predict_size(struct by_plan_view *view, const struct by_quant_plan *plan,
-                         uint64_t bytes_before)
+uint64_t by_plan_predict_size(const struct by_quant_plan *plan, uint64_t bytes_before)
 {
     double bytes = (double)bytes_before;
-    view->bytes_before = bytes_before;
     for (size_t i = 0; i < plan->rows.count; i++)
         bytes -= saved_bytes(plan, i);
-    view->bytes_after = bytes > 0 ? (uint64_t)bytes : 0;
+    return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
 static int fill_plan_view(struct by_plan_view *view, const struct by_quant_plan *plan,
@@ -354,7 +355,8 @@ int by_plan_view_make(struct by_plan_view *view, const struct by_quant_plan *pla
         by_plan_view_release(view);
         return -1;
     }
-    predict_size(view, plan, bytes_before);
+    view->bytes_before = bytes_before;
+    view->bytes_after = by_plan_predict_size(plan, bytes_before);
     return 0;
 }
 

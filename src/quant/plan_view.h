@@ -11,6 +11,7 @@ struct by_view_node {
     const char *name, *op_type, *why;
     enum by_node_state state;
     double macs;
+    bool open; /* some sizes are not known, and so its multiply-adds */
 };
 
 struct by_view_row {
@@ -31,6 +32,7 @@ struct by_view_op {
     const char *op_type;
     size_t nodes, quantized;
     double macs, quantized_macs;
+    bool open;
     const char *activation, *weight, *bias; /* types, "int8/int16" when they differ; "" none */
 };
 
@@ -39,6 +41,7 @@ struct by_view_reason {
     const char *why, *first; /* first: the name of one of them */
     size_t nodes;
     double macs;
+    bool open;
 };
 
 struct by_plan_view {
@@ -57,8 +60,12 @@ struct by_plan_view {
     } reasons; /* most multiply-adds first, then most nodes */
     size_t quantized, stays_float;
     double macs, quantized_macs;
+    bool open;
     uint64_t bytes_before, bytes_after; /* the second: about */
 };
+
+/* About how many bytes the quantized model has, of one with so many. */
+uint64_t by_plan_predict_size(const struct by_quant_plan *plan, uint64_t bytes_before);
 
 /* bytes_before: of the model's file and its data. */
 int by_plan_view_make(struct by_plan_view *view, const struct by_quant_plan *plan,

@@ -1,6 +1,7 @@
 /* Runs the stages of a quantization in order. */
 #include "quantize/quantize.h"
 
+#include "base/capacity.h"
 #include "base/file.h"
 #include "base/thread.h"
 #include "convert/convert.h"
@@ -11,6 +12,7 @@
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
+#include "quant/plan_view.h"
 #include "quant/refine.h"
 #include "quantize/half.h"
 #include "quantize/narrow.h"
@@ -186,6 +188,31 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
     return 0;
 }
 
+/* --- Room on the disk --- */
+
+/* Weights are nearly all that a large model has. */
+static uint64_t bytes_of_weights(const struct baryon_graph *graph)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < graph->initializer.count; i++) {
+        const struct baryon_tensor *tensor = graph->initializer.at[i];
+        size_t count, bytes;
+        if (tensor && by_tensor_count(tensor, &count, NULL) == 0 &&
+            by_elem_bytes(tensor->data_type, count, &bytes, NULL) == 0)
+            all += bytes;
+    }
+    return all;
+}
+
+/* Before samples run, and not when the result is written. */
+static int check_disk(const struct by_quantization *q, struct baryon_error *err)
+{
+    if (!q->options->folder)
+        return 0;
+    const uint64_t bytes = by_plan_predict_size(q->plan, bytes_of_weights(q->model->graph));
+    return by_check_disk(q->options->folder, bytes, "the quantized model", err);
+}
+
 /* --- Statistics and parameters --- */
 
 static int load_stats(struct by_quantization *q, struct baryon_error *err)
@@ -204,6 +231,8 @@ static int load_stats(struct by_quantization *q, struct baryon_error *err)
 static int calibrate(struct by_quantization *q, struct baryon_error *err)
 {
     struct by_calibrate_options options = q->options->calibrate;
+    if (check_disk(q, err) < 0)
+        return -1;
     if (q->options->stats)
         return load_stats(q, err);
     /* What was begun has means where samples were to judge corrected biases. */

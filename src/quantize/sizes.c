@@ -1,4 +1,4 @@
-/* Counts the multiply-adds of a model whose dimensions depend on the samples. */
+/* Counts the multiply-adds of a model whose dimensions are open: by samples, or of a batch of 1. */
 #include "quantize/sizes.h"
 
 #include "ir/infer.h"
@@ -123,14 +123,38 @@ static const struct by_shape *seen_of_inputs(void *context, const struct baryon_
     return found;
 }
 
+/* Without samples, sizes other than the batch are not known. */
+static const struct by_shape *single_batch(void *context, const struct baryon_value *value)
+{
+    struct sizes *sizes = context;
+    const struct by_shape *shape = value->shape;
+    if (!value->is_input || value->initializer || !shape || !shape->rank ||
+        by_extent_is_number(shape->dims[0]))
+        return NULL;
+    struct by_shape *found = by_shape_copy(&sizes->arena, shape, NULL);
+    if (found)
+        found->dims[0] = by_extent_of(1);
+    return found;
+}
+
 static void count_all(struct by_quant_plan *plan, double share)
 {
-    for (size_t i = 0; i < plan->node_count; i++)
-        plan->nodes[i].macs = by_place_macs(plan->nodes[i].node) * share;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        struct by_quant_node *node = &plan->nodes[i];
+        node->macs = by_place_macs(node->node, &node->open) * share;
+    }
+}
+
+/* If that does not fit, figures stay as they were. */
+static int count_single(struct by_quantization *q, struct sizes *sizes, struct baryon_error *err)
+{
+    if (by_model_infer_seen(q->model, single_batch, sizes, NULL) == 0)
+        count_all(q->plan, 1);
+    return by_model_infer(q->model, NULL, err);
 }
 
 /* If neither fits, figures stay as they were. */
-static int count(struct by_quantization *q, struct sizes *sizes, struct baryon_error *err)
+static int count_seen(struct by_quantization *q, struct sizes *sizes, struct baryon_error *err)
 {
     if (learn(sizes, q->model->graph, err))
         return -1;
@@ -144,12 +168,12 @@ static int count(struct by_quantization *q, struct sizes *sizes, struct baryon_e
 int by_quantize_count_macs(struct by_quantization *q, struct baryon_error *err)
 {
     struct sizes sizes = {.stats = q->stats};
-    if (!q->stats || !is_open(q->model->graph))
+    if (!is_open(q->model->graph))
         return 0;
-    sizes.samples = (double)by_stats_seen(q->stats);
+    sizes.samples = q->stats ? (double)by_stats_seen(q->stats) : 0;
     by_arena_init(&sizes.arena, 0);
     by_map_init(&sizes.by_symbol);
-    const int status = count(q, &sizes, err);
+    const int status = q->stats ? count_seen(q, &sizes, err) : count_single(q, &sizes, err);
     by_map_release(&sizes.by_symbol);
     by_arena_release(&sizes.arena);
     return status;

@@ -99,6 +99,31 @@ class Disk(Writing):
         self.baryon("copy", "beside.onnx", "disk/out.onnx", status=5)
         self.assertEqual(self.files(disk), [])
 
+    def found_early(self, text, *words):
+        """With -v the program tells of samples as soon as it has some."""
+        done = self.baryon(*words, "--random", "2", "-v", status=5)
+        said = done.err.decode(errors="replace")
+        self.assertIn(text, said.splitlines()[-1])
+        self.assertNotIn("side by side", said)
+
+    @mounts
+    def test_full_disk_is_found_before_samples_run(self):
+        weights = [models.tensor("w", [2048, 2048], bytes(4 << 22))]
+        nodes = [models.node("MatMul", ["x", "w"], ["y"])]
+        ports = [models.port("x", [1, 2048])], [models.port("y", [1, 2048])]
+        models.save(self.folder / "layer.onnx", models.model(nodes, weights, *ports))
+        disk = self.mount("size=64k")
+        words = ("quantize", "layer.onnx", "-o", "disk/q.onnx", "--preset", "A8W8")
+        self.found_early("the quantized model requires about 4.0 MiB,", *words)
+        (disk / "filled").write_bytes(bytes(64 << 10))
+        full = "No space left"
+        small = ("quantize", "layer.onnx", "--preset", "A8W8", "-o")
+        self.found_early(full, *small, "disk/q.onnx")
+        self.found_early(full, *small, "q.onnx", "--report", "disk/r.json")
+        self.found_early(full, *small, "q.onnx", "--external", "disk/w.bin")
+        self.found_early(full, "calibrate", "layer.onnx", "-o", "disk/layer.stats")
+        self.assertEqual(self.files(disk), ["filled"])
+
     @mounts
     def test_disk_that_becomes_full_while_samples_run(self):
         disk = self.mount()

@@ -68,11 +68,11 @@ static void a_probe_changes_nothing(void **state)
 {
     (void)state;
     put_file("a", "old");
-    assert_ok(by_writer_probe("a", &err));
-    assert_ok(by_writer_probe("b", &err));
+    assert_ok(by_writer_probe("a", 0, &err));
+    assert_ok(by_writer_probe("b", 0, &err));
     assert_file("a", "old");
     assert_int_equal(count_files("."), 1);
-    assert_error(by_writer_probe("none/a", &err), BARYON_ERR_IO,
+    assert_error(by_writer_probe("none/a", 0, &err), BARYON_ERR_IO,
                  "none/a: folder 'none/' cannot be opened: No such file or directory");
 }
 
