@@ -6,6 +6,7 @@
 #include "api_expect.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -249,6 +250,45 @@ static bool call_is_right(const struct function_row *function, int variant, bool
     return false;
 }
 
+/* Bytes that a call leaves behind, where the C library can tell them. */
+static size_t left_behind(const struct function_row *function, int variant)
+{
+    struct call call = {0};
+    const size_t before = mallinfo2().uordblks;
+    open_world();
+    function->call(variant, &call);
+    close_world();
+    const size_t after = mallinfo2().uordblks;
+    return after > before ? after - before : 0;
+}
+
+/* What grows each time is lost; what is kept for later is not. */
+static bool loses_memory(const struct function_row *function, int variant)
+{
+    size_t lost = SIZE_MAX;
+    for (int i = 0; i < 4 && lost; i++) {
+        const size_t bytes = left_behind(function, variant);
+        lost = bytes < lost ? bytes : lost;
+    }
+    if (lost)
+        print_error("%s, %s: %zu bytes are lost\n", function->name, current_what, lost);
+    return lost > 0;
+}
+
+static void loses_no_memory(void **state)
+{
+    (void)state;
+    size_t losing = 0;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        bool there = true;
+        for (int variant = 0; there; variant++) {
+            call_is_right(&functions[i], variant, &there);
+            losing += there && loses_memory(&functions[i], variant);
+        }
+    }
+    assert_int_equal(losing, 0);
+}
+
 static void refuses_bad_arguments(void **state)
 {
     (void)state;
@@ -437,9 +477,9 @@ static int make_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_bad_arguments), cmocka_unit_test(refuses_null_in_lists),
-        cmocka_unit_test(refuses_null_settings), cmocka_unit_test(refuses_versions),
-        cmocka_unit_test(refuses_bad_samples),
+        cmocka_unit_test(refuses_bad_arguments), cmocka_unit_test(loses_no_memory),
+        cmocka_unit_test(refuses_null_in_lists), cmocka_unit_test(refuses_null_settings),
+        cmocka_unit_test(refuses_versions),      cmocka_unit_test(refuses_bad_samples),
     };
     return cmocka_run_group_tests(tests, make_files, api_leave);
 }
