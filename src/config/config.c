@@ -24,6 +24,16 @@ static void *slot_of(const struct by_binding *binding, const struct by_option *o
     return (char *)binding->target + option->offset;
 }
 
+static int set_fallback(struct by_config *config, const struct by_option *option, void *slot,
+                        struct baryon_error *err)
+{
+    by_value_clear(option, slot);
+    if (option->fallback &&
+        by_value_parse(&config->arena, option, option->fallback, NULL, slot, err) < 0)
+        return by_err_in(err, "default of %s", option->name);
+    return 0;
+}
+
 int by_config_bind(struct by_config *config, const struct by_option_group *group, void *target,
                    struct baryon_error *err)
 {
@@ -39,11 +49,8 @@ int by_config_bind(struct by_config *config, const struct by_option_group *group
     config->count++;
     for (size_t i = 0; i < group->count; i++) {
         const struct by_option *option = &group->rows[i];
-        void *slot = slot_of(binding, option);
-        by_value_clear(option, slot);
-        if (option->fallback &&
-            by_value_parse(&config->arena, option, option->fallback, NULL, slot, err) < 0)
-            return by_err_in(err, "default of %s", option->name);
+        if (set_fallback(config, option, slot_of(binding, option), err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -110,6 +117,16 @@ enum by_option_source by_config_source(const struct by_config *config, const cha
 bool by_config_given(const struct by_config *config, const char *name)
 {
     return by_config_source(config, name) >= BY_SOURCE_FILE;
+}
+
+int by_config_reset(struct by_config *config, const struct by_option *option,
+                    struct baryon_error *err)
+{
+    size_t b, row;
+    if (!find_bound_row(config, option->name, &b, &row))
+        return 0;
+    config->bindings[b].sources[row] = BY_SOURCE_DEFAULT;
+    return set_fallback(config, option, slot_of(&config->bindings[b], option), err);
 }
 
 /* Where a value of that source goes; NULL when a better one is there already. */

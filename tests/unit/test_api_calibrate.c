@@ -326,8 +326,6 @@ static void test_refused_settings(void **state)
     refused_setting("random", "3", "--random has no meaning where the caller gives the samples");
     refused_setting("resize", "crop",
                     "resize: 'crop' is not one of stretch, short-side, letterbox, fit, none");
-    refused_setting("resize", "fit", "--resize has no meaning where the caller gives the samples");
-    refused_setting("std", "2", "--std has no meaning where the caller gives the samples");
     refused_setting("restart", NULL, "--restart has no meaning without --out");
     refused_setting("max-memory", "1MiB", "--max-memory has no meaning without --out");
     refused_setting("config", NULL, "config: a file has to be named");

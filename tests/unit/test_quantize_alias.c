@@ -243,16 +243,16 @@ static void quarks_fine_tuning_that_is_refused(void **state)
             "--extra GPTQParams: Bits: only 2, 3, 4 and 8 are available");
     refuses(WORDS("--extra=GPTQParams={BlokSize: 3}"),
             "--extra GPTQParams: unknown key 'BlokSize'; did you mean 'BlockSize'?");
-    refuses(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
-            "--rounding has a meaning only with --approach static, weights or nbits");
+    notes(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
+          "--rounding has no effect: it requires --approach static, weights or nbits");
     refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--rounding=gptq"),
             "--rounding other than nearest and --nbits-method hqq; its zero points lie between "
             "levels; --nbits-method minmse finds scales of little error");
     refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
             "--rounding-op-types: weights of 'Gather' are not solved, only those of Conv, "
             "ConvTranspose, Gemm and MatMul");
-    refuses(WORDS("--rounding-samples=64"),
-            "--rounding-samples has a meaning only with --rounding descent, gptq or relaxation");
+    notes(WORDS("--rounding-samples=64"),
+          "--rounding-samples has no effect: it requires --rounding descent, gptq or relaxation");
 }
 
 static const char *types_of(const struct world *world)
@@ -334,12 +334,12 @@ static void attributes_of_blocks_that_are_refused(void **state)
     refuses(WORDS("--preset=MXINT8", "--extra=MXAttributes={element_dtype: int4}"),
             "--extra MXAttributes: an element_dtype is int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
             "fp6_e2m3 or fp4_e2m1");
-    refuses(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
-            "MXAttributes: neither activations nor weights are of type QMX");
-    refuses(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
-            "BFPAttributes: neither activations nor weights are of type QBFP");
-    refuses(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
-            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
+    notes(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
+          "MXAttributes has no effect: neither activations nor weights are of type QMX");
+    notes(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
+          "BFPAttributes has no effect: neither activations nor weights are of type QBFP");
+    notes(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
+          "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
 }
 
 static void quarks_names_that_are_refused(void **state)
@@ -348,8 +348,9 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=Int32Bais=False"),
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
     refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not available yet");
-    refuses(WORDS("--extra=TmpDir=x"),
-            "--extra TmpDir: has no meaning here; nothing is written to a temporary folder");
+    refuses(WORDS("--extra=EncryptionAlgorithm=AES-256"),
+            "--extra EncryptionAlgorithm: has no meaning here; models are written as plain ONNX "
+            "files, which runtimes can read; encrypt the result with a program made for that");
     refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
             "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is set to int32 already");
     refuses(WORDS("--extra=Int32Bias=perhaps"),
@@ -359,8 +360,8 @@ static void quarks_names_that_are_refused(void **state)
             "mean 'Entropy'?");
     refuses(WORDS("--extra=MinMSEModePof2Scale=Most"),
             "--extra MinMSEModePof2Scale: 'Most' is no value of it that is available");
-    refuses(WORDS("--activation-method=minmse-pow2-common"),
-            "--activation-method minmse-pow2-common and --activation-scale other than pow2");
+    notes(WORDS("--activation-method=minmse-pow2-common"),
+          "--activation-scale is set to pow2: --activation-method requires it");
     refuses(WORDS("--activation-method=minmse-pow2-common", "--activation-scale=pow2",
                   "--activation-symmetric=false"),
             "--activation-method minmse-pow2-common and --activation-symmetric=false; minmse-pow2 "
@@ -380,6 +381,46 @@ static void quarks_names_that_are_refused(void **state)
     refuses_file("exclud: [a]\n", "c.yaml: 1:1: unknown key 'exclud'; did you mean 'exclude'?");
     refuses_file("subgraphs_to_exclude: [[a]]\n",
                  "c.yaml: 1:24: subgraphs_to_exclude: a list of two is expected: [STARTS, ENDS]");
+}
+
+/* What changes no model never stops. */
+static void quarks_names_without_effect(void **state)
+{
+    static const struct {
+        const char *option, *notice; /* NULL: none */
+    } idle[] = {
+        {"--extra=TmpDir=x", "TmpDir has no effect: no temporary files are written"},
+        {"--extra=CalibWorkerNum=4",
+         "CalibWorkerNum has no effect: --threads is the number of threads"},
+        {"--extra=CalibWorkerNum=1", NULL},
+        {"--extra=CalibOptimizeMem=False",
+         "CalibOptimizeMem has no effect: calibration stores no activations"},
+        {"--extra=CalibOptimizeMem=True", NULL},
+        {"--extra=PrintSummary=True", NULL},
+        {"--extra=IgnoreWarnings=true", NULL},
+        {"--extra=DebugMode=True",
+         "DebugMode has no effect: --verbose and --dump-passes show what happens"},
+        {"--extra=CryptoMode=False", NULL},
+        {"--extra=SaveTensorHistFig=False", NULL},
+        {"--extra=SaveTensorHistFig=True",
+         "SaveTensorHistFig has no effect: 'baryon stats' shows the histogram of a tensor"},
+        {"--extra=EncryptionAlgorithm=None", NULL},
+        {"--extra=Percentile=99.9",
+         "--percentile has no effect: it requires --activation-method percentile or "
+         "minmse-pow2-percentile"},
+        {"--extra=NumBins=4096",
+         "--entropy-bins has no effect: it requires --activation-method entropy"},
+        {"--extra=specific_tensor_precision=False", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        struct world world;
+        makes(&world, WORDS(idle[i].option));
+        assert_int_equal(world.settings.notices.count, idle[i].notice ? 1 : 0);
+        if (idle[i].notice)
+            assert_string_equal(world.settings.notices.at[0], idle[i].notice);
+        end(&world);
+    }
 }
 
 /* Every row can be taken, and sets options that there are. */
@@ -432,6 +473,7 @@ int main(void)
         cmocka_unit_test(quarks_names_of_floats_and_blocks),
         cmocka_unit_test(attributes_of_blocks_that_are_refused),
         cmocka_unit_test(quarks_names_that_are_refused),
+        cmocka_unit_test(quarks_names_without_effect),
         cmocka_unit_test(every_name_is_taken),
     };
     return cmocka_run_group_tests_name("quantize_alias", tests, scratch_enter, scratch_leave);

@@ -271,32 +271,43 @@ static void a_target_completes_what_is_left_open(void **state)
 static const struct {
     const char *words[4]; /* behind the last one NULL */
     const char *says;
-} contradictions[] = {
-    {{"--nbits=4"}, "--nbits has a meaning only with --approach nbits"},
+} idle[] = {
+    {{"--nbits=4"}, "--nbits has no effect: it requires --approach nbits"},
     {{"--preset=MATMUL_NBITS", "--activation=int8"},
-     "--activation has a meaning only with --approach static"},
+     "--activation has no effect: it requires --approach static"},
     {{"--preset=MATMUL_NBITS", "--weight=int8"},
-     "--weight has a meaning only with --approach static, weights or dynamic"},
+     "--weight has no effect: it requires --approach static, weights or dynamic"},
     {{"--percentile=99"},
-     "--percentile has a meaning only with --activation-method "
+     "--percentile has no effect: it requires --activation-method "
      "percentile or minmse-pow2-percentile"},
-    {{"--entropy-bins=64"}, "--entropy-bins has a meaning only with --activation-method entropy"},
-    {{"--group-size=32"}, "--group-size has a meaning only with --weight-granularity group"},
-    {{"--bias=float", "--bias-int16"}, "--bias-int16 has a meaning only with --bias int32"},
+    {{"--entropy-bins=64"},
+     "--entropy-bins has no effect: it requires --activation-method entropy"},
+    {{"--group-size=32"}, "--group-size has no effect: it requires --weight-granularity group"},
+    {{"--bias=float", "--bias-int16"}, "--bias-int16 has no effect: it requires --bias int32"},
     {{"--fold-relu", "--activation-symmetric"},
-     "--fold-relu has a meaning only with --activation-symmetric=false"},
-    {{"--simulate-dpu"}, "--simulate-dpu has a meaning only with --hardware xint8 or extended"},
+     "--fold-relu has no effect: it requires --activation-symmetric=false"},
+    {{"--simulate-dpu"}, "--simulate-dpu has no effect: it requires --hardware xint8 or extended"},
     {{"--cle=off", "--cle-steps=3"},
-     "--cle-steps has a meaning only with --cle auto, exact, replace or keep"},
+     "--cle-steps has no effect: it requires --cle auto, exact, replace or keep"},
     {{"--format=qoperator", "--dedicated-pairs"},
-     "--dedicated-pairs has a meaning only with --format qdq and --approach static"},
+     "--dedicated-pairs has no effect: it requires --format qdq and --approach static"},
+};
+
+static void what_has_no_effect_is_a_notice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        notes(idle[i].words, idle[i].says);
+}
+
+static const struct {
+    const char *words[4]; /* behind the last one NULL */
+    const char *says;
+} contradictions[] = {
     {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},
      "--approach dynamic and --weight-scale other than float32"},
     {{"--approach=dynamic", "--weight=int4"},
      "--approach dynamic and --weight of other than 8 bits"},
-    {{"--approach=dynamic", "--cle=auto"},
-     "--cle auto and --approach other than static; it judges by samples; --cle exact needs "
-     "none"},
     {{"--preset=XINT8", "--weight-granularity=channel"},
      "--hardware xint8 and --weight-granularity other than tensor"},
     {{"--preset=XINT8", "--activation-symmetric=false"},
@@ -307,7 +318,7 @@ static const struct {
     {{"--weight=uint8", "--weight-symmetric"},
      "--weight-symmetric and --weight of an unsigned type; its levels are not symmetric "
      "around a zero point; take a signed type"},
-    {{"--activation-method=minmse-pow2"},
+    {{"--activation-method=minmse-pow2", "--activation-scale=float32"},
      "--activation-method minmse-pow2 and --activation-scale other than pow2"},
     {{"--format=qoperator", "--weight=int4"},
      "--format qoperator and --weight of other than 8 bits"},
@@ -382,22 +393,22 @@ static void floats_and_blocks_have_no_ranges(void **state)
 static void floats_and_blocks_refuse_what_says_nothing(void **state)
 {
     (void)state;
-    refuses(WORDS("--preset=BF16", "--activation-method=percentile"),
-            "--activation-method has a meaning only with --activation of integers");
-    refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
-            "--weight-granularity has a meaning only with --weight of integers");
-    refuses(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
-            "--bias-correction has a meaning only with --approach static");
+    notes(WORDS("--preset=BF16", "--activation-method=percentile"),
+          "--activation-method has no effect: it requires --activation of integers");
+    notes(WORDS("--preset=MX9", "--weight-granularity=channel"),
+          "--weight-granularity has no effect: it requires --weight of integers");
+    notes(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
+          "--bias-correction has no effect: it requires --approach static");
     refuses(WORDS("--preset=BFP16", "--rounding=gptq"),
             "--rounding gptq and --weight of floats or blocks; its values could be far from the "
             "weights, where steps are others; --rounding descent");
-    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
-            "--rounding-free has a meaning only with --weight of integers");
-    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
-            "--rounding-scales has a meaning only with --activation and --weight of integers");
-    refuses(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
-            "--rounding other than nearest and --keep-float-weights; the model itself would round "
-            "its weights, to the nearest");
+    notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
+          "--rounding-free has no effect: it requires --weight of integers");
+    notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
+          "--rounding-scales has no effect: it requires --activation and --weight of integers");
+    notes(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
+          "--keep-float-weights is set to false: rounding reconstruction writes integers, which "
+          "the model would round again");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 and types of floats or blocks; its scale would be the product of two "
             "that there are not; --bias as-weight");
@@ -409,16 +420,16 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "bit");
     refuses(WORDS("--preset=MXINT8", "--block-from-bf16"),
             "--block-from-bf16 and types of MX; Quark's operator for them has no such thing");
-    refuses(WORDS("--preset=MXINT8", "--fuse-relu"),
-            "--fuse-relu has a meaning only with --fuse-blocks, as activations are blocks");
-    refuses(WORDS("--preset=BF16", "--block-size=16"),
-            "--block-size has a meaning only with --activation or --weight of blocks");
-    refuses(WORDS("--preset=BF16", "--domain=onnx"),
-            "--domain has a meaning only with --activation or --weight of integers");
-    refuses(WORDS("--preset=MX9", "--float-form=cast"),
-            "--float-form has a meaning only with --activation or --weight bf16, fp16 or fp8");
-    refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
-            "--keep-float-weights has a meaning only with --float-form quark or cast");
+    notes(WORDS("--preset=MXINT8", "--fuse-relu"),
+          "--fuse-relu has no effect: it requires --fuse-blocks, as activations are blocks");
+    notes(WORDS("--preset=BF16", "--block-size=16"),
+          "--block-size has no effect: it requires --activation or --weight of blocks");
+    notes(WORDS("--preset=BF16", "--domain=onnx"),
+          "--domain has no effect: it requires --activation or --weight of integers");
+    notes(WORDS("--preset=MX9", "--float-form=cast"),
+          "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
+    notes(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
+          "--keep-float-weights has no effect: it requires --float-form quark or cast");
     refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
             "--node a: types of floats and blocks are for --format qdq");
 }
@@ -454,9 +465,12 @@ static void files_may_state_defaults(void **state)
     (void)state;
     loads(&world, "cle: \"off\"\ncle-threshold: 0.5\nnbits: 4\npercentile: 99.999\n");
     end(&world);
-    refuses_file("cle: \"off\"\ncle-threshold: 0.25\n",
-                 "--cle-threshold has a meaning only with --cle auto, exact, replace or keep");
-    refuses(WORDS("--nbits=4"), "--nbits has a meaning only with --approach nbits");
+    loads(&world, "cle: \"off\"\ncle-threshold: 0.25\n");
+    assert_string_equal(world.settings.notices.at[0],
+                        "--cle-threshold has no effect: it requires --cle auto, exact, replace or "
+                        "keep");
+    end(&world);
+    notes(WORDS("--nbits=4"), "--nbits has no effect: it requires --approach nbits");
 }
 
 static void names_come_from_lists_and_files(void **state)
@@ -634,6 +648,7 @@ int main(void)
         cmocka_unit_test(unknown_presets_are_told),
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),
+        cmocka_unit_test(what_has_no_effect_is_a_notice),
         cmocka_unit_test(contradictions_name_both),
         cmocka_unit_test(floats_and_blocks_have_no_ranges),
         cmocka_unit_test(floats_and_blocks_refuse_what_says_nothing),

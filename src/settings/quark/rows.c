@@ -25,6 +25,11 @@
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_LATER                                                     \
     }
+/* usual: the value that is the peer's default, NULL: none or False. */
+#define IDLE(peer, usual, why)                                                                     \
+    {                                                                                              \
+        .name = (peer), .kind = BY_ALIAS_IDLE, .on = (why), .off = (usual)                         \
+    }
 #define NEVER(peer, why)                                                                           \
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_NEVER, .on = (why)                                        \
@@ -153,7 +158,7 @@ static const struct by_alias rows[] = {
     VALUE("nodes_to_exclude", "exclude"),
     VALUE("exclude_nodes", "exclude"),
     SPECIAL("subgraphs_to_exclude", by_alias_spans),
-    FIXED("specific_tensor_precision", "True"),
+    FLAG("specific_tensor_precision", NULL, NULL),
     SPECIAL("MixedPrecisionTensor", by_alias_mixed),
     SPECIAL("execution_providers", by_alias_providers),
     SPECIAL("ExecutionProviders", by_alias_providers),
@@ -179,16 +184,19 @@ static const struct by_alias rows[] = {
     LATER("include_rotation"),
     LATER("include_auto_mp"),
     FLAG("include_fast_ft", "rounding=descent", "rounding=nearest"),
-    NEVER("use_external_data_format", "models of more than 2 GiB get a data file by themselves"),
-    NEVER("UseExternalDataFormat", "models of more than 2 GiB get a data file by themselves"),
-    NEVER("debug_mode", "--dump-passes and --verbose show what happens"),
-    NEVER("DebugMode", "--dump-passes and --verbose show what happens"),
-    NEVER("crypto_mode", "nothing is written but the result"),
-    NEVER("CryptoMode", "nothing is written but the result"),
-    NEVER("print_summary", "--quiet leaves the tables out"),
-    NEVER("PrintSummary", "--quiet leaves the tables out"),
-    NEVER("ignore_warnings", "warnings are few and always told"),
-    NEVER("IgnoreWarnings", "warnings are few and always told"),
+    IDLE("use_external_data_format", NULL,
+         "models of more than 2 GiB get a data file; --external gives one to others"),
+    IDLE("UseExternalDataFormat", NULL,
+         "models of more than 2 GiB get a data file; --external gives one to others"),
+    IDLE("debug_mode", NULL, "--verbose and --dump-passes show what happens"),
+    IDLE("DebugMode", NULL, "--verbose and --dump-passes show what happens"),
+    IDLE("crypto_mode", NULL, "only the result is written, no intermediate model"),
+    IDLE("CryptoMode", NULL, "only the result is written, no intermediate model"),
+    IDLE("print_summary", "True", "--quiet leaves out the tables"),
+    IDLE("PrintSummary", "True", "--quiet leaves out the tables"),
+    IDLE("ignore_warnings", "True", "warnings are few and always reported"),
+    IDLE("log_severity_level", "1", "--quiet and --verbose choose what is reported"),
+    IDLE("IgnoreWarnings", "True", "warnings are few and always reported"),
 
     /* --- The float graph --- */
     SPECIAL("ShapeShifterYaml", by_alias_passes),
@@ -218,7 +226,7 @@ static const struct by_alias rows[] = {
     FLAG("QuantizeAllOpTypes", "all-op-types=true", "all-op-types=false"),
     FLAG("WeightsOnly", "approach=weights", NULL),
     FLAG("MatMulConstBOnly", "matmul-constant-only=true", "matmul-constant-only=false"),
-    NEVER("EnableSubgraph", "nested graphs stay as they are, float and whole"),
+    IDLE("EnableSubgraph", NULL, "nested graphs stay float"),
     FLAG("ForceQuantizeNoInputCheck", "keep-unquantized-chains=false",
          "keep-unquantized-chains=true"),
     FLAG("AddQDQPairToWeight", "keep-float-weights=true", "keep-float-weights=false"),
@@ -241,7 +249,7 @@ static const struct by_alias rows[] = {
     SPECIAL("TensorQuantOverrides", by_alias_overrides),
     FLAG("AlignEltwiseQuantType", "align-elementwise=true", "align-elementwise=false"),
     FLAG("FoldRelu", "fold-relu=true", "fold-relu=false"),
-    NEVER("UseUnsignedReLU", "nothing reads it, there neither"),
+    IDLE("UseUnsignedReLU", NULL, "Quark does not read it either"),
 
     /* --- Types --- */
     FLAG("ActivationSymmetric", "activation-symmetric=true", "activation-symmetric=false"),
@@ -273,20 +281,21 @@ static const struct by_alias rows[] = {
     /* --- Calibration --- */
     FLAG("CalibTensorRangeSymmetric", "percentile-symmetric=true", "percentile-symmetric=false"),
     FLAG("CalibMovingAverage", "moving-average=true", "moving-average=false"),
-    NEVER("CalibMovingAverageConstant", "the mean over all samples is taken"),
+    IDLE("CalibMovingAverageConstant", "0.01",
+         "CalibMovingAverage takes the mean over all samples"),
     VALUE("NumBins", "entropy-bins"),
     VALUE("NumQuantizedBins", "entropy-levels"),
     VALUE("Percentile", "percentile"),
     VALUE("PercentileCandidates", "percentile-candidates"),
     WORDS("LWPMetric", metrics),
-    NEVER("LWPUseHistogram", "statistics are fine enough to choose by"),
+    IDLE("LWPUseHistogram", "True", "histograms are always used, and are fine enough"),
     LATER("Scenario"),
     WORDS("MinMSEModePof2Scale", minmse_modes),
     VALUE("CalibDataSize", "limit"),
-    NEVER("CalibOptimizeMem", "calibration keeps no activations"),
-    NEVER("CalibWorkerNum", "--threads says how many threads work"),
+    IDLE("CalibOptimizeMem", "True", "calibration stores no activations"),
+    IDLE("CalibWorkerNum", "1", "--threads is the number of threads"),
     VALUE("CalibPassthroughOpTypes", "passthrough"),
-    NEVER("SaveTensorHistFig", "'baryon stats' shows the histogram of a tensor"),
+    IDLE("SaveTensorHistFig", NULL, "'baryon stats' shows the histogram of a tensor"),
     NEVER("SaveAndRestore", "'baryon calibrate' writes statistics, --stats reads them"),
     NEVER("TensorsRangeFile", "'baryon calibrate' writes statistics, --stats reads them"),
     FLAG("UseRandomData", "random=1", NULL),
@@ -335,10 +344,11 @@ static const struct by_alias rows[] = {
     FLAG("BiasCorrection", "bias-correction=true", "bias-correction=false"),
     LATER("AutoMixprecision"),
     LATER("NodesWithMixedPrecision"),
-    LATER("EncryptionAlgorithm"),
+    NEVER("EncryptionAlgorithm", "models are written as plain ONNX files, which runtimes can read; "
+                                 "encrypt the result with a program made for that"),
     LATER("EvalMetrics"),
     LATER("EvalDataReader"),
-    NEVER("TmpDir", "nothing is written to a temporary folder"),
+    IDLE("TmpDir", NULL, "no temporary files are written"),
     VALUE("UserCustomOpLibPath", "ops-library"),
 };
 

@@ -1,7 +1,6 @@
 """ModelQuantizer, by Quark's name."""
 
 from ... import quantization
-from ...errors import UsageError
 from .config.config import Config, QConfig
 
 
@@ -30,19 +29,8 @@ class ModelQuantizer:
 
     @staticmethod
     def _quantize(model, output, data, external, options):
-        def run(data):
-            settings = quantization.settings_of(None, data, options, in_file=True)
-            return quantization.quantize_with(settings, model, output, data, external, overwrite=True)
-
-        try:
-            return run(data)
-        except UsageError as error:
-            if data is None or "needs no samples" not in error.message:
-                raise
-        import logging
-
-        logging.getLogger("baryon").warning("the samples are left alone: this quantization needs none")
-        return run(None)
+        settings = quantization.settings_of(None, data, options, in_file=True)
+        return quantization.quantize_with(settings, model, output, data, external, overwrite=True)
 
 
 def _without_random(options):
