@@ -62,7 +62,6 @@ int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_random_shape(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
-int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of settings/quark/formats.c. */
@@ -76,5 +75,15 @@ int by_alias_settle_blocks(struct by_config *config, struct by_recipe_settings *
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
 void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out);
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);
+
+/* A key of the dictionaries FastFinetune and GPTQParams. */
+struct by_alias_key {
+    const char *name;
+    bool idle;        /* has no effect: `why` */
+    const char *only; /* the value that is available, because of `why`; NULL: any */
+    const char *why;
+};
+/* False after the last one, and for options that are no such dictionaries. */
+bool by_alias_key(const char *option, size_t place, struct by_alias_key *key);
 
 #endif
