@@ -32,6 +32,16 @@ static void *slot_of(const struct by_binding *binding, const struct by_option *o
     return (char *)binding->target + option->offset;
 }
 
+static int set_fallback(struct by_config *config, const struct by_option *option, void *slot,
+                        struct baryon_error *err)
+{
+    by_value_clear(option, slot);
+    if (option->fallback &&
+        by_value_parse(&config->arena, option, option->fallback, NULL, slot, err) < 0)
+        return by_err_in(err, "default of %s", option->name);
+    return 0;
+}
+
 int by_config_bind(struct by_config *config, const struct by_option_group *group, void *target,
                    struct baryon_error *err)
 {
@@ -48,11 +58,8 @@ int by_config_bind(struct by_config *config, const struct by_option_group *group
     config->count++;
     for (size_t i = 0; i < binding->count; i++) {
         const struct by_option *option = &binding->rows[i];
-        void *slot = slot_of(binding, option);
-        by_value_clear(option, slot);
-        if (option->fallback &&
-            by_value_parse(&config->arena, option, option->fallback, NULL, slot, err) < 0)
-            return by_err_in(err, "default of %s", option->name);
+        if (set_fallback(config, option, slot_of(binding, option), err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -125,6 +132,17 @@ const char *by_config_given_of(const struct by_config *config, const struct by_o
         if (by_config_given(config, rows[i].name))
             return rows[i].name;
     return NULL;
+}
+
+int by_config_reset(struct by_config *config, const struct by_option *option,
+                    struct baryon_error *err)
+{
+    size_t row;
+    const struct by_binding *binding = find_bound_row(config, option->name, &row);
+    if (!binding)
+        return 0;
+    binding->sources[row] = BY_SOURCE_DEFAULT;
+    return set_fallback(config, option, slot_of(binding, option), err);
 }
 
 /* Where a value of that source goes; NULL when a better one is there already. */

@@ -80,6 +80,9 @@ const char *by_config_given_of(const struct by_config *config, const struct by_o
 /* second: for BY_OPT_SPANS, else NULL. text NULL is "true", for flags. Both must outlive config. */
 int by_config_set(struct by_config *config, const struct by_option *option, const char *text,
                   const char *second, enum by_option_source source, struct baryon_error *err);
+/* Back to its default, as if nobody had given it. */
+int by_config_reset(struct by_config *config, const struct by_option *option,
+                    struct baryon_error *err);
 /* Values from a YAML or JSON file; those that the command line gave stay. */
 int by_config_load(struct by_config *config, const char *path, struct baryon_error *err);
 /* A node of such a file as the value of an option. */

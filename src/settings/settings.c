@@ -363,12 +363,13 @@ int by_running_bind(struct by_config *config, struct by_running_settings *runnin
     return file ? by_config_bind(config, &by_model_group, &running->model, err) : 0;
 }
 
-static int refuse_pair(const struct by_config *config, const char *name, const char *other,
-                       struct baryon_error *err)
+/* Options that change nothing beside another one. */
+static void note_options(const struct by_config *config, const char *const *names, size_t count,
+                         const struct by_log *log, const char *beside)
 {
-    if (!by_config_given(config, name))
-        return 0;
-    return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with --%s", name, other);
+    for (size_t i = 0; i < count; i++)
+        if (by_config_given(config, names[i]))
+            by_log(log, BY_LOG_NOTICE, "--%s has no effect %s", names[i], beside);
 }
 
 static int take_data(struct by_config *config, const struct by_data_settings *data, int64_t count,
@@ -395,11 +396,10 @@ int by_data_options(struct by_config *config, const struct by_data_settings *dat
         return by_fail(err, BARYON_ERR_USAGE,
                        data->data ? "--data and --random are both given, only one is allowed"
                                   : "no samples: give --data PATH or --random COUNT");
-    size_t count = data->data ? COUNT(of_random) : COUNT(of_files);
-    for (size_t i = 0; i < count; i++)
-        if (refuse_pair(config, data->data ? of_random[i] : of_files[i],
-                        data->data ? "data" : "random", err) < 0)
-            return -1;
+    if (data->data)
+        note_options(config, of_random, COUNT(of_random), options->log, "with --data");
+    else
+        note_options(config, of_files, COUNT(of_files), options->log, "with --random");
     options->random = !data->data;
     return take_data(config, data, data->data ? data->limit : data->random, options, err);
 }
@@ -416,13 +416,16 @@ static int refuse_for_caller(const struct by_config *config, const char *name,
 int by_data_options_of_caller(struct by_config *config, const struct by_data_settings *data,
                               struct by_input_options *options, struct baryon_error *err)
 {
-    static const char *const of_others[] = {"data", "random", "seed", "int-range", "value-range"};
+    static const char *const of_others[] = {"data", "random"};
+    static const char *const of_random[] = {"seed", "int-range", "value-range"};
+    const char *prepares[COUNT(prep_rows)];
     for (size_t i = 0; i < COUNT(of_others); i++)
         if (refuse_for_caller(config, of_others[i], err) < 0)
             return -1;
     for (size_t i = 0; i < COUNT(prep_rows); i++)
-        if (refuse_for_caller(config, prep_rows[i].name, err) < 0)
-            return -1;
+        prepares[i] = prep_rows[i].name;
+    note_options(config, of_random, COUNT(of_random), options->log, "on samples of the caller");
+    note_options(config, prepares, COUNT(prepares), options->log, "on samples of the caller");
     return take_data(config, data, data->limit, options, err);
 }
 

@@ -6,14 +6,16 @@ import logging
 import os
 import pathlib
 
-from world import Again, Reader, Score, raises, samples, workplace
+from world import Again, Reader, Score, raised, raises, samples, workplace
 
+import numpy as np
 import onnx
+from onnx import helper, numpy_helper
 
 import baryon
 import baryon.onnx as bo
 from baryon.onnx import (
-    AdaRoundConfig, BiasCorrectionConfig, CalibMethod, CLEConfig, Config, Int8Spec, Int16Spec, ModelQuantizer,
+    AdaRoundConfig, BiasCorrectionConfig, CalibMethod, CLEConfig, Config, GPTQConfig, Int8Spec, Int16Spec, ModelQuantizer,
     PowerOfTwoMethod, QConfig, QLayerConfig, QuantGranularity, QuantizationConfig, ScaleType, UInt8Spec, XInt8Spec,
 )  # fmt: skip
 from baryon.onnx.quantization.config import get_default_config
@@ -177,6 +179,34 @@ def check_names(score):
     score.check(os.path.exists(bo.get_library_path()), "the library of operators")
 
 
+IDLE = {"TmpDir": "x", "CalibWorkerNum": 2, "CalibOptimizeMem": True, "PrintSummary": False, "IgnoreWarnings": False,
+        "DebugMode": True, "CryptoMode": False, "SaveTensorHistFig": False, "Percentile": 99.9, "NumBins": 64}  # fmt: skip
+
+
+def check_what_gives_way(score, data):
+    """Defaults of one class never contradict what another asks for, and nothing without effect stops."""
+    layer = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
+    wide = QLayerConfig(input_tensors=Int16Spec(), weight=Int8Spec())
+    pow2 = QLayerConfig(input_tensors=XInt8Spec(), weight=XInt8Spec())
+    configs = [QConfig(one, **extra) for one in (layer, wide) for extra in (
+        {"WeightsOnly": True}, {"algo_config": [GPTQConfig()]})]  # fmt: skip
+    configs += [QConfig(layer, **IDLE), QConfig(pow2, **IDLE)]
+    for fields in ({}, {"include_cle": True, "activation_type": bo.QuantType.QUInt8, "include_fast_ft": True},
+                   {"print_summary": False, "debug_mode": True, "log_severity_level": 0}):  # fmt: skip
+        configs.append(Config(QuantizationConfig(use_dynamic_quant=True, extra_options=IDLE, **fields)))
+    configs += [QConfig.get_default_config(name) for name in ("BF16", "BFP16", "FP16", "MX6", "MXINT8")]
+    for place, config in enumerate(configs):
+        failure = raised(quantize, config, data)
+        score.check(failure is None, f"configuration {place}: {failure}")
+    weight = numpy_helper.from_array(np.ones((64, 32), np.float32), "weight")
+    rows = [helper.make_tensor_value_info(name, 1, [1, size]) for name, size in (("image", 64), ("out", 32))]
+    graph = helper.make_graph([helper.make_node("MatMul", ["image", "weight"], ["out"])], "g", rows[:1], rows[1:], [weight])
+    made = ModelQuantizer(QConfig(wide, UseMatMulNBits=True)).quantize_model(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), None, Reader(data))
+    score.check([node.op_type for node in made.graph.node] == ["MatMulNBits"], "UseMatMulNBits beside specifications")
+    raises(score, ValueError, "plain ONNX files", quantize, QConfig(layer, EncryptionAlgorithm="AES-256"), data)
+
+
 def check_libraries(score, data):
     """A caller may name libraries, a file may not."""
     layer = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
@@ -212,6 +242,7 @@ def main():
         check_preset_fields(score, data)
         check_names(score)
         check_libraries(score, data)
+        check_what_gives_way(score, data)
         check_shapeshifter(score)
     return score.finish()
 

@@ -83,6 +83,20 @@ static inline void refuses(const char *const *words, const char *message)
     end(&world);
 }
 
+/* What is taken with a notice. */
+static inline void notes(const char *const *words, const char *message)
+{
+    struct world world;
+    makes(&world, words);
+    for (size_t i = 0; i < world.settings.notices.count; i++)
+        if (!strcmp(world.settings.notices.at[i], message)) {
+            end(&world);
+            return;
+        }
+    fail_msg("no notice '%s' among %zu, first '%s'", message, world.settings.notices.count,
+             world.settings.notices.count ? world.settings.notices.at[0] : "");
+}
+
 static inline int load(struct world *world, const char *text)
 {
     put_file("c.yaml", text);

@@ -326,8 +326,6 @@ static void test_refused_settings(void **state)
     refused_setting("random", "3", "--random is not valid when the caller provides the samples");
     refused_setting("resize", "crop",
                     "resize: 'crop' is not one of stretch, short-side, letterbox, fit, none");
-    refused_setting("resize", "fit", "--resize is not valid when the caller provides the samples");
-    refused_setting("std", "2", "--std is not valid when the caller provides the samples");
     refused_setting("restart", NULL, "--restart requires --out");
     refused_setting("max-memory", "1MiB", "--max-memory requires --out");
     refused_setting("config", NULL, "config: must name a file");

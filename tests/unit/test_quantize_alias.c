@@ -242,16 +242,16 @@ static void quarks_fine_tuning_that_is_refused(void **state)
             "--extra GPTQParams: Bits: must be 2, 3, 4 or 8");
     refuses(WORDS("--extra=GPTQParams={BlokSize: 3}"),
             "--extra GPTQParams: unknown key 'BlokSize'; did you mean 'BlockSize'?");
-    refuses(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
-            "--rounding requires --approach static, weights or nbits");
+    notes(WORDS("--extra=UseGPTQ=True", "--extra=use_dynamic_quant=True"),
+          "--rounding has no effect: it requires --approach static, weights or nbits");
     refuses(WORDS("--approach=nbits", "--nbits-method=hqq", "--rounding=gptq"),
             "--nbits-method hqq requires --rounding nearest; use --nbits-method minmse: zero "
             "points of hqq are not integers");
     refuses(WORDS("--rounding=descent", "--rounding-op-types=Conv,Gather"),
             "--rounding-op-types: 'Gather' is not supported by rounding reconstruction, only Conv, "
             "ConvTranspose, Gemm and MatMul");
-    refuses(WORDS("--rounding-samples=64"),
-            "--rounding-samples requires --rounding descent, gptq or relaxation");
+    notes(WORDS("--rounding-samples=64"),
+          "--rounding-samples has no effect: it requires --rounding descent, gptq or relaxation");
 }
 
 static const char *types_of(const struct world *world)
@@ -333,12 +333,12 @@ static void attributes_of_blocks_that_are_refused(void **state)
     refuses(WORDS("--preset=MXINT8", "--extra=MXAttributes={element_dtype: int4}"),
             "--extra MXAttributes: element_dtype must be int8, fp8_e5m2, fp8_e4m3, fp6_e3m2, "
             "fp6_e2m3 or fp4_e2m1");
-    refuses(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
-            "MXAttributes: neither activations nor weights are of type QMX");
-    refuses(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
-            "BFPAttributes: neither activations nor weights are of type QBFP");
-    refuses(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
-            "--float-form requires --activation or --weight bf16, fp16 or fp8");
+    notes(WORDS("--preset=BF16", "--extra=MXAttributes={element_dtype: int8}"),
+          "MXAttributes has no effect: neither activations nor weights are of type QMX");
+    notes(WORDS("--preset=MXINT8", "--extra=BFPAttributes={bit_width: 16}"),
+          "BFPAttributes has no effect: neither activations nor weights are of type QBFP");
+    notes(WORDS("--preset=XINT8", "--extra=BF16QDQToCast=True"),
+          "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
 }
 
 static void quarks_names_that_are_refused(void **state)
@@ -347,8 +347,9 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=Int32Bais=False"),
             "--extra Int32Bais: unknown option 'Int32Bais'; did you mean 'Int32Bias'?");
     refuses(WORDS("--extra=SmoothAlpha=0.5"), "--extra SmoothAlpha: not supported yet");
-    refuses(WORDS("--extra=TmpDir=x"),
-            "--extra TmpDir: not supported; no temporary folder is used");
+    refuses(WORDS("--extra=EncryptionAlgorithm=AES-256"),
+            "--extra EncryptionAlgorithm: not supported; models are not encrypted: only the result "
+            "is written, to the file that you name; encrypt that");
     refuses(WORDS("--extra=Int32Bias=False", "--bias=int32"),
             "--extra Int32Bias: Int32Bias sets bias to as-weight, but it is already set to int32");
     refuses(WORDS("--extra=Int32Bias=perhaps"),
@@ -357,8 +358,8 @@ static void quarks_names_that_are_refused(void **state)
             "--extra calibrate_method: unknown value 'Entropie'; did you mean 'Entropy'?");
     refuses(WORDS("--extra=MinMSEModePof2Scale=Most"),
             "--extra MinMSEModePof2Scale: unknown value 'Most'");
-    refuses(WORDS("--activation-method=minmse-pow2-common"),
-            "--activation-method minmse-pow2-common requires --activation-scale pow2");
+    notes(WORDS("--activation-method=minmse-pow2-common"),
+          "--activation-scale is set to pow2: --activation-method requires it");
     refuses(WORDS("--activation-method=minmse-pow2-common", "--activation-scale=pow2",
                   "--activation-symmetric=false"),
             "--activation-method minmse-pow2-common requires --activation-symmetric; minmse-pow2 "
@@ -379,6 +380,46 @@ static void quarks_names_that_are_refused(void **state)
     refuses_file("exclud: [a]\n", "c.yaml: 1:1: unknown key 'exclud'; did you mean 'exclude'?");
     refuses_file("subgraphs_to_exclude: [[a]]\n",
                  "c.yaml: 1:24: subgraphs_to_exclude: expected a list of two: [STARTS, ENDS]");
+}
+
+/* What changes no model never stops. */
+static void quarks_names_without_effect(void **state)
+{
+    static const struct {
+        const char *option, *notice; /* NULL: none */
+    } idle[] = {
+        {"--extra=TmpDir=x", "TmpDir has no effect: no temporary files are written"},
+        {"--extra=CalibWorkerNum=4",
+         "CalibWorkerNum has no effect: --threads is the number of threads"},
+        {"--extra=CalibWorkerNum=1", NULL},
+        {"--extra=CalibOptimizeMem=False",
+         "CalibOptimizeMem has no effect: calibration stores no activations"},
+        {"--extra=CalibOptimizeMem=True", NULL},
+        {"--extra=PrintSummary=True", NULL},
+        {"--extra=IgnoreWarnings=true", NULL},
+        {"--extra=DebugMode=True",
+         "DebugMode has no effect: --verbose and --dump-passes show what happens"},
+        {"--extra=CryptoMode=False", NULL},
+        {"--extra=SaveTensorHistFig=False", NULL},
+        {"--extra=SaveTensorHistFig=True",
+         "SaveTensorHistFig has no effect: 'baryon stats' shows the histogram of a tensor"},
+        {"--extra=EncryptionAlgorithm=None", NULL},
+        {"--extra=Percentile=99.9",
+         "--percentile has no effect: it requires --activation-method percentile or "
+         "minmse-pow2-percentile"},
+        {"--extra=NumBins=4096",
+         "--entropy-bins has no effect: it requires --activation-method entropy"},
+        {"--extra=specific_tensor_precision=False", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        struct world world;
+        makes(&world, WORDS(idle[i].option));
+        assert_int_equal(world.settings.notices.count, idle[i].notice ? 1 : 0);
+        if (idle[i].notice)
+            assert_string_equal(world.settings.notices.at[0], idle[i].notice);
+        end(&world);
+    }
 }
 
 /* Every row can be taken, and sets options that there are. */
@@ -431,6 +472,7 @@ int main(void)
         cmocka_unit_test(quarks_names_of_floats_and_blocks),
         cmocka_unit_test(attributes_of_blocks_that_are_refused),
         cmocka_unit_test(quarks_names_that_are_refused),
+        cmocka_unit_test(quarks_names_without_effect),
         cmocka_unit_test(every_name_is_taken),
     };
     return cmocka_run_group_tests_name("quantize_alias", tests, scratch_enter, scratch_leave);

@@ -283,28 +283,43 @@ static void a_target_completes_what_is_left_open(void **state)
 static const struct {
     const char *words[4]; /* behind the last one NULL */
     const char *says;
-} contradictions[] = {
-    {{"--nbits=4"}, "--nbits requires --approach nbits"},
-    {{"--preset=MATMUL_NBITS", "--activation=int8"}, "--activation requires --approach static"},
+} idle[] = {
+    {{"--nbits=4"}, "--nbits has no effect: it requires --approach nbits"},
+    {{"--preset=MATMUL_NBITS", "--activation=int8"},
+     "--activation has no effect: it requires --approach static"},
     {{"--preset=MATMUL_NBITS", "--weight=int8"},
-     "--weight requires --approach static, weights or dynamic"},
+     "--weight has no effect: it requires --approach static, weights or dynamic"},
     {{"--percentile=99"},
-     "--percentile requires --activation-method percentile or minmse-pow2-percentile"},
-    {{"--entropy-bins=64"}, "--entropy-bins requires --activation-method entropy"},
-    {{"--group-size=32"}, "--group-size requires --weight-granularity group"},
-    {{"--bias=float", "--bias-int16"}, "--bias-int16 requires --bias int32"},
+     "--percentile has no effect: it requires --activation-method "
+     "percentile or minmse-pow2-percentile"},
+    {{"--entropy-bins=64"},
+     "--entropy-bins has no effect: it requires --activation-method entropy"},
+    {{"--group-size=32"}, "--group-size has no effect: it requires --weight-granularity group"},
+    {{"--bias=float", "--bias-int16"}, "--bias-int16 has no effect: it requires --bias int32"},
     {{"--fold-relu", "--activation-symmetric"},
-     "--fold-relu requires --activation-symmetric=false"},
-    {{"--simulate-dpu"}, "--simulate-dpu requires --hardware xint8 or extended"},
-    {{"--cle=off", "--cle-steps=3"}, "--cle-steps requires --cle auto, exact, replace or keep"},
+     "--fold-relu has no effect: it requires --activation-symmetric=false"},
+    {{"--simulate-dpu"}, "--simulate-dpu has no effect: it requires --hardware xint8 or extended"},
+    {{"--cle=off", "--cle-steps=3"},
+     "--cle-steps has no effect: it requires --cle auto, exact, replace or keep"},
     {{"--format=qoperator", "--dedicated-pairs"},
-     "--dedicated-pairs requires --format qdq and --approach static"},
+     "--dedicated-pairs has no effect: it requires --format qdq and --approach static"},
+};
+
+static void what_has_no_effect_is_a_notice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        notes(idle[i].words, idle[i].says);
+}
+
+static const struct {
+    const char *words[4]; /* behind the last one NULL */
+    const char *says;
+} contradictions[] = {
     {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},
      "--approach dynamic requires --weight-scale float32"},
-    {{"--approach=dynamic", "--weight=int4"}, "--approach dynamic requires --weight int8 or uint8"},
-    {{"--approach=dynamic", "--cle=auto"},
-     "--cle auto requires --approach static; auto chooses by samples; --cle exact works without "
-     "samples"},
+    {{"--approach=dynamic", "--weight=int4"},
+     "--approach dynamic requires --weight int8 or uint8"},
     {{"--preset=XINT8", "--weight-granularity=channel"},
      "--hardware xint8 requires --weight-granularity tensor"},
     {{"--preset=XINT8", "--activation-symmetric=false"},
@@ -316,9 +331,10 @@ static const struct {
     {{"--weight=uint8", "--weight-symmetric"},
      "--weight-symmetric requires --weight of a signed type; use int8 in place of uint8, or "
      "--weight-symmetric=false"},
-    {{"--activation-method=minmse-pow2"},
+    {{"--activation-method=minmse-pow2", "--activation-scale=float32"},
      "--activation-method minmse-pow2 requires --activation-scale pow2"},
-    {{"--format=qoperator", "--weight=int4"}, "--format qoperator requires --weight int8 or uint8"},
+    {{"--format=qoperator", "--weight=int4"},
+     "--format qoperator requires --weight int8 or uint8"},
     {{"--format=qoperator", "--bias=float"}, "--format qoperator requires --bias int32"},
     {{"--weight-granularity=channel", "--opset=12"},
      "--weight-granularity channel requires --opset 13 or higher"},
@@ -389,22 +405,22 @@ static void floats_and_blocks_have_no_ranges(void **state)
 static void floats_and_blocks_refuse_what_says_nothing(void **state)
 {
     (void)state;
-    refuses(WORDS("--preset=BF16", "--activation-method=percentile"),
-            "--activation-method requires --activation of an integer type");
-    refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
-            "--weight-granularity requires --weight of an integer type");
-    refuses(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
-            "--bias-correction requires --approach static");
+    notes(WORDS("--preset=BF16", "--activation-method=percentile"),
+          "--activation-method has no effect: it requires --activation of an integer type");
+    notes(WORDS("--preset=MX9", "--weight-granularity=channel"),
+          "--weight-granularity has no effect: it requires --weight of an integer type");
+    notes(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
+          "--bias-correction has no effect: it requires --approach static");
     refuses(WORDS("--preset=BFP16", "--rounding=gptq"),
             "--rounding gptq requires --weight of an integer type; use --rounding descent for "
             "floats and blocks");
-    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
-            "--rounding-free requires --weight of an integer type");
-    refuses(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
-            "--rounding-scales requires --activation and --weight of integer types");
-    refuses(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
-            "--keep-float-weights requires --rounding nearest; the model rounds float weights "
-            "itself, to the nearest integer");
+    notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
+          "--rounding-free has no effect: it requires --weight of an integer type");
+    notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
+          "--rounding-scales has no effect: it requires --activation and --weight of integer types");
+    notes(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
+          "--keep-float-weights is set to false: rounding reconstruction writes integers, which "
+          "the model would round again");
     refuses(WORDS("--preset=BF16", "--bias=int32"),
             "--bias int32 requires --activation and --weight of integer types; use --bias "
             "as-weight: floats and blocks have no scales for the bias");
@@ -417,19 +433,18 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
     refuses(WORDS("--preset=MXINT8", "--block-from-bf16"),
             "--block-from-bf16 is not valid with MX formats; Quark's operator for MX formats does "
             "not support it");
-    refuses(WORDS("--preset=MXINT8", "--fuse-relu"),
-            "--fuse-relu requires --fuse-blocks when activations have a block format");
-    refuses(WORDS("--preset=BF16", "--block-size=16"),
-            "--block-size requires --activation or --weight of a block format");
-    refuses(WORDS("--preset=BF16", "--domain=onnx"),
-            "--domain requires --activation or --weight of an integer type");
-    refuses(WORDS("--preset=MX9", "--float-form=cast"),
-            "--float-form requires --activation or --weight bf16, fp16 or fp8");
-    refuses(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
-            "--keep-float-weights requires --float-form quark or cast");
-    refuses(
-        WORDS("--approach=dynamic", "--node=a=weight:bf16"),
-        "--node a: float and block formats require --format qdq and --approach static or weights");
+    notes(WORDS("--preset=MXINT8", "--fuse-relu"),
+          "--fuse-relu has no effect: it requires --fuse-blocks when activations have a block format");
+    notes(WORDS("--preset=BF16", "--block-size=16"),
+          "--block-size has no effect: it requires --activation or --weight of a block format");
+    notes(WORDS("--preset=BF16", "--domain=onnx"),
+          "--domain has no effect: it requires --activation or --weight of an integer type");
+    notes(WORDS("--preset=MX9", "--float-form=cast"),
+          "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
+    notes(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
+          "--keep-float-weights has no effect: it requires --float-form quark or cast");
+    refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
+            "--node a: float and block formats require --format qdq and --approach static or weights");
 }
 
 static void floats_and_blocks_are_solved(void **state)
@@ -463,9 +478,12 @@ static void files_may_state_defaults(void **state)
     (void)state;
     loads(&world, "cle: \"off\"\ncle-threshold: 0.5\nnbits: 4\npercentile: 99.999\n");
     end(&world);
-    refuses_file("cle: \"off\"\ncle-threshold: 0.25\n",
-                 "--cle-threshold requires --cle auto, exact, replace or keep");
-    refuses(WORDS("--nbits=4"), "--nbits requires --approach nbits");
+    loads(&world, "cle: \"off\"\ncle-threshold: 0.25\n");
+    assert_string_equal(world.settings.notices.at[0],
+                        "--cle-threshold has no effect: it requires --cle auto, exact, replace or "
+                        "keep");
+    end(&world);
+    notes(WORDS("--nbits=4"), "--nbits has no effect: it requires --approach nbits");
 }
 
 static void names_come_from_lists_and_files(void **state)
@@ -656,6 +674,7 @@ int main(void)
         cmocka_unit_test(unknown_presets_are_told),
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),
+        cmocka_unit_test(what_has_no_effect_is_a_notice),
         cmocka_unit_test(contradictions_name_both),
         cmocka_unit_test(floats_and_blocks_have_no_ranges),
         cmocka_unit_test(floats_and_blocks_refuse_what_says_nothing),

@@ -176,6 +176,26 @@ static int take_fixed(const struct by_aliasing *at, const struct by_alias *alias
     return by_node_fail(at->value, err, "must be %s", alias->on);
 }
 
+/* What is the default anyway asks for nothing. */
+static bool is_usual(const struct by_aliasing *at, const struct by_alias *alias)
+{
+    bool flag;
+    const struct by_doc_node *value = at->value;
+    if (!alias->off || value->kind != BY_DOC_SCALAR)
+        return is_nothing(value);
+    if (!strcmp(alias->off, "True"))
+        return by_node_flag(value, &flag, NULL) == 0 && flag;
+    return !strcmp(value->text, alias->off) || is_nothing(value);
+}
+
+static int take_idle(const struct by_aliasing *at, const struct by_alias *alias,
+                     struct baryon_error *err)
+{
+    return is_usual(at, alias) ? 0
+                               : by_settings_note(at->config, at->settings, err,
+                                                  "%s has no effect: %s", at->name, alias->on);
+}
+
 static int take_alias(const struct by_aliasing *at, const struct by_alias *alias,
                       struct baryon_error *err)
 {
@@ -193,7 +213,11 @@ static int take_alias(const struct by_aliasing *at, const struct by_alias *alias
     case BY_ALIAS_LATER:
         return is_nothing(at->value) ? 0
                                      : by_fail(err, BARYON_ERR_UNSUPPORTED, "not supported yet");
+    case BY_ALIAS_IDLE:
+        return take_idle(at, alias, err);
     case BY_ALIAS_NEVER:
+        if (is_nothing(at->value))
+            return 0;
         by_fail(err, BARYON_ERR_USAGE, "not supported");
         return by_err_hint(err, "%s", alias->on);
     }

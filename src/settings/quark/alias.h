@@ -22,7 +22,8 @@ enum by_alias_kind {
     BY_ALIAS_FIXED,   /* `on` is the only value that is done here */
     BY_ALIAS_SPECIAL, /* `take` reads it */
     BY_ALIAS_LATER,   /* not available yet; false, None and empty are fine */
-    BY_ALIAS_NEVER,   /* has no meaning here: `on` says why, or what to do instead */
+    BY_ALIAS_IDLE,    /* changes no model: a notice says why (`on`), but of the value `off` */
+    BY_ALIAS_NEVER,   /* cannot be done here: `on` says why, or what to do instead */
 };
 
 struct by_alias_word {
@@ -83,7 +84,6 @@ int by_alias_mixed(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_nbits(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_spans(const struct by_aliasing *at, struct baryon_error *err);
-int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_providers(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of settings/quark/formats.c. */
@@ -91,10 +91,21 @@ int by_alias_float_form(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_bfp(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_mx(const struct by_aliasing *at, struct baryon_error *err);
 /* Types of blocks as Quark's attributes make them, once the types are known. */
-int by_alias_settle_blocks(struct by_recipe_settings *settings, struct baryon_error *err);
+int by_alias_settle_blocks(struct by_config *config, struct by_recipe_settings *settings,
+                           struct baryon_error *err);
 /* Those of settings/quark/solve.c. */
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err);
 void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out);
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err);
+
+/* A key of the dictionaries FastFinetune and GPTQParams. */
+struct by_alias_key {
+    const char *name;
+    bool idle;        /* has no effect: `why` */
+    const char *only; /* the value that is available, because of `why`; NULL: any */
+    const char *why;
+};
+/* False after the last one, and for options that are no such dictionaries. */
+bool by_alias_key(const char *option, size_t place, struct by_alias_key *key);
 
 #endif

@@ -3,6 +3,7 @@
  * QMX has; which tensors have these types is known only later, when the preset is there.
  */
 #include "config/nodes.h"
+#include "settings/notices.h"
 #include "settings/quark/alias.h"
 
 #include <stdio.h>
@@ -235,7 +236,8 @@ static int settle_bfp(const struct by_recipe_settings *settings, int *type,
     return 0;
 }
 
-int by_alias_settle_blocks(struct by_recipe_settings *settings, struct baryon_error *err)
+int by_alias_settle_blocks(struct by_config *config, struct by_recipe_settings *settings,
+                           struct baryon_error *err)
 {
     int *const types[] = {&settings->activation, &settings->weight};
     const bool bfp =
@@ -252,8 +254,9 @@ int by_alias_settle_blocks(struct by_recipe_settings *settings, struct baryon_er
             *types[i] = settings->quark_block.element;
     }
     if ((bfp && !used_bfp) || (settings->quark_block.element && !used_mx))
-        return by_fail(err, BARYON_ERR_USAGE, "%s: neither activations nor weights are of type %s",
-                       bfp && !used_bfp ? "BFPAttributes" : "MXAttributes",
-                       bfp && !used_bfp ? "QBFP" : "QMX");
+        return by_settings_note(config, settings, err,
+                                "%s has no effect: neither activations nor weights are of type %s",
+                                bfp && !used_bfp ? "BFPAttributes" : "MXAttributes",
+                                bfp && !used_bfp ? "QBFP" : "QMX");
     return 0;
 }

@@ -33,6 +33,11 @@
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_LATER                                                     \
     }
+/* usual: the value that is the peer's default, NULL: none or False. */
+#define IDLE(peer, usual, why)                                                                     \
+    {                                                                                              \
+        .name = (peer), .kind = BY_ALIAS_IDLE, .on = (why), .off = (usual)                         \
+    }
 #define NEVER(peer, why)                                                                           \
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_NEVER, .on = (why)                                        \
@@ -128,7 +133,7 @@ static const struct by_alias rows[] = {
     VALUE("nodes_to_exclude", "exclude"),
     VALUE("exclude_nodes", "exclude"),
     SPECIAL("subgraphs_to_exclude", by_alias_spans),
-    FIXED("specific_tensor_precision", "True"),
+    FLAG("specific_tensor_precision", NULL, NULL),
     SPECIAL("MixedPrecisionTensor", by_alias_mixed),
     SPECIAL("execution_providers", by_alias_providers),
     SPECIAL("ExecutionProviders", by_alias_providers),
@@ -154,28 +159,29 @@ static const struct by_alias rows[] = {
     LATER("include_rotation"),
     LATER("include_auto_mp"),
     FLAG("include_fast_ft", "rounding=descent", "rounding=nearest"),
-    NEVER("use_external_data_format",
-          "models of more than 2 GiB get an external data file automatically"),
-    NEVER("UseExternalDataFormat",
-          "models of more than 2 GiB get an external data file automatically"),
-    NEVER("debug_mode", "use --dump-passes and --verbose"),
-    NEVER("DebugMode", "use --dump-passes and --verbose"),
-    NEVER("crypto_mode", "only the result is written"),
-    NEVER("CryptoMode", "only the result is written"),
-    NEVER("print_summary", "use --quiet to omit the tables"),
-    NEVER("PrintSummary", "use --quiet to omit the tables"),
-    NEVER("ignore_warnings", "warnings are always printed"),
-    NEVER("IgnoreWarnings", "warnings are always printed"),
+    IDLE("use_external_data_format", NULL,
+         "models of more than 2 GiB get a data file; --external gives one to others"),
+    IDLE("UseExternalDataFormat", NULL,
+         "models of more than 2 GiB get a data file; --external gives one to others"),
+    IDLE("debug_mode", NULL, "--verbose and --dump-passes show what happens"),
+    IDLE("DebugMode", NULL, "--verbose and --dump-passes show what happens"),
+    IDLE("crypto_mode", NULL, "only the result is written, no intermediate model"),
+    IDLE("CryptoMode", NULL, "only the result is written, no intermediate model"),
+    IDLE("print_summary", "True", "--quiet leaves out the tables"),
+    IDLE("PrintSummary", "True", "--quiet leaves out the tables"),
+    IDLE("ignore_warnings", "True", "warnings are few and always reported"),
+    IDLE("log_severity_level", "1", "--quiet and --verbose choose what is reported"),
+    IDLE("IgnoreWarnings", "True", "warnings are few and always reported"),
 
     /* --- The float graph --- */
     SPECIAL("ShapeShifterYaml", by_alias_passes),
     SPECIAL("PreprocessYAML", by_alias_passes),
     FLAG("SkipPreprocess", "optimize=false", NULL),
     FLAG("SimplifyModel", "optimize=true", "optimize=false"),
-    LATER("SimplifyModelOptions"),
+    IDLE("SimplifyModelOptions", NULL, "the passes over the graph take no options of onnxslim"),
     PASS("RemoveInputInit", "remove-input-init"),
-    SPECIAL("CopySharedInit", by_alias_copies),
-    SPECIAL("CopyBiasInit", by_alias_copies),
+    IDLE("CopySharedInit", NULL, "shared constants are copied wherever that is required"),
+    IDLE("CopyBiasInit", NULL, "shared constants are copied wherever that is required"),
     VALUE("ConvertOpsetVersion", "opset"),
     PASS("FoldBatchNorm", "fold-batch-norm"),
     PASS("FuseInstanceNorm", "fuse-instance-norm"),
@@ -195,7 +201,7 @@ static const struct by_alias rows[] = {
     FLAG("QuantizeAllOpTypes", "all-op-types=true", "all-op-types=false"),
     FLAG("WeightsOnly", "approach=weights", NULL),
     FLAG("MatMulConstBOnly", "matmul-constant-only=true", "matmul-constant-only=false"),
-    NEVER("EnableSubgraph", "nested graphs stay float"),
+    IDLE("EnableSubgraph", NULL, "nested graphs stay float"),
     FLAG("ForceQuantizeNoInputCheck", "keep-unquantized-chains=false",
          "keep-unquantized-chains=true"),
     FLAG("AddQDQPairToWeight", "keep-float-weights=true", "keep-float-weights=false"),
@@ -218,7 +224,7 @@ static const struct by_alias rows[] = {
     SPECIAL("TensorQuantOverrides", by_alias_overrides),
     FLAG("AlignEltwiseQuantType", "align-elementwise=true", "align-elementwise=false"),
     FLAG("FoldRelu", "fold-relu=true", "fold-relu=false"),
-    NEVER("UseUnsignedReLU", "Quark does not use it either"),
+    IDLE("UseUnsignedReLU", NULL, "Quark does not read it either"),
 
     /* --- Types --- */
     FLAG("ActivationSymmetric", "activation-symmetric=true", "activation-symmetric=false"),
@@ -249,15 +255,16 @@ static const struct by_alias rows[] = {
 
     /* --- Calibration --- */
     METHOD_OPTIONS,
-    NEVER("CalibMovingAverageConstant", "the mean over all samples is used"),
-    NEVER("LWPUseHistogram", "the histograms have sufficient resolution"),
+    IDLE("CalibMovingAverageConstant", "0.01",
+         "CalibMovingAverage uses the mean over all samples"),
+    IDLE("LWPUseHistogram", "True", "histograms are always used"),
     LATER("Scenario"),
     METHODS("MinMSEModePof2Scale"),
     VALUE("CalibDataSize", "limit"),
-    NEVER("CalibOptimizeMem", "calibration stores no activations"),
-    NEVER("CalibWorkerNum", "use --threads for the number of threads"),
+    IDLE("CalibOptimizeMem", "True", "calibration stores no activations"),
+    IDLE("CalibWorkerNum", "1", "--threads is the number of threads"),
     VALUE("CalibPassthroughOpTypes", "passthrough"),
-    NEVER("SaveTensorHistFig", "use 'baryon stats' for the histogram of a tensor"),
+    IDLE("SaveTensorHistFig", NULL, "'baryon stats' shows the histogram of a tensor"),
     NEVER("SaveAndRestore", "use 'baryon calibrate' to write statistics and --stats to read them"),
     NEVER("TensorsRangeFile",
           "use 'baryon calibrate' to write statistics and --stats to read them"),
@@ -326,7 +333,7 @@ static const struct by_alias rows[] = {
           "that you name; encrypt that"),
     NEVER("EvalMetrics", "use 'baryon evaluate' to compare the two models"),
     NEVER("EvalDataReader", "use 'baryon evaluate' to compare the two models"),
-    NEVER("TmpDir", "no temporary folder is used"),
+    IDLE("TmpDir", NULL, "no temporary files are written"),
     VALUE("UserCustomOpLibPath", "ops-library"),
 };
 

@@ -275,12 +275,13 @@ static const struct key fast_keys[] = {
     ONLY("RefModelPath", NULL, "the float model provides the target outputs of layers"),
 };
 
+static const struct keys all_fast_keys = {fast_keys, sizeof fast_keys / sizeof *fast_keys};
+
 int by_alias_finetune(const struct by_aliasing *at, struct baryon_error *err)
 {
-    static const struct keys keys = {fast_keys, sizeof fast_keys / sizeof *fast_keys};
     if (by_alias_set(at, "rounding=descent", err) < 0)
         return -1;
-    return take_keys(at, &keys, err);
+    return take_keys(at, &all_fast_keys, err);
 }
 
 void by_alias_show_finetune(const struct by_recipe_settings *settings, struct by_str *out)
@@ -364,8 +365,28 @@ static const struct key gptq_keys[] = {
     IDLE("BlockSize", columns),      IDLE("ActOrder", columns),
 };
 
+static const struct keys all_gptq_keys = {gptq_keys, sizeof gptq_keys / sizeof *gptq_keys};
+
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err)
 {
-    static const struct keys keys = {gptq_keys, sizeof gptq_keys / sizeof *gptq_keys};
-    return take_keys(at, &keys, err);
+    return take_keys(at, &all_gptq_keys, err);
+}
+
+bool by_alias_key(const char *option, size_t place, struct by_alias_key *key)
+{
+    const struct keys *keys = !strcmp(option, "FastFinetune") ? &all_fast_keys
+                              : !strcmp(option, "GPTQParams") ? &all_gptq_keys
+                                                              : NULL;
+    if (!keys || place >= keys->count)
+        return false;
+    const struct key *row = &keys->rows[place];
+    *key = (struct by_alias_key){
+        .name = row->name,
+        .idle = row->kind == KEY_IDLE || row->kind == KEY_CPU,
+        .only = row->kind != KEY_ONLY ? NULL
+                : row->only           ? row->only
+                                      : "None",
+        .why = row->why,
+    };
+    return true;
 }

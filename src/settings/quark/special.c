@@ -224,14 +224,6 @@ int by_alias_between_ops(const struct by_aliasing *at, struct baryon_error *err)
     return 0;
 }
 
-/* CopySharedInit, CopyBiasInit: [] is all operators, None is off; parts of them are not done. */
-int by_alias_copies(const struct by_aliasing *at, struct baryon_error *err)
-{
-    return by_node_fail(
-        at->value, err,
-        "a list of operators is not supported; shared constants are copied wherever necessary");
-}
-
 /* A file; or one of Quark's own lists, whose passes run here by themselves. Like Quark it leaves
  * out the passes that would run otherwise. */
 int by_alias_passes(const struct by_aliasing *at, struct baryon_error *err)

@@ -265,38 +265,6 @@ const char *by_recipe_lacks(const struct by_recipe_settings *settings, const cha
     return NULL;
 }
 
-/* Flags that say no ask for nothing, nor do defaults that a file states: files that 'baryon
- * presets' wrote have them, and one value of those may be changed without removing others. */
-static bool asks_for_nothing(const struct by_config *config, const struct by_option *option)
-{
-    struct by_str text;
-    by_str_init(&text);
-    by_config_show(config, option->name, &text);
-    const bool off = option->type == BY_OPT_FLAG && !strcmp(by_str_text(&text), "false");
-    const bool stated = by_config_source(config, option->name) == BY_SOURCE_FILE &&
-                        option->fallback && !strcmp(by_str_text(&text), option->fallback);
-    by_str_release(&text);
-    return off || stated;
-}
-
-static int check_meanings(const struct by_config *config, const struct by_recipe_settings *settings,
-                          struct baryon_error *err)
-{
-    const struct by_option_group *const *group = by_recipe_groups();
-    for (; *group; group++) {
-        size_t count;
-        const struct by_option *rows = by_group_rows(*group, &count);
-        for (size_t i = 0; i < count; i++) {
-            const char *lacks = by_config_given(config, rows[i].name)
-                                    ? by_recipe_lacks(settings, rows[i].name)
-                                    : NULL;
-            if (lacks && !asks_for_nothing(config, &rows[i]))
-                return by_fail(err, BARYON_ERR_USAGE, "--%s requires %s", rows[i].name, lacks);
-        }
-    }
-    return 0;
-}
-
 /* --- Values that contradict each other --- */
 
 struct check {
@@ -532,20 +500,9 @@ static int check_node_settings(const struct check *check)
     if (settings->op_types.count && settings->all_op_types)
         return refuse_settings(check, "--op-types and --all-op-types are both given",
                                "give one of them");
-    if (settings->op_types.count && settings->extra_op_types.count)
-        return refuse_settings(check, "--op-types and --extra-op-types are both given",
-                               "--op-types replaces the list, --extra-op-types extends it");
     if (settings->dedicated_pairs && settings->dedicated_dq)
         return refuse_settings(check, "--dedicated-pairs and --dedicated-dq are both given",
                                "give one of them");
-    return 0;
-}
-
-static int check_cle(const struct check *check)
-{
-    if (check->recipe->approach != BY_APPROACH_STATIC && check->recipe->cle == BY_CLE_AUTO)
-        return refuse_settings(check, "--cle auto requires --approach static",
-                               "auto chooses by samples; --cle exact works without samples");
     return 0;
 }
 
@@ -566,10 +523,6 @@ static int check_rounding(const struct check *check)
 {
     if (check_rounding_ops(check) < 0)
         return -1;
-    if (check->recipe->rounding != BY_ROUNDING_NEAREST && check->recipe->keep_float_weights &&
-        by_spec_is_integer(&check->recipe->weight))
-        return refuse_settings(check, "--keep-float-weights requires --rounding nearest",
-                               "the model rounds float weights itself, to the nearest integer");
     if (check->recipe->rounding == BY_ROUNDING_GPTQ && check->recipe->weight.format)
         return refuse_settings(check, "--rounding gptq requires --weight of an integer type",
                                "use --rounding descent for floats and blocks");
@@ -645,13 +598,11 @@ int by_recipe_check(const struct by_config *config, const struct by_recipe_setti
                     const struct by_recipe *recipe, struct baryon_error *err)
 {
     static int (*const checks[])(const struct check *) = {
-        check_xint8, check_symmetry, check_dynamic,       check_qoperator,   check_methods,
-        check_opset, check_nbits,    check_node_settings, check_cle,         check_rounding,
-        check_group, check_passes,   check_refine,        check_kept_floats, check_floats,
+        check_xint8,  check_symmetry, check_dynamic,       check_qoperator, check_methods,
+        check_opset,  check_nbits,    check_node_settings, check_rounding,  check_group,
+        check_passes, check_refine,   check_kept_floats,   check_floats,
     };
     const struct check check = {config, settings, recipe, err};
-    if (check_meanings(config, settings, err) < 0)
-        return -1;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i](&check) < 0)
             return -1;

@@ -1,7 +1,7 @@
 /*
- * What settings of quantization cannot be together. Two kinds: an option that has no meaning
- * beside another one (rows, which also say what `baryon presets NAME` leaves out), and values
- * that contradict each other.
+ * What settings of quantization cannot be together. Two kinds: an option that has no effect
+ * beside another one (rows, which also say what `baryon presets NAME` leaves out; idle.h takes
+ * them back), and values that contradict each other.
  */
 #ifndef BY_SETTINGS_RECIPE_CHECK_H
 #define BY_SETTINGS_RECIPE_CHECK_H

@@ -5,7 +5,9 @@
 #include "preset/preset.h"
 #include "settings/quark/alias.h"
 #include "settings/recipe/check.h"
+#include "settings/recipe/idle.h"
 #include "settings/recipe/target.h"
+#include "settings/recipe/yield.h"
 
 #include "base/file.h"
 
@@ -142,6 +144,22 @@ static void settle_recipe_defaults(const struct by_config *config,
         settings->activation_headroom = 1;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
+}
+
+#define SETTLE_ROUNDS 8 /* two are enough as rules are now */
+
+/* What gives way or has no effect can change other defaults, and these what has an effect. */
+static int settle_options(struct by_config *config, struct by_recipe_settings *settings,
+                          struct baryon_error *err)
+{
+    bool yielded = true, dropped = true;
+    for (unsigned round = 0; round < SETTLE_ROUNDS && (yielded || dropped); round++) {
+        settle_recipe_defaults(config, settings);
+        if (by_recipe_yield(config, settings, &yielded, err) < 0 ||
+            by_recipe_drop_idle(config, settings, &dropped, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* --- Types --- */
@@ -320,6 +338,10 @@ static int make_patterns(const struct by_recipe_settings *settings, struct by_re
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (add_patterns(recipe, lists[i].patterns, lists[i].texts, lists[i].origin, err) < 0)
             return -1;
+    /* More operators besides a list that replaces the usual one are more of that list. */
+    if (recipe->op_types.count && add_patterns(recipe, &recipe->op_types, &settings->extra_op_types,
+                                               "--extra-op-types", err) < 0)
+        return -1;
     for (size_t i = 0; i < settings->exclude_from.count; i++)
         if (add_lines(recipe, settings->exclude_from.at[i], err) < 0)
             return -1;
@@ -445,9 +467,10 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
         return by_fail(err, BARYON_ERR_INTERNAL, "the options of quantization are not bound");
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
         by_recipe_take_target(config, settings, err) < 0 ||
-        by_alias_settle_blocks(settings, err) < 0)
+        by_alias_settle_blocks(config, settings, err) < 0)
         return -1;
-    settle_recipe_defaults(config, settings);
+    if (settle_options(config, settings, err) < 0)
+        return -1;
     struct by_recipe *recipe = BY_ARENA_NEW(&config->arena, struct by_recipe, err);
     if (!recipe)
         return -1;

@@ -36,43 +36,49 @@ static const char *const approaches[] = {
     [BY_APPROACH_NBITS] = "nbits",
 };
 
-static int refuse_groups(const struct by_config *config, const char *reason,
-                         struct baryon_error *err)
+/* Statistics take the place of samples; how samples are read has no effect then. */
+static int leave_groups(const struct by_config *config, const struct by_log *log,
+                        struct baryon_error *err)
 {
     const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        const char *given = by_config_given_of(config, groups[i]);
-        if (given)
-            return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with %s", given, reason);
+    if (by_config_given(config, "data") || by_config_given(config, "random"))
+        return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with --stats",
+                       by_config_given(config, "data") ? "data" : "random");
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        size_t count;
+        const struct by_option *option = by_group_rows(groups[g], &count);
+        for (const struct by_option *end = option + count; option < end; option++)
+            if (by_config_given(config, option->name))
+                by_log(log, BY_LOG_NOTICE, "--%s has no effect with --stats", option->name);
     }
     return 0;
 }
 
 /* Nothing is calibrated, and where nothing is measured either, nothing runs the model. */
-static int refuse_samples(const struct by_config *config,
+static void leave_samples(const struct by_config *config,
                           const struct by_quantize_settings *settings,
                           const struct by_input_callback *callback, const struct by_recipe *recipe,
-                          struct baryon_error *err)
+                          struct by_quantize_options *options)
 {
     char reason[64], type[32];
+    const struct by_data_settings *data = &settings->running.data;
     if (recipe->approach == BY_APPROACH_STATIC)
-        by_format(reason, sizeof reason, "--activation %s, which requires no samples",
+        by_format(reason, sizeof reason, "--activation %s",
                   by_spec_type(&recipe->activation, type, sizeof type));
     else
-        by_format(reason, sizeof reason, "--approach %s, which requires no samples",
-                  approaches[recipe->approach]);
-    if (settings->stats || by_config_given(config, "max-memory"))
-        return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with %s",
-                       settings->stats ? "stats" : "max-memory", reason);
+        by_format(reason, sizeof reason, "--approach %s", approaches[recipe->approach]);
+    options->stats = NULL;
+    if (settings->stats)
+        by_log(options->log, BY_LOG_NOTICE, "--stats has no effect: %s requires no samples",
+               reason);
+    if (by_config_given(config, "max-memory"))
+        by_log(options->log, BY_LOG_NOTICE, "--max-memory has no effect: %s requires no samples",
+               reason);
     if (settings->measures)
-        return 0;
-    const int status = callback
-                           ? by_fail(err, BARYON_ERR_USAGE, "samples are not used with %s", reason)
-                           : refuse_groups(config, reason, err);
-    if (status < 0 && recipe->approach == BY_APPROACH_STATIC)
-        by_err_hint(err, "remove it, or use the samples with --bias-correction auto, --cle auto or "
-                         "--rounding descent");
-    return status;
+        return;
+    options->data = NULL;
+    if (callback || data->data || data->random)
+        by_log(options->log, BY_LOG_NOTICE, "the samples have no effect: %s requires none", reason);
 }
 
 static int refuse_measuring(const struct by_recipe *recipe, struct baryon_error *err)
@@ -134,12 +140,11 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     if (settings->measures && refuse_measuring(recipe, err) < 0)
         return -1;
     if (!by_recipe_needs_data(recipe)) {
-        if (refuse_samples(config, settings, callback, recipe, err) < 0)
-            return -1;
+        leave_samples(config, settings, callback, recipe, options);
         if (!settings->measures)
             return 0;
     }
-    if (settings->stats && !settings->measures && !by_recipe_has_ranges(recipe) &&
+    if (options->stats && !settings->measures && !by_recipe_has_ranges(recipe) &&
         recipe->rounding == BY_ROUNDING_NEAREST) {
         const bool equalizes = recipe->cle == BY_CLE_AUTO;
         by_fail(err, BARYON_ERR_USAGE, "%s requires samples, statistics (--stats) contain none",
@@ -147,16 +152,16 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return by_err_hint(err, "give samples (--data) instead of --stats, or %s",
                            equalizes ? "--cle off" : "--bias-correction false");
     }
-    if (settings->stats && callback)
+    if (options->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--stats and samples are both given, only one is allowed");
-    if (settings->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
+    if (options->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
         by_fail(err, BARYON_ERR_USAGE,
                 "rounding reconstruction requires samples, statistics (--stats) contain none");
         return by_err_hint(err, "give samples (--data) instead of --stats, or --rounding nearest");
     }
-    if (settings->stats)
-        return refuse_groups(config, "--stats", err);
+    if (options->stats)
+        return leave_groups(config, options->log, err);
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random && !settings->measures &&
@@ -175,8 +180,10 @@ int by_quantize_take(struct by_config *config, const struct by_quantize_settings
     const struct by_running_settings *running = &settings->running;
     if (by_recipe_make(config, &recipe, err) < 0)
         return -1;
-    for (size_t i = 0; i < settings->recipe.notices.count; i++)
-        by_log(log, BY_LOG_NOTICE, "%s", settings->recipe.notices.at[i]);
+    /* `settings` may be a copy of what is bound. */
+    const struct by_setting_texts *notices = &by_recipe_settings_of(config)->notices;
+    for (size_t i = 0; i < notices->count; i++)
+        by_log(log, BY_LOG_NOTICE, "%s", notices->at[i]);
     *options = (struct by_quantize_options){
         .recipe = recipe,
         .data = running->data.data,

@@ -19,8 +19,8 @@ struct by_quantize_settings {
 extern const struct by_option_group by_quantize_statistics_group;
 
 /* callback: where samples come from, instead of --data; NULL: as the settings say. Where no
- * samples are needed, giving some is refused. Progress is left to the caller. What options
- * point to lives in the config. */
+ * samples are needed, a notice says that those given have no effect. Progress is left to the
+ * caller. What options point to lives in the config. */
 int by_quantize_take(struct by_config *config, const struct by_quantize_settings *settings,
                      const struct by_input_callback *callback, const struct by_log *log,
                      struct by_quantize_options *options, struct baryon_error *err);

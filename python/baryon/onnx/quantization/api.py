@@ -1,8 +1,6 @@
 """ModelQuantizer, by Quark's name."""
 
 from ... import quantization
-from ..._notices import notice
-from ...errors import UsageError
 from . import nhwc, restore, summary
 from .config.config import Config, QConfig
 from .own import OwnOptions
@@ -50,14 +48,5 @@ class ModelQuantizer:
 
     @staticmethod
     def _quantize(model, output, data, external, options):
-        def run(data):
-            settings = quantization.settings_of(None, data, options, in_file=True)
-            return quantization.quantize_with(settings, model, output, data, external, overwrite=True)
-
-        try:
-            return run(data)
-        except UsageError as error:
-            if data is None or "requires no samples" not in error.message:
-                raise
-        notice("the samples are not used: this quantization requires none")
-        return run(None)
+        settings = quantization.settings_of(None, data, options, in_file=True)
+        return quantization.quantize_with(settings, model, output, data, external, overwrite=True)

@@ -20,13 +20,6 @@ FIELDS = {
     "debug_mode": False, "crypto_mode": False, "print_summary": True, "ignore_warnings": True,
     "log_severity_level": 1, "extra_options": {},
 }  # fmt: skip
-# Fields that say nothing of the model that comes out.
-IDLE = {
-    "debug_mode": "Python's logging controls the log", "crypto_mode": "nothing is written but the result",
-    "ignore_warnings": "warnings are few and always told",
-    "log_severity_level": "Python's logging controls the log",
-}  # fmt: skip
-
 
 # What the words of fields are members of; a type that none of them has is one of data_type.
 _KINDS = {
@@ -114,12 +107,12 @@ class QuantizationConfig:
         from ....lists import preset
 
         if not self.preset:
-            return {**_defaults(), **self.given}
-        fields = {**_defaults(), **self.shown, **self.given}
-        method = plain(fields["calibrate_method"])
+            return dict(self.given)  # Quark's defaults of the others are the library's
+        fields = {**self.shown, **self.given}
+        method = plain(fields.get("calibrate_method", FIELDS["calibrate_method"]))
         if method == method.lower():
             fields["activation_method"] = fields.pop("calibrate_method")
-        if fields["include_cle"] and self.shown.get("include_cle"):
+        if fields.get("include_cle") and self.shown.get("include_cle"):
             fields["cle"] = preset(self.preset)["cle"]
         return fields
 
@@ -128,14 +121,9 @@ class QuantizationConfig:
         named = self._names_preset()
         fields = self._set() if named else self._fields()
         external = fields.pop("use_external_data_format", False)
-        for name in IDLE:
-            if name in fields and fields.pop(name) != FIELDS[name]:
-                notice("%s has no effect here: %s", name, IDLE[name])
         options = {name: plain(value) for name, value in fields.items() if value not in ([], {}, None)}
         if options.get("execution_providers") == FIELDS["execution_providers"]:
             del options["execution_providers"]
-        if options.get("specific_tensor_precision") is False:
-            del options["specific_tensor_precision"]
         if named:
             options["preset"] = self.preset
         return options, external
@@ -148,12 +136,6 @@ def _shown(preset):
     rows = rows_of_preset(preset, "baryon_preset_quark")
     shown = {name: _member(name, value) for name, value in rows.items() if name in FIELDS}
     return {**shown, "extra_options": {name: value for name, value in rows.items() if name not in FIELDS}}
-
-
-def _defaults():
-    """Fields whose defaults differ from the library's own, or are needed with it."""
-    names = ("calibrate_method", "quant_format", "activation_type", "weight_type", "include_cle")
-    return {name: FIELDS[name] for name in names}
 
 
 def plain(value):
