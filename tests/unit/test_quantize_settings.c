@@ -318,8 +318,7 @@ static const struct {
 } contradictions[] = {
     {{"--preset=UINT8_DYNAMIC_QUANT", "--weight-scale=pow2"},
      "--approach dynamic requires --weight-scale float32"},
-    {{"--approach=dynamic", "--weight=int4"},
-     "--approach dynamic requires --weight int8 or uint8"},
+    {{"--approach=dynamic", "--weight=int4"}, "--approach dynamic requires --weight int8 or uint8"},
     {{"--preset=XINT8", "--weight-granularity=channel"},
      "--hardware xint8 requires --weight-granularity tensor"},
     {{"--preset=XINT8", "--activation-symmetric=false"},
@@ -333,8 +332,7 @@ static const struct {
      "--weight-symmetric=false"},
     {{"--activation-method=minmse-pow2", "--activation-scale=float32"},
      "--activation-method minmse-pow2 requires --activation-scale pow2"},
-    {{"--format=qoperator", "--weight=int4"},
-     "--format qoperator requires --weight int8 or uint8"},
+    {{"--format=qoperator", "--weight=int4"}, "--format qoperator requires --weight int8 or uint8"},
     {{"--format=qoperator", "--bias=float"}, "--format qoperator requires --bias int32"},
     {{"--weight-granularity=channel", "--opset=12"},
      "--weight-granularity channel requires --opset 13 or higher"},
@@ -416,8 +414,9 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "floats and blocks");
     notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-free"),
           "--rounding-free has no effect: it requires --weight of an integer type");
-    notes(WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
-          "--rounding-scales has no effect: it requires --activation and --weight of integer types");
+    notes(
+        WORDS("--preset=MX6_ADAQUANT", "--rounding-scales"),
+        "--rounding-scales has no effect: it requires --activation and --weight of integer types");
     notes(WORDS("--preset=MX9_INT8", "--rounding=descent", "--keep-float-weights"),
           "--keep-float-weights is set to false: rounding reconstruction writes integers, which "
           "the model would round again");
@@ -434,7 +433,8 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
             "--block-from-bf16 is not valid with MX formats; Quark's operator for MX formats does "
             "not support it");
     notes(WORDS("--preset=MXINT8", "--fuse-relu"),
-          "--fuse-relu has no effect: it requires --fuse-blocks when activations have a block format");
+          "--fuse-relu has no effect: it requires --fuse-blocks when activations have a block "
+          "format");
     notes(WORDS("--preset=BF16", "--block-size=16"),
           "--block-size has no effect: it requires --activation or --weight of a block format");
     notes(WORDS("--preset=BF16", "--domain=onnx"),
@@ -443,8 +443,9 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
           "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
     notes(WORDS("--preset=BF16_BFP16", "--float-form=compiler", "--keep-float-weights"),
           "--keep-float-weights has no effect: it requires --float-form quark or cast");
-    refuses(WORDS("--approach=dynamic", "--node=a=weight:bf16"),
-            "--node a: float and block formats require --format qdq and --approach static or weights");
+    refuses(
+        WORDS("--approach=dynamic", "--node=a=weight:bf16"),
+        "--node a: float and block formats require --format qdq and --approach static or weights");
 }
 
 static void floats_and_blocks_are_solved(void **state)

@@ -255,8 +255,7 @@ static const struct by_alias rows[] = {
 
     /* --- Calibration --- */
     METHOD_OPTIONS,
-    IDLE("CalibMovingAverageConstant", "0.01",
-         "CalibMovingAverage uses the mean over all samples"),
+    IDLE("CalibMovingAverageConstant", "0.01", "CalibMovingAverage uses the mean over all samples"),
     IDLE("LWPUseHistogram", "True", "histograms are always used"),
     LATER("Scenario"),
     METHODS("MinMSEModePof2Scale"),
