@@ -202,8 +202,7 @@ static int resolve(struct by_exclusion *exclusion, struct baryon_error *err)
         if (exclude_types(exclusion, &recipe->exclude_op_types.at[i], err))
             return -1;
     return by_exclude_spans(exclusion, err) || by_exclude_rules(exclusion, err) ||
-                   by_exclude_ends(exclusion, err) ||
-                   keep_only(exclusion, err)
+                   by_exclude_ends(exclusion, err) || keep_only(exclusion, err)
                ? -1
                : 0;
 }

@@ -113,7 +113,9 @@ static const struct by_choice methods[] = {
     {"minmse", 4, NULL},
     {"minmse-pow2", 5, NULL},
     {"entropy", 6, NULL},
+    {"distribution", 7, NULL},
     {"minmse-pow2-percentile", 8, NULL},
+    {"distribution-p3", 9, NULL},
     {"minmse-pow2-common", 10, NULL},
     {0},
 };

@@ -42,6 +42,7 @@ struct by_recipe_settings {
 
     /* --- Floats and blocks --- */
     int float_form;
+    bool activation_scaled, weight_scaled;
     int block_form;
     bool float_clip;
     int64_t block_size, block_axis;

@@ -356,7 +356,8 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
 {
     (void)state;
     refuses(WORDS("--preset=BF16", "--activation-method=percentile"),
-            "--activation-method has a meaning only with --activation of integers");
+            "--activation-method has a meaning only with --activation of integers, or "
+            "--activation-scaled");
     refuses(WORDS("--preset=MX9", "--weight-granularity=channel"),
             "--weight-granularity has a meaning only with --weight of integers");
     refuses(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),

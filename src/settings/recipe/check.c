@@ -137,11 +137,32 @@ static bool has_scales(const struct by_recipe_settings *s)
            (has_integer_activations(s) || has_integer_weights(s) || has_rules(s));
 }
 
+static bool has_scaled_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && s->activation_scaled && is_float_type(s->activation);
+}
+
+/* Chosen by a calibration method. */
+static bool has_ranges(const struct by_recipe_settings *s)
+{
+    return has_integer_activations(s) || has_scaled_activations(s);
+}
+
+/* What blocks share is their scale: there it changes nothing. */
+static bool may_scale_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && !is_integer(s->activation) && s->float_form != BY_FLOATS_COMPILER;
+}
+
+static bool may_scale_weights(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) && !is_integer(s->weight) && s->float_form != BY_FLOATS_COMPILER;
+}
+
 static bool uses_method(const struct by_recipe_settings *s, const char *name)
 {
     size_t count;
-    return has_integer_activations(s) &&
-           !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
+    return has_ranges(s) && !strcmp(by_calibrators(&count)[s->activation_method]->name, name);
 }
 
 static bool uses_percentile(const struct by_recipe_settings *s)
@@ -243,9 +264,13 @@ static const struct meaning {
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
-    {" activation-symmetric activation-reduce-range activation-scale activation-method "
-     "activation-headroom ",
+    {" activation-symmetric activation-reduce-range activation-scale activation-headroom ",
      has_integer_activations, "--activation of integers"},
+    {" activation-method ", has_ranges, "--activation of integers, or --activation-scaled"},
+    {" activation-scaled ", may_scale_activations,
+     "--activation bf16, fp16 or fp8 and --float-form quark or cast"},
+    {" weight-scaled ", may_scale_weights,
+     "--weight bf16, fp16 or fp8 and --float-form quark or cast"},
     {" rounding-scales ", has_integers, "--activation and --weight of integers"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
     {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
@@ -397,9 +422,14 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     struct by_calib_target target;
     char message[256];
     by_spec_target(spec, &target);
-    if (!by_spec_is_integer(spec) || !spec->method || !spec->method->suits ||
-        spec->method->suits(&target))
+    if ((!by_spec_is_integer(spec) && !by_spec_is_scaled(spec)) || !spec->method ||
+        !spec->method->suits || spec->method->suits(&target))
         return 0;
+    if (!strncmp(spec->method->name, "distribution", strlen("distribution"))) {
+        snprintf(message, sizeof message, "%s %s and a type other than fp8", option,
+                 spec->method->name);
+        return refuse_settings(check, message, "it matches the spread of floats of 8 bits");
+    }
     if (target.power_of_two) { /* so it is votes around one zero point */
         snprintf(message, sizeof message, "%s %s and --activation-symmetric=false", option,
                  spec->method->name);

@@ -107,6 +107,37 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
         settings->bias = BY_BIAS_AS_WEIGHT;
 }
 
+static bool is_fp8(int type)
+{
+    return type == BY_ELEM_FLOAT8E4M3FN || type == BY_ELEM_FLOAT8E5M2;
+}
+
+static bool is_block(int type)
+{
+    return type >= BY_TYPE_BFP16 && type < BY_TYPE_BLOCKS_END;
+}
+
+/* 8 bits reach too short without scales, which Casts do not have. */
+static int settle_scaled(struct by_config *config, struct by_recipe_settings *settings,
+                         struct baryon_error *err)
+{
+    const bool pairs =
+        settings->float_form == BY_FLOATS_QUARK && settings->approach == BY_APPROACH_STATIC;
+    if (is_default(config, "activation-scaled"))
+        settings->activation_scaled = pairs && is_fp8(settings->activation);
+    if (is_default(config, "weight-scaled"))
+        settings->weight_scaled = pairs && is_fp8(settings->weight);
+    const bool idle = (settings->activation_scaled && is_block(settings->activation)) ||
+                      (settings->weight_scaled && is_block(settings->weight));
+    if (!idle)
+        return 0;
+    if (by_list_reserve(&config->arena, &settings->notices, 1, sizeof *settings->notices.at, err))
+        return -1;
+    settings->notices.at[settings->notices.count++] =
+        "blocks are not scaled: the exponent that they share is their scale";
+    return 0;
+}
+
 /* Quark's adaquant with types that have no scales solves rounding alone. */
 static void settle_scales(struct by_recipe_settings *settings)
 {
@@ -117,8 +148,8 @@ static void settle_scales(struct by_recipe_settings *settings)
         settings->rounding_scales = false;
 }
 
-static void settle_recipe_defaults(const struct by_config *config,
-                                   struct by_recipe_settings *settings)
+static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
+                                  struct baryon_error *err)
 {
     struct by_tensor_spec weight = {0};
     by_spec_set_type(&weight, settings->weight);
@@ -140,6 +171,7 @@ static void settle_recipe_defaults(const struct by_config *config,
         settings->activation_headroom = 1;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
+    return settle_scaled(config, settings, err);
 }
 
 /* --- Types --- */
@@ -173,6 +205,7 @@ static void make_activation(const struct by_recipe_settings *settings, struct by
         .method = method_of(settings->activation_method),
     };
     by_spec_set_type(spec, settings->activation);
+    spec->scaled = settings->activation_scaled;
     by_calib_defaults(spec->method, &spec->calib);
     spec->calib.headroom = settings->activation_headroom;
     spec->calib.moving_average = settings->moving_average;
@@ -203,6 +236,7 @@ static void make_weight(const struct by_recipe_settings *settings, struct by_ten
         .method = method_of(settings->weight_method),
     };
     by_spec_set_type(spec, settings->weight);
+    spec->scaled = settings->weight_scaled;
     if (spec->granularity == BY_PER_GROUP)
         spec->group = settings->group_size;
     by_calib_defaults(spec->method, &spec->calib);
@@ -450,7 +484,8 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
         by_alias_settle_blocks(settings, err) < 0)
         return -1;
-    settle_recipe_defaults(config, settings);
+    if (settle_recipe_defaults(config, settings, err) < 0)
+        return -1;
     struct by_recipe *recipe = BY_ARENA_NEW(&config->arena, struct by_recipe, err);
     if (!recipe)
         return -1;

@@ -3,7 +3,7 @@
 from ... import quantization
 from ..._notices import notice
 from ...errors import UsageError
-from . import restore, summary
+from . import nhwc, restore, summary
 from .config.config import Config, QConfig
 from .own import OwnOptions
 
@@ -29,11 +29,14 @@ class ModelQuantizer:
         own = OwnOptions(options)
         data = calibration_data_reader if calibration_data_path is None else calibration_data_path
         options = restore.begin(own.ranges_file, own.options, data is not None)
+        turned = data is not None and nhwc.asked(options)
+        if turned:
+            data = nhwc.reader_of(model_input, data)
         if (own.summary or own.evaluates) and hasattr(data, "get_next"):
             data = summary.First(data)
         self.result = self._quantize(model_input, model_output, data, external, options)
         restore.finish(own.ranges_file, self.result)
-        self._report(own, model_input, data)
+        self._report(own, nhwc.turn_model(model_input) if turned else model_input, data)
         return self.result.to_onnx() if model_output is None else None
 
     def _report(self, own, model, data):

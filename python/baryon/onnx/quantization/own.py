@@ -7,6 +7,11 @@ _UNSAFE = ("EncryptionAlgorithm: models are not encrypted. Only the result is wr
            "and nothing is cached besides; encrypt that file, or take the model in memory (model_output=None)")  # fmt: skip
 
 
+def truth(value):
+    """Of options that may be texts: "False" is not true."""
+    return str(value).lower() not in ("false", "none", "0", "")
+
+
 class OwnOptions:
     """Takes them out of `options`, the rest of which stays in self.options."""
 
@@ -14,7 +19,7 @@ class OwnOptions:
         extra = dict(options.get("extra_options") or {})
         self.options = {**options, "extra_options": extra} if "extra_options" in options else dict(options)
         printed = extra.pop("PrintSummary", True), self.options.pop("print_summary", True)
-        self.summary = all(value not in (False, "False", "false") for value in printed)
+        self.summary = all(truth(value) for value in printed)
         self.evaluates = "EvalMetrics" in extra
         extra.pop("EvalMetrics", None)
         self.reader = extra.pop("EvalDataReader", None)
