@@ -204,6 +204,7 @@ struct by_recipe {
     struct by_patterns passes; /* "name" switches a pass on, "-name" off */
     const char *passes_from;   /* file of what is done before all else; NULL: none */
     int64_t opset;             /* to convert to; 0: as it is */
+    bool all_value_info;       /* the quantized model declares all types and shapes */
     enum by_half_floats half_floats;
 
     /* --- Solvers and hardware --- */

@@ -75,6 +75,7 @@ struct by_recipe_settings {
     struct by_setting_texts passes;
     int64_t opset;
     int half_floats;
+    bool all_value_info;
 
     /* --- Solvers and hardware --- */
     int cle;

@@ -406,8 +406,6 @@ static void quarks_names_that_are_refused(void **state)
     refuses(WORDS("--extra=Percentile=high"),
             "--extra Percentile: 'high' is not a number from 1e-09 to 100");
     refuses(WORDS("--extra=Percentile=[}"), "--extra Percentile: '[}' is not valid YAML");
-    refuses_file("extra_options:\n  FillAllValueInfo: True\n",
-                 "c.yaml: 2:21: FillAllValueInfo: not available yet");
     refuses_file("extra_options:\n  QuantizationPreference: best\n",
                  "c.yaml: 2:27: QuantizationPreference: accuracy, speed or resource_efficiency is "
                  "expected");

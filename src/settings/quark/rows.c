@@ -217,7 +217,7 @@ static const struct by_alias rows[] = {
     PASS("SplitLargeKernelPool", "split-large-pool"),
     FLAG("ReplaceClip6Relu", "cle=replace", "cle=keep"),
     NEVER("FixShapes", "'baryon copy --shape' gives a model fixed sizes"),
-    LATER("FillAllValueInfo"),
+    FLAG("FillAllValueInfo", "all-value-info=true", "all-value-info=false"),
 
     /* --- What is quantized --- */
     FLAG("QuantizeAllOpTypes", "all-op-types=true", "all-op-types=false"),

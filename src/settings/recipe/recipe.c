@@ -449,6 +449,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->optimize = settings->optimize;
     recipe->passes_from = settings->passes_from;
     recipe->opset = settings->opset;
+    recipe->all_value_info = settings->all_value_info;
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
