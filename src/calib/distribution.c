@@ -111,22 +111,21 @@ static bool suits_distribution(const struct by_calib_target *target)
     return format_of(target) != NULL;
 }
 
-#define STATISTICS_ALONE "8-bit floats are quantized without scales; 'baryon stats' shows the scale"
-
 const struct by_calibrator by_calib_distribution = {
     .name = "distribution",
     .alias = "Distribution",
     .help = "8-bit floats: the scale that matches their own standard deviation",
+    .quark = {{BY_QUARK_METHOD, "Distribution"}},
+    .uses = BY_FOR_ACTIVATIONS,
     .range = distribution,
     .suits = suits_distribution,
-    .instead = STATISTICS_ALONE,
 };
 
 const struct by_calibrator by_calib_distribution_p3 = {
     .name = "distribution-p3",
     .alias = "Distribution.p3",
     .help = "8-bit floats: the same for values that are cubes of a normal distribution",
+    .uses = BY_FOR_ACTIVATIONS,
     .range = distribution_p3,
     .suits = suits_distribution,
-    .instead = STATISTICS_ALONE,
 };

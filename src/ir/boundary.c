@@ -293,3 +293,27 @@ int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct
     by_value_find_info(value);
     return 0;
 }
+
+static int declare(struct baryon_value *value, struct baryon_error *err)
+{
+    struct baryon_graph *graph = value->graph;
+    struct by_type *type = by_type_tensor(graph->model, value->elem, value->shape, err);
+    struct by_value_info *info = type ? new_info(graph, value->name, type, err) : NULL;
+    if (!info || by_list_reserve(by_graph_arena(graph), &graph->value_info, 1, sizeof(void *), err))
+        return -1;
+    value->info = info;
+    value->info_slot = graph->value_info.count;
+    by_ptrs_add(&graph->value_info, info);
+    return 0;
+}
+
+int by_model_declare(struct baryon_model *model, struct baryon_error *err)
+{
+    const struct by_ptrs *values = &model->graph->all_values;
+    for (size_t i = 0; i < values->count; i++) {
+        struct baryon_value *value = values->at[i];
+        if (value && value->producer && !value->info && value->elem && declare(value, err))
+            return -1;
+    }
+    return 0;
+}

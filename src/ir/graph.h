@@ -149,6 +149,9 @@ struct baryon_value *by_graph_add_input(struct baryon_graph *graph, const char *
                                         struct by_type *type, struct baryon_error *err);
 /* Makes a value, which is not one yet, the last output of its graph. */
 int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct baryon_error *err);
+/* Declares what inference found: types and shapes of values that nodes of the main graph compute.
+ * What is declared already stays. */
+int by_model_declare(struct baryon_model *model, struct baryon_error *err);
 /* Imports a domain in that version, whether it was imported before or not. */
 int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
                        struct baryon_error *err);

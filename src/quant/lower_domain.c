@@ -35,6 +35,8 @@ static int64_t float_opset(const struct by_recipe *recipe, const struct by_tenso
     if (!spec->format)
         return 0;
     const int64_t clip = recipe->float_clip ? CLIP_OPSET : 0, type = by_dtype_opset(spec->format);
+    if (by_spec_is_divided(spec))
+        return type;
     return recipe->floats == BY_FLOATS_QUARK || clip > type ? clip : type;
 }
 
@@ -127,6 +129,8 @@ static int refuse_form(const struct by_recipe *recipe, const struct by_quant_row
     const char *type = row->spec.format->name;
     if (recipe->floats == BY_FLOATS_COMPILER && elem != BY_ELEM_BFLOAT16)
         return by_fail(err, BARYON_ERR_USAGE, "--float-form compiler requires bf16, not %s", type);
+    if (by_spec_is_divided(&row->spec))
+        return 0;
     if (recipe->floats == BY_FLOATS_QUARK && elem != BY_ELEM_BFLOAT16 && elem != BY_ELEM_FLOAT16) {
         by_fail(err, BARYON_ERR_UNSUPPORTED, "Quark's operators have no %s", type);
         return by_err_hint(err, "--float-form cast uses operators of ONNX");

@@ -13,7 +13,8 @@
 
 static bool is_cast(const struct by_recipe *recipe, const struct by_quant_row *row)
 {
-    return row->spec.format && !by_spec_is_block(&row->spec) && recipe->floats != BY_FLOATS_QUARK;
+    return row->spec.format && !by_spec_is_block(&row->spec) &&
+           (recipe->floats != BY_FLOATS_QUARK || by_spec_is_divided(&row->spec));
 }
 
 bool by_lower_is_quark(const struct by_recipe *recipe, const struct by_quant_row *row)
@@ -155,9 +156,9 @@ static int find_inputs(struct by_lowering *lowering, size_t index, struct baryon
     return by_lower_params(lowering, index, &inputs[1], &inputs[2], err);
 }
 
-struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, enum by_half half,
-                                   struct baryon_value *input, const char *stem, size_t number,
-                                   struct baryon_error *err)
+static struct baryon_value *add_half(struct by_lowering *lowering, size_t index, enum by_half half,
+                                     struct baryon_value *input, const char *stem, size_t number,
+                                     struct baryon_error *err)
 {
     char suffix[64];
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
@@ -182,6 +183,53 @@ struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, e
     made->elem = half == BY_NARROWS ? row->spec.elem : row->value->elem;
     made->shape = row->value->shape;
     return made;
+}
+
+/* --- A Cast has no scale: what it narrows is divided by it before, what it widens multiplied ---
+ */
+
+bool by_lower_is_divided(const struct by_recipe *recipe, const struct by_quant_row *row)
+{
+    return is_cast(recipe, row) && by_spec_is_scaled(&row->spec);
+}
+
+static struct baryon_value *add_scaling(struct by_lowering *lowering, size_t index,
+                                        const char *op_type, struct baryon_value *input,
+                                        const char *stem, size_t number, struct baryon_error *err)
+{
+    char suffix[32];
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    struct baryon_value *inputs[2] = {input};
+    if (by_lower_scale(lowering, index, &inputs[1], err))
+        return NULL;
+    snprintf(suffix, sizeof suffix, "%s_Output", op_type);
+    const char *name = by_lower_name(lowering, stem, op_type, number, err);
+    const char *output = name ? by_lower_name(lowering, stem, suffix, number, err) : NULL;
+    struct baryon_node *node =
+        output ? by_graph_add_node(lowering->graph, op_type, NULL, name, inputs, 2, &output, 1, err)
+               : NULL;
+    if (!node)
+        return NULL;
+    by_node_out(node, 0)->elem = row->value->elem;
+    by_node_out(node, 0)->shape = row->value->shape;
+    return by_node_out(node, 0);
+}
+
+struct baryon_value *by_lower_divide(struct by_lowering *lowering, size_t index, const char *stem,
+                                     struct baryon_error *err)
+{
+    return add_scaling(lowering, index, "Div", lowering->plan->rows.at[index].value, stem, 0, err);
+}
+
+struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t index, enum by_half half,
+                                   struct baryon_value *input, const char *stem, size_t number,
+                                   struct baryon_error *err)
+{
+    struct baryon_value *made = add_half(lowering, index, half, input, stem, number, err);
+    if (!made || half == BY_NARROWS ||
+        !by_lower_is_divided(lowering->recipe, &lowering->plan->rows.at[index]))
+        return made;
+    return add_scaling(lowering, index, "Mul", made, stem, number, err);
 }
 
 static struct baryon_value *add_limit(struct by_lowering *lowering, const struct by_dtype *format,
@@ -228,6 +276,21 @@ struct baryon_value *by_lower_clip(struct by_lowering *lowering, size_t index, c
 
 /* --- Constants --- */
 
+/* values as multiples of the row's scale. */
+static int encode_scaled(const struct by_quant_row *row, const float *values, size_t count,
+                         struct by_pool *pool, uint8_t *out, struct baryon_error *err)
+{
+    float *parts = by_alloc(count, sizeof *parts, err);
+    if (!parts)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        parts[i] = values[i] / row->params.scales[0];
+    const int failed =
+        by_dtype_encode(row->spec.format, parts, count, &by_cast_default, pool, out, err);
+    by_free(parts);
+    return failed;
+}
+
 int by_lower_floats(const struct by_recipe *recipe, const struct by_quant_row *row,
                     const float *values, size_t count, struct by_pool *pool, uint8_t *out,
                     struct baryon_error *err)
@@ -235,6 +298,8 @@ int by_lower_floats(const struct by_recipe *recipe, const struct by_quant_row *r
     if (by_lower_is_rounded(recipe, row))
         return by_dtype_round(row->spec.format, values, count, &by_cast_default, pool,
                               (float *)(void *)out, err);
+    if (by_spec_is_scaled(&row->spec))
+        return encode_scaled(row, values, count, pool, out, err);
     return by_dtype_encode(row->spec.format, values, count, &by_cast_default, pool, out, err);
 }
 
@@ -285,7 +350,8 @@ int by_lower_fit(struct by_lowering *lowering, size_t index, struct baryon_error
     struct by_floats_view floats;
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
-    const float most = (float)by_dtype_max(row->spec.format);
+    const float scale = by_spec_is_scaled(&row->spec) ? row->params.scales[0] : 1;
+    const float most = (float)(by_dtype_max(row->spec.format) * (double)scale);
     int failed = 0;
     if (row->solved)
         failed = put_values(lowering, row, "solved", row->solved, floats.count, INFINITY, err);

@@ -16,6 +16,10 @@ enum by_half { BY_NARROWS, BY_WIDENS };
 struct baryon_value *by_lower_half(struct by_lowering *lowering, size_t row, enum by_half half,
                                    struct baryon_value *input, const char *stem, size_t number,
                                    struct baryon_error *err);
+/* Casts with a scale; by_lower_divide() is what stands before the first of them. */
+bool by_lower_is_divided(const struct by_recipe *recipe, const struct by_quant_row *row);
+struct baryon_value *by_lower_divide(struct by_lowering *lowering, size_t index, const char *stem,
+                                     struct baryon_error *err);
 /* What the row's float type can hold of it. */
 struct baryon_value *by_lower_clip(struct by_lowering *lowering, size_t row, const char *stem,
                                    struct baryon_error *err);

@@ -31,6 +31,9 @@ const char *by_lower_name(struct by_lowering *lowering, const char *stem, const 
 
 /* --- lower_params.c --- */
 /* Scale and zero point of a row, made once for all that share them. */
+/* The scale alone. */
+int by_lower_scale(struct by_lowering *lowering, size_t row, struct baryon_value **scale,
+                   struct baryon_error *err);
 int by_lower_params(struct by_lowering *lowering, size_t row, struct baryon_value **scale,
                     struct baryon_value **zero, struct baryon_error *err);
 /* Integers as ONNX packs them. */

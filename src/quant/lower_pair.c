@@ -30,7 +30,7 @@ static int rewire(struct by_lowering *lowering, const struct by_quant_row *row,
 struct pairs {
     const char *stem;
     bool each_pair, each_dequantize;
-    struct baryon_value *clipped, *quantized, *value;
+    struct baryon_value *first, *quantized, *value; /* first: of a Clip or Div before the pair */
 };
 
 /* Blocks need no second node: what a reader gets is what the first one gave. */
@@ -38,7 +38,7 @@ static int add_nodes(struct by_lowering *lowering, size_t index, size_t number, 
                      struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
-    struct baryon_value *from = pairs->clipped ? pairs->clipped : row->value;
+    struct baryon_value *from = pairs->first ? pairs->first : row->value;
     const size_t first = pairs->each_pair ? number : 0;
     if (by_spec_is_block(&row->spec)) {
         if (!pairs->value || pairs->each_pair)
@@ -62,13 +62,26 @@ static int add_pair(struct by_lowering *lowering, size_t index, size_t reader, s
     if (add_nodes(lowering, index, reader + 1, pairs, err))
         return -1;
     return rewire(lowering, row, &row->readers.at[reader], pairs->value,
-                  pairs->clipped ? pairs->clipped : pairs->quantized, pairs->stem, err);
+                  pairs->first ? pairs->first : pairs->quantized, pairs->stem, err);
 }
 
 static bool is_clipped(const struct by_lowering *lowering, const struct by_quant_row *row)
 {
     return lowering->recipe->float_clip && row->role == BY_ROLE_ACTIVATION && row->spec.format &&
-           !by_spec_is_block(&row->spec);
+           !by_spec_is_block(&row->spec) && !by_spec_is_scaled(&row->spec);
+}
+
+static int add_first(struct by_lowering *lowering, size_t index, struct pairs *pairs,
+                     struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    if (is_clipped(lowering, row))
+        pairs->first = by_lower_clip(lowering, index, pairs->stem, err);
+    else if (by_lower_is_divided(lowering->recipe, row))
+        pairs->first = by_lower_divide(lowering, index, pairs->stem, err);
+    else
+        return 0;
+    return pairs->first ? 0 : -1;
 }
 
 /* An output takes all that read the value with it, so it goes first where each has its own. */
@@ -77,8 +90,7 @@ static int add_pairs(struct by_lowering *lowering, size_t index, struct baryon_e
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const bool each = row->dedicated || (lowering->recipe->dedicated_dq && row->readers.count > 1);
     struct pairs pairs = {row->value->name, row->dedicated, each, NULL, NULL, NULL};
-    if (is_clipped(lowering, row) && row->readers.count &&
-        !(pairs.clipped = by_lower_clip(lowering, index, pairs.stem, err)))
+    if (row->readers.count && add_first(lowering, index, &pairs, err))
         return -1;
     for (size_t i = 0; each && i < row->readers.count; i++)
         if (!row->readers.at[i].node && add_pair(lowering, index, i, &pairs, err))

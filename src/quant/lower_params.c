@@ -159,3 +159,18 @@ int by_lower_params(struct by_lowering *lowering, size_t row, struct baryon_valu
     *zero = lowering->at[owner].zero;
     return 0;
 }
+
+int by_lower_scale(struct by_lowering *lowering, size_t row, struct baryon_value **scale,
+                   struct baryon_error *err)
+{
+    const size_t owner = by_quant_owner(lowering->plan, row);
+    const struct by_quant_row *at = &lowering->plan->rows.at[owner];
+    struct layout layout;
+    if (!lowering->at[owner].scale) {
+        layout_of(lowering, at, &layout);
+        lowering->at[owner].scale = add_scale(
+            lowering, at, &layout, by_lower_name(lowering, at->value->name, "scale", 0, err), err);
+    }
+    *scale = lowering->at[owner].scale;
+    return *scale ? 0 : -1;
+}

@@ -6,6 +6,7 @@
 #include "quant/params_internal.h"
 #include "quant/rounded.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BIG_ELEMENTS ((size_t)1 << 20)
@@ -51,6 +52,29 @@ static int search_blocks(const struct by_recipe *recipe, const struct by_quant_r
     return status;
 }
 
+/* One for the tensor, by its greatest magnitude. */
+static int search_float(const struct by_quant_row *row, const struct by_floats_view *floats,
+                        struct found *found, struct baryon_error *err)
+{
+    struct by_params *params = &found->params;
+    struct by_calib_target target;
+    struct by_scale scale;
+    double most = 0;
+    for (size_t i = 0; i < floats->count; i++)
+        most = fmax(most, fabs((double)floats->values[i]));
+    const struct by_range range = {.low = -most, .high = most};
+    by_spec_target(&row->spec, &target);
+    *params = row->params;
+    params->scales = BY_ARENA_NEW(&found->arena, float, err);
+    params->zeros = BY_ARENA_NEW(&found->arena, int64_t, err);
+    if (!params->scales || !params->zeros || by_scale_of_range(&range, &target, &scale, err))
+        return -1;
+    params->scales[0] = (float)scale.scale;
+    params->count = 1;
+    found->error = NAN;
+    return 0;
+}
+
 static int search(const struct by_recipe *recipe, const struct by_quant_row *row,
                   struct by_pool *pool, struct found *found, struct baryon_error *err)
 {
@@ -59,7 +83,8 @@ static int search(const struct by_recipe *recipe, const struct by_quant_row *row
     if (by_floats_open(&floats, row->value->initializer, err))
         return -1;
     const struct by_weight_view view = by_quant_view(row, &row->params, floats.values);
-    const int failed = recipe->approach == BY_APPROACH_NBITS
+    const int failed = by_spec_is_scaled(&row->spec) ? search_float(row, &floats, found, err)
+                       : recipe->approach == BY_APPROACH_NBITS
                            ? search_blocks(recipe, row, &view, pool, found, err)
                            : by_weight_params(&view, &row->spec, pool, &found->arena,
                                               &found->params, &found->error, err);

@@ -23,7 +23,7 @@ static int check_given(const struct by_rule *rule, const struct by_quant_row *ro
 {
     int64_t low, high;
     if (row->spec.format)
-        return bad_given(rule, "its type has neither scale nor range", err);
+        return bad_given(rule, "its type has no scale that could be given", err);
     by_spec_levels(&row->spec, &low, &high);
     for (size_t i = 0; i < rule->param_count; i++) {
         const double scale = rule->scales[i];
@@ -81,7 +81,7 @@ static int apply_tensor_rule(struct by_placing *placing, size_t index, struct ba
         return set_given(placing, rule, row, err);
     }
     if (rule->has_range) {
-        if (row->spec.format)
+        if (row->spec.format && !by_spec_is_scaled(&row->spec))
             return bad_given(rule, "its type has neither scale nor range", err);
         if (!(rule->range[0] <= rule->range[1]) || isinf(rule->range[0]) || isinf(rule->range[1]))
             return bad_given(rule, "its range must be two numbers in ascending order", err);
@@ -104,7 +104,8 @@ static bool may_share(const struct by_quant_row *one, const struct by_quant_row 
     return one->spec.elem == other->spec.elem && one->spec.format == other->spec.format &&
            one->spec.bits == other->spec.bits && one->spec.symmetric == other->spec.symmetric &&
            one->spec.reduce_range == other->spec.reduce_range &&
-           one->spec.scale == other->spec.scale && one->params.axis < 0 && other->params.axis < 0;
+           one->spec.scale == other->spec.scale && one->spec.scaled == other->spec.scaled &&
+           one->params.axis < 0 && other->params.axis < 0;
 }
 
 static int share_outputs(struct by_placing *placing, const struct baryon_node *node,

@@ -85,6 +85,8 @@ static int set_float(struct by_quant_plan *plan, struct by_quant_row *row, struc
                                                    : plan->recipe->keep_float_weights &&
                                                          plan->recipe->floats != BY_FLOATS_COMPILER;
     row->keep_float = row->role != BY_ROLE_ACTIVATION && kept;
+    if (by_spec_is_scaled(&row->spec))
+        return 0;
     row->has_params = true;
     params->scales = BY_ARENA_NEW(&plan->arena, float, err);
     params->zeros = BY_ARENA_NEW(&plan->arena, int64_t, err);

@@ -60,7 +60,7 @@ static void take_params(const struct by_quant_plan *plan, size_t index, struct b
         row->low = from->range.low;
         row->high = from->range.high;
     }
-    if (!params || !params->count || from->spec.format)
+    if (!params || !params->count || (from->spec.format && !by_spec_is_scaled(&from->spec)))
         return;
     row->params = params->count;
     row->scale = (double)params->scales[0];

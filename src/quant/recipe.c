@@ -82,6 +82,11 @@ static const char *text_of(const struct by_tensor_spec *spec, const char *type, 
         [BY_SCALE_INT16] = "int16 scale",
     };
     struct by_text text;
+    if (by_spec_is_scaled(spec)) {
+        by_text_init(&text, buf, size);
+        by_text_add(&text, "%s, scaled, per tensor", type);
+        return buf;
+    }
     if (!by_spec_is_integer(spec))
         return block_text(spec, type, buf, size);
     by_text_init(&text, buf, size);
@@ -156,10 +161,10 @@ int by_pattern_picks(const struct by_pattern *pattern, const char *name, bool *p
 
 static bool calibrates(const struct by_tensor_spec *activation, unsigned set)
 {
-    return set && by_spec_is_integer(activation);
+    return set && (by_spec_is_integer(activation) || by_spec_is_scaled(activation));
 }
 
-/* Integers of activations have ranges; what else there is has none. */
+/* Integers and scaled floats of activations have ranges; what else there is has none. */
 bool by_recipe_has_ranges(const struct by_recipe *recipe)
 {
     if (calibrates(&recipe->activation, 1))

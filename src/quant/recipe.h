@@ -44,6 +44,7 @@ struct by_block_spec {
 struct by_tensor_spec {
     int64_t elem; /* of ir/tensor.h, blocks are stored as float32; 0: stays float */
     const struct by_dtype *format; /* of floats and blocks; NULL: integers with a scale */
+    bool scaled;                   /* floats have a scale, too: by_spec_is_scaled() */
     struct by_block_spec block;
     unsigned bits; /* of its levels, where a wider type may store them: 2 or 3; 0: all it has */
     bool symmetric;
@@ -203,6 +204,7 @@ struct by_recipe {
     struct by_patterns passes; /* "name" switches a pass on, "-name" off */
     const char *passes_from;   /* file of what is done before all else; NULL: none */
     int64_t opset;             /* to convert to; 0: as it is */
+    bool all_value_info;       /* the quantized model declares all types and shapes */
     enum by_half_floats half_floats;
 
     /* --- Solvers and hardware --- */
@@ -240,6 +242,10 @@ struct by_recipe {
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
 bool by_spec_is_integer(const struct by_tensor_spec *spec);
 bool by_spec_is_block(const struct by_tensor_spec *spec);
+/* A float type whose values are divided by a scale before they are rounded. */
+bool by_spec_is_scaled(const struct by_tensor_spec *spec);
+/* One that Quark's operators have no scale for: all but bfloat16. */
+bool by_spec_is_divided(const struct by_tensor_spec *spec);
 /* The type that holds the codes of a format of blocks where constants are stored in it; NULL for
  * other formats. */
 const struct by_dtype *by_spec_block_codes(const struct by_dtype *format, enum by_block_form form,

@@ -36,6 +36,23 @@ static int round_integers(const struct by_quant_plan *plan, size_t index, const 
     return by_weight_round(&view, &row->spec, params, pool, out, err);
 }
 
+/* Floats, with their scale where they have one. */
+static int round_floats(const struct by_quant_plan *plan, size_t index, const float *values,
+                        size_t count, struct by_pool *pool, float *out, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &plan->rows.at[index];
+    const struct by_params *params = by_quant_params(plan, index);
+    if (!by_spec_is_scaled(&row->spec) || !params->count)
+        return by_dtype_round(row->spec.format, values, count, &by_cast_default, pool, out, err);
+    for (size_t i = 0; i < count; i++)
+        out[i] = values[i] / params->scales[0];
+    if (by_dtype_round(row->spec.format, out, count, &by_cast_default, pool, out, err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        out[i] *= params->scales[0];
+    return 0;
+}
+
 int by_quant_round(const struct by_quant_plan *plan, size_t index, const float *values,
                    struct by_pool *pool, float *out, struct baryon_error *err)
 {
@@ -48,7 +65,26 @@ int by_quant_round(const struct by_quant_plan *plan, size_t index, const float *
         return by_block_round(row->spec.format, values, &cast, pool, out, err);
     return by_tensor_count(row->value->initializer, &count, err)
                ? -1
-               : by_dtype_round(row->spec.format, values, count, &by_cast_default, pool, out, err);
+               : round_floats(plan, index, values, count, pool, out, err);
+}
+
+static int scaled_steps(const struct by_quant_plan *plan, size_t index, const float *values,
+                        size_t count, float *steps, float *held, struct baryon_error *err)
+{
+    const struct by_params *params = by_quant_params(plan, index);
+    const float scale = params->count ? params->scales[0] : 1;
+    float *parts = by_alloc(count, sizeof *parts, err);
+    for (size_t i = 0; parts && i < count; i++)
+        parts[i] = values[i] / scale;
+    const int failed =
+        parts ? by_dtype_steps(plan->rows.at[index].spec.format, parts, count, steps, held, err)
+              : -1;
+    for (size_t i = 0; !failed && i < count; i++) {
+        steps[i] *= scale;
+        held[i] *= scale;
+    }
+    by_free(parts);
+    return failed;
 }
 
 int by_quant_steps(const struct by_quant_plan *plan, size_t index, const float *values,
@@ -59,7 +95,9 @@ int by_quant_steps(const struct by_quant_plan *plan, size_t index, const float *
     size_t count;
     if (by_spec_is_block(&row->spec))
         return by_block_steps(row->spec.format, values, &cast, pool, steps, held, err);
-    return by_tensor_count(row->value->initializer, &count, err)
-               ? -1
+    if (by_tensor_count(row->value->initializer, &count, err))
+        return -1;
+    return by_spec_is_scaled(&row->spec)
+               ? scaled_steps(plan, index, values, count, steps, held, err)
                : by_dtype_steps(row->spec.format, values, count, steps, held, err);
 }

@@ -101,6 +101,16 @@ bool by_spec_is_block(const struct by_tensor_spec *spec)
     return spec->format && spec->format->block.size;
 }
 
+bool by_spec_is_scaled(const struct by_tensor_spec *spec)
+{
+    return spec->scaled && spec->format && !by_spec_is_block(spec);
+}
+
+bool by_spec_is_divided(const struct by_tensor_spec *spec)
+{
+    return by_spec_is_scaled(spec) && spec->elem != BY_ELEM_BFLOAT16;
+}
+
 bool by_spec_is_unsigned(const struct by_tensor_spec *spec)
 {
     const struct by_elem_info *info = by_elem_info(spec->elem);
@@ -132,6 +142,16 @@ void by_spec_store(struct by_tensor_spec *spec, const struct by_recipe *recipe, 
 }
 
 /* --- Levels --- */
+
+/* What a scale brings the greatest value to. bfloat16 has the range of float32, 2 is Quark's
+ * choice; float16 keeps room for values beyond those of the samples, since a Cast makes infinity of
+ * them. */
+static double reach_of(const struct by_tensor_spec *spec)
+{
+    return spec->elem == BY_ELEM_BFLOAT16  ? 2
+           : spec->elem == BY_ELEM_FLOAT16 ? 2048
+                                           : by_dtype_max(spec->format);
+}
 
 struct levels {
     int64_t low, high;                 /* all of the type */
@@ -169,4 +189,9 @@ void by_spec_target(const struct by_tensor_spec *spec, struct by_calib_target *t
     *target = (struct by_calib_target){.symmetric = spec->symmetric,
                                        .power_of_two = spec->scale == BY_SCALE_POW2};
     by_spec_levels(spec, &target->qmin, &target->qmax);
+    if (!by_spec_is_scaled(spec))
+        return;
+    target->symmetric = target->is_float = true;
+    target->power_of_two = false;
+    target->value_max = reach_of(spec);
 }

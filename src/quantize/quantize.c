@@ -270,7 +270,13 @@ static int correct(struct by_quantization *q, struct baryon_error *err)
 static int lower_quantized(struct by_quantization *q, struct baryon_error *err)
 {
     by_quantize_tell_twice(q);
-    return by_lower(q->plan, q->pool, err);
+    if (by_lower(q->plan, q->pool, err) < 0)
+        return -1;
+    if (!q->options->recipe->all_value_info)
+        return 0;
+    return by_model_settle(q->model, err) < 0 || by_model_infer(q->model, NULL, err) < 0
+               ? -1
+               : by_model_declare(q->model, err);
 }
 
 /* --- The whole --- */

@@ -38,6 +38,7 @@ struct by_recipe_settings {
 
     /* --- Floats and blocks --- */
     int float_form;
+    bool activation_scaled, weight_scaled;
     int block_form;
     bool float_clip;
     int64_t block_size, block_axis;
@@ -70,6 +71,7 @@ struct by_recipe_settings {
     struct by_setting_texts passes;
     int64_t opset;
     int half_floats;
+    bool all_value_info;
 
     /* --- Solvers and hardware --- */
     int cle;

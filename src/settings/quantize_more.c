@@ -239,6 +239,11 @@ static const struct by_option graph_rows[] = {
      .fallback = "auto",
      AT(half_floats),
      .help = "Handling of float16 and bfloat16 in the model"},
+    {.name = "all-value-info",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(all_value_info),
+     .help = "Declare the type and shape of every tensor of the quantized model"},
 };
 
 const struct by_option_group by_recipe_graph_group = BY_OPTION_GROUP("Graph", graph_rows);

@@ -341,6 +341,44 @@ static void attributes_of_blocks_that_are_refused(void **state)
           "--float-form has no effect: it requires --activation or --weight bf16, fp16 or fp8");
 }
 
+static void quarks_options_of_floats_and_channels(void **state)
+{
+    struct world world;
+    (void)state;
+    loads(&world, "calibrate_method: CalibrationMethod.Distribution\n"
+                  "activation_type: QuantType.QFLOAT8E4M3FN\n"
+                  "weight_type: QuantType.QFLOAT8E4M3FN\n"
+                  "extra_options: {Scenario: p3}\n");
+    assert_string_equal(world.recipe->activation.method->name, "distribution-p3");
+    assert_true(by_spec_is_divided(&world.recipe->activation));
+    assert_true(by_spec_is_scaled(&world.recipe->weight) && by_recipe_has_ranges(world.recipe));
+    end(&world);
+    loads(&world, "preset: BF16\nextra_options: {ActivationScaled: True}\n");
+    assert_true(by_spec_is_scaled(&world.recipe->activation));
+    assert_false(by_spec_is_scaled(&world.recipe->weight) ||
+                 by_spec_is_divided(&world.recipe->activation));
+    end(&world);
+    loads(&world, "preset: MX6\nextra_options: {ActivationScaled: True}\n");
+    assert_false(by_recipe_has_ranges(world.recipe));
+    assert_int_equal(world.settings.notices.count, 1);
+    end(&world);
+    loads(&world,
+          "preset: XINT8\ninclude_cle: True\n"
+          "extra_options: {CLESteps: -1, CLEScaleUseThreshold: False, CLEBalanceMethod: max,"
+          " QDQOpTypePerChannelSupportToAxis: {Conv: 0, MatMul: 1}}\n");
+    assert_int_equal(world.recipe->cle_steps, 0);
+    assert_true(world.recipe->cle_threshold == 0);
+    assert_int_equal(world.settings.notices.count, 0);
+    end(&world);
+    loads(&world, "nodes_between: [[conv1, [add1, add2], {weight: int16}], [a, b, float]]\n");
+    assert_int_equal(world.recipe->rules.count, 2);
+    assert_int_equal(world.recipe->rules.at[0].span->end_count, 2);
+    assert_true(world.recipe->rules.at[1].keep_float);
+    end(&world);
+    refuses_file("nodes_between: [[a, b]]\n",
+                 "c.yaml: 1:17: nodes_between: a list of three is expected: [STARTS, ENDS, RULE]");
+}
+
 static void quarks_names_that_are_refused(void **state)
 {
     (void)state;
@@ -370,6 +408,9 @@ static void quarks_names_that_are_refused(void **state)
     refuses_file("extra_options:\n  QuantizationPreference: best\n",
                  "c.yaml: 2:27: QuantizationPreference: accuracy, speed or resource_efficiency is "
                  "expected");
+    refuses_file("extra_options:\n  QDQOpTypePerChannelSupportToAxis: {Conv: 1}\n",
+                 "c.yaml: 2:44: QDQOpTypePerChannelSupportToAxis: Conv: scales are those of output "
+                 "channels, which axis 1 is not; a rule for the tensor takes another axis");
     refuses_file("extra_options:\n  UseRandmData: true\n",
                  "c.yaml: 2:17: UseRandmData: unknown option 'UseRandmData'; did you mean "
                  "'UseRandomData'?");
@@ -471,6 +512,7 @@ int main(void)
         cmocka_unit_test(quarks_fine_tuning_that_is_refused),
         cmocka_unit_test(quarks_names_of_floats_and_blocks),
         cmocka_unit_test(attributes_of_blocks_that_are_refused),
+        cmocka_unit_test(quarks_options_of_floats_and_channels),
         cmocka_unit_test(quarks_names_that_are_refused),
         cmocka_unit_test(quarks_names_without_effect),
         cmocka_unit_test(every_name_is_taken),

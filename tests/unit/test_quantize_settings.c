@@ -404,7 +404,8 @@ static void floats_and_blocks_refuse_what_says_nothing(void **state)
 {
     (void)state;
     notes(WORDS("--preset=BF16", "--activation-method=percentile"),
-          "--activation-method has no effect: it requires --activation of an integer type");
+          "--activation-method has no effect: it requires --activation of an integer type, or "
+          "--activation-scaled");
     notes(WORDS("--preset=MX9", "--weight-granularity=channel"),
           "--weight-granularity has no effect: it requires --weight of an integer type");
     notes(WORDS("--preset=MX9", "--approach=weights", "--bias-correction=true"),
@@ -623,8 +624,7 @@ static void broken_rules_name_their_place(void **state)
     refuses_file("nodes: {a: {weight: {method: percentile, percentile_guard: true}}}",
                  "c.yaml: 1:60: nodes: percentile-guard is valid only for activations");
     refuses_file("tensors: {a: {method: distribution}}",
-                 "c.yaml: 1:23: tensors: method distribution is not for quantizing; 8-bit floats "
-                 "are quantized without scales; 'baryon stats' shows the scale");
+                 "c.yaml a: the method requires type fp8_e4m3 or fp8_e5m2");
     refuses_file("tensors: {a: {method: entropy, entropy_bin: 4}}",
                  "c.yaml: 1:32: tensors: unknown key 'entropy_bin'; did you mean 'entropy-bins'?");
     refuses_file("nodes: {a: {weight: {type: float, symmetric: true}}}",

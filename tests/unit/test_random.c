@@ -162,12 +162,55 @@ static void test_random_open(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* Quark's sizes, and one for a symbol wherever it stands. */
+static void test_random_sizes(void **state)
+{
+    (void)state;
+    const int64_t open[4] = {-1, -1, -1, -1};
+    const char *const image[4] = {"N", "C", "H", "W"}, *const ids[2] = {"N", "L"};
+    const char *const hidden[3] = {"N", "L", "D"};
+    const struct by_port ports[3] = {
+        {.name = "image", .elem = BY_ELEM_FLOAT, .rank = 4, .dims = open, .symbols = image},
+        {.name = "ids", .elem = BY_ELEM_INT64, .rank = 2, .dims = open, .symbols = ids},
+        {.name = "hidden", .elem = BY_ELEM_FLOAT, .rank = 3, .dims = open, .symbols = hidden}};
+    options.count = 1;
+    assert_ok(by_input_open(&input, NULL, ports, 3, &options, &err));
+    get(0);
+    const int64_t wanted[3][4] = {{1, 3, 32, 32}, {1, 16}, {1, 16, 1}};
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(arrays[i].dims, wanted[i], ports[i].rank * sizeof(int64_t));
+}
+
+static void test_random_value_range(void **state)
+{
+    (void)state;
+    const int64_t dims[1] = {1000};
+    const struct by_port ports[2] = {{.name = "x", .elem = BY_ELEM_FLOAT, .rank = 1, .dims = dims},
+                                     {.name = "n", .elem = BY_ELEM_INT32, .rank = 1, .dims = dims}};
+    const struct by_value_range ranges[2] = {{"x", 2, 3}, {"n", -1.5, 1.5}};
+    options.count = 1;
+    options.ranges = ranges;
+    options.range_count = 2;
+    assert_ok(by_input_open(&input, NULL, ports, 2, &options, &err));
+    get(0);
+    double sum = 0;
+    bool seen[3] = {false};
+    for (size_t i = 0; i < 1000; i++) {
+        const float x = ((const float *)arrays[0].data)[i];
+        const int32_t n = ((const int32_t *)arrays[1].data)[i];
+        assert_true(x >= 2 && x <= 3 && n >= -1 && n <= 1);
+        sum += (double)x;
+        seen[n + 1] = true;
+    }
+    assert_true(sum > 2450 && sum < 2550 && seen[0] && seen[1] && seen[2]);
+    assert_string_equal(notices, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_random),
-        TEST(test_random_range),
-        TEST(test_random_open),
+        TEST(test_random),       TEST(test_random_range),       TEST(test_random_open),
+        TEST(test_random_sizes), TEST(test_random_value_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

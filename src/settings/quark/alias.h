@@ -71,6 +71,7 @@ int by_alias_cle_balance(const struct by_aliasing *at, struct baryon_error *err)
 int by_alias_cle_bias(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_cle_threshold(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_cle_difference(const struct by_aliasing *at, struct baryon_error *err);
+int by_alias_scenario(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_preference(const struct by_aliasing *at, struct baryon_error *err);
 int by_alias_channel_axis(const struct by_aliasing *at, struct baryon_error *err);
 /* Those of settings/quark/random.c. */

@@ -52,6 +52,24 @@ int by_alias_cle_difference(const struct by_aliasing *at, struct baryon_error *e
     return by_alias_note(at, NULL, "rounds end when nothing moves, or by CLESteps", err);
 }
 
+/* --- Calibration --- */
+
+/* Of the method Distribution: values are what is normally distributed, or cubes of that. */
+int by_alias_scenario(const struct by_aliasing *at, struct baryon_error *err)
+{
+    size_t count;
+    const char *word = text_of(at->value);
+    const char *method = by_calibrators(&count)[at->settings->activation_method]->name;
+    if (strcmp(word, "same") != 0 && strcmp(word, "p3") != 0)
+        return by_node_fail(at->value, err, "expected same or p3");
+    if (strcmp(method, "distribution") != 0)
+        return by_alias_note(at, word, "it is used only by the method Distribution", err);
+    return !strcmp(word, "same")
+               ? 0
+               : by_config_set(at->config, by_config_find(at->config, "activation-method"),
+                               "distribution-p3", NULL, at->source, err);
+}
+
 /* --- Preferences --- */
 
 int by_alias_preference(const struct by_aliasing *at, struct baryon_error *err)

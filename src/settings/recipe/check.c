@@ -137,6 +137,28 @@ static bool has_scales(const struct by_recipe_settings *s)
            (has_integer_activations(s) || has_integer_weights(s) || has_rules(s));
 }
 
+static bool has_scaled_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && s->activation_scaled && is_float_type(s->activation);
+}
+
+/* Chosen by a calibration method. */
+static bool has_ranges(const struct by_recipe_settings *s)
+{
+    return has_integer_activations(s) || has_scaled_activations(s);
+}
+
+/* What blocks share is their scale: there it changes nothing. */
+static bool may_scale_activations(const struct by_recipe_settings *s)
+{
+    return is_static(s) && !is_integer(s->activation) && s->float_form != BY_FLOATS_COMPILER;
+}
+
+static bool may_scale_weights(const struct by_recipe_settings *s)
+{
+    return is_not_nbits(s) && !is_integer(s->weight) && s->float_form != BY_FLOATS_COMPILER;
+}
+
 static bool has_groups(const struct by_recipe_settings *s)
 {
     return has_integer_weights(s) && s->weight_granularity == BY_PER_GROUP;
@@ -191,9 +213,13 @@ static const struct meaning {
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
-    {" activation-symmetric activation-reduce-range activation-scale activation-method "
-     "activation-headroom ",
+    {" activation-symmetric activation-reduce-range activation-scale activation-headroom ",
      has_integer_activations, "--activation of an integer type"},
+    {" activation-method ", has_ranges, "--activation of an integer type, or --activation-scaled"},
+    {" activation-scaled ", may_scale_activations,
+     "--activation bf16, fp16 or fp8 and --float-form quark or cast"},
+    {" weight-scaled ", may_scale_weights,
+     "--weight bf16, fp16 or fp8 and --float-form quark or cast"},
     {" rounding-scales ", has_integers, "--activation and --weight of integer types"},
     {" rounding ", is_not_dynamic, "--approach static, weights or nbits"},
     {" float-form ", has_floats, "--activation or --weight bf16, fp16 or fp8"},
@@ -332,16 +358,17 @@ static int check_method(const struct check *check, const struct by_tensor_spec *
     struct by_calib_target target;
     char message[256];
     by_spec_target(spec, &target);
+    const bool ranged = by_spec_is_integer(spec) || by_spec_is_scaled(spec);
     const enum by_calib_need need =
-        by_spec_is_integer(spec) && method ? by_calib_needs(method, &target) : BY_NEEDS_NOTHING;
+        ranged && method ? by_calib_needs(method, &target) : BY_NEEDS_NOTHING;
     if (need == BY_NEEDS_NOTHING)
         return 0;
     if (need == BY_NEEDS_POW2)
         snprintf(message, sizeof message, "%s %s requires %s pow2", option, method->name, scale);
     else
-        snprintf(message, sizeof message, "%s %s %s", option, method->name,
-                 need == BY_NEEDS_SYMMETRY ? "requires --activation-symmetric"
-                                           : "is not valid for integers");
+        snprintf(message, sizeof message, "%s %s requires %s", option, method->name,
+                 need == BY_NEEDS_SYMMETRY ? "--activation-symmetric"
+                                           : "--activation fp8_e4m3 or fp8_e5m2");
     return refuse_settings(check, message, need == BY_NEEDS_POW2 ? NULL : method->instead);
 }
 
@@ -637,7 +664,7 @@ static int check_change(const struct by_rule *rule, const struct by_change *chan
     case BY_NEEDS_SYMMETRY:
         return fail_rule(rule, "the method requires symmetric: true", err);
     case BY_NEEDS_FLOAT:
-        return fail_rule(rule, "method and type: the method is for 8-bit floats", err);
+        return fail_rule(rule, "the method requires type fp8_e4m3 or fp8_e5m2", err);
     case BY_NEEDS_NOTHING:
         break;
     }

@@ -3,6 +3,7 @@
 #include "config/nodes.h"
 #include "ir/tensor.h"
 #include "preset/preset.h"
+#include "settings/notices.h"
 #include "settings/quark/alias.h"
 #include "settings/recipe/check.h"
 #include "settings/recipe/idle.h"
@@ -110,6 +111,33 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
         settings->bias = BY_BIAS_AS_WEIGHT;
 }
 
+static bool is_fp8(int type)
+{
+    return type == BY_ELEM_FLOAT8E4M3FN || type == BY_ELEM_FLOAT8E5M2;
+}
+
+static bool is_block(int type)
+{
+    return type >= BY_TYPE_BFP16 && type < BY_TYPE_BLOCKS_END;
+}
+
+/* 8 bits reach too short without scales, which Casts do not have. */
+static int settle_scaled(struct by_config *config, struct by_recipe_settings *settings,
+                         struct baryon_error *err)
+{
+    const bool pairs =
+        settings->float_form == BY_FLOATS_QUARK && settings->approach == BY_APPROACH_STATIC;
+    if (is_default(config, "activation-scaled"))
+        settings->activation_scaled = pairs && is_fp8(settings->activation);
+    if (is_default(config, "weight-scaled"))
+        settings->weight_scaled = pairs && is_fp8(settings->weight);
+    if ((settings->activation_scaled && is_block(settings->activation)) ||
+        (settings->weight_scaled && is_block(settings->weight)))
+        return by_settings_note(config, settings, err,
+                                "blocks are not scaled: their shared exponent is their scale");
+    return 0;
+}
+
 /* Quark's adaquant with types that have no scales solves rounding alone. */
 static void settle_scales(struct by_recipe_settings *settings)
 {
@@ -120,8 +148,8 @@ static void settle_scales(struct by_recipe_settings *settings)
         settings->rounding_scales = false;
 }
 
-static void settle_recipe_defaults(const struct by_config *config,
-                                   struct by_recipe_settings *settings)
+static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
+                                  struct baryon_error *err)
 {
     struct by_tensor_spec weight = {0};
     by_spec_set_type(&weight, settings->weight);
@@ -144,19 +172,21 @@ static void settle_recipe_defaults(const struct by_config *config,
         settings->activation_headroom = 1;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
+    return settle_scaled(config, settings, err);
 }
 
-#define SETTLE_ROUNDS 8 /* two are enough as rules are now */
+#define SETTLE_ROUNDS 16 /* a few are enough as rules are now */
 
 /* What gives way or has no effect can change other defaults, and these what has an effect. */
 static int settle_options(struct by_config *config, struct by_recipe_settings *settings,
                           struct baryon_error *err)
 {
-    bool yielded = true, dropped = true;
-    for (unsigned round = 0; round < SETTLE_ROUNDS && (yielded || dropped); round++) {
-        settle_recipe_defaults(config, settings);
-        if (by_recipe_yield(config, settings, &yielded, err) < 0 ||
-            by_recipe_drop_idle(config, settings, &dropped, err) < 0)
+    bool changed = true;
+    for (unsigned round = 0; round < SETTLE_ROUNDS && changed; round++) {
+        if (settle_recipe_defaults(config, settings, err) < 0 ||
+            by_recipe_yield(config, settings, &changed, err) < 0)
+            return -1;
+        if (!changed && by_recipe_drop_idle(config, settings, &changed, err) < 0)
             return -1;
     }
     return 0;
@@ -188,6 +218,7 @@ static int make_activation(const struct by_recipe_settings *settings, struct by_
         .calib.headroom = settings->activation_headroom,
     };
     by_spec_set_type(spec, settings->activation);
+    spec->scaled = settings->activation_scaled;
     if (recipe->approach == BY_APPROACH_DYNAMIC) { /* what DynamicQuantizeLinear does */
         by_spec_set_type(spec, BY_ELEM_UINT8);
         spec->symmetric = false;
@@ -212,6 +243,7 @@ static int make_weight(const struct by_recipe_settings *settings, struct by_reci
         .calib.headroom = 1,
     };
     by_spec_set_type(spec, settings->weight);
+    spec->scaled = settings->weight_scaled;
     if (spec->granularity == BY_PER_GROUP)
         spec->group = settings->group_size;
     return by_method_own(BY_FOR_WEIGHTS, spec->method, &settings->weight_options, recipe->arena,
@@ -433,6 +465,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->optimize = settings->optimize;
     recipe->passes_from = settings->passes_from;
     recipe->opset = settings->opset;
+    recipe->all_value_info = settings->all_value_info;
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;

@@ -121,13 +121,14 @@ static bool falls_back_to_random(const struct by_recipe_settings *settings)
     return settings->quark_random > 0 || (!settings->quark_random && preset && preset->random);
 }
 
-static int take_random(struct by_config *config, const struct by_data_settings *data,
+static int take_random(struct by_config *config, const struct by_quantize_settings *settings,
                        struct by_quantize_options *options, struct baryon_error *err)
 {
-    struct by_data_settings random = *data;
+    struct by_data_settings random = settings->running.data;
     random.random = 1;
-    by_log(options->log, BY_LOG_NOTICE,
-           "no samples are given: one random sample is used, for a trial only");
+    if (!settings->recipe.quark_random)
+        by_log(options->log, BY_LOG_NOTICE,
+               "no samples are given: one random sample is used, for a trial only");
     return by_data_options(config, &random, &options->calibrate.input, err);
 }
 
@@ -166,7 +167,7 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random && !settings->measures &&
         falls_back_to_random(&settings->recipe))
-        return take_random(config, data, options, err);
+        return take_random(config, settings, options, err);
     if (!data->data && !data->random)
         return refuse_no_samples(settings, recipe, err);
     return by_data_options(config, data, input, err);

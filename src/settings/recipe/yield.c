@@ -1,6 +1,7 @@
 /* Replaces defaults that contradict what was asked for. */
 #include "settings/recipe/yield.h"
 
+#include "settings/methods.h"
 #include "settings/notices.h"
 
 #include <string.h>
@@ -9,8 +10,7 @@ typedef bool condition(const struct by_recipe_settings *settings);
 
 static bool method_suits(int method, bool power_of_two, bool symmetric)
 {
-    size_t count;
-    const struct by_calibrator *calibrator = by_calibrators(&count)[method];
+    const struct by_calibrator *calibrator = by_method_of(method);
     const struct by_calib_target target = {
         .qmin = -128, .qmax = 127, .symmetric = symmetric, .power_of_two = power_of_two};
     return !calibrator->suits || calibrator->suits(&target);
@@ -36,6 +36,20 @@ static bool is_integer(int type)
 static bool is_static(const struct by_recipe_settings *s)
 {
     return s->approach == BY_APPROACH_STATIC;
+}
+
+static bool requires_fp8(const struct by_recipe_settings *s)
+{
+    const struct by_calib_target fp8 = {.symmetric = true, .is_float = true, .value_max = 448};
+    const struct by_calibrator *calibrator = by_method_of(s->activation_method);
+    return is_static(s) && calibrator->suits && calibrator->suits(&fp8) &&
+           !method_suits(s->activation_method, true, true);
+}
+
+static bool activates_other_than_fp8(const struct by_recipe_settings *s)
+{
+    return requires_fp8(s) && s->activation != BY_ELEM_FLOAT8E4M3FN &&
+           s->activation != BY_ELEM_FLOAT8E5M2;
 }
 
 static bool has_pow2_activations(const struct by_recipe_settings *s)
@@ -126,6 +140,8 @@ static const struct row {
     bool given; /* even what was given gives way */
     const char *why;
 } rows[] = {
+    {activates_other_than_fp8, "activation", "fp8_e4m3", false,
+     "--activation-method requires an 8-bit float"},
     {has_pow2_activations, "activation-scale", "pow2", false, "--activation-method requires it"},
     {has_symmetric_activations, "activation-symmetric", "true", false,
      "--activation-method requires it"},

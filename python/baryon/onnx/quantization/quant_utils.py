@@ -16,6 +16,8 @@ class ExtendedQuantType(Enum):
     QBFloat16 = 10
     QBFP = 11
     QMX = 12
+    QFLOAT8E4M3FN = 13
+    QFLOAT8E5M2 = 14
 
 
 class QuantType(Enum):
@@ -25,6 +27,8 @@ class QuantType(Enum):
     QUInt16 = 3
     QInt4 = 4
     QUInt4 = 5
+    QFLOAT8E4M3FN = 6
+    QFLOAT8E5M2 = 7
 
 
 class QuantFormat(Enum):

@@ -102,8 +102,16 @@ class QTensorConfig:
         fields = ", ".join(f"{name}={words.plain(getattr(self, name))}" for name in _FIELDS)
         return f"{type(self).__name__}({fields})"
 
+    def check_type(self, weight):
+        """ONNX has no QuantizeLinear to 32 bits, and no DequantizeLinear of uint32."""
+        if self.data_type is types.UInt32 or (self.data_type is types.Int32 and not weight):
+            raise NotImplementedError(f"{self.data_type!r} of {'weights' if weight else 'activations'}: no operator of "
+                                      "ONNX quantizes to these 32 bits; Int32 is for weights and biases, Int16 and "
+                                      "UInt16 are the widest types of activations")  # fmt: skip
+
     def rule(self, weight=False):
         """As a rule of a configuration file has it."""
+        self.check_type(weight)
         if not self.is_integer:
             return self.data_type.name
         rule = {"type": self.data_type.name, "symmetric": self.symmetric, "scale": _SCALES[self.scale_type],
@@ -116,6 +124,7 @@ class QTensorConfig:
 
     def options(self, role):
         """As options of the library have it: role is "activation" or "weight"."""
+        self.check_type(role == "weight")
         options = {role: self.data_type.name}
         if not self.is_integer:
             return options
