@@ -120,6 +120,7 @@ static int do_work(const struct by_convert_step *step, struct by_pass_context *c
 {
     if (step->work(step, context, err))
         return -1;
+    context->total += context->changes;
     by_log(context->log, BY_LOG_INFO, "%s: %zu changes", step->name, context->changes);
     return 0;
 }
@@ -137,7 +138,10 @@ static int run_step(struct running *running, size_t index, struct baryon_error *
     retype.report = running->report;
     retype.keep_excluded = has_exclusions(step);
     put_back(context.origins, running->stays[index]);
-    return step->work ? do_work(step, &context, err) : by_passes_run(&context, step->on, NULL, err);
+    const int failed =
+        step->work ? do_work(step, &context, err) : by_passes_run(&context, step->on, NULL, err);
+    running->context.total += context.total;
+    return failed;
 }
 
 static int run_all(struct running *running, struct baryon_error *err)
@@ -166,6 +170,8 @@ int by_convert_run(const struct by_convert *convert, struct baryon_model *model,
     };
     by_arena_init(&running.arena, 0);
     const int failed = run_all(&running, err);
+    if (!failed && convert->steps.count && !running.context.total)
+        by_log(log, BY_LOG_NOTICE, "the model is not changed: no pass found anything to change");
     by_origins_close(running.context.origins);
     by_arena_release(&running.arena);
     return failed;

@@ -106,7 +106,7 @@ static int equalize(struct by_quant_plan *plan, const struct by_convert_step *st
     const struct by_cle_options options = {step->equalize.mode,
                                            step->equalize_all ? 0 : step->equalize.threshold,
                                            step->equalize.steps, true};
-    if (by_place(plan, context->origins, err) || by_origins_before(context->origins, err) ||
+    if (by_place(plan, context->origins, NULL, err) || by_origins_before(context->origins, err) ||
         by_cle_run(plan, NULL, &options, &report, &replaced, err) ||
         by_origins_after(context->origins, err))
         return -1;

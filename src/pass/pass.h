@@ -57,6 +57,7 @@ struct by_pass_context {
     const struct by_session_options *session; /* for folding by the runtime */
     int64_t opset;                            /* to convert to, 0: none */
     size_t changes;                           /* what the pass counts */
+    size_t total;                             /* of all passes that ran */
     bool compat;                              /* the peer's formula where it differs */
     /* Called before the first pass that simulates, with the model that passes have left exact so
      * far. NULL: not asked for. */

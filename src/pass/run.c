@@ -60,6 +60,7 @@ static int run_one(struct running *running, const struct by_pass *pass, struct b
     if ((pass->simulates && tell_exact(running, err)) || (pass->shapes && infer(running, err)) ||
         edit(running, pass, err))
         return -1;
+    context->total += context->changes;
     if (!context->changes)
         return 0;
     running->stale = true;

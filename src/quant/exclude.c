@@ -72,6 +72,19 @@ static int exclude_names(struct by_exclusion *exclusion, const struct by_pattern
     return !why ? -1 : any ? 0 : nothing(exclusion, pattern, "node", false, err);
 }
 
+int by_exclude_check_node(struct by_exclusion *exclusion, const struct by_pattern *pattern,
+                          struct baryon_error *err)
+{
+    for (size_t i = 0; i < exclusion->count; i++) {
+        bool picks;
+        if (by_pattern_picks(pattern, by_exclude_name(&exclusion->users[i]), &picks, err))
+            return -1;
+        if (picks)
+            return 0;
+    }
+    return nothing(exclusion, pattern, "node", false, err);
+}
+
 static int exclude_types(struct by_exclusion *exclusion, const struct by_pattern *pattern,
                          struct baryon_error *err)
 {
@@ -194,6 +207,8 @@ static int resolve(struct by_exclusion *exclusion, struct baryon_error *err)
 {
     const struct by_recipe *recipe = exclusion->recipe;
     if (by_model_settle(exclusion->model, err) || open_exclusion(exclusion, err))
+        return -1;
+    if (by_exclude_unknown(exclusion, err))
         return -1;
     for (size_t i = 0; i < recipe->exclude.count; i++)
         if (exclude_names(exclusion, &recipe->exclude.at[i], err))

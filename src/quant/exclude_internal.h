@@ -28,6 +28,11 @@ int by_exclude_find(struct by_exclusion *exclusion, const struct by_pattern *pat
                     bool tensors, struct baryon_node ***found, size_t *found_count,
                     struct baryon_error *err);
 
+/* A pattern that picks none of the nodes is refused, with the nearest name. */
+int by_exclude_check_node(struct by_exclusion *exclusion, const struct by_pattern *pattern,
+                          struct baryon_error *err);
+/* --- exclude_unknown.c: operators and nodes that no model has, or not this one --- */
+int by_exclude_unknown(struct by_exclusion *exclusion, struct baryon_error *err);
 /* --- exclude_span.c: what lies between, before or behind nodes --- */
 int by_exclude_spans(struct by_exclusion *exclusion, struct baryon_error *err);
 int by_exclude_rules(struct by_exclusion *exclusion, struct baryon_error *err);

@@ -135,7 +135,8 @@ static int place_all(struct by_placing *placing, struct baryon_error *err)
                : 0;
 }
 
-int by_place(struct by_quant_plan *plan, const struct by_origins *origins, struct baryon_error *err)
+int by_place(struct by_quant_plan *plan, const struct by_origins *origins, const struct by_log *log,
+             struct baryon_error *err)
 {
     struct by_placing placing = {0};
     const char *domain;
@@ -143,6 +144,7 @@ int by_place(struct by_quant_plan *plan, const struct by_origins *origins, struc
                  open_placing(&placing, plan, origins, err) || place_all(&placing, err);
     if (!failed && !plan->rows.count)
         failed = nothing_to_quantize(plan, err);
+    failed = failed || by_place_tell_unused(&placing, log, err);
     if (!failed && (plan->recipe->approach == BY_APPROACH_STATIC ||
                     plan->recipe->approach == BY_APPROACH_WEIGHTS))
         failed = by_quant_domain(plan, &domain, err);

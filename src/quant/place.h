@@ -16,8 +16,9 @@
 int by_exclude_resolve(const struct by_recipe *recipe, struct baryon_model *model,
                        struct by_origins *origins, const struct by_log *log,
                        struct baryon_error *err);
-/* Fills an empty plan from the model as passes left it. */
-int by_place(struct by_quant_plan *plan, const struct by_origins *origins,
+/* Fills an empty plan from the model as passes left it. Notices name rules that have no effect; log
+ * NULL: none are wanted. */
+int by_place(struct by_quant_plan *plan, const struct by_origins *origins, const struct by_log *log,
              struct baryon_error *err);
 /* Multiply-adds of a node by the shapes that its values have. Sizes that are not known count as 1,
  * and set *open. */

@@ -135,6 +135,18 @@ static bool is_fused_activation(const struct by_placing *placing, const struct b
             feeds_quantized(placing, reader));
 }
 
+const struct baryon_node *by_place_fused_layer(const struct by_placing *placing,
+                                               const struct baryon_value *value)
+{
+    const struct baryon_node *node = value->producer;
+    const struct baryon_value *inner = node ? by_node_in(node, 0) : NULL;
+    const struct baryon_node *layer = inner ? inner->producer : NULL;
+    const bool fused = layer && layer->graph == placing->graph && node->graph == placing->graph &&
+                       is_fused_activation(placing, layer, node) &&
+                       only_reader(placing, inner) == node;
+    return fused ? layer : NULL;
+}
+
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value,
                     const struct by_tensor_spec *spec)
 {

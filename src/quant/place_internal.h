@@ -60,6 +60,9 @@ static inline bool by_place_marked(const struct by_placing *placing,
 
 /* --- place_rules.c: what the user's rules say --- */
 int by_place_open_rules(struct by_placing *placing, struct baryon_error *err);
+/* The rule of that place is about the node. */
+bool by_place_rule_picks(const struct by_placing *placing, size_t rule,
+                         const struct baryon_node *node);
 /* A rule that keeps the node float; NULL: none. */
 const struct by_rule *by_place_kept(const struct by_placing *placing,
                                     const struct baryon_node *node);
@@ -100,6 +103,9 @@ int by_place_mark(struct by_placing *placing, struct baryon_error *err);
 /* --- place_fuse.c: pairs that are left out --- */
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value,
                     const struct by_tensor_spec *spec);
+/* The layer whose activation gives the value, with no pair between the two; NULL: none. */
+const struct baryon_node *by_place_fused_layer(const struct by_placing *placing,
+                                               const struct baryon_value *value);
 void by_place_fold(struct by_placing *placing);
 /* --- place_rows.c, place_constant.c: rows and readers --- */
 int by_place_rows(struct by_placing *placing, struct baryon_error *err);
@@ -115,5 +121,8 @@ int by_place_block_axis(const struct baryon_node *node, size_t slot,
 int by_place_blocks(struct by_placing *placing, struct baryon_error *err);
 /* --- place_share.c: who has whose parameters and ranges --- */
 int by_place_share(struct by_placing *placing, struct baryon_error *err);
+/* --- place_unused.c: rules that change nothing are notices --- */
+int by_place_tell_unused(const struct by_placing *placing, const struct by_log *log,
+                         struct baryon_error *err);
 
 #endif

@@ -5,7 +5,8 @@
 #include "base/str.h"
 #include "quant/place_internal.h"
 
-static bool picked(const struct by_placing *placing, size_t rule, const struct baryon_node *node)
+bool by_place_rule_picks(const struct by_placing *placing, size_t rule,
+                         const struct baryon_node *node)
 {
     return node && node->graph == placing->graph &&
            placing->picks[rule * placing->node_count + node->index];
@@ -123,7 +124,7 @@ const struct by_rule *by_place_kept(const struct by_placing *placing,
                                     const struct baryon_node *node)
 {
     for (size_t i = 0; i < placing->recipe->rules.count; i++)
-        if (placing->recipe->rules.at[i].keep_float && picked(placing, i, node))
+        if (placing->recipe->rules.at[i].keep_float && by_place_rule_picks(placing, i, node))
             return &placing->recipe->rules.at[i];
     return NULL;
 }
@@ -169,7 +170,7 @@ static void apply_rules(const struct by_placing *placing, enum by_rule_kind kind
 {
     for (size_t i = 0; i < placing->recipe->rules.count; i++) {
         const struct by_rule *rule = &placing->recipe->rules.at[i];
-        if (rule->kind != kind || !picked(placing, i, node))
+        if (rule->kind != kind || !by_place_rule_picks(placing, i, node))
             continue;
         const struct by_change *change = change_of(rule, role, output);
         by_spec_apply(spec, change);
@@ -272,11 +273,14 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
     spec->granularity = BY_PER_TENSOR;
     if (!placing->recipe->rules.count)
         return 0;
+    const struct baryon_node *layer = by_place_fused_layer(placing, value);
+    apply_rules(placing, BY_RULE_OP_TYPE, layer, BY_SLOT_DATA, true, spec, &changed);
     apply_rules(placing, BY_RULE_OP_TYPE, value->producer, BY_SLOT_DATA, true, spec, &changed);
     for (size_t i = 0; i < value->use_count; i++)
         if (wants_data(placing, &value->uses[i]))
             apply_rules(placing, BY_RULE_OP_TYPE, value->uses[i].node, BY_SLOT_DATA, false, spec,
                         &changed);
+    apply_rules(placing, BY_RULE_NODE, layer, BY_SLOT_DATA, true, spec, &changed);
     apply_rules(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
     for (size_t i = 0; i < value->use_count; i++)
         if (wants_data(placing, &value->uses[i]))

@@ -163,13 +163,18 @@ static int run_passes(struct by_quantization *q, struct baryon_error *err)
 
 /* --- Placement --- */
 
-static int place_pairs(struct by_quantization *q, struct baryon_error *err)
+static int place_with(struct by_quantization *q, const struct by_log *log, struct baryon_error *err)
 {
     if (by_model_settle(q->model, err) < 0 || by_model_infer(q->model, NULL, err) < 0 ||
         by_quant_plan_open(&q->plan, q->model, q->options->recipe, err) < 0 ||
-        by_place(q->plan, q->origins, err) < 0)
+        by_place(q->plan, q->origins, log, err) < 0)
         return -1;
     return by_quantize_refuse_empty(q->plan, err);
+}
+
+static int place_pairs(struct by_quantization *q, struct baryon_error *err)
+{
+    return place_with(q, q->options->log, err);
 }
 
 static int equalize(struct by_quantization *q, struct baryon_error *err)
@@ -181,7 +186,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
         by_frame_release(&q->exact); /* it has other weights now */
         by_quant_plan_close(q->plan);
         q->plan = NULL;
-        if (place_pairs(q, err) < 0)
+        if (place_with(q, NULL, err) < 0)
             return -1;
     }
     by_quantize_tell_narrow(q);

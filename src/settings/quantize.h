@@ -22,6 +22,7 @@ struct by_recipe_settings {
     struct by_setting_pairs extra;
     struct by_setting_texts notices; /* see settings/notices.h */
     int quark_random;                /* UseRandomData: 1 true, -1 false, 0 not given */
+    unsigned quark_gptq;             /* bits of options that GPTQParams set */
 
     /* --- Types --- */
     int approach, format, domain;

@@ -30,7 +30,7 @@ int by_trial_copy_place(struct by_trial_copy *copy, struct baryon_error *err)
     if (by_model_settle(copy->model, err) < 0 || by_model_infer(copy->model, NULL, err) < 0 ||
         by_quant_plan_open(&copy->plan, copy->model, &copy->recipe, err) < 0)
         return -1;
-    return by_place(copy->plan, copy->origins, err);
+    return by_place(copy->plan, copy->origins, NULL, err);
 }
 
 int by_trial_copy_open(struct by_trial_copy *copy, const struct by_quantization *q,

@@ -174,7 +174,7 @@ static int run(int argc, char **argv, struct baryon_error *err)
     int failed = by_model_load(&model, argv[1], NULL, err) ||
                  (spill && by_model_spill(model, ".", (size_t)1 << 36, err)) ||
                  by_model_link(model, err) || by_model_infer(model, NULL, err) ||
-                 by_quant_plan_open(&plan, model, &recipe, err) || by_place(plan, NULL, err);
+                 by_quant_plan_open(&plan, model, &recipe, err) || by_place(plan, NULL, NULL, err);
     if (!failed)
         print_plan(plan);
     if (!failed && argc > 4)

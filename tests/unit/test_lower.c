@@ -63,7 +63,7 @@ static void make_plan(struct baryon_model *model)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_ok(by_place(plan, NULL, &err));
+    assert_ok(by_place(plan, NULL, NULL, &err));
     for (size_t i = 0; i < plan->rows.count; i++) {
         struct by_quant_row *row = &plan->rows.at[i];
         if (row->role != BY_ROLE_ACTIVATION)
@@ -261,7 +261,7 @@ static void refuse(int64_t opset, const char *wanted)
     struct baryon_model *model = network(opset);
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_err(by_place(plan, NULL, &err), BARYON_ERR_UNSUPPORTED, wanted);
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_UNSUPPORTED, wanted);
     by_quant_plan_close(plan);
     by_model_free(model);
 }

@@ -48,7 +48,7 @@ static void place(struct baryon_model *model, const struct by_origins *origins)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_ok(by_place(plan, origins, &err));
+    assert_ok(by_place(plan, origins, NULL, &err));
 }
 
 static void close_plan(void)
@@ -547,7 +547,7 @@ static void nothing_to_quantize_is_an_error(void **state)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
                "no node of the model can be quantized with this config; node 'odd' (Sin) stays "
                "float: Sin is not one of the operators to quantize");
     close_plan();
@@ -633,7 +633,7 @@ static void readers_that_contradict_are_named(void **state)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
                "tensor 'c': the rules for node 'one' (Sigmoid) (int16, symmetric, per tensor, "
                "minmax) and node 'two' (Tanh) (uint8, symmetric, per tensor, minmax) contradict "
                "each other; add a rule for the tensor itself");
@@ -649,7 +649,7 @@ static void rules_that_pick_nothing_are_errors(void **state)
     assert_ok(by_model_link(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_err(by_place(plan, NULL, &err), BARYON_ERR_USAGE,
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
                "--node: 'nixt' matches no node of the model; did you mean 'next'?");
     close_plan();
 }

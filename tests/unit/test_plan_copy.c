@@ -31,7 +31,7 @@ static int open_plan(void **state)
     assert_ok(by_model_settle(model, &err));
     assert_ok(by_model_infer(model, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
-    assert_ok(by_place(plan, NULL, &err));
+    assert_ok(by_place(plan, NULL, NULL, &err));
     for (size_t i = 0; i < plan->rows.count; i++) {
         struct by_quant_row *row = &plan->rows.at[i];
         row->has_range = row->role == BY_ROLE_ACTIVATION;

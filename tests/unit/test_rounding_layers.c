@@ -54,7 +54,7 @@ static void make_plan(void)
     assert_ok(by_model_link(made, &err));
     assert_ok(by_model_infer(made, NULL, &err));
     assert_ok(by_quant_plan_open(&plan, made, &recipe, &err));
-    assert_ok(by_place(plan, NULL, &err));
+    assert_ok(by_place(plan, NULL, NULL, &err));
     for (size_t i = 0; i < plan->rows.count; i++) {
         struct by_quant_row *row = &plan->rows.at[i];
         row->range = (struct by_range){-2, 2, false, NAN};

@@ -367,9 +367,36 @@ static const struct key gptq_keys[] = {
 
 static const struct keys all_gptq_keys = {gptq_keys, sizeof gptq_keys / sizeof *gptq_keys};
 
+/* Options that the keys set. */
+static const char *const gptq_options[] = {"weight",        "weight-granularity",
+                                           "group-size",    "rounding-damping",
+                                           "weight-method", "weight-symmetric"};
+#define GPTQ_OPTIONS (sizeof gptq_options / sizeof *gptq_options)
+
 int by_alias_gptq(const struct by_aliasing *at, struct baryon_error *err)
 {
-    return take_keys(at, &all_gptq_keys, err);
+    bool before[GPTQ_OPTIONS];
+    for (size_t i = 0; i < GPTQ_OPTIONS; i++)
+        before[i] = by_config_given(at->config, gptq_options[i]);
+    if (take_keys(at, &all_gptq_keys, err) < 0)
+        return -1;
+    for (size_t i = 0; i < GPTQ_OPTIONS; i++)
+        if (!before[i] && by_config_given(at->config, gptq_options[i]))
+            at->settings->quark_gptq |= 1u << i;
+    return 0;
+}
+
+int by_alias_settle_gptq(struct by_config *config, struct by_recipe_settings *settings,
+                         struct baryon_error *err)
+{
+    if (!settings->quark_gptq || settings->rounding == BY_ROUNDING_GPTQ)
+        return 0;
+    for (size_t i = 0; i < GPTQ_OPTIONS; i++) {
+        const struct by_option *option = by_config_find(config, gptq_options[i]);
+        if (settings->quark_gptq >> i & 1 && by_config_reset(config, option, err) < 0)
+            return -1;
+    }
+    return by_settings_note(config, settings, err, "GPTQParams has no effect: UseGPTQ is not set");
 }
 
 bool by_alias_key(const char *option, size_t place, struct by_alias_key *key)

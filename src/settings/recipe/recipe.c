@@ -500,7 +500,8 @@ int by_recipe_make(struct by_config *config, struct by_recipe **made, struct bar
         return by_fail(err, BARYON_ERR_INTERNAL, "the options of quantization are not bound");
     if (by_recipe_take_extra(config, settings, err) < 0 || take_preset(config, settings, err) < 0 ||
         by_recipe_take_target(config, settings, err) < 0 ||
-        by_alias_settle_blocks(config, settings, err) < 0)
+        by_alias_settle_blocks(config, settings, err) < 0 ||
+        by_alias_settle_gptq(config, settings, err) < 0)
         return -1;
     if (settle_options(config, settings, err) < 0)
         return -1;

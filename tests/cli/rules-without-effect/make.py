@@ -1,0 +1,5 @@
+"""Makes a small network."""
+
+import cli_models
+
+cli_models.net()
