@@ -77,8 +77,8 @@ static int find_effect(const struct by_placing *placing, size_t index, struct ef
         bool picks = false;
         if (effect->rule->kind != BY_RULE_TENSOR)
             look_at_row(placing, effect, index, row);
-        else if (by_pattern_picks(&effect->rule->pattern,
-                                  placing->plan->rows.at[row].value->name, &picks, err))
+        else if (by_pattern_picks(&effect->rule->pattern, placing->plan->rows.at[row].value->name,
+                                  &picks, err))
             return -1;
         if (picks)
             note_effect(placing, effect, row, SIDE_INPUT);
@@ -144,8 +144,8 @@ static void tell_side(const struct by_placing *placing, size_t index, const stru
            tensor ? "" : ": ", tensor ? "" : side_names[side], reason);
 }
 
-static void tell_effect(const struct by_placing *placing, size_t index,
-                        const struct effect *effect, const struct by_log *log)
+static void tell_effect(const struct by_placing *placing, size_t index, const struct effect *effect,
+                        const struct by_log *log)
 {
     bool any = false;
     for (enum side side = 0; side < SIDES; side++)
