@@ -4,6 +4,7 @@
 #include "quant/floats.h"
 #include "quant/params.h"
 #include "rounding/rounding_internal.h"
+#include "trial/verdict.h"
 
 struct baryon_node *by_rounding_node_in_copy(const struct by_rounding_run *run,
                                              const struct by_rounding_layer *layer)
@@ -138,19 +139,10 @@ static bool has_steps(const struct by_rounding_run *run)
     return false;
 }
 
-static bool is_certain(const struct by_gain *gain)
-{
-    return gain->decibels > 0 && gain->decibels >= gain->error;
-}
-
-/* Rounding of integers gains so much that samples hardly tell otherwise. Floats and blocks have
- * small errors, of which a sample or two often are nearly all: chance has to be ruled out, in all
- * samples together or in what each of them says. */
 static bool is_better(const struct by_rounding_run *run, const struct by_judgement *after)
 {
-    const struct by_gain all = by_judge_gain(after, run->before, run->judging);
-    const struct by_gain usual = by_judge_usual_gain(after, run->before, run->judging);
-    return has_steps(run) ? is_certain(&all) || is_certain(&usual) : all.decibels > 0;
+    return by_verdict_of(by_threshold(BY_VERDICT_SOLVED, has_steps(run)), after, run->before,
+                         run->judging);
 }
 
 static int judge_copy(void *context, struct by_reconstruct_score *score, struct baryon_error *err)

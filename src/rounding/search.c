@@ -1,16 +1,10 @@
 /* Scales of activations, chosen by what the whole model gives. */
 #include "rounding/knobs.h"
-
-#include <math.h>
+#include "trial/verdict.h"
 
 /* A move is tried on more and more of the samples that are solved on, as long as it may pay. */
 #define SAMPLES 24
-#define FIRST   2         /* and on twice as many, and so on */
-#define CLEAR   0.2       /* dB: a loss of that on the first ones is one */
-#define FEW     4         /* on which anything better will do */
-#define LIKELY  (2.0 / 3) /* of what a gain is to be on so many samples: it may become one yet */
-#define SURE    2         /* a gain is one if it is so many of its standard errors */
-#define WORTH   0.02      /* and so many dB */
+#define FIRST   2       /* and on twice as many, and so on */
 #define WORK    3e11    /* multiply-adds that all moves may take; larger models are not searched */
 #define EACH    (2 * 6) /* runs that one scale takes, about */
 
@@ -43,23 +37,11 @@ static int judge_until(struct search *search, size_t count, struct baryon_error 
     return 0;
 }
 
-/* How many standard errors a gain has to be to go on with more samples, or to be taken. */
-static double sure_enough(size_t count, size_t samples)
-{
-    if (count == samples)
-        return SURE;
-    return count > FEW ? LIKELY * SURE * sqrt((double)count / (double)samples) : 0;
-}
-
 static bool may_pay(const struct search *search, size_t count)
 {
     const struct by_gain usual = by_judge_usual_gain(search->trial, search->now, count);
     const struct by_gain whole = by_judge_gain(search->trial, search->now, count);
-    const double sure = sure_enough(count, search->knobs.samples);
-    if (count < FEW && count < search->knobs.samples)
-        return usual.decibels > -CLEAR || whole.decibels > -CLEAR;
-    return usual.decibels > sure * usual.error && whole.decibels > WORTH &&
-           whole.decibels > sure * whole.error;
+    return by_verdict_move(&whole, &usual, count, search->knobs.samples);
 }
 
 static int judge_move(struct search *search, bool *better, struct baryon_error *err)

@@ -1,12 +1,8 @@
 /* Compares candidates of equalization on the samples that judge them. */
 #include "trial/trial_internal.h"
+#include "trial/verdict.h"
 
 #define WAYS 4 /* at most, in a contest */
-
-/* Behind the best after half of the samples by so many dB and so many standard errors: out of
- * the question. */
-#define CLEAR     1
-#define CERTAINTY 3
 
 struct contest {
     struct by_trial *trial;
@@ -151,11 +147,10 @@ static size_t drop_losers(struct contest *contest)
 {
     size_t left = 0;
     const struct by_trial_entry *best = best_of(contest);
+    const struct by_threshold *leads = by_threshold(BY_VERDICT_LEADS, false);
     for (size_t i = 0; i < contest->count; i++) {
         struct by_trial_entry *entry = contest->entries[i];
-        const struct by_gain behind =
-            by_judge_gain(best->judgements, entry->judgements, contest->end);
-        if (behind.decibels > CLEAR && behind.decibels > CERTAINTY * behind.error) {
+        if (by_verdict_of(leads, best->judgements, entry->judgements, contest->end)) {
             entry->lost = true;
             leave_contest(entry);
         }

@@ -5,14 +5,9 @@
 #include "adjust/cle.h"
 #include "trial/biases.h"
 #include "trial/trial.h"
+#include "trial/verdict.h"
 
-#define GAIN 0.1 /* dB that a change of the model has to bring */
-/* The same where rounding is solved behind it, which makes up for much of that by itself. */
-#define GAIN_OF_SOLVED 1.5
-/* Standard errors by which another way has to be better where weights are floats or blocks: what
- * has exponents of its own gains little by it, and may lose much. */
-#define CERTAIN 2
-#define WORTH   1.0 /* bits of spread below which there is nothing to win by trying */
+#define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
 /* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
  * more than this, for every way. */
@@ -50,24 +45,16 @@ static int judges_biases(const struct by_quantization *q, bool *judges, struct b
     return status;
 }
 
-/* By so many dB, and by more than chance, in so many standard errors. */
-static bool is_better_by(double least, const struct by_trial_score *one,
-                         const struct by_trial_score *other, double errors)
+static bool is_better(const struct by_quantization *q, enum by_verdict_rule rule,
+                      const struct by_trial_score *one, const struct by_trial_score *other)
 {
     if (one->lost || other->lost)
         return other->lost && !one->lost;
     const size_t count = one->count < other->count ? one->count : other->count;
-    const struct by_gain gain = by_judge_gain(one->each, other->each, count);
-    return gain.decibels > least && gain.decibels > errors * gain.error;
+    return by_verdict_of(by_threshold(rule, has_exponents(q)), one->each, other->each, count);
 }
 
-static bool is_better(const struct by_trial_score *one, const struct by_trial_score *other,
-                      double errors)
-{
-    return is_better_by(GAIN, one, other, errors);
-}
-
-static int choose_later(struct by_trial *trial, size_t more, double errors,
+static int choose_later(const struct by_quantization *q, struct by_trial *trial, size_t more,
                         struct by_trial_way *best, struct baryon_error *err)
 {
     const bool corrects = best->corrects;
@@ -77,7 +64,7 @@ static int choose_later(struct by_trial *trial, size_t more, double errors,
     if (by_trial_contest(trial, ways, 1 + more, scores, err) < 0)
         return -1;
     for (size_t i = 1; i <= more; i++)
-        if (is_better(&scores[i], &scores[place], errors))
+        if (is_better(q, BY_VERDICT_OTHER_WAY, &scores[i], &scores[place]))
             place = i;
     *best = ways[place];
     return 0;
@@ -89,8 +76,9 @@ static bool prefers_off(const struct by_quantization *q, const struct by_trial_s
                         const struct by_trial_score *off)
 {
     if (by_trial_before_rounding(q->options->recipe))
-        return !is_better_by(GAIN_OF_SOLVED, exact, off, has_exponents(q) ? CERTAIN : 0.5);
-    return has_exponents(q) ? !is_better(exact, off, CERTAIN) : is_better(off, exact, 0.5);
+        return !is_better(q, BY_VERDICT_EQUALIZED_SOLVED, exact, off);
+    return has_exponents(q) ? !is_better(q, BY_VERDICT_EQUALIZED, exact, off)
+                            : is_better(q, BY_VERDICT_UNEQUALIZED, off, exact);
 }
 
 static int choose_equalization(const struct by_quantization *q, struct by_trial *trial,
@@ -106,8 +94,8 @@ static int choose_equalization(const struct by_quantization *q, struct by_trial 
     *best = ways[prefers_off(q, &scores[0], &scores[1])];
     if (best->mode == BY_CLE_OFF && by_trial_before_rounding(q->options->recipe))
         return 0;
-    return more && !is_better(&scores[0], &scores[1], 0)
-               ? choose_later(trial, more, has_exponents(q) ? CERTAIN : 1, best, err)
+    return more && !is_better(q, BY_VERDICT_PAYS, &scores[0], &scores[1])
+               ? choose_later(q, trial, more, best, err)
                : 0;
 }
 
@@ -118,7 +106,7 @@ static int choose_biases(const struct by_quantization *q, struct by_trial *trial
     struct by_trial_score scores[2];
     if (by_trial_contest(trial, ways, 2, scores, err) < 0)
         return -1;
-    *best = ways[is_better(&scores[1], &scores[0], has_exponents(q) ? CERTAIN : 0.5)];
+    *best = ways[is_better(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
     return 0;
 }
 

@@ -1,0 +1,50 @@
+/*
+ * Which of two models samples prefer. All thresholds are rows of one table, each with the
+ * measurement that it comes from; verdicts are functions of gains alone.
+ */
+#ifndef BY_TRIAL_VERDICT_H
+#define BY_TRIAL_VERDICT_H
+
+#include "trial/judge.h"
+
+enum by_verdict_rule {
+    BY_VERDICT_LEADS,       /* after half of the samples: the other candidate is out */
+    BY_VERDICT_EQUALIZED,   /* the equalized model replaces the one without */
+    BY_VERDICT_UNEQUALIZED, /* the model without equalization replaces the equalized one */
+    BY_VERDICT_PAYS,            /* the equalized one gains, so that no other way is tried */
+    BY_VERDICT_OTHER_WAY,       /* another way of equalization replaces it */
+    BY_VERDICT_EQUALIZED_SOLVED, /* equalization stays before rounding reconstruction */
+    BY_VERDICT_BIASES,          /* biases are corrected, or not, other than asked first */
+    BY_VERDICT_SOLVED,          /* a reconstruction of integers stays */
+    BY_VERDICT_RULES,
+};
+
+enum by_verdict_measure {
+    BY_MEASURE_ALL,    /* all samples together */
+    BY_MEASURE_EITHER, /* that, or the mean of what each says by itself */
+};
+
+struct by_threshold {
+    double least;  /* dB: the gain is greater */
+    double errors; /* standard errors: it is greater than so many of its own, too */
+    enum by_verdict_measure measure;
+    const char *from;
+};
+
+/* Floats and blocks have thresholds of their own: their errors are small, and mostly those of a
+ * sample or two. */
+const struct by_threshold *by_threshold(enum by_verdict_rule rule, bool exponents);
+
+/* The gain of one model over another says that it replaces the other. Without a standard error
+ * (one sample, or NaN) nothing does whose rule requires one. */
+bool by_verdict(const struct by_threshold *threshold, const struct by_gain *all,
+                const struct by_gain *usual);
+/* The same of what `samples` samples say of both. */
+bool by_verdict_of(const struct by_threshold *threshold, const struct by_judgement *one,
+                   const struct by_judgement *other, size_t samples);
+
+/* A scale of activations is moved, or tried on more samples: `count` of `samples` were asked. */
+bool by_verdict_move(const struct by_gain *all, const struct by_gain *usual, size_t count,
+                     size_t samples);
+
+#endif

@@ -1,0 +1,216 @@
+/* Verdicts at their margins: gains and errors just under and over a threshold, ties, one sample,
+ * NaN. */
+#include "graph_build.h"
+
+#include "trial/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+
+#define SAMPLES 8
+
+static bool says(enum by_verdict_rule rule, bool exponents, double decibels, double error)
+{
+    const struct by_gain gain = {decibels, error}, none = {-1, 0};
+    return by_verdict(by_threshold(rule, exponents), &gain, &none);
+}
+
+static const struct {
+    enum by_verdict_rule rule;
+    bool exponents;
+    double least, errors;
+} rows[] = {
+    {BY_VERDICT_LEADS, false, 1, 3},
+    {BY_VERDICT_LEADS, true, 1, 3},
+    {BY_VERDICT_EQUALIZED, false, 0.1, 0},
+    {BY_VERDICT_EQUALIZED, true, 0.1, 2},
+    {BY_VERDICT_UNEQUALIZED, false, 0.1, 0.5},
+    {BY_VERDICT_UNEQUALIZED, true, 0.1, 0.5},
+    {BY_VERDICT_PAYS, false, 0.1, 0},
+    {BY_VERDICT_PAYS, true, 0.1, 0},
+    {BY_VERDICT_OTHER_WAY, false, 0.1, 1},
+    {BY_VERDICT_OTHER_WAY, true, 0.1, 2},
+    {BY_VERDICT_EQUALIZED_SOLVED, false, 1.5, 0.5},
+    {BY_VERDICT_EQUALIZED_SOLVED, true, 1.5, 2},
+    {BY_VERDICT_BIASES, false, 0.1, 0.5},
+    {BY_VERDICT_BIASES, true, 0.1, 2},
+    {BY_VERDICT_SOLVED, false, 0, 0},
+    {BY_VERDICT_SOLVED, true, 0, 1},
+};
+
+static void thresholds_are_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const enum by_verdict_rule rule = rows[i].rule;
+        const bool of = rows[i].exponents;
+        const double over = rows[i].least + 0.01, far = rows[i].least + 10;
+        assert_false(says(rule, of, rows[i].least, 0));
+        assert_false(says(rule, of, rows[i].least - 0.01, 0));
+        assert_true(says(rule, of, over, 0));
+        if (rows[i].errors == 0) {
+            assert_true(says(rule, of, over, INFINITY));
+            continue;
+        }
+        assert_true(says(rule, of, far, far / (rows[i].errors * 1.01)));
+        assert_false(says(rule, of, far, far / (rows[i].errors * 0.99)));
+        assert_false(says(rule, of, far, INFINITY));
+    }
+    for (size_t i = 0; i < BY_VERDICT_RULES; i++)
+        assert_true(strlen(by_threshold(i, false)->from) && strlen(by_threshold(i, true)->from));
+    assert_int_equal(sizeof rows / sizeof *rows, 2 * BY_VERDICT_RULES);
+}
+
+static void nothing_that_is_no_number_wins(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_false(says(rows[i].rule, rows[i].exponents, NAN, 0));
+        assert_false(says(rows[i].rule, rows[i].exponents, NAN, NAN));
+        if (rows[i].errors > 0)
+            assert_false(says(rows[i].rule, rows[i].exponents, 100, NAN));
+    }
+}
+
+static void either_measure_suffices_where_it_says_so(void **state)
+{
+    (void)state;
+    const struct by_gain gains = {2, 1}, loses = {-3, 1}, unsure = {2, 10};
+    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++) {
+        const struct by_threshold *of = by_threshold(rule, true);
+        const bool either = rule == BY_VERDICT_SOLVED, certain = of->errors == 0;
+        assert_int_equal(by_verdict(of, &loses, &gains), either);
+        assert_int_equal(by_verdict(of, &unsure, &gains), either || certain);
+        assert_false(by_verdict(of, &loses, &unsure));
+    }
+}
+
+/* --- What samples say --- */
+
+static void judge_alike(struct by_judgement *each, double noise)
+{
+    for (size_t i = 0; i < SAMPLES; i++) {
+        each[i] = (struct by_judgement){.count = 1};
+        each[i].outputs[0] = (struct by_judged_output){.signal = 100, .noise = noise};
+    }
+}
+
+static bool replaces(enum by_verdict_rule rule, const struct by_judgement *one,
+                     const struct by_judgement *other, size_t samples)
+{
+    return by_verdict_of(by_threshold(rule, false), one, other, samples);
+}
+
+static void ties_change_nothing(void **state)
+{
+    (void)state;
+    struct by_judgement one[SAMPLES];
+    judge_alike(one, 1);
+    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+        for (size_t samples = 1; samples <= SAMPLES; samples++)
+            for (int of = 0; of < 2; of++)
+                assert_false(by_verdict_of(by_threshold(rule, of), one, one, samples));
+}
+
+/* 10 log10(1.0471) is 0.2 dB, of 1.02 less than 0.1. */
+static void small_gains_are_none(void **state)
+{
+    (void)state;
+    struct by_judgement better[SAMPLES], worse[SAMPLES];
+    judge_alike(better, 1);
+    judge_alike(worse, 1.02);
+    assert_false(replaces(BY_VERDICT_UNEQUALIZED, better, worse, SAMPLES));
+    assert_true(replaces(BY_VERDICT_SOLVED, better, worse, SAMPLES));
+    judge_alike(worse, 1.0471);
+    assert_true(replaces(BY_VERDICT_UNEQUALIZED, better, worse, SAMPLES));
+    assert_false(replaces(BY_VERDICT_UNEQUALIZED, worse, better, SAMPLES));
+    assert_false(replaces(BY_VERDICT_LEADS, better, worse, SAMPLES));
+}
+
+static void one_sample_is_not_certain(void **state)
+{
+    (void)state;
+    struct by_judgement better[SAMPLES], worse[SAMPLES];
+    judge_alike(better, 1);
+    judge_alike(worse, 1000);
+    assert_false(replaces(BY_VERDICT_UNEQUALIZED, better, worse, 1));
+    assert_false(replaces(BY_VERDICT_LEADS, better, worse, 1));
+    assert_true(replaces(BY_VERDICT_UNEQUALIZED, better, worse, 2));
+    assert_true(replaces(BY_VERDICT_SOLVED, better, worse, 1));
+}
+
+/* All of the gain is that of one sample: it is within the error. */
+static void gains_of_one_sample_are_noise(void **state)
+{
+    (void)state;
+    struct by_judgement better[SAMPLES], worse[SAMPLES];
+    judge_alike(better, 1);
+    judge_alike(worse, 1);
+    worse[3].outputs[0].noise = 20;
+    assert_false(replaces(BY_VERDICT_LEADS, better, worse, SAMPLES));
+    assert_false(by_verdict_of(by_threshold(BY_VERDICT_BIASES, true), better, worse, SAMPLES));
+}
+
+static void lost_outputs_lose(void **state)
+{
+    (void)state;
+    struct by_judgement lost[SAMPLES], good[SAMPLES];
+    judge_alike(lost, INFINITY);
+    judge_alike(good, 1);
+    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+        assert_false(replaces(rule, lost, good, SAMPLES));
+    judge_alike(lost, NAN);
+    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+        assert_false(replaces(rule, lost, good, SAMPLES));
+}
+
+/* --- Moves of one scale --- */
+
+static bool moves(double all, double all_error, double usual, double usual_error, size_t count)
+{
+    const struct by_gain one = {all, all_error}, other = {usual, usual_error};
+    return by_verdict_move(&one, &other, count, 24);
+}
+
+static void few_samples_only_rule_out_losses(void **state)
+{
+    (void)state;
+    assert_true(moves(-0.19, 9, -0.3, 9, 2));
+    assert_true(moves(-0.3, 9, -0.19, 9, 2));
+    assert_false(moves(-0.21, 0, -0.21, 0, 2));
+    assert_false(moves(NAN, 0, NAN, 0, 2));
+}
+
+static void more_samples_require_more(void **state)
+{
+    (void)state;
+    assert_true(moves(0.021, 9, 0.001, 9, 4));
+    assert_false(moves(0.02, 0, 1, 0, 4));
+    assert_false(moves(1, 0, -0.001, 0, 4));
+    /* sqrt(8 / 24) * 2 * 2 / 3 = 0.77 errors, at the end two */
+    assert_true(moves(0.78, 1, 0.78, 1, 8));
+    assert_false(moves(0.76, 1, 0.78, 1, 8));
+    assert_false(moves(0.78, 1, 0.76, 1, 8));
+    assert_true(moves(2.01, 1, 2.01, 1, 24));
+    assert_false(moves(1.99, 1, 2.01, 1, 24));
+    assert_false(moves(2.01, 1, 1.99, 1, 24));
+    assert_false(moves(INFINITY, INFINITY, 2.01, 1, 24));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thresholds_are_kept),
+        cmocka_unit_test(nothing_that_is_no_number_wins),
+        cmocka_unit_test(either_measure_suffices_where_it_says_so),
+        cmocka_unit_test(ties_change_nothing),
+        cmocka_unit_test(small_gains_are_none),
+        cmocka_unit_test(one_sample_is_not_certain),
+        cmocka_unit_test(gains_of_one_sample_are_noise),
+        cmocka_unit_test(lost_outputs_lose),
+        cmocka_unit_test(few_samples_only_rule_out_losses),
+        cmocka_unit_test(more_samples_require_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
