@@ -109,16 +109,22 @@ def fault_of_place(mutant):
     return "it changes nothing" if mutant.planted(text) == text else None
 
 
+def is_test(test):
+    kind, _, name = test.partition(":")
+    sources = {"unit": f"tests/unit/test_{name}.c", "case": f"tests/cli/{name}"}
+    places = [sources.get(kind, f"tests/{kind}/test_{name}.py")]
+    if kind == "case":
+        places.append(f"tests/bad/{name}")
+    return kind in KINDS and any((ROOT / place).exists() for place in places)
+
+
 def faults(mutants):
     """What is wrong with the list itself."""
     for mutant in mutants:
         if fault := fault_of_place(mutant):
             yield f"{mutant.where}: {fault}"
         for test in mutant.tests:
-            kind, _, name = test.partition(":")
-            sources = {"unit": f"tests/unit/test_{name}.c", "case": f"tests/cli/{name}"}
-            source = ROOT / sources.get(kind, f"tests/{kind}/test_{name}.py")
-            if kind not in KINDS or not (source.exists() or (ROOT / "tests/bad" / name).is_dir()):
+            if not is_test(test):
                 yield f"{mutant.where}: there is no test {test}"
 
 
