@@ -32,6 +32,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
 
+from run_programs import own_signals
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "mutants"
 TREES = ROOT / "build" / "mutants"
@@ -268,6 +270,7 @@ def chosen(options, mutants):
 
 
 def main():
+    own_signals()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--part", default="1/1", metavar="I/N")
