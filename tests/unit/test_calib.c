@@ -371,6 +371,39 @@ static void powers_of_two(void **state)
     assert_range(-127 / 32.0, 127 / 32.0, 0);
 }
 
+/* Three steps finer than the greatest value asks for, since that is one in 8001. */
+static void powers_of_two_go_three_steps_down(void **state)
+{
+    static const struct by_calib_target s4_power = {
+        .qmin = -7, .qmax = 7, .symmetric = true, .power_of_two = true};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        look_at_line(4000, -0.8, 0.0004);
+    look_at_line(1, 6.9, 1);
+    defaults("minmse-pow2");
+    find("minmse-pow2", &s4_power);
+    assert_range(-7 / 8.0, 7 / 8.0, 0);
+}
+
+/* Values of bins are spread evenly: what is cut off from both sides goes. */
+static void bins_are_cut(void **state)
+{
+    (void)state;
+    struct by_sketch_bin at[] = {{.low = -4, .high = -2, .count = 10},
+                                 {.low = 0, .high = 4, .count = 100},
+                                 {.low = 4, .high = 8, .count = 40}};
+    struct by_bins bins = {.at = at, .count = 3, .total = 150};
+    by_bins_cut(&bins, 1, 7);
+    assert_int_equal(bins.count, 2);
+    assert_int_equal(bins.at[0].count, 75);
+    assert_true(bins.at[0].low == 1 && bins.at[0].high == 4);
+    assert_int_equal(bins.at[1].count, 30);
+    assert_true(bins.at[1].low == 4 && bins.at[1].high == 7);
+    assert_int_equal(bins.total, 105);
+    by_bins_cut(&bins, 1.5, 2);
+    assert_int_equal(bins.total, 13); /* 12.5: half to even, of what is below each end */
+}
+
 static void powers_of_two_prefer_the_coarser(void **state)
 {
     (void)state;
@@ -398,6 +431,60 @@ static void entropy_of_two_samples(void **state)
     give("entropy-bins", "64");
     assert_error(find_range(&s8), BARYON_ERR_USAGE,
                  "bins (64) are not an even number from 128, the quantized bins, to 2048");
+}
+
+/* One sample with so many values in each bin of width 1 around zero; it reaches both ends. */
+static void look_at_bins(const int *counts, int bins)
+{
+    float values[256];
+    size_t count = 0;
+    for (int bin = 0; bin < bins; bin++)
+        for (int i = 0; i < counts[bin]; i++)
+            values[count++] = (float)(bin - bins / 2) + 0.5f;
+    values[0] = -(float)bins / 2;
+    values[count - 1] = (float)bins / 2;
+    look(values, count);
+}
+
+/* Divergences and ranges as numpy finds them, with 1e-4 in empty bins. */
+static void entropy_of_known_bins(void **state)
+{
+    static const struct {
+        int bins, counts[12];
+        double low, high, divergence;
+    } rows[] = {
+        {8, {1, 0, 2, 9, 5, 0, 0, 3}, -4, 4, 0.12045588452171226},
+        {10, {2, 4, 12, 0, 0, 38, 26, 12, 4, 2}, -4, 5, 0.06749613536522486},
+        {12, {2, 1, 0, 12, 26, 38, 38, 26, 0, 4, 1, 2}, -4, 5, 0.03895635073129185},
+        {12, {1, 0, 0, 3, 9, 7, 2, 0, 5, 1, 0, 2}, -2, 3, 0.018978712384150928},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char bins[8];
+        by_sketch_release(&sketch);
+        by_sketch_init(&sketch);
+        look_at_bins(rows[i].counts, rows[i].bins);
+        defaults("entropy");
+        snprintf(bins, sizeof bins, "%d", rows[i].bins);
+        give("entropy-bins", bins);
+        give("entropy-levels", "4");
+        find("entropy", &s8);
+        assert_range(rows[i].low, rows[i].high, 0);
+        assert_near(range.error, rows[i].divergence, 1e-12);
+    }
+}
+
+/* The greater magnitude reaches to both sides, of whichever sign it is. */
+static void nonoverflow_is_even(void **state)
+{
+    (void)state;
+    look((const float[]){-3, 0.5f, 1}, 3);
+    defaults("nonoverflow");
+    find("nonoverflow", &s8_power);
+    assert_range(-3, 3, 0);
+    look((const float[]){-1, 5}, 2);
+    find("nonoverflow", &s8_power);
+    assert_range(-5, 5, 0);
 }
 
 /* 0 and 2 alternate, so that the mean is 1 and so is the deviation; beside them one 9. */
@@ -543,7 +630,11 @@ int main(void)
         TEST(minmse_leaves_out_what_costs),
         TEST(powers_of_two),
         TEST(powers_of_two_prefer_the_coarser),
+        TEST(powers_of_two_go_three_steps_down),
+        TEST(bins_are_cut),
         TEST(entropy_of_two_samples),
+        TEST(entropy_of_known_bins),
+        TEST(nonoverflow_is_even),
         TEST(stddev_counts_from_the_mean),
         TEST(distribution_of_float8),
         TEST(odd_tensors),
