@@ -13,11 +13,12 @@ A mistake is a block of a file in tests/mutants:
     - the text that stands there, once in the file
     + the text that takes its place
 
-Of a file that has moved, the one of its name that has the text is taken. The words behind the place are the tests that should notice it, tried in turn: unit:NAME is
-tests/unit/test_NAME.c, case:NAME a folder of tests/cli or tests/bad; diff:NAME, process:NAME and
-python:NAME are programs there. A mistake is noticed when one of them fails, is ended by a signal
-or hangs. Each is planted in a copy of the tree, where what it touches is built again. Tests have
-to pass before it is planted. The goal is that 95 % are noticed.
+Of a file that has moved, the one of its name that has the text is taken. The words behind the
+place are the tests that should notice it, tried in turn: unit:NAME is tests/unit/test_NAME.c,
+case:NAME a folder of tests/cli or tests/bad; diff:NAME, process:NAME and python:NAME are programs
+there. A mistake is noticed when one of them fails, is ended by a signal or hangs. Each is planted
+in a copy of the tree, where what it touches is built again; one in Python or a header as well as
+one in C. Tests have to pass before it is planted. The goal is that 95 % are noticed.
 """
 
 import argparse
