@@ -349,6 +349,51 @@ static void minmse_leaves_out_what_costs(void **state)
     assert_range(0, 4, 0.03);
 }
 
+/* The least error of all ranges whose ends are so many tenths in from what was seen. */
+static double least_of_grid(const struct by_calib_target *target)
+{
+    struct by_bins bins;
+    double least = INFINITY, low_share = 1;
+    assert_ok(by_bins_load(&bins, &sketch, &err));
+    for (int low = 0; low < 60; low++, low_share *= 0.9) {
+        double high_share = 1;
+        for (int high = 0; high < 60; high++, high_share *= 0.9) {
+            struct by_scale scale;
+            const struct by_range one = {.low = (double)sketch.min * low_share,
+                                         .high = (double)sketch.max * high_share};
+            assert_ok(by_scale_of_range(&one, target, &scale, &err));
+            least = fmin(least, by_bins_error(&bins, &scale, target, BY_CALIB_MSE));
+        }
+    }
+    by_bins_release(&bins);
+    return least;
+}
+
+/* Few values far out on one side, on the other, on both, unevenly. */
+static void minmse_finds_both_ends(void **state)
+{
+    static const float outliers[][2] = {{-1, 40}, {-9, 30}, {-50, 5}, {-200, 3}, {-2, 100}};
+    static const struct by_calib_target u4 = {.qmax = 15};
+    const struct by_calib_target *const targets[] = {&s8, &s4, &u4};
+    (void)state;
+    for (size_t i = 0; i < COUNT(outliers); i++) {
+        by_sketch_release(&sketch);
+        by_sketch_init(&sketch);
+        for (int k = 0; k < 5; k++)
+            look_at_line(4000, -1, 0.0005);
+        look(outliers[i], 2);
+        defaults("minmse");
+        for (size_t t = 0; t < COUNT(targets); t++) {
+            find("minmse", targets[t]);
+            /* Of 8 bits steps finer than the grid's pay. */
+            const double share = targets[t] == &s8 && sketch.max < 100 ? 0.99 : 1.0005;
+            assert_true(range.error <= least_of_grid(targets[t]) * share);
+            assert_true(range.low >= (double)sketch.min * 1.1 &&
+                        range.high <= (double)sketch.max * 1.1);
+        }
+    }
+}
+
 /* A step of 1/32 reaches 3.97, of 1/64 only 1.98. */
 static void powers_of_two(void **state)
 {
@@ -630,6 +675,7 @@ int main(void)
         TEST(minmse_leaves_out_what_costs),
         TEST(powers_of_two),
         TEST(powers_of_two_prefer_the_coarser),
+        TEST(minmse_finds_both_ends),
         TEST(powers_of_two_go_three_steps_down),
         TEST(bins_are_cut),
         TEST(entropy_of_two_samples),
