@@ -300,8 +300,10 @@ static void test_other_hard_sigmoids(void **state)
     assert_ok(by_node_set_float(model->graph->node.at[0], "alpha", 0.2f, &err));
     open_plan(model);
     const size_t x = put_row("x", BY_ROLE_ACTIVATION, 20);
+    const size_t h = put_row("h", BY_ROLE_ACTIVATION, 5);
     assert_ok(by_refine(plan, &err));
     assert_int_equal(position_of(x), 20);
+    assert_int_equal(position_of(h), 5);
     close_plan();
 }
 
