@@ -66,6 +66,9 @@ fuzz: ## all fuzz targets, SECONDS=60 each
 	$(HERE) FLAVOUR=fuzz fuzzers
 	@tests/run_fuzz.py --seconds $(SECONDS)
 
+mutants: all units tools ## plant mistakes, one at a time, and tell which no test notices; PART=1/4: a quarter of them
+	@tests/mutants.py --part $(or $(PART),1/1)
+
 bench: export ORT_DISABLE_TELEMETRY := 1
 bench: all ## measurements, beside the peers' where they are installed
 	@$(VENV)/bin/python bench/io.py
@@ -263,7 +266,7 @@ clean: ## remove what was built, keep what was downloaded
 help: ## this text
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-.PHONY: all lib cli ops mpi wheel deps demo check check-all unit fuzz bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
+.PHONY: all lib cli ops mpi wheel deps demo check check-all unit fuzz mutants bench zoo peers objects units vectors avx512 faults tools torture replays fuzzers \
         lint format docs docs-check examples install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

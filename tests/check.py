@@ -127,6 +127,7 @@ MORE_PARTS = {
         units("build/faults", pattern="tests/unit/test_random_edits.c"),
     ],
     "fuzz": [make("fuzz")],
+    **{f"mutants-{i}": [["tests/mutants.py", "--part", f"{i}/{SLICES}"]] for i in range(1, SLICES + 1)},
     **sliced("clang-tidy", ["tests/tidy.py"], sorted(glob("src/**/*.c", recursive=True) + glob("cli/*.c"))),
     "cppcheck": [cppcheck()],
 }

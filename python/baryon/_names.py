@@ -18,7 +18,7 @@ def missing(module, name, names, later=()):
 
 
 # Options of the program that have another name here.
-_OTHERS = {"force": "overwrite=True", "quiet": "progress=False"}
+_OTHERS = {"force": "overwrite=True", "out": "output", "quiet": "progress=False"}
 
 
 def _keyword(found):

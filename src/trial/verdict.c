@@ -16,8 +16,7 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_EQUALIZED_SOLVED] = {1.5, 0.5, BY_MEASURE_ALL,
                                      "reconstruction compensates smaller losses: MobileNetV2 in "
                                      "XINT8 and PP-OCRv4 rec in A8W8 lost 1 dB by less"},
-    [BY_VERDICT_BIASES] = {0.1, 0.5, BY_MEASURE_ALL,
-                           "two standard errors cost Silero VAD 3 dB"},
+    [BY_VERDICT_BIASES] = {0.1, 0.5, BY_MEASURE_ALL, "two standard errors cost Silero VAD 3 dB"},
     [BY_VERDICT_SOLVED] = {0, 0, BY_MEASURE_ALL,
                            "reconstruction of integers gains so much that samples hardly err"},
 };
@@ -57,9 +56,8 @@ bool by_verdict_of(const struct by_threshold *threshold, const struct by_judgeme
                    const struct by_judgement *other, size_t samples)
 {
     const struct by_gain all = by_judge_gain(one, other, samples);
-    const struct by_gain usual = threshold->measure == BY_MEASURE_EITHER
-                                     ? by_judge_usual_gain(one, other, samples)
-                                     : all;
+    const struct by_gain usual =
+        threshold->measure == BY_MEASURE_EITHER ? by_judge_usual_gain(one, other, samples) : all;
     return by_verdict(threshold, &all, &usual);
 }
 

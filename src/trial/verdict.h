@@ -8,14 +8,14 @@
 #include "trial/judge.h"
 
 enum by_verdict_rule {
-    BY_VERDICT_LEADS,       /* after half of the samples: the other candidate is out */
-    BY_VERDICT_EQUALIZED,   /* the equalized model replaces the one without */
-    BY_VERDICT_UNEQUALIZED, /* the model without equalization replaces the equalized one */
-    BY_VERDICT_PAYS,            /* the equalized one gains, so that no other way is tried */
-    BY_VERDICT_OTHER_WAY,       /* another way of equalization replaces it */
+    BY_VERDICT_LEADS,            /* after half of the samples: the other candidate is out */
+    BY_VERDICT_EQUALIZED,        /* the equalized model replaces the one without */
+    BY_VERDICT_UNEQUALIZED,      /* the model without equalization replaces the equalized one */
+    BY_VERDICT_PAYS,             /* the equalized one gains, so that no other way is tried */
+    BY_VERDICT_OTHER_WAY,        /* another way of equalization replaces it */
     BY_VERDICT_EQUALIZED_SOLVED, /* equalization stays before rounding reconstruction */
-    BY_VERDICT_BIASES,          /* biases are corrected, or not, other than asked first */
-    BY_VERDICT_SOLVED,          /* a reconstruction of integers stays */
+    BY_VERDICT_BIASES,           /* biases are corrected, or not, other than asked first */
+    BY_VERDICT_SOLVED,           /* a reconstruction of integers stays */
     BY_VERDICT_RULES,
 };
 

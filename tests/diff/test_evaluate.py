@@ -167,6 +167,10 @@ def check_options(score):
     got = evaluate(one, two, "--peak", "7.5", "--channels", "first")
     compare(score, "peak", got, {**distances(one, two, 7.5), "ssim": ssim(one, two, 7.5, False)})
     got = evaluate(one[:, :3], two[:, :3], "--channels", "last", "--peak", "2")
+    five = [part[..., None].repeat(5, -1) * np.arange(1, 6) for part in (one[0, :12, :14], two[0, :12, :14])]
+    got, first, last = (evaluate(*five, *options)["ssim"] for options in ((), ("--channels", "first"), ("--channels", "last")))
+    score.check(got == first != last, "five channels are not last")
+    got = evaluate(one[:, :3], two[:, :3], "--channels", "last", "--peak", "2")
     score.check(0 < got["ssim"] < 1, "a side shorter than the window has a similarity")
 
 
@@ -230,6 +234,45 @@ def check_classes(score):
         score.check("kl" not in evaluate(one, two), f"{shape}: scores are no distribution")
 
 
+def check_zeros(score):
+    nothing, some = np.zeros(5), np.ones(5)
+    for one, two, wanted in ((nothing, some, 0), (some, nothing, 0), (nothing, nothing, 1)):
+        got = evaluate(one, two)["cosine"]
+        score.check(got == wanted, f"the cosine of {one[0]} and {two[0]} is {got}, not {wanted}")
+
+
+def check_equal_scores(score):
+    """Of equal scores the first class counts; with five classes all are among the first five."""
+    one = rng.integers(0, 4, (200, 8)).astype("f8")
+    two = np.where(rng.random(one.shape) < 0.2, 3, one)
+    wanted = {name: value for name, value in classes(one, two).items() if name != "kl"}
+    compare(score, "equal scores", evaluate(one, two), wanted)
+    score.check("top5" not in evaluate(one[:, :5], two[:, :5]) and "top5" in evaluate(one[:, :6], two[:, :6]),
+                "top5 is a measure from six classes on")  # fmt: skip
+    great = one * 1000
+    compare(score, "great logits", evaluate(great, great[:, ::-1].copy(), "--logits"),
+            {"kl": np.mean(np.sum(np.exp(log_softmax(great)) * (log_softmax(great) - log_softmax(great[:, ::-1])), -1))})  # fmt: skip
+
+
+def log_softmax(rows):
+    shifted = rows - rows.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def check_goals(score):
+    """Errors of 0 and 1 in two files: what is just reached is reached, and the worst is one of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, error in (("one", 0), ("two", 1)):
+            (pathlib.Path(folder) / name).mkdir()
+            np.save(f"{folder}/{name}/a.npy", np.zeros(4))
+            np.save(f"{folder}/{name}/b.npy", np.zeros(4) + error)
+        for goal, reached in (("max-error=0.5", True), ("max-error=0.49", False), ("max-error.worst=1", True),
+                              ("max-error.worst=0.75", False), ("max-error=0.75", True)):  # fmt: skip
+            done = subprocess.run([BARYON, "evaluate", f"{folder}/one", f"{folder}/two", "-q", "--max", goal],
+                                  capture_output=True, check=False)  # fmt: skip
+            score.check((done.returncode == 0) == reached, f"--max {goal}: status {done.returncode}")
+
+
 def main():
     score = Score()
     check_pictures(score)
@@ -238,6 +281,9 @@ def main():
     check_quark(score)
     check_ends(score)
     check_classes(score)
+    check_zeros(score)
+    check_equal_scores(score)
+    check_goals(score)
     return score.finish()
 
 

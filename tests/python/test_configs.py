@@ -118,6 +118,32 @@ def check_options(score, data):
     score.check(sum("Mean Cosine Similarity" in text for text in found) == 2, f"EvalMetrics: {found}")
 
 
+class Noted(Exception):
+    """Ends a quantization with its options."""
+
+
+class Noting(ModelQuantizer):
+    @staticmethod
+    def _quantize(model, output, data, external, options):
+        raise Noted(options)
+
+
+def check_precedence(score):
+    """What a configuration says stands above what its algorithms ask for, wherever these are given."""
+    algorithm = bo.BiasCorrectionConfig()
+    for given in ({}, {"BiasCorrection": False}):
+        wanted = given.get("BiasCorrection", True)
+        config = QConfig(BASE, algo_config=[algorithm], **given)
+        score.check(config.options()[0]["extra_options"]["BiasCorrection"] is wanted, f"algo_config and {given}")
+        config = QConfig(BASE, extra_options={"BiasCorrection": not wanted}, BiasCorrection=wanted)
+        score.check(config.options()[0]["extra_options"]["BiasCorrection"] is wanted, f"extra_options and {given}")
+        try:
+            Noting(QConfig(BASE, **given)).quantize_model("model.onnx", algorithms=[algorithm])
+        except Noted as noted:
+            found = noted.args[0]["extra_options"]["BiasCorrection"]
+            score.check(found is wanted, f"algorithms and {given}: {found}")
+
+
 def check_summary(score, data):
     printed = quantize(QConfig(BASE, exclude=["fc1"]), Again(data))[1]
     for text in ("Op Type", "Conv", "INT8", "stays float: Gemm 'fc1': excluded", "SQNR", "out.onnx"):
@@ -348,6 +374,7 @@ def main():
         check_dicts(score, data)
         check_layers(score, data)
         check_options(score, data)
+        check_precedence(score)
         check_summary(score, data)
         check_ranges(score, data)
         check_random(score)

@@ -54,6 +54,27 @@ static OrtStatus *counted(OrtStatus *status)
         return fails(#NAME) ? failure() : counted(real->NAME ARGUMENTS);                           \
     }
 
+static void note_text(const char *name, const char *value)
+{
+    const size_t used = strlen(stub_plan.set);
+    snprintf(stub_plan.set + used, sizeof stub_plan.set - used, "%s(%s) ", name, value);
+}
+
+static void note_number(const char *name, int value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", value);
+    note_text(name, text);
+}
+
+/* The same, and what is set. */
+#define HAND_ON_NUMBER(NAME, PARAMETERS, ARGUMENTS, NUMBER)                                        \
+    static OrtStatus *fake_##NAME PARAMETERS                                                       \
+    {                                                                                              \
+        note_number(#NAME, (int)(NUMBER));                                                         \
+        return fails(#NAME) ? failure() : counted(real->NAME ARGUMENTS);                           \
+    }
+
 typedef enum ONNXTensorElementDataType Elem;
 typedef const char *const Texts;
 
@@ -75,22 +96,39 @@ HAND_ON(Run,
          OrtValue **out),
         (session, options, names, values, count, out_names, out_count, out))
 HAND_ON(CreateSessionOptions, (OrtSessionOptions * *out), (out))
-HAND_ON(DisableMemPattern, (OrtSessionOptions * options), (options))
-HAND_ON(DisableCpuMemArena, (OrtSessionOptions * options), (options))
+HAND_ON_NUMBER(DisableMemPattern, (OrtSessionOptions * options), (options), 1)
+HAND_ON_NUMBER(DisableCpuMemArena, (OrtSessionOptions * options), (options), 1)
 HAND_ON(SetSessionLogSeverityLevel, (OrtSessionOptions * options, int level), (options, level))
-HAND_ON(SetSessionGraphOptimizationLevel,
-        (OrtSessionOptions * options, GraphOptimizationLevel level), (options, level))
-HAND_ON(SetIntraOpNumThreads, (OrtSessionOptions * options, int count), (options, count))
-HAND_ON(SetInterOpNumThreads, (OrtSessionOptions * options, int count), (options, count))
-HAND_ON(SetSessionExecutionMode, (OrtSessionOptions * options, ExecutionMode mode), (options, mode))
-HAND_ON(SetDeterministicCompute, (OrtSessionOptions * options, bool value), (options, value))
+HAND_ON_NUMBER(SetSessionGraphOptimizationLevel,
+               (OrtSessionOptions * options, GraphOptimizationLevel level), (options, level), level)
+HAND_ON_NUMBER(SetIntraOpNumThreads, (OrtSessionOptions * options, int count), (options, count),
+               count)
+HAND_ON_NUMBER(SetInterOpNumThreads, (OrtSessionOptions * options, int count), (options, count),
+               count)
+HAND_ON_NUMBER(SetSessionExecutionMode, (OrtSessionOptions * options, ExecutionMode mode),
+               (options, mode), mode)
+HAND_ON_NUMBER(SetDeterministicCompute, (OrtSessionOptions * options, bool value), (options, value),
+               value)
 HAND_ON(SetUserLoggingFunction,
         (OrtSessionOptions * options, OrtLoggingFunction log, void *context),
         (options, log, context))
-HAND_ON(AddSessionConfigEntry, (OrtSessionOptions * options, const char *key, const char *value),
-        (options, key, value))
-HAND_ON(RegisterCustomOpsLibrary_V2, (OrtSessionOptions * options, const char *path),
-        (options, path))
+static OrtStatus *fake_AddSessionConfigEntry(OrtSessionOptions *options, const char *key,
+                                             const char *value)
+{
+    note_text(key, value);
+    return fails("AddSessionConfigEntry")
+               ? failure()
+               : counted(real->AddSessionConfigEntry(options, key, value));
+}
+
+static OrtStatus *fake_RegisterCustomOpsLibrary_V2(OrtSessionOptions *options, const char *path)
+{
+    note_text("RegisterCustomOpsLibrary_V2", path);
+    return fails("RegisterCustomOpsLibrary_V2")
+               ? failure()
+               : counted(real->RegisterCustomOpsLibrary_V2(options, path));
+}
+
 HAND_ON(AddExternalInitializers,
         (OrtSessionOptions * options, Texts *names, const OrtValue *const *values, size_t count),
         (options, names, values, count))

@@ -25,6 +25,7 @@ struct stub_plan {
     int statuses;       /* handed out and not released */
     char failed[64];    /* name of the function that failed last */
     char appended[256]; /* "NAME(key=value)" of each provider that was appended */
+    char set[512];      /* "NAME(value) " of each option of a session that was set */
 };
 
 #endif

@@ -90,6 +90,44 @@ static void test_models(void **state)
     baryon_model_free(other);
 }
 
+static void put_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The last of four classes is on top in each sample; labels go on from sample to sample. */
+static void check_labels(const char *text, double accuracy)
+{
+    struct source source = {.count = 3};
+    const struct baryon_samples samples = {
+        .size = sizeof samples, .next = next, .context = &source, .count = 3};
+    const struct baryon_evaluate_options options = {.size = sizeof options, .samples = &samples};
+    char path[] = "/tmp/baryon-labels-XXXXXX";
+    close(mkstemp(path));
+    put_text(path, text);
+    const struct baryon_setting settings[] = {{"labels", path}};
+    struct baryon_model *one = scale_model(1), *other = scale_model(1.5F);
+    struct baryon_evaluation *evaluation;
+    ok(baryon_evaluate_models(&evaluation, one, other, settings, 1, &options, &err));
+    assert_true(fabs(find(evaluation, "accuracy")->mean - accuracy) < 1e-12);
+    assert_true(fabs(find(evaluation, "baseline-accuracy")->mean - accuracy) < 1e-12);
+    baryon_evaluation_free(evaluation);
+    baryon_model_free(one);
+    baryon_model_free(other);
+    unlink(path);
+}
+
+static void test_labels(void **state)
+{
+    (void)state;
+    check_labels("3\n3\n3\n", 1);
+    check_labels("3,0;3", 2 / 3.0);
+    check_labels("0\t1 3\r\n", 1 / 3.0);
+}
+
 static void test_goal_missed(void **state)
 {
     (void)state;
@@ -165,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_goal_missed),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test_setup_teardown(test_folders, api_enter, api_leave),

@@ -146,6 +146,35 @@ static void test_bytes_and_files(void **state)
     assert_string_equal(err.file, path);
 }
 
+/* A data file that is a link is followed only where that is allowed. */
+static void test_links(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/baryon-api-links-XXXXXX", path[64], data_path[64], other[64];
+    const struct baryon_save_options save = {
+        .size = sizeof save, .data = BARYON_SAVE_EXTERNAL, .external_min = 1};
+    struct baryon_session_options options = {.size = sizeof options, .threads = 1};
+    struct baryon_model *model = add_model();
+    struct baryon_session *session;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    snprintf(data_path, sizeof data_path, "%s/m.onnx.data", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    ok(baryon_model_save(model, path, &save, &err));
+    baryon_model_free(model);
+    assert_int_equal(rename(data_path, other), 0);
+    assert_int_equal(symlink("other", data_path), 0);
+    assert_int_equal(baryon_session_open(&session, path, &options, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_INPUT);
+    options.allow_links = true;
+    ok(baryon_session_open(&session, path, &options, &err));
+    baryon_session_close(session);
+    unlink(path);
+    unlink(data_path);
+    unlink(other);
+    rmdir(folder);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -322,10 +351,15 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),           cmocka_unit_test(test_run),
-        cmocka_unit_test(test_bytes_and_files), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_options),         cmocka_unit_test(test_log),
-        cmocka_unit_test(test_trace),           cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_run),
+        cmocka_unit_test(test_bytes_and_files),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

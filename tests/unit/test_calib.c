@@ -349,6 +349,51 @@ static void minmse_leaves_out_what_costs(void **state)
     assert_range(0, 4, 0.03);
 }
 
+/* The least error of all ranges whose ends are so many tenths in from what was seen. */
+static double least_of_grid(const struct by_calib_target *target)
+{
+    struct by_bins bins;
+    double least = INFINITY, low_share = 1;
+    assert_ok(by_bins_load(&bins, &sketch, &err));
+    for (int low = 0; low < 60; low++, low_share *= 0.9) {
+        double high_share = 1;
+        for (int high = 0; high < 60; high++, high_share *= 0.9) {
+            struct by_scale scale;
+            const struct by_range one = {.low = (double)sketch.min * low_share,
+                                         .high = (double)sketch.max * high_share};
+            assert_ok(by_scale_of_range(&one, target, &scale, &err));
+            least = fmin(least, by_bins_error(&bins, &scale, target, BY_CALIB_MSE));
+        }
+    }
+    by_bins_release(&bins);
+    return least;
+}
+
+/* Few values far out on one side, on the other, on both, unevenly. */
+static void minmse_finds_both_ends(void **state)
+{
+    static const float outliers[][2] = {{-1, 40}, {-9, 30}, {-50, 5}, {-200, 3}, {-2, 100}};
+    static const struct by_calib_target u4 = {.qmax = 15};
+    const struct by_calib_target *const targets[] = {&s8, &s4, &u4};
+    (void)state;
+    for (size_t i = 0; i < COUNT(outliers); i++) {
+        by_sketch_release(&sketch);
+        by_sketch_init(&sketch);
+        for (int k = 0; k < 5; k++)
+            look_at_line(4000, -1, 0.0005);
+        look(outliers[i], 2);
+        defaults("minmse");
+        for (size_t t = 0; t < COUNT(targets); t++) {
+            find("minmse", targets[t]);
+            /* Of 8 bits steps finer than the grid's pay. */
+            const double share = targets[t] == &s8 && sketch.max < 100 ? 0.99 : 1.0005;
+            assert_true(range.error <= least_of_grid(targets[t]) * share);
+            assert_true(range.low >= (double)sketch.min * 1.1 &&
+                        range.high <= (double)sketch.max * 1.1);
+        }
+    }
+}
+
 /* A step of 1/32 reaches 3.97, of 1/64 only 1.98. */
 static void powers_of_two(void **state)
 {
@@ -369,6 +414,39 @@ static void powers_of_two(void **state)
     look_at_line(1, 3.6, 1);
     find("minmse-pow2", &s8_power);
     assert_range(-127 / 32.0, 127 / 32.0, 0);
+}
+
+/* Three steps finer than the greatest value asks for, since that is one in 8001. */
+static void powers_of_two_go_three_steps_down(void **state)
+{
+    static const struct by_calib_target s4_power = {
+        .qmin = -7, .qmax = 7, .symmetric = true, .power_of_two = true};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        look_at_line(4000, -0.8, 0.0004);
+    look_at_line(1, 6.9, 1);
+    defaults("minmse-pow2");
+    find("minmse-pow2", &s4_power);
+    assert_range(-7 / 8.0, 7 / 8.0, 0);
+}
+
+/* Values of bins are spread evenly: what is cut off from both sides goes. */
+static void bins_are_cut(void **state)
+{
+    (void)state;
+    struct by_sketch_bin at[] = {{.low = -4, .high = -2, .count = 10},
+                                 {.low = 0, .high = 4, .count = 100},
+                                 {.low = 4, .high = 8, .count = 40}};
+    struct by_bins bins = {.at = at, .count = 3, .total = 150};
+    by_bins_cut(&bins, 1, 7);
+    assert_int_equal(bins.count, 2);
+    assert_int_equal(bins.at[0].count, 75);
+    assert_true(bins.at[0].low == 1 && bins.at[0].high == 4);
+    assert_int_equal(bins.at[1].count, 30);
+    assert_true(bins.at[1].low == 4 && bins.at[1].high == 7);
+    assert_int_equal(bins.total, 105);
+    by_bins_cut(&bins, 1.5, 2);
+    assert_int_equal(bins.total, 13); /* 12.5: half to even, of what is below each end */
 }
 
 static void powers_of_two_prefer_the_coarser(void **state)
@@ -398,6 +476,60 @@ static void entropy_of_two_samples(void **state)
     give("entropy-bins", "64");
     assert_error(find_range(&s8), BARYON_ERR_USAGE,
                  "bins (64) are not an even number from 128, the quantized bins, to 2048");
+}
+
+/* One sample with so many values in each bin of width 1 around zero; it reaches both ends. */
+static void look_at_bins(const int *counts, int bins)
+{
+    float values[256];
+    size_t count = 0;
+    for (int bin = 0; bin < bins; bin++)
+        for (int i = 0; i < counts[bin]; i++)
+            values[count++] = (float)(bin - bins / 2) + 0.5f;
+    values[0] = -(float)bins / 2;
+    values[count - 1] = (float)bins / 2;
+    look(values, count);
+}
+
+/* Divergences and ranges as numpy finds them, with 1e-4 in empty bins. */
+static void entropy_of_known_bins(void **state)
+{
+    static const struct {
+        int bins, counts[12];
+        double low, high, divergence;
+    } rows[] = {
+        {8, {1, 0, 2, 9, 5, 0, 0, 3}, -4, 4, 0.12045588452171226},
+        {10, {2, 4, 12, 0, 0, 38, 26, 12, 4, 2}, -4, 5, 0.06749613536522486},
+        {12, {2, 1, 0, 12, 26, 38, 38, 26, 0, 4, 1, 2}, -4, 5, 0.03895635073129185},
+        {12, {1, 0, 0, 3, 9, 7, 2, 0, 5, 1, 0, 2}, -2, 3, 0.018978712384150928},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char bins[8];
+        by_sketch_release(&sketch);
+        by_sketch_init(&sketch);
+        look_at_bins(rows[i].counts, rows[i].bins);
+        defaults("entropy");
+        snprintf(bins, sizeof bins, "%d", rows[i].bins);
+        give("entropy-bins", bins);
+        give("entropy-levels", "4");
+        find("entropy", &s8);
+        assert_range(rows[i].low, rows[i].high, 0);
+        assert_near(range.error, rows[i].divergence, 1e-12);
+    }
+}
+
+/* The greater magnitude reaches to both sides, of whichever sign it is. */
+static void nonoverflow_is_even(void **state)
+{
+    (void)state;
+    look((const float[]){-3, 0.5f, 1}, 3);
+    defaults("nonoverflow");
+    find("nonoverflow", &s8_power);
+    assert_range(-3, 3, 0);
+    look((const float[]){-1, 5}, 2);
+    find("nonoverflow", &s8_power);
+    assert_range(-5, 5, 0);
 }
 
 /* 0 and 2 alternate, so that the mean is 1 and so is the deviation; beside them one 9. */
@@ -543,7 +675,12 @@ int main(void)
         TEST(minmse_leaves_out_what_costs),
         TEST(powers_of_two),
         TEST(powers_of_two_prefer_the_coarser),
+        TEST(minmse_finds_both_ends),
+        TEST(powers_of_two_go_three_steps_down),
+        TEST(bins_are_cut),
         TEST(entropy_of_two_samples),
+        TEST(entropy_of_known_bins),
+        TEST(nonoverflow_is_even),
         TEST(stddev_counts_from_the_mean),
         TEST(distribution_of_float8),
         TEST(odd_tensors),

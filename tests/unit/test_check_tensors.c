@@ -146,6 +146,33 @@ static void finds_what_is_not_finite_in_every_type(void **state)
     }
 }
 
+static void tells_nan_from_infinity(void **state)
+{
+    (void)state;
+    struct baryon_tensor *tensor;
+    const int64_t count = 8;
+    struct baryon_model *model = weight_model(BY_ELEM_FLOAT8E5M2, count, &tensor);
+    model->ir_version = 14;
+    static const uint8_t codes[] = {0x7b, 0x7c, 0x7d, 0x7e, 0x7f, 0xfc, 0xfe, 0xfb};
+    for (size_t i = 0; i < sizeof codes; i++)
+        put_bits(tensor, i, 1, codes[i]);
+    assert_non_null(strstr(findings_of(model), "tensor 'w': 4 NaN and 2 infinities among 8 "
+                                               "elements, the first is infinite at [1]"));
+}
+
+/* Up to IR version 3 an initializer had to be an input as well. */
+static void initializers_need_no_input_from_version_4_on(void **state)
+{
+    (void)state;
+    for (int64_t version = 3; version <= 4; version++) {
+        struct baryon_tensor *tensor;
+        struct baryon_model *model = weight_model(BY_ELEM_FLOAT, 3, &tensor);
+        model->ir_version = version;
+        const char *told = strstr(findings_of(model), "'w' is not a graph input");
+        assert_int_equal(told != NULL, version == 3);
+    }
+}
+
 static void takes_finite_numbers_of_every_type(void **state)
 {
     (void)state;
@@ -347,6 +374,8 @@ int main(void)
         cmocka_unit_test(warns_about_types_that_came_later),
         cmocka_unit_test(finds_what_is_not_finite_in_every_type),
         cmocka_unit_test(takes_finite_numbers_of_every_type),
+        cmocka_unit_test(tells_nan_from_infinity),
+        cmocka_unit_test(initializers_need_no_input_from_version_4_on),
         cmocka_unit_test(compares_lists_with_the_weight),
         cmocka_unit_test(compares_groups_with_channels),
         cmocka_unit_test(compares_the_bias_with_the_weight),

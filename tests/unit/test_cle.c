@@ -40,13 +40,17 @@ static void set_group(struct baryon_model *model, size_t node, int64_t group)
     assert_ok(by_node_set_int(model->graph->node.at[node], "group", group, &err));
 }
 
-static struct baryon_model *pair_model(void)
+/* bias: of the first layer; NULL: an uneven one. */
+static struct baryon_model *pair_model(const float *bias)
 {
     struct baryon_model *model = new_model();
     takes(model, "x", BY_ELEM_FLOAT, "1,3,8,8");
     gives(model, "y", BY_ELEM_FLOAT, NULL);
     put_uneven(model, "w1", DIMS(6, 3, 3, 3));
-    put_uneven(model, "b1", DIMS(6));
+    if (bias)
+        put_weight(model, "b1", BY_ELEM_FLOAT, DIMS(6), bias, 6 * sizeof *bias);
+    else
+        put_uneven(model, "b1", DIMS(6));
     put_uneven(model, "w2", DIMS(4, 6, 3, 3));
     put_node(model->graph, "one", "Conv", "x,w1,b1", "p");
     put_node(model->graph, "act", "Relu", "p", "q");
@@ -153,7 +157,7 @@ static struct baryon_model *stem_model(void)
 /* The value between is an output as well: nobody may scale it. */
 static struct baryon_model *seen_model(void)
 {
-    struct baryon_model *model = pair_model();
+    struct baryon_model *model = pair_model(NULL);
     assert_ok(by_graph_add_output(by_graph_value(model->graph, "q"), NULL, &err));
     return model;
 }
@@ -259,7 +263,7 @@ static void test_pair(void **state)
 {
     (void)state;
     struct by_cle_report report;
-    struct baryon_model *model = pair_model();
+    struct baryon_model *model = pair_model(NULL);
     check_same(model, BY_CLE_EXACT, &report);
     assert_int_equal(report.pairs, 1);
     assert_true(imbalance(model) < 1.01);
@@ -336,7 +340,7 @@ static void test_float_neighbours_are_left_alone(void **state)
     (void)state;
     struct by_cle_report report;
     struct by_quant_plan plan;
-    struct baryon_model *model = pair_model();
+    struct baryon_model *model = pair_model(NULL);
     open_plan(&plan, model);
     plan.nodes[0].state = BY_NODE_FLOAT;
     assert_ok(by_cle_survey(&plan, &report, &err));
@@ -405,6 +409,79 @@ static void test_no_limits_are_left(void **state)
     by_model_free(model);
 }
 
+/* --- Bounds --- */
+
+#define CHANNELS 6
+
+/* Statistics of what is between: as far as each channel reaches. */
+static struct by_stats *stats_of(const float *reach)
+{
+    static const struct by_target targets[] = {{"p", BY_ELEM_FLOAT, 1, false},
+                                               {"q", BY_ELEM_FLOAT, 1, false},
+                                               {"r", BY_ELEM_FLOAT, 1, false}};
+    struct by_stats *stats;
+    assert_ok(by_stats_open(&stats, &err));
+    assert_ok(by_stats_set_targets(stats, targets, 3, &err));
+    for (size_t i = 0; i < 3; i++) {
+        struct by_tensor_stats *tensor = &stats->tensors[i];
+        by_tensor_stats_shape(tensor, (int64_t[]){1, CHANNELS}, 2);
+        assert_ok(by_channels_init(&tensor->channels, CHANNELS, &err));
+        assert_ok(by_channels_look(&tensor->channels, reach, BY_ELEM_FLOAT, 1, 1, NULL, &err));
+    }
+    return stats;
+}
+
+/* By how much each channel of the first layer is divided, told by its bias. */
+static void find_scales(const float *bias, const float *reach, double *scales)
+{
+    struct by_cle_report report;
+    struct by_quant_plan plan;
+    struct by_span bytes;
+    float after[CHANNELS];
+    bool replaced;
+    const struct by_cle_options options = {.mode = BY_CLE_EXACT};
+    struct baryon_model *model = pair_model(bias);
+    struct by_stats *stats = reach ? stats_of(reach) : NULL;
+    open_plan(&plan, model);
+    assert_ok(by_cle_run(&plan, stats, &options, &report, &replaced, &err));
+    assert_ok(by_model_settle(model, &err));
+    const struct baryon_tensor *tensor = by_graph_value(model->graph, "b1")->initializer;
+    assert_ok(by_tensor_bytes(tensor, &model->arena, &bytes, &err));
+    memcpy(after, bytes.data, sizeof after);
+    for (size_t i = 0; i < CHANNELS; i++)
+        scales[i] = (double)bias[i] / (double)after[i];
+    by_stats_close(stats);
+    by_model_free(model);
+}
+
+/* No channel becomes greater than the greatest one is: neither where the next layer reads it, nor
+ * in a bias that has a scale of its own. Channel 0 is bound by the one, 4 by the other. */
+static void test_two_bounds_on_one_link(void **state)
+{
+    static const float bias[CHANNELS] = {0.1f, 0.1f, 0.1f, 0.1f, 2, 0.1f};
+    static const float reach[CHANNELS] = {-4, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    double scales[CHANNELS];
+    (void)state;
+    find_scales(bias, NULL, scales);
+    assert_true(scales[0] < 0.9 && scales[4] < 0.9);
+    recipe.bias_kind = BY_BIAS_OWN;
+    find_scales(bias, reach, scales);
+    assert_true(fabs(scales[0] - 1) < 1e-6 && fabs(scales[4] - 1) < 1e-6);
+    assert_true(scales[2] < 0.9 && scales[5] > 1);
+    recipe.bias_kind = BY_BIAS_PRODUCT; /* whose scale follows the weights */
+    find_scales(bias, reach, scales);
+    assert_true(fabs(scales[0] - 1) < 1e-6 && scales[4] < 0.9);
+    recipe.bias_kind = BY_BIAS_FLOAT;
+}
+
+static void test_spread_of_channels(void **state)
+{
+    (void)state;
+    assert_true(fabs(by_cle_spread((double[]){8, 4, 1, 0}, 4) - 4 / 3.0) < 1e-12);
+    assert_true(by_cle_spread((double[]){8, 8}, 2) == 0);
+    assert_true(by_cle_spread((double[]){0, 0}, 2) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +496,8 @@ int main(void)
         cmocka_unit_test(test_stem_that_others_read),
         cmocka_unit_test(test_stem_not_asked_for),
         cmocka_unit_test(test_no_limits_are_left),
+        cmocka_unit_test(test_two_bounds_on_one_link),
+        cmocka_unit_test(test_spread_of_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

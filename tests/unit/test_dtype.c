@@ -150,6 +150,28 @@ static void past_the_limit(void **state)
     assert_true(isnan(round_one("e8m0", -1, &cast)) && isnan(round_one("e8m0", 0, &cast)));
 }
 
+/* The row's own functions, which stochastic rounding takes, beside the paths that others take. */
+static void plain_codes_are_those_of_paths(void **state)
+{
+    static const float special[] = {0,     -0.0f, 1,     -1,        1.5f,      -1.5f,  1.49f,
+                                    2.5f,  3,     -2.5f, 0x1p-130f, 0x1p-126f, 3e38f,  -3e38f,
+                                    6e-5f, 448,   464,   INFINITY,  -INFINITY, 0.375f, 24};
+    size_t count;
+    const struct by_dtype *const *rows = by_dtypes(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (int ties = 0; rows[i]->does && ties < 3; ties++) {
+            uint32_t plain[COUNT(special)] = {0}, fast[COUNT(special)] = {0};
+            struct by_cast cast = by_cast_default;
+            cast.ties = (enum by_ties)ties;
+            cast.zero = rows[i]->does == &by_family_int ? 1 : 0;
+            rows[i]->does->encode(rows[i], special, COUNT(special), 0, &cast, plain);
+            assert_int_equal(
+                by_dtype_encode(rows[i], special, COUNT(special), &cast, NULL, fast, &err), 0);
+            assert_memory_equal(plain, fast, sizeof plain);
+        }
+}
+
 /* Each level with the chance that its nearness gives, the same ones for the same seed. */
 static void stochastic_rounding_is_fair(void **state)
 {
@@ -291,10 +313,15 @@ static void wrong_casts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_agree_with_themselves),  cmocka_unit_test(known_limits),
-        cmocka_unit_test(ties_go_where_they_are_told), cmocka_unit_test(past_the_limit),
-        cmocka_unit_test(stochastic_rounding_is_fair), cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(packing_comes_back),          cmocka_unit_test(packing_order),
+        cmocka_unit_test(rows_agree_with_themselves),
+        cmocka_unit_test(known_limits),
+        cmocka_unit_test(ties_go_where_they_are_told),
+        cmocka_unit_test(past_the_limit),
+        cmocka_unit_test(plain_codes_are_those_of_paths),
+        cmocka_unit_test(stochastic_rounding_is_fair),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(packing_comes_back),
+        cmocka_unit_test(packing_order),
         cmocka_unit_test(wrong_casts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,20 @@ static void operators_of_integers(void **state)
     }
 }
 
+/* Of 16 rows each: 4-bit levels from the greatest magnitude, 7 steps to each side. */
+static void assert_scales_of_blocks(const float *weights, const uint8_t *scales)
+{
+    for (size_t block = 0; block < 4; block++)
+        for (size_t channel = 0; channel < 3; channel++) {
+            float most = 0, scale;
+            for (size_t row = 16 * block; row < 16 * (block + 1); row++)
+                most = fmaxf(most, fabsf(weights[row * 3 + channel]));
+            memcpy(&scale, scales + (block * 3 + channel) * sizeof scale, sizeof scale);
+            const float wanted = most / 7;
+            assert_near(&scale, &wanted, 1, 1e-5f * wanted);
+        }
+}
+
 static void groups_are_blocks(void **state)
 {
     (void)state;
@@ -218,6 +232,10 @@ static void groups_are_blocks(void **state)
     recipe.weight.elem = BY_ELEM_INT4;
     recipe.weight.reduce_range = false;
     struct baryon_model *model = network(21);
+    float weights[64 * 3];
+    const struct by_span bytes = value_of(model->graph, "v")->initializer->raw_data;
+    assert_int_equal(bytes.size, sizeof weights);
+    memcpy(weights, bytes.data, sizeof weights);
     quantize(model, NULL);
     const struct baryon_node *node = node_named(model, "v_DequantizeLinear");
     assert_int_equal(by_node_int(node, "block_size", 0), 16);
@@ -225,6 +243,7 @@ static void groups_are_blocks(void **state)
     const struct baryon_tensor *scale = by_node_in(node, 1)->initializer;
     assert_int_equal(scale->dims.at[0], 4);
     assert_int_equal(scale->dims.at[1], 3);
+    assert_scales_of_blocks(weights, scale->raw_data.data);
     assert_int_equal(by_node_in(node, 0)->initializer->raw_data.size, 64 * 3 / 2);
     assert_int_equal(model->ir_version, 10);
     assert_computes(model, 21, 1.5f);

@@ -250,6 +250,8 @@ static bool call_is_right(const struct function_row *function, int variant, bool
     return false;
 }
 
+#define TRIES 16
+
 /* Bytes that a call leaves behind, where the C library can tell them. */
 static size_t left_behind(const struct function_row *function, int variant)
 {
@@ -262,11 +264,11 @@ static size_t left_behind(const struct function_row *function, int variant)
     return after > before ? after - before : 0;
 }
 
-/* What grows each time is lost; what is kept for later is not. */
+/* What grows each time is lost; what is kept for later, or given back late by a thread, is not. */
 static bool loses_memory(const struct function_row *function, int variant)
 {
     size_t lost = SIZE_MAX;
-    for (int i = 0; i < 4 && lost; i++) {
+    for (int i = 0; i < TRIES && lost; i++) {
         const size_t bytes = left_behind(function, variant);
         lost = bytes < lost ? bytes : lost;
     }

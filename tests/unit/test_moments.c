@@ -84,6 +84,64 @@ static void tiles_cover_the_upper_triangle(void **state)
     }
 }
 
+/* How many windows there are, and where the first one begins. */
+static void windows_have_stride_dilation_and_pads(void **state)
+{
+    static const struct {
+        int64_t kernel, stride, dilation, begin, end, in, pad, out;
+        enum by_auto_pad auto_pad;
+    } rows[] = {
+        {3, 1, 1, 0, 0, 7, 0, 5, 0},
+        {3, 1, 2, 0, 0, 7, 0, 3, 0},
+        {3, 2, 1, 1, 0, 7, 1, 3, 0},
+        {3, 1, 4, 0, 0, 7, 0, 0, 0},
+        {3, 1, 2, 9, 9, 7, 2, 7, BY_PADS_SAME_UPPER},
+        {2, 1, 1, 9, 9, 7, 0, 7, BY_PADS_SAME_UPPER},
+        {2, 1, 1, 9, 9, 7, 1, 7, BY_PADS_SAME_LOWER},
+        {2, 1, 3, 9, 9, 7, 1, 7, BY_PADS_SAME_UPPER},
+        {2, 1, 3, 9, 9, 7, 2, 7, BY_PADS_SAME_LOWER},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct by_moments_layer layer = conv(1, 1, rows[i].kernel, 0);
+        int64_t pad, out;
+        layer.stride[0] = rows[i].stride;
+        layer.dilation[0] = rows[i].dilation;
+        layer.pad_begin[0] = rows[i].begin;
+        layer.pad_end[0] = rows[i].end;
+        layer.auto_pad = rows[i].auto_pad;
+        by_layer_windows(&layer, 0, rows[i].in, &pad, &out);
+        assert_int_equal(pad, rows[i].pad);
+        assert_int_equal(out, rows[i].out);
+    }
+}
+
+/* Of many rows one of each stretch is taken, of each sample another. */
+static void samples_have_rows_of_their_own(void **state)
+{
+    static float values[1000];
+    static const int64_t rows = 1000;
+    const struct by_moments_layer layer = matmul(1);
+    const struct by_array input = array(values, BY_ELEM_FLOAT, 2, rows, 1, 0);
+    struct by_columns columns;
+    struct by_moments_rows taken;
+    size_t lists[3][10], differ = 0;
+    (void)state;
+    assert_ok(by_columns_init(&columns, &layer, &input, &err));
+    columns.values = values;
+    columns.most = 10;
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(by_rows_choose(&columns, i % 2, lists[i], &taken, NULL, &err));
+        assert_int_equal(taken.count, 10);
+        for (size_t k = 0; k < 10; k++)
+            assert_in_range(lists[i][k], 100 * k, 100 * k + 99);
+    }
+    for (size_t k = 0; k < 10; k++)
+        differ += lists[0][k] != lists[1][k];
+    assert_true(differ > 5);
+    assert_memory_equal(lists[0], lists[2], sizeof lists[0]);
+}
+
 static void a_small_matrix_by_hand(void **state)
 {
     (void)state;
@@ -323,6 +381,8 @@ int main(void)
         cmocka_unit_test(a_small_convolution_by_hand),
         cmocka_unit_test(parts_that_differ_are_not_added),
         cmocka_unit_test(inputs_that_do_not_fit_are_refused),
+        cmocka_unit_test(windows_have_stride_dilation_and_pads),
+        cmocka_unit_test(samples_have_rows_of_their_own),
         cmocka_unit_test(a_table_counts_its_rows),
         cmocka_unit_test(bfloat16_is_widened),
         cmocka_unit_test(a_team_gives_the_same),

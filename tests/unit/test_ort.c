@@ -396,6 +396,64 @@ static void test_providers(void **state)
     by_ort_close(ort);
 }
 
+/* --- options --- */
+
+/* What ONNX Runtime is told when a program opens a session with the options. */
+static const char *told_with(struct baryon_session_options options)
+{
+    struct baryon_session *session;
+    struct baryon_model *model = add_model();
+    options.size = sizeof options;
+    options.onnxruntime = stub_path();
+    options.threads = options.threads ? options.threads : 1;
+    plan->set[0] = '\0';
+    assert_ok(baryon_session_open_model(&session, model, &options, &err));
+    baryon_session_close(session);
+    by_model_free(model);
+    return plan->set;
+}
+
+#define OPEN_SHAPE "DisableMemPattern(1) " /* the model has a symbolic dimension */
+#define LEVEL(n)   "SetSessionGraphOptimizationLevel(" #n ") "
+
+static void test_options_of_programs_arrive(void **state)
+{
+    static const struct {
+        struct baryon_session_options options;
+        const char *told;
+    } rows[] = {
+        {{.threads = 1}, "SetIntraOpNumThreads(1) " OPEN_SHAPE LEVEL(99)},
+        {{.threads = 3}, "SetIntraOpNumThreads(3) " OPEN_SHAPE LEVEL(99)},
+        {{.branches = 2},
+         "SetIntraOpNumThreads(1) SetSessionExecutionMode(1) SetInterOpNumThreads(2) " OPEN_SHAPE
+             LEVEL(99)},
+        {{.optimization = BARYON_OPTIMIZE_NONE}, "SetIntraOpNumThreads(1) " OPEN_SHAPE LEVEL(0)},
+        {{.optimization = BARYON_OPTIMIZE_BASIC}, "SetIntraOpNumThreads(1) " OPEN_SHAPE LEVEL(1)},
+        {{.optimization = BARYON_OPTIMIZE_EXTENDED},
+         "SetIntraOpNumThreads(1) " OPEN_SHAPE LEVEL(2)},
+        {{.low_memory = true},
+         "SetIntraOpNumThreads(1) " OPEN_SHAPE "DisableCpuMemArena(1) " LEVEL(99)},
+        {{.deterministic = true},
+         "SetIntraOpNumThreads(1) " OPEN_SHAPE LEVEL(99) "SetDeterministicCompute(1) "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(told_with(rows[i].options), rows[i].told);
+}
+
+static void test_pairs_as_they_are_written(void **state)
+{
+    (void)state;
+    const struct by_session_options options = {
+        .ort_path = stub_path(), .threads = 1, .as_written = true};
+    struct by_session *session;
+    struct baryon_model *model = add_model();
+    assert_ok(by_session_open_model(&session, model, 0, &options, &err));
+    by_session_close(session);
+    by_model_free(model);
+    assert_non_null(strstr(plan->set, "session.disable_quant_qdq(1) "));
+}
+
 /* Without "cpu" in the list, ONNX Runtime may not fall back to it. */
 static void test_no_fallback(void **state)
 {
@@ -445,6 +503,8 @@ int main(void)
         cmocka_unit_test_setup(test_every_call_fails, clear_plan),
         cmocka_unit_test_setup(test_taps_of_an_old_version, clear_plan),
         cmocka_unit_test_setup(test_providers, clear_plan),
+        cmocka_unit_test_setup(test_options_of_programs_arrive, clear_plan),
+        cmocka_unit_test_setup(test_pairs_as_they_are_written, clear_plan),
         cmocka_unit_test_setup(test_no_fallback, clear_plan),
         cmocka_unit_test_setup(test_cancelled_run, clear_plan),
     };

@@ -332,6 +332,69 @@ static void test_values(void **state)
     by_arena_release(&arena);
 }
 
+/* One mean and one deviation are those of all channels. */
+static void test_one_value_for_all_channels(void **state)
+{
+    (void)state;
+    struct by_arena arena;
+    struct by_array array;
+    const struct by_prep prep = {.resize = BY_RESIZE_NONE,
+                                 .scale = 1,
+                                 .mean = {5, 100, 200},
+                                 .std = {4, 8, 16},
+                                 .mean_count = 1,
+                                 .std_count = 1};
+    const int64_t dims[4] = {1, 2, 4, 3};
+    struct by_port port = port_of(BY_ELEM_FLOAT, dims, 4);
+    apply(&prep, &port, &arena, &array);
+    const float *values = array.data;
+    for (size_t i = 0; i < 24; i++)
+        assert_true(values[i] == ((float)i - 5) / 4);
+    by_arena_release(&arena);
+}
+
+static struct by_hash128 identity_of(const struct by_prep *prep)
+{
+    struct by_hasher *hasher;
+    assert_ok(by_hasher_open(&hasher, &err));
+    by_prep_identify(prep, hasher);
+    const struct by_hash128 identity = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return identity;
+}
+
+/* Statistics of other pixels are of other samples: every member counts. */
+static void test_identity(void **state)
+{
+    (void)state;
+    const struct by_prep prep = {
+        .mean = {1, 2, 3}, .std = {4, 5, 6}, .mean_count = 3, .std_count = 3, .scale = 1};
+    struct by_prep others[15];
+    for (size_t i = 0; i < 15; i++)
+        others[i] = prep;
+    others[1].resize = BY_RESIZE_FIT;
+    others[2].filter = BY_FILTER_PIL_BICUBIC;
+    others[3].colour = BY_COLOUR_BGR;
+    others[4].layout = BY_LAYOUT_NHWC;
+    others[5].width = 9;
+    others[6].height = 9;
+    others[7].short_side = 9;
+    others[8].stride = 9;
+    others[9].pad = 9;
+    others[10].no_upscale = true;
+    others[11].scale = 2;
+    others[12].mean[2] = 9;
+    others[13].std[0] = 9;
+    others[14].mean_count = 1;
+    for (size_t i = 0; i < 15; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct by_hash128 one = identity_of(&others[i]), other = identity_of(&others[k]);
+            assert_memory_not_equal(&one, &other, sizeof one);
+        }
+    const struct by_hash128 one = identity_of(&others[0]), again = identity_of(&prep);
+    assert_memory_equal(&one, &again, sizeof one);
+}
+
 static void test_frame(void **state)
 {
     (void)state;
@@ -384,10 +447,16 @@ static void test_presets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_place),   cmocka_unit_test(test_place_refused),
-        cmocka_unit_test(test_layout),  cmocka_unit_test(test_values),
-        cmocka_unit_test(test_frame),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_place_refused),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_one_value_for_all_channels),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_presets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

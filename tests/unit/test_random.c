@@ -160,6 +160,60 @@ static void test_random_open(void **state)
     assert_int_equal(arrays[0].size, 120);
 }
 
+/* Inputs alike in everything but their name have values of their own. */
+static void test_inputs_differ(void **state)
+{
+    (void)state;
+    const int64_t dims[1] = {100};
+    const struct by_port ports[2] = {
+        {.name = "a", .elem = BY_ELEM_FLOAT, .rank = 1, .dims = dims},
+        {.name = "b", .elem = BY_ELEM_FLOAT, .rank = 1, .dims = dims},
+    };
+    options.count = 1;
+    assert_ok(by_input_open(&input, NULL, ports, 2, &options, &err));
+    get(0);
+    const float *a = arrays[0].data, *b = arrays[1].data;
+    for (size_t i = 0; i < 100; i++)
+        assert_true(a[i] != b[i]);
+}
+
+static void test_range_of_an_input(void **state)
+{
+    (void)state;
+    const int64_t dims[1] = {1000};
+    const struct by_port port = {.name = "x", .elem = BY_ELEM_FLOAT, .rank = 1, .dims = dims};
+    const struct by_value_range range = {.input = "x", .low = -3, .high = 5};
+    options.count = 1;
+    options.ranges = &range;
+    options.range_count = 1;
+    assert_ok(first_sample(&port));
+    const float *values = arrays[0].data;
+    float least = values[0], most = values[0];
+    for (size_t i = 0; i < 1000; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    assert_true(least >= -3 && least < -2.9f && most <= 5 && most > 4.9f);
+}
+
+/* A symbol stands for one size in all inputs, also where another place would choose another. */
+static void test_one_size_of_a_symbol(void **state)
+{
+    (void)state;
+    const int64_t open[2] = {1, -1}, turned[2] = {-1, -1};
+    const char *const one[2] = {NULL, "S"}, *const other[2] = {"S", "T"};
+    const struct by_port ports[2] = {
+        {.name = "a", .elem = BY_ELEM_FLOAT, .rank = 2, .dims = open, .symbols = one},
+        {.name = "b", .elem = BY_ELEM_FLOAT, .rank = 2, .dims = turned, .symbols = other},
+    };
+    options.count = 1;
+    assert_ok(by_input_open(&input, NULL, ports, 2, &options, &err));
+    get(0);
+    assert_int_equal(arrays[0].dims[1], 16);
+    assert_int_equal(arrays[1].dims[0], 16);
+    assert_int_equal(arrays[1].dims[1], 16);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 /* Quark's sizes, and one for a symbol wherever it stands. */
@@ -209,8 +263,17 @@ static void test_random_value_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_random),       TEST(test_random_range),       TEST(test_random_open),
-        TEST(test_random_sizes), TEST(test_random_value_range),
+        TEST(test_random),
+        TEST(test_random_range),
+        TEST(test_random_open),
+        TEST(test_random_sizes),
+        TEST(test_random_value_range),
+        TEST(test_random),
+        TEST(test_random_range),
+        TEST(test_random_open),
+        TEST(test_inputs_differ),
+        TEST(test_range_of_an_input),
+        TEST(test_one_size_of_a_symbol),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

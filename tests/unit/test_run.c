@@ -7,7 +7,7 @@ static void test_refused_inputs(void **state)
 {
     (void)state;
     struct by_session *session = open_model(add_model(), NULL);
-    const int64_t wide[] = {2, 3}, deep[] = {1, 2, 2}, negative[] = {-1, 2};
+    const int64_t wide[] = {2, 3}, narrow[] = {4, 1}, deep[] = {1, 2, 2}, negative[] = {-1, 2};
     const float six[6] = {0};
     const double doubles[4] = {0};
     struct by_array x = FLOATS("x", 2, two_by_two, one_to_four);
@@ -28,6 +28,10 @@ static void test_refused_inputs(void **state)
          "differ"},
         {FLOATS("x", 2, wide, six), BARYON_ERR_INPUT,
          "input 'x': the data is float32 [2,3], the model input is float32 [N,2]"},
+        {FLOATS("x", 2, narrow, one_to_four), BARYON_ERR_INPUT,
+         "input 'x': the data is float32 [4,1], the model input is float32 [N,2]"},
+        {array_of("x", BY_ELEM_FLOAT, 2, two_by_two, one_to_four, 12), BARYON_ERR_USAGE,
+         "input 'x': 12 bytes are given, float32 [2,2] has 16"},
         {FLOATS("x", 3, deep, one_to_four), BARYON_ERR_INPUT,
          "input 'x': the data is float32 [1,2,2], the model input is float32 [N,2]: the ranks "
          "differ"},

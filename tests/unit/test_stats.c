@@ -324,7 +324,10 @@ static void test_merge_refuses(void **state)
     b->total++;
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_CHANGED,
                  "the statistics are of other data (31 samples, not 30)");
-    b->total--;
+    b->total -= 2;
+    assert_error(by_stats_merge(a, b, &err), BARYON_ERR_CHANGED,
+                 "the statistics are of other data (29 samples, not 30)");
+    b->total++;
     b->tensors[1].channel_axis = 0;
     assert_error(by_stats_merge(a, b, &err), BARYON_ERR_INPUT,
                  "tensor[1] differs, although the keys are the same; calibrate both with the same "

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-
 #define SAMPLES 8
 
 static bool says(enum by_verdict_rule rule, bool exponents, double decibels, double error)

@@ -5,6 +5,7 @@
 #include "calib/calib.h"
 #include "ir/tensor.h"
 #include "quant/weights_path.h"
+#include "quant/weights_search.h"
 
 #include <float.h>
 #include <math.h>
@@ -171,6 +172,15 @@ static void scales_of_other_types(void **state)
     assert_answer(spec, values, 2, 0x1.47cp-7f, 0, (const int8_t[]){-127, 100});
     spec.scale = BY_SCALE_INT16; /* 655 / 2^16 */
     assert_answer(spec, values, 2, 655.0f / 65536, 0, (const int8_t[]){-127, 100});
+}
+
+static void float16_scales_are_above_zero(void **state)
+{
+    (void)state;
+    assert_true(by_scale_round(BY_SCALE_FLOAT16, 1e-12) == 0x1p-24f);
+    assert_true(by_scale_round(BY_SCALE_FLOAT16, 1e12) == 65504);
+    assert_true(by_scale_round(BY_SCALE_INT16, 1e-12) == 0x1p-14f);
+    assert_true(by_scale_round(BY_SCALE_INT16, 1e12) == 32767);
 }
 
 /* Two in a byte, the first in the low bits; an odd one has a byte of its own. */
@@ -467,6 +477,7 @@ int main(void)
         cmocka_unit_test(known_answers),
         cmocka_unit_test(methods_of_sketches),
         cmocka_unit_test(scales_of_other_types),
+        cmocka_unit_test(float16_scales_are_above_zero),
         cmocka_unit_test(four_bits),
         cmocka_unit_test(channels_and_groups),
         cmocka_unit_test(minmse_is_best),
