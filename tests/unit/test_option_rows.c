@@ -74,7 +74,20 @@ static const char *candidate(const struct by_option *row, size_t index)
     return NULL;
 }
 
-/* Base words and "--name=value"; true when that makes a recipe. */
+/* An option that requires others is dropped with a notice. */
+static bool is_dropped(const struct world *world, const char *name)
+{
+    char option[128];
+    snprintf(option, sizeof option, "--%s ", name);
+    const struct by_setting_texts *notices = &world->settings.notices;
+    for (size_t i = 0; i < notices->count; i++)
+        if (!strncmp(notices->at[i], option, strlen(option)) &&
+            strstr(notices->at[i], "has no effect"))
+            return true;
+    return false;
+}
+
+/* Base words and "--name=value"; true when that makes a recipe in which it counts. */
 static bool try_to_make(struct world *world, const char *const *base, const char *name,
                         const char *value)
 {
@@ -87,7 +100,7 @@ static bool try_to_make(struct world *world, const char *const *base, const char
     if (value)
         words[count] = word;
     begin(world);
-    if (give(world, words) == 0)
+    if (give(world, words) == 0 && !is_dropped(world, name))
         return true;
     end(world);
     return false;
