@@ -179,11 +179,11 @@ static int add_passes(struct job *job, struct by_convert_step **step, struct bar
 {
     const struct by_setting_texts *passes = &job->settings->passes;
     for (size_t i = 0; i < passes->count; i++) {
-        bool named = false;
-        if (!by_pass_find(passes->at[i]) &&
-            by_convert_add_named(&job->convert, passes->at[i], &named, err) < 0)
-            return -1;
-        if (!named && by_convert_switch_on(&job->convert.steps.at[0], passes->at[i], err) < 0)
+        const char *name = passes->at[i];
+        const int failed = by_pass_find(name)
+                               ? by_convert_switch_on(&job->convert.steps.at[0], name, err)
+                               : by_convert_add_named(&job->convert, name, err);
+        if (failed)
             return -1;
     }
     *step = &job->convert.steps.at[0];

@@ -62,10 +62,9 @@ struct by_convert {
 /* A new last step with no pass on; NULL when it cannot be made. */
 struct by_convert_step *by_convert_add(struct by_convert *convert, const char *name,
                                        struct baryon_error *err);
-/* Adds a step by the name of a row, as a file has it: one that needs no parameters. False in *is
- * when there is no such row. */
-int by_convert_add_named(struct by_convert *convert, const char *name, bool *is,
-                         struct baryon_error *err);
+/* Adds a step by a name that files have for it: one that needs no parameters, and that has a row.
+ */
+int by_convert_add_named(struct by_convert *convert, const char *name, struct baryon_error *err);
 /* Switches on a pass by its name, "fp16-to-fp32". */
 int by_convert_switch_on(struct by_convert_step *step, const char *name, struct baryon_error *err);
 /* Narrowing passes find weights where they look for them. */

@@ -34,7 +34,7 @@ static const struct by_pass *find_pass(const char *name)
 
 #define NAMES_MAX 256
 
-static int no_such_pass(const struct by_doc_pair *pair, struct baryon_error *err)
+static int no_such_pass(const char *name, struct baryon_error *err)
 {
     const char *names[NAMES_MAX];
     char quoted[BY_QUOTE_MAX];
@@ -45,9 +45,8 @@ static int no_such_pass(const struct by_doc_pair *pair, struct baryon_error *err
         names[count++] = row[i].name;
     for (size_t i = 0; i < passes && count < NAMES_MAX; i++)
         names[count++] = pass[i]->name;
-    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, pair->key));
-    by_err_in(err, "%zu:%zu", pair->line, pair->column);
-    const char *near = by_nearest(pair->key, names, count);
+    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, name));
+    const char *near = by_nearest(name, names, count);
     return near ? by_err_hint(err, "did you mean '%s'?", near)
                 : by_err_hint(err, "'baryon list passes' lists the passes");
 }
@@ -135,8 +134,10 @@ static int take_pass(const struct reading *reading, const struct by_doc_pair *pa
 {
     const struct by_convert_row *row = by_convert_row_find(pair->key);
     const struct by_pass *pass = row ? NULL : find_pass(pair->key);
-    if (!row && !pass)
-        return no_such_pass(pair, err);
+    if (!row && !pass) {
+        no_such_pass(pair->key, err);
+        return by_err_in(err, "%zu:%zu", pair->line, pair->column);
+    }
     return row ? take_row(reading, row, pair, err) : take_plain(reading, pass, pair, err);
 }
 
@@ -148,13 +149,11 @@ static bool needs_params(const struct by_convert_row *row)
     return row->switched && row->params[0].take != by_take_on;
 }
 
-int by_convert_add_named(struct by_convert *convert, const char *name, bool *is,
-                         struct baryon_error *err)
+int by_convert_add_named(struct by_convert *convert, const char *name, struct baryon_error *err)
 {
     const struct by_convert_row *row = by_convert_row_find(name);
-    *is = row != NULL;
     if (!row)
-        return 0;
+        return no_such_pass(name, err);
     if (!row->passes && !row->work)
         return refuse_row(row, err);
     if (needs_params(row)) {
