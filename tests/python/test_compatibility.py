@@ -57,7 +57,7 @@ OPTIONS = {
         "RemoveQDQConvPRelu": (False, A8W8), "RemoveQDQConvGelu": (True, A8W8), "RemoveQDQInstanceNorm": (True, A8W8),
         "RemoveFusedQDQ": (True, MX6), "RemoveQDQMulAdd": (True, A8W8), "RemoveQDQBetweenOps": ([("Conv", "Relu")], A8W8),
         "EnableDualQuantNodePairs": (True, A8W8),
-        "TensorQuantOverrides": ({"image": [{"quant_type": "QInt16"}]}, A8W8),
+        "TensorQuantOverrides": ({"image": [{"quant_type": "QInt16", "convert": {"quant_type": "QInt8", "recv_nodes": {"conv1"}}}]}, A8W8),
         "MixedPrecisionTensor": ({"QInt16": ["image"]}, A8W8), "AlignEltwiseQuantType": (True, A8W8),
         "FoldRelu": (True, S8S8), "UseUnsignedReLU": (True, A8W8), "NodesWithMixedPrecision": (["conv1"], A8W8),
     },
