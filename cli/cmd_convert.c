@@ -514,8 +514,8 @@ static const struct by_option pass_rows[] = {
      .type = BY_OPT_TEXTS,
      .arg = "PASS",
      .offset = offsetof(struct settings, passes),
-     .help = "Run this pass; see 'baryon list passes'; passes run in the order of that list; can "
-             "be repeated"},
+     .help = "Run this pass; see 'baryon list passes'; passes run in the order of that list, "
+             "those of convert alone after them and as given; can be repeated"},
 };
 
 static const struct by_option write_rows[] = {

@@ -88,7 +88,7 @@ complete -c baryon -n '__fish_seen_subcommand_from convert' -l mean -x -d 'Mean 
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l std -x -d 'Standard deviation to divide by after subtracting the mean, one value or one per channel'
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l layout -x -a 'auto nchw nhwc' -d 'Order of the input dimensions'
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l opset -x -d 'Convert the model to this ONNX opset first'
-complete -c baryon -n '__fish_seen_subcommand_from convert' -l pass -x -d 'Run this pass; see '\''baryon list passes'\''; passes run in the order of that list; can be repeated'
+complete -c baryon -n '__fish_seen_subcommand_from convert' -l pass -x -d 'Run this pass; see '\''baryon list passes'\''; passes run in the order of that list, those of convert alone after them and as given; can be repeated'
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l out -s o -r -F -d 'Write the model to FILE; a file of passes can give the path instead'
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l external -r -F -d 'Move weights to a data file; its path is relative to the folder of --out'
 complete -c baryon -n '__fish_seen_subcommand_from convert' -l force -s f -d 'Replace existing files'
