@@ -174,6 +174,22 @@ static int check_options(const struct job *job, struct baryon_error *err)
     return check_samples(job, err);
 }
 
+/* Passes are one step, in the order of their list; what is no pass is a step of its own. */
+static int add_passes(struct job *job, struct by_convert_step **step, struct baryon_error *err)
+{
+    const struct by_setting_texts *passes = &job->settings->passes;
+    for (size_t i = 0; i < passes->count; i++) {
+        const char *name = passes->at[i];
+        const int failed = by_pass_find(name)
+                               ? by_convert_switch_on(&job->convert.steps.at[0], name, err)
+                               : by_convert_add_named(&job->convert, name, err);
+        if (failed)
+            return -1;
+    }
+    *step = &job->convert.steps.at[0];
+    return 0;
+}
+
 static int take_options(struct job *job, struct baryon_error *err)
 {
     const struct settings *settings = job->settings;
@@ -187,9 +203,8 @@ static int take_options(struct job *job, struct baryon_error *err)
     step->retype.clamp = settings->clamp;
     if (settings->opset && by_convert_switch_on(step, "convert-opset", err) < 0)
         return -1;
-    for (size_t i = 0; i < settings->passes.count; i++)
-        if (by_convert_switch_on(step, settings->passes.at[i], err) < 0)
-            return by_err_in(err, "--pass");
+    if (add_passes(job, &step, err) < 0)
+        return by_err_in(err, "--pass");
     if (settings->to && by_convert_to(step, settings->to, err) < 0)
         return -1;
     job->in = job->cli->operands[0];
@@ -499,8 +514,8 @@ static const struct by_option pass_rows[] = {
      .type = BY_OPT_TEXTS,
      .arg = "PASS",
      .offset = offsetof(struct settings, passes),
-     .help = "Run this pass; see 'baryon list passes'; passes run in the order of that list; can "
-             "be repeated"},
+     .help = "Run this pass; see 'baryon list passes'; passes run in the order of that list, "
+             "those of convert alone after them and as given; can be repeated"},
 };
 
 static const struct by_option write_rows[] = {

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "calib/calib.h"
+#include "convert/rows.h"
 #include "dtype/dtype.h"
 #include "engine/session.h"
 #include "input/input.h"
@@ -161,9 +162,20 @@ static void method_row(size_t index, struct by_registry_row *row)
 
 static size_t pass_count(void)
 {
-    size_t count;
+    size_t count, others = 0;
     by_passes(&count);
-    return count;
+    while (by_convert_listed(others))
+        others++;
+    return count + others;
+}
+
+/* Of 'baryon convert' alone. */
+static void step_row(const struct by_convert_row *step, struct by_registry_row *row)
+{
+    row->name = step->name;
+    snprintf(row->detail, sizeof row->detail, "convert%s%s", step->peer ? ", " : "",
+             step->peer ? step->peer : "");
+    row->help = step->help;
 }
 
 static void pass_row(size_t index, struct by_registry_row *row)
@@ -173,7 +185,12 @@ static void pass_row(size_t index, struct by_registry_row *row)
                                             [BY_PASS_NPU] = "for NPUs",
                                             [BY_PASS_DPU] = "for DPUs"};
     size_t count;
-    const struct by_pass *pass = by_passes(&count)[index];
+    const struct by_pass *const *passes = by_passes(&count);
+    if (index >= count) {
+        step_row(by_convert_listed(index - count), row);
+        return;
+    }
+    const struct by_pass *pass = passes[index];
     row->name = pass->name;
     snprintf(row->detail, sizeof row->detail, "%s%s%s", fallbacks[pass->fallback],
              pass->alias ? ", " : "", pass->alias ? pass->alias : "");
@@ -251,7 +268,8 @@ static const struct by_registry registries[] = {
     {"preps", "resize", "Named preparations of pictures", prep_count, prep_row},
     {"methods", "also called", "Calibration methods: how to choose the range of a tensor",
      method_count, method_row},
-    {"passes", "default, Quark's name", "Passes over the float graph before quantization",
+    {"passes", "default, Quark's name",
+     "Passes over the float graph before quantization, and passes of 'baryon convert' alone",
      pass_count, pass_row},
     {"presets", "", "Named configs of quantization", preset_count, preset_row},
     {"refinements", "Quark's name", "Hardware rules for scales on NPUs", refinement_count,

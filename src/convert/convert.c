@@ -1,4 +1,4 @@
-/* Runs the steps of a conversion of a float model, one after the other. */
+/* Runs the steps of a conversion of a model, one after the other. */
 #include "convert/convert.h"
 
 #include "ir/tensor.h"
@@ -16,8 +16,9 @@ struct by_convert_step *by_convert_add(struct by_convert *convert, const char *n
     if (by_list_reserve(convert->arena, &convert->steps, 1, sizeof *convert->steps.at, err))
         return NULL;
     struct by_convert_step *step = &convert->steps.at[convert->steps.count];
-    *step =
-        (struct by_convert_step){.name = name, .equalize = {.mode = BY_CLE_KEEP, .threshold = 0.5}};
+    *step = (struct by_convert_step){.name = name,
+                                     .equalize = {.mode = BY_CLE_KEEP, .threshold = 0.5},
+                                     .bound = {.least = 1e-7, .ratio = 1e6}};
     if (!(step->on = by_arena_alloc(convert->arena, count, sizeof *step->on, err)))
         return NULL;
     convert->steps.count++;

@@ -1,5 +1,5 @@
 /*
- * Conversions of float models: steps, one after the other, each of some passes and of what they are
+ * Conversions of models: steps, one after the other, each of some passes and of what they are
  * told. Steps come from a file, where they have the names of Quark's Shapeshifter or of our passes,
  * or from options.
  */
@@ -9,6 +9,7 @@
 #include "adjust/cle.h"
 #include "config/spans.h"
 #include "pass/retype.h"
+#include "quant/spread.h"
 
 struct by_doc_node;
 
@@ -22,7 +23,8 @@ struct by_convert_step;
 typedef int by_convert_work(const struct by_convert_step *step, struct by_pass_context *context,
                             struct baryon_error *err);
 by_convert_work by_convert_attributes, by_convert_equalize, by_convert_casts, by_convert_clips,
-    by_convert_no_casts, by_convert_between;
+    by_convert_no_casts, by_convert_between, by_convert_align, by_convert_bias_scales,
+    by_convert_bound, by_convert_xint8;
 
 struct by_convert_pair {
     const char *from, *to; /* operators */
@@ -43,6 +45,8 @@ struct by_convert_step {
     size_t between_count;
     struct by_cle_options equalize;
     bool equalize_all; /* no channel is too small */
+    struct by_spread_bound bound;
+    bool leave_biases; /* theirs stay when scales of weights are bounded */
 };
 
 struct by_convert {
@@ -58,6 +62,9 @@ struct by_convert {
 /* A new last step with no pass on; NULL when it cannot be made. */
 struct by_convert_step *by_convert_add(struct by_convert *convert, const char *name,
                                        struct baryon_error *err);
+/* Adds a step by a name that files have for it: one that needs no parameters, and that has a row.
+ */
+int by_convert_add_named(struct by_convert *convert, const char *name, struct baryon_error *err);
 /* Switches on a pass by its name, "fp16-to-fp32". */
 int by_convert_switch_on(struct by_convert_step *step, const char *name, struct baryon_error *err);
 /* Narrowing passes find weights where they look for them. */

@@ -1,5 +1,5 @@
 /* Files of passes as Quark's Shapeshifter has them. */
-#include "convert/rows.h"
+#include "convert/params.h"
 
 #include "base/str.h"
 #include "config/nodes.h"
@@ -22,16 +22,6 @@ static bool same_name(const char *key, const char *name)
     return *key == *name;
 }
 
-static const struct by_convert_row *find_convert_row(const char *name)
-{
-    size_t count;
-    const struct by_convert_row *rows = by_convert_rows(&count);
-    for (size_t i = 0; i < count; i++)
-        if (same_name(name, rows[i].name))
-            return &rows[i];
-    return NULL;
-}
-
 static const struct by_pass *find_pass(const char *name)
 {
     size_t count;
@@ -44,7 +34,7 @@ static const struct by_pass *find_pass(const char *name)
 
 #define NAMES_MAX 256
 
-static int no_such_pass(const struct by_doc_pair *pair, struct baryon_error *err)
+static int no_such_pass(const char *name, struct baryon_error *err)
 {
     const char *names[NAMES_MAX];
     char quoted[BY_QUOTE_MAX];
@@ -55,9 +45,8 @@ static int no_such_pass(const struct by_doc_pair *pair, struct baryon_error *err
         names[count++] = row[i].name;
     for (size_t i = 0; i < passes && count < NAMES_MAX; i++)
         names[count++] = pass[i]->name;
-    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, pair->key));
-    by_err_in(err, "%zu:%zu", pair->line, pair->column);
-    const char *near = by_nearest(pair->key, names, count);
+    by_fail(err, BARYON_ERR_USAGE, "unknown pass %s", by_quote(quoted, name));
+    const char *near = by_nearest(name, names, count);
     return near ? by_err_hint(err, "did you mean '%s'?", near)
                 : by_err_hint(err, "'baryon list passes' lists the passes");
 }
@@ -89,12 +78,27 @@ static int take_params(const struct by_convert_row *row, struct by_converting *a
     return 0;
 }
 
+static int refuse_row(const struct by_convert_row *row, struct baryon_error *err)
+{
+    return by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is not supported, %s", row->name, row->instead);
+}
+
+static int switch_row_on(struct by_convert_step *step, const struct by_convert_row *row,
+                         struct baryon_error *err)
+{
+    step->work = row->work;
+    for (const char *const *name = row->passes; name && *name; name++)
+        if (by_convert_switch_on(step, *name, err))
+            return -1;
+    return 0;
+}
+
 static int take_row(const struct reading *reading, const struct by_convert_row *row,
                     const struct by_doc_pair *pair, struct baryon_error *err)
 {
     struct by_converting at = {.convert = reading->convert};
     if (!row->passes && !row->work) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is not supported, %s", row->name, row->instead);
+        refuse_row(row, err);
         return by_err_in(err, "%zu:%zu", pair->line, pair->column);
     }
     if (!(at.step = by_convert_add(reading->convert, pair->key, err)) ||
@@ -106,11 +110,7 @@ static int take_row(const struct reading *reading, const struct by_convert_row *
         reading->convert->steps.count--;
         return 0;
     }
-    at.step->work = row->work;
-    for (const char *const *name = row->passes; name && *name; name++)
-        if (by_convert_switch_on(at.step, *name, err))
-            return -1;
-    return 0;
+    return switch_row_on(at.step, row, err);
 }
 
 /* One of ours without parameters: nothing, {} or true behind its name. */
@@ -132,11 +132,37 @@ static int take_plain(const struct reading *reading, const struct by_pass *pass,
 static int take_pass(const struct reading *reading, const struct by_doc_pair *pair,
                      struct baryon_error *err)
 {
-    const struct by_convert_row *row = find_convert_row(pair->key);
+    const struct by_convert_row *row = by_convert_row_find(pair->key);
     const struct by_pass *pass = row ? NULL : find_pass(pair->key);
-    if (!row && !pass)
-        return no_such_pass(pair, err);
+    if (!row && !pass) {
+        no_such_pass(pair->key, err);
+        return by_err_in(err, "%zu:%zu", pair->line, pair->column);
+    }
     return row ? take_row(reading, row, pair, err) : take_plain(reading, pass, pair, err);
+}
+
+/* --- By its name alone --- */
+
+/* What is to be known of it is in its name, or has a value of its own. */
+static bool needs_params(const struct by_convert_row *row)
+{
+    return row->switched && row->params[0].take != by_take_on;
+}
+
+int by_convert_add_named(struct by_convert *convert, const char *name, struct baryon_error *err)
+{
+    const struct by_convert_row *row = by_convert_row_find(name);
+    if (!row)
+        return no_such_pass(name, err);
+    if (!row->passes && !row->work)
+        return refuse_row(row, err);
+    if (needs_params(row)) {
+        by_fail(err, BARYON_ERR_USAGE, "pass %s requires the parameter '%s'", row->name,
+                row->params[0].name);
+        return by_err_hint(err, "write it in a file of passes");
+    }
+    struct by_convert_step *step = by_convert_add(convert, row->name, err);
+    return step ? switch_row_on(step, row, err) : -1;
 }
 
 /* --- The file --- */

@@ -13,29 +13,10 @@
 
 #define BF16_MOST 0x1.fep127 /* the greatest finite one */
 
-/* --- Nodes of pairs --- */
-
-static bool has_word(const struct baryon_node *node, const char *word)
-{
-    return (by_quant_form_of(node) == BY_QUANT_CUSTOM || by_quant_form_of(node) == BY_QUANT_QDQ) &&
-           node->op_type && strstr(node->op_type, word);
-}
-
-static bool dequantizes(const struct baryon_node *node)
-{
-    return has_word(node, "DequantizeLinear");
-}
-
-/* The other word is in this one. */
-static bool quantizes(const struct baryon_node *node)
-{
-    return has_word(node, "QuantizeLinear") && !dequantizes(node);
-}
-
 static bool is_bf16(const struct baryon_node *node)
 {
     const struct baryon_value *zero = by_node_in(node, 2);
-    return (quantizes(node) || dequantizes(node)) && zero && zero->initializer &&
+    return (by_form_quantizes(node) || by_form_dequantizes(node)) && zero && zero->initializer &&
            zero->initializer->data_type == BY_ELEM_BFLOAT16;
 }
 
@@ -82,7 +63,7 @@ static int become_cast(struct by_pass_context *context, struct baryon_node *node
         return -1;
     if (!one || !zero)
         return refuse_scale(node, err);
-    const int64_t to = quantizes(node) ? BY_ELEM_BFLOAT16 : BY_ELEM_FLOAT;
+    const int64_t to = by_form_quantizes(node) ? BY_ELEM_BFLOAT16 : BY_ELEM_FLOAT;
     struct baryon_value *input = by_node_in(node, 0);
     context->changes++;
     return by_node_become(node, "Cast", NULL, &input, 1, err)
@@ -163,7 +144,7 @@ static int put_clip(struct by_pass_context *context, struct baryon_node *node,
 {
     const double limits[] = {-BF16_MOST, BF16_MOST};
     struct baryon_value *inputs[3] = {by_node_in(node, 0)};
-    if (!is_bf16(node) || !quantizes(node) || !inputs[0])
+    if (!is_bf16(node) || !by_form_quantizes(node) || !inputs[0])
         return 0;
     for (size_t i = 0; i < 2; i++)
         if (!(inputs[i + 1] = by_pass_add_doubles(node->graph, i ? "clip_max" : "clip_min",
@@ -222,9 +203,11 @@ static bool is_between(const struct by_convert_step *step, const struct baryon_n
 static struct baryon_value *before_pair(const struct baryon_value *value)
 {
     const struct baryon_node *last = value ? value->producer : NULL;
-    const struct baryon_value *middle = last && dequantizes(last) ? by_node_in(last, 0) : NULL;
+    const struct baryon_value *middle =
+        last && by_form_dequantizes(last) ? by_node_in(last, 0) : NULL;
     const struct baryon_node *first = middle ? middle->producer : NULL;
-    return first && quantizes(first) && first->graph == last->graph ? by_node_in(first, 0) : NULL;
+    return first && by_form_quantizes(first) && first->graph == last->graph ? by_node_in(first, 0)
+                                                                            : NULL;
 }
 
 static int pass_by(const struct by_convert_step *step, struct baryon_node *node, size_t *changes,

@@ -13,6 +13,8 @@ by_take_fn by_take_on, by_take_opset, by_take_no_options, by_take_shared, by_tak
 by_take_fn by_take_updates, by_take_between, by_take_replace, by_take_cle_steps,
     by_take_cle_threshold, by_take_cle_balance, by_take_cle_bias, by_take_cle_uses,
     by_take_cle_difference, by_take_only_nodes, by_take_only_ops;
+/* convert/scales.c */
+by_take_fn by_take_align, by_take_least_scale, by_take_adaptive, by_take_ratio, by_take_follow;
 /* Of changes of types. */
 by_take_fn by_take_regions, by_take_keep_io, by_take_clamp, by_take_exclude, by_take_exclude_ops,
     by_take_exclude_spans;

@@ -16,6 +16,9 @@
     {"subgraphs_to_include", by_take_regions}, {"keep_io", by_take_keep_io},                       \
     {"clamp", by_take_clamp}, {"exclude", by_take_exclude},                                        \
     {"exclude_op_types", by_take_exclude_ops}, {"subgraphs_to_exclude", by_take_exclude_spans}
+#define OF_BOUNDING                                                                                \
+    {"min_w_scale", by_take_least_scale}, {"adaptive_min_w_scale", by_take_adaptive},              \
+    {"maxmin_scale_ratio", by_take_ratio}, {"adjust_bias", by_take_follow}
 #define OF_EQUALIZING                                                                              \
     {"op_types_to_quantize", by_take_only_ops}, {"nodes_to_quantize", by_take_only_nodes},         \
     {"nodes_to_exclude", by_take_exclude}, {"replace_clip6_relu", by_take_replace},                \
@@ -31,8 +34,7 @@
         "merge-moves", "merge-activations", "remove-dead", "fold-scale", "fold-batch-norm",        \
         "matmul-add-to-gemm", "fold-pad"
 
-#define OF_QUANTIZE "it is part of 'baryon quantize'"
-#define OF_PYTORCH  "it is a pass of PyTorch models; export the model to ONNX"
+#define OF_PYTORCH "it is a pass of PyTorch models; export the model to ONNX"
 
 static const struct by_convert_row rows[] = {
     {.name = "onnx_convert_fp16_to_fp32",
@@ -81,10 +83,22 @@ static const struct by_convert_row rows[] = {
      .work = by_convert_equalize,
      .switched = true,
      .params = {{"cross_layer_equalization", by_take_on}, OF_EQUALIZING}},
-    NOT_HERE("onnx_align_scale", OF_QUANTIZE ": --refine"),
-    NOT_HERE("onnx_adjust_bias_scale", OF_QUANTIZE ": --bias int32"),
-    NOT_HERE("onnx_constrain_per_channel_weight_scale", OF_QUANTIZE ": --adjust-weight-for-bias"),
-    NOT_HERE("onnx_xint8_adjust", OF_QUANTIZE ": --hardware xint8"),
+    {.name = "onnx_align_scale",
+     .work = by_convert_align,
+     .switched = true,
+     .params = {{"align_scale", by_take_align}}},
+    {.name = "onnx_adjust_bias_scale",
+     .work = by_convert_bias_scales,
+     .switched = true,
+     .params = {{"adjust_bias_scale", by_take_on}}},
+    {.name = "onnx_constrain_per_channel_weight_scale",
+     .work = by_convert_bound,
+     .switched = true,
+     .params = {{"constrain_per_channel_weight_scale", by_take_on}, OF_BOUNDING}},
+    {.name = "onnx_xint8_adjust",
+     .work = by_convert_xint8,
+     .switched = true,
+     .params = {{"xint8_adjust", by_take_on}}},
     SWITCHED("onnx_xint8_simulate", "xint8_simulate", "leaky-relu-dpu", "sigmoid-to-hard-sigmoid",
              "hard-sigmoid-dpu", "average-pool-dpu", "reduce-mean-dpu", "softmax-dpu", "clip-dpu"),
     {.name = "onnx_insert_clip_before_bfloat16_qdq",
@@ -111,10 +125,36 @@ static const struct by_convert_row rows[] = {
     NOT_HERE("pytorch_trace_model", OF_PYTORCH),
 
     {.name = "set-attributes",
+     .peer = "onnx_set_node_attributes",
+     .help = "Set attributes of nodes that have them",
      .work = by_convert_attributes,
      .switched = true,
      .params = {{"nodes", by_take_updates}}},
-    {.name = "equalize", .work = by_convert_equalize, .params = {OF_EQUALIZING}},
+    {.name = "equalize",
+     .peer = "onnx_cross_layer_equalization",
+     .help = "Equalize channels of consecutive layers of a float model",
+     .work = by_convert_equalize,
+     .params = {OF_EQUALIZING}},
+    {.name = "align-scales",
+     .peer = "onnx_align_scale",
+     .help = "Give inputs and output of Concat, pools, Pad, Slice, Transpose and Reshape of a "
+             "quantized model one scale",
+     .work = by_convert_align,
+     .params = {{"op_types", by_take_align}}},
+    {.name = "bias-scales",
+     .peer = "onnx_adjust_bias_scale",
+     .help = "Give int32 biases of a quantized model the scale of input times weight",
+     .work = by_convert_bias_scales},
+    {.name = "bound-weight-scales",
+     .peer = "onnx_constrain_per_channel_weight_scale",
+     .help = "Enlarge the smallest scales of a quantized weight if those of its channels are too "
+             "far apart",
+     .work = by_convert_bound,
+     .params = {OF_BOUNDING}},
+    {.name = "refine-xint8",
+     .peer = "onnx_xint8_adjust",
+     .help = "Move power-of-two scales of a quantized model until the hardware rules of XINT8 hold",
+     .work = by_convert_xint8},
     {.name = "fp16-to-fp32", .passes = PASSES("fp16-to-fp32"), .params = {OF_TYPES}},
     {.name = "bf16-to-fp32", .passes = PASSES("bf16-to-fp32"), .params = {OF_TYPES}},
     {.name = "fp32-to-fp16",
@@ -146,4 +186,28 @@ const struct by_convert_row *by_convert_rows(size_t *count)
 {
     *count = sizeof rows / sizeof *rows;
     return rows;
+}
+
+static bool same_name(const char *key, const char *name)
+{
+    for (; *key && *name; key++, name++)
+        if (*key != *name && !(*key == '_' && *name == '-'))
+            return false;
+    return *key == *name;
+}
+
+const struct by_convert_row *by_convert_row_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (same_name(name, rows[i].name))
+            return &rows[i];
+    return NULL;
+}
+
+const struct by_convert_row *by_convert_listed(size_t index)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].help && index-- == 0)
+            return &rows[i];
+    return NULL;
 }

@@ -23,11 +23,18 @@ struct by_convert_row {
     const char *const *passes; /* ours that do it, ends with NULL; NULL: it is not done here */
     by_convert_work *work;     /* what does it that is no pass */
     const char *instead;       /* where both are NULL: what to do */
+    const char *help; /* of ours with work: one sentence, no full stop; NULL: it is not listed */
+    const char *peer; /* of those the name that Quark has; NULL: none */
     /* Without its first parameter, which has to be true, such a pass does nothing. */
     bool switched;
     struct by_convert_param params[BY_CONVERT_PARAMS_MAX];
 };
 
 const struct by_convert_row *by_convert_rows(size_t *count);
+/* Ours may be written with _ for -; NULL: none. */
+const struct by_convert_row *by_convert_row_find(const char *name);
+/* Those that are listed beside passes: they work on the model as it is, and are no part of
+ * quantization. */
+const struct by_convert_row *by_convert_listed(size_t index); /* NULL: no more */
 
 #endif

@@ -59,3 +59,21 @@ enum by_quant_form by_quant_form_of(const struct baryon_node *node)
         return BY_QUANT_OPERATOR;
     return BY_QUANT_FORMS;
 }
+
+/* Other domains may have a longer name for it. */
+static bool is_half_of_pair(const struct baryon_node *node, const char *op_type)
+{
+    return node->op_type && (*by_domain(node->domain) ? ends_with(node->op_type, op_type)
+                                                      : !strcmp(node->op_type, op_type));
+}
+
+bool by_form_dequantizes(const struct baryon_node *node)
+{
+    return is_half_of_pair(node, "DequantizeLinear");
+}
+
+/* The other word ends in this one, too. */
+bool by_form_quantizes(const struct baryon_node *node)
+{
+    return is_half_of_pair(node, "QuantizeLinear") && !by_form_dequantizes(node);
+}

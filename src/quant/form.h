@@ -15,5 +15,9 @@ enum by_quant_form {
 /* BY_QUANT_FORMS when it is an ordinary operator. */
 enum by_quant_form by_quant_form_of(const struct baryon_node *node);
 const char *by_quant_form_name(enum by_quant_form form);
+/* QuantizeLinear, DequantizeLinear: ONNX's, and those of other domains, "ExtendedQuantizeLinear".
+ */
+bool by_form_quantizes(const struct baryon_node *node);
+bool by_form_dequantizes(const struct baryon_node *node);
 
 #endif

@@ -7,8 +7,9 @@
 
 /* What stands in the graph for a row; NULL: not yet. */
 struct by_lowered {
-    struct baryon_value *scale, *zero; /* of rows that own their parameters */
-    struct baryon_value *integers;     /* of constants */
+    struct baryon_value *scale, *zero;      /* of rows that own their parameters */
+    struct baryon_value *integers;          /* of constants */
+    struct baryon_value *first, *quantized; /* of activations: first: what reads the value itself */
 };
 
 struct by_lowering {

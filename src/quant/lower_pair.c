@@ -31,6 +31,7 @@ struct pairs {
     const char *stem;
     bool each_pair, each_dequantize;
     struct baryon_value *first, *quantized, *value; /* first: of a Clip or Div before the pair */
+    struct baryon_value *source;                    /* of a second pair; NULL: the row's value */
 };
 
 /* Blocks need no second node: what a reader gets is what the first one gave. */
@@ -38,7 +39,9 @@ static int add_nodes(struct by_lowering *lowering, size_t index, size_t number, 
                      struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
-    struct baryon_value *from = pairs->first ? pairs->first : row->value;
+    struct baryon_value *from = pairs->first    ? pairs->first
+                                : pairs->source ? pairs->source
+                                                : row->value;
     const size_t first = pairs->each_pair ? number : 0;
     if (by_spec_is_block(&row->spec)) {
         if (!pairs->value || pairs->each_pair)
@@ -84,12 +87,62 @@ static int add_first(struct by_lowering *lowering, size_t index, struct pairs *p
     return pairs->first ? 0 : -1;
 }
 
+static void note_pair(struct by_lowering *lowering, size_t index, const struct pairs *pairs)
+{
+    lowering->at[index].quantized = pairs->quantized;
+    lowering->at[index].first = pairs->first ? pairs->first : pairs->quantized;
+}
+
+/* The first pair of a row that only second ones read. */
+static int add_unread(struct by_lowering *lowering, size_t index, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const enum by_half half = by_spec_is_block(&row->spec) ? BY_WIDENS : BY_NARROWS;
+    struct pairs pairs = {.stem = row->value->name};
+    if (add_first(lowering, index, &pairs, err))
+        return -1;
+    pairs.quantized = by_lower_half(lowering, index, half, pairs.first ? pairs.first : row->value,
+                                    pairs.stem, 0, err);
+    note_pair(lowering, index, &pairs);
+    return pairs.quantized ? 0 : -1;
+}
+
+/* A pair that reads what another one leaves of the value, through a node of its own: runtimes fuse
+ * the two in the middle. */
+static int add_second(struct by_lowering *lowering, size_t index, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &lowering->plan->rows.at[index];
+    const struct by_quant_row *from = &lowering->plan->rows.at[row->converts];
+    struct by_lowered *made = &lowering->at[row->converts];
+    const char *stem = by_lower_name(lowering, row->value->name, "convert", 0, err);
+    const char *clone = stem ? by_lower_name(lowering, stem, "clone", 0, err) : NULL;
+    if (!clone || !row->readers.count)
+        return clone ? 0 : -1;
+    if (!made->quantized && add_unread(lowering, row->converts, err))
+        return -1;
+    struct pairs pairs = {.stem = stem};
+    pairs.source = by_spec_is_block(&from->spec) ? made->quantized
+                                                 : by_lower_half(lowering, row->converts, BY_WIDENS,
+                                                                 made->quantized, clone, 0, err);
+    if (!pairs.source)
+        return -1;
+    for (size_t i = 0; i < row->readers.count; i++)
+        if (add_nodes(lowering, index, 1, &pairs, err) ||
+            rewire(lowering, row, &row->readers.at[i], pairs.value, made->first, row->value->name,
+                   err))
+            return -1;
+    return 0;
+}
+
 /* An output takes all that read the value with it, so it goes first where each has its own. */
 static int add_pairs(struct by_lowering *lowering, size_t index, struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
     const bool each = row->dedicated || (lowering->recipe->dedicated_dq && row->readers.count > 1);
-    struct pairs pairs = {row->value->name, row->dedicated, each, NULL, NULL, NULL};
+    struct pairs pairs = {
+        .stem = row->value->name, .each_pair = row->dedicated, .each_dequantize = each};
+    if (row->converts != BY_NO_ROW)
+        return add_second(lowering, index, err);
     if (row->readers.count && add_first(lowering, index, &pairs, err))
         return -1;
     for (size_t i = 0; each && i < row->readers.count; i++)
@@ -98,6 +151,7 @@ static int add_pairs(struct by_lowering *lowering, size_t index, struct baryon_e
     for (size_t i = 0; i < row->readers.count; i++)
         if ((!each || row->readers.at[i].node) && add_pair(lowering, index, i, &pairs, err))
             return -1;
+    note_pair(lowering, index, &pairs);
     return 0;
 }
 

@@ -40,10 +40,8 @@ int by_place_block_axis(const struct baryon_node *node, size_t slot,
                                                                       : (int)spec->block.axis;
 }
 
-static struct by_quant_row *row_of(const struct by_placing *placing,
-                                   const struct baryon_value *value)
+static struct by_quant_row *row_at(const struct by_placing *placing, size_t at)
 {
-    const size_t at = value ? by_quant_find(placing->plan, value) : BY_NO_ROW;
     struct by_quant_row *row = at != BY_NO_ROW ? &placing->plan->rows.at[at] : NULL;
     return row && row->role == BY_ROLE_ACTIVATION && !row->spec.block.one_axis ? row : NULL;
 }
@@ -51,12 +49,12 @@ static struct by_quant_row *row_of(const struct by_placing *placing,
 /* Of several readers the last one has its way, as with Quark. */
 static void ask_node(const struct by_placing *placing, const struct baryon_node *node)
 {
-    struct by_quant_row *row = row_of(placing, by_node_out(node, 0));
+    struct by_quant_row *row = row_at(placing, by_quant_find(placing->plan, by_node_out(node, 0)));
     if (row && by_node_is(node, "MatMul")) /* lies as what the product read first */
         row->block_axis = -1;
     for (size_t i = 0; i < node->input.count; i++) {
         int axis;
-        row = row_of(placing, by_node_in(node, i));
+        row = row_at(placing, by_quant_read(placing->plan, node, i));
         if (row && axis_of_reader(node, i, &axis))
             row->block_axis = axis;
     }

@@ -242,7 +242,7 @@ int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t s
     if (recipe->bias_kind == BY_BIAS_FLOAT)
         return 0;
     const struct by_opinfo *info = by_node_opinfo(node);
-    const size_t input = by_quant_find(placing->plan, by_node_in(node, 0));
+    const size_t input = by_quant_read(placing->plan, node, 0);
     const size_t weight = by_quant_find(placing->plan, by_node_in(node, (size_t)info->weight));
     return has_units(placing, node, slot, input, weight)
                ? bias_of_product(placing, node, slot, input, weight, err)

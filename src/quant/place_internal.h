@@ -74,6 +74,15 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
 int by_place_constant_spec(struct by_placing *placing, const struct baryon_node *node, size_t slot,
                            enum by_slot_role role, struct by_tensor_spec *spec,
                            struct baryon_error *err);
+/* The type of what a quantized node gives, by its rules alone; what a reader would have, if nobody
+ * else had a say. */
+void by_place_given_spec(const struct by_placing *placing, const struct baryon_value *value,
+                         struct by_tensor_spec *spec);
+void by_place_wanted_spec(const struct by_placing *placing, const struct baryon_node *reader,
+                          struct by_tensor_spec *spec);
+bool by_place_same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other);
+int by_place_picks(const struct by_placing *placing, const struct by_pattern *pattern,
+                   const struct baryon_node *node, bool *picks, struct baryon_error *err);
 /* True when a rule asks for another type of that bias. */
 int by_place_bias_asked(const struct by_placing *placing, const struct baryon_node *node,
                         size_t slot, bool *asked, struct baryon_error *err);
@@ -83,6 +92,7 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
                                 size_t slot);
 /* True when a quantized node's output is to be quantized. */
 bool by_place_gives(const struct by_placing *placing, const struct baryon_node *node, size_t slot);
+bool by_place_runs_quantized(const struct by_placing *placing, const struct baryon_value *value);
 /* True when the node's outputs have the parameters of its input 0. */
 bool by_place_moves(const struct by_placing *placing, const struct baryon_node *node);
 /* Axes that a constant's parameters lie along: -1, none. */
@@ -113,6 +123,8 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
                       enum by_slot_role role, struct baryon_error *err);
 int by_place_bias(struct by_placing *placing, struct baryon_node *node, size_t slot,
                   struct baryon_error *err);
+/* --- place_second.c: readers of the row that want another type get a row of their own --- */
+int by_place_second(struct by_placing *placing, size_t row, struct baryon_error *err);
 /* --- place_nested.c: who stays float and reads a weight all the same --- */
 int by_place_nested(struct by_placing *placing, struct baryon_error *err);
 /* --- place_block.c: axes that blocks lie along --- */

@@ -24,13 +24,6 @@ static int compare_uses(const void *one, const void *other)
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-static bool runs_quantized(const struct by_placing *placing, const struct baryon_value *value)
-{
-    const struct baryon_node *node = value->producer;
-    return node && node->graph == placing->graph && placing->quantized[node->index] &&
-           by_place_gives(placing, node, value->slot);
-}
-
 static size_t count_quantized(const struct by_placing *placing, const struct by_use *uses,
                               size_t count)
 {
@@ -48,7 +41,7 @@ static bool floats_read_too(const struct by_placing *placing, const struct baryo
     const struct by_recipe *recipe = placing->recipe;
     if (recipe->compat)
         return !recipe->dedicated_pairs || quantized < 2;
-    return runs_quantized(placing, value);
+    return by_place_runs_quantized(placing, value);
 }
 
 /* A nested graph's output cannot be another value without a node in that graph; an input of the
@@ -81,7 +74,7 @@ static const char *reason(struct by_placing *placing, const struct baryon_value 
                           const struct baryon_node *reader, struct baryon_error *err)
 {
     char label[BY_QUOTE_MAX + 80];
-    if (runs_quantized(placing, value))
+    if (by_place_runs_quantized(placing, value))
         return by_place_text(placing, err, "output of %s",
                              by_node_label(value->producer, label, sizeof label));
     return by_place_text(placing, err, "input of %s", by_node_label(reader, label, sizeof label));
@@ -123,7 +116,10 @@ static int add_activation(struct by_placing *placing, struct baryon_value *value
     const size_t row = why && uses
                            ? by_quant_add(placing->plan, value, BY_ROLE_ACTIVATION, &spec, why, err)
                            : BY_NO_ROW;
-    const int failed = row == BY_NO_ROW ? -1 : add_readers(placing, row, uses, count, err);
+    const int failed = row == BY_NO_ROW || add_readers(placing, row, uses, count, err) ||
+                               by_place_second(placing, row, err)
+                           ? -1
+                           : 0;
     by_free(uses);
     return failed;
 }

@@ -24,16 +24,10 @@ static unsigned span_bit(const struct by_placing *placing, const struct by_rule 
 }
 
 /* Users speak of their own nodes: a node is meant when one that it came from is. */
-static int picks_node(const struct by_placing *placing, const struct by_rule *rule,
-                      const struct baryon_node *node, bool *picks, struct baryon_error *err)
+int by_place_picks(const struct by_placing *placing, const struct by_pattern *pattern,
+                   const struct baryon_node *node, bool *picks, struct baryon_error *err)
 {
-    const struct by_pattern *pattern = &rule->pattern;
     size_t count = 0, users = 0;
-    if (rule->span) {
-        *picks = placing->origins &&
-                 (by_origins_spans(placing->origins, node) >> span_bit(placing, rule) & 1);
-        return 0;
-    }
     if (!placing->origins)
         return by_pattern_picks(pattern, node->name ? node->name : "", picks, err);
     const struct by_user_node *user =
@@ -45,6 +39,16 @@ static int picks_node(const struct by_placing *placing, const struct by_rule *ru
         if (by_pattern_picks(pattern, from->name[0] ? from->name : from->output, picks, err))
             return -1;
     }
+    return 0;
+}
+
+static int picks_node(const struct by_placing *placing, const struct by_rule *rule,
+                      const struct baryon_node *node, bool *picks, struct baryon_error *err)
+{
+    if (!rule->span)
+        return by_place_picks(placing, &rule->pattern, node, picks, err);
+    *picks = placing->origins &&
+             (by_origins_spans(placing->origins, node) >> span_bit(placing, rule) & 1);
     return 0;
 }
 
@@ -198,7 +202,7 @@ static int apply_tensor(const struct by_placing *placing, const struct baryon_va
     return 0;
 }
 
-static bool same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
+bool by_place_same_spec(const struct by_tensor_spec *one, const struct by_tensor_spec *other)
 {
     return one->elem == other->elem && one->format == other->format && one->bits == other->bits &&
            one->symmetric == other->symmetric && one->reduce_range == other->reduce_range &&
@@ -230,13 +234,13 @@ static void ask_reader(const struct by_placing *placing, const struct baryon_nod
     if (!changed)
         return;
     if (!asked->by || node->index < asked->by->index) {
-        if (asked->by && !same_spec(&asked->spec, &spec)) {
+        if (asked->by && !by_place_same_spec(&asked->spec, &spec)) {
             asked->other = asked->by;
             asked->other_spec = asked->spec;
         }
         asked->by = node;
         asked->spec = spec;
-    } else if (!same_spec(&asked->spec, &spec)) {
+    } else if (!by_place_same_spec(&asked->spec, &spec)) {
         asked->other = node;
         asked->other_spec = spec;
     }
@@ -282,16 +286,39 @@ int by_place_data_spec(struct by_placing *placing, const struct baryon_value *va
                         &changed);
     apply_rules(placing, BY_RULE_NODE, layer, BY_SLOT_DATA, true, spec, &changed);
     apply_rules(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
-    for (size_t i = 0; i < value->use_count; i++)
+    const bool own = placing->recipe->dual_pairs && by_place_runs_quantized(placing, value);
+    if (own)
+        by_place_given_spec(placing, value, spec);
+    for (size_t i = 0; !own && i < value->use_count; i++)
         if (wants_data(placing, &value->uses[i]))
             ask_reader(placing, value->uses[i].node, spec, &asked);
     if (asked.by)
         *spec = asked.spec;
     if (apply_tensor(placing, value, spec, &of_tensor, err))
         return -1;
-    if (asked.other && !of_tensor)
+    if (asked.other && !of_tensor && !placing->recipe->dual_pairs)
         return two_ask(value, &asked, err);
     return spec->bits ? too_few_bits(value, spec, err) : 0;
+}
+
+void by_place_given_spec(const struct by_placing *placing, const struct baryon_value *value,
+                         struct by_tensor_spec *spec)
+{
+    bool changed = false;
+    *spec = placing->recipe->activation;
+    spec->granularity = BY_PER_TENSOR;
+    apply_rules(placing, BY_RULE_OP_TYPE, value->producer, BY_SLOT_DATA, true, spec, &changed);
+    apply_rules(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
+}
+
+void by_place_wanted_spec(const struct by_placing *placing, const struct baryon_node *reader,
+                          struct by_tensor_spec *spec)
+{
+    bool changed = false;
+    *spec = placing->recipe->activation;
+    spec->granularity = BY_PER_TENSOR;
+    apply_rules(placing, BY_RULE_OP_TYPE, reader, BY_SLOT_DATA, false, spec, &changed);
+    apply_rules(placing, BY_RULE_NODE, reader, BY_SLOT_DATA, false, spec, &changed);
 }
 
 /* --- Constants --- */

@@ -68,6 +68,8 @@ static int apply_tensor_rule(struct by_placing *placing, size_t index, struct ba
 {
     struct by_quant_row *row = &placing->plan->rows.at[index];
     const struct by_rule *rule;
+    if (row->converts != BY_NO_ROW) /* what is given is for the first pair */
+        return 0;
     if (by_place_tensor_rule(placing, row->value, &rule, err))
         return -1;
     if (!rule)
@@ -113,7 +115,7 @@ static int share_outputs(struct by_placing *placing, const struct baryon_node *n
 {
     struct by_quant_plan *plan = placing->plan;
     char label[BY_QUOTE_MAX + 80];
-    const size_t from = by_quant_find(plan, by_node_in(node, 0));
+    const size_t from = by_quant_read(plan, node, 0);
     if (from == BY_NO_ROW || !by_place_moves(placing, node))
         return 0;
     for (size_t i = 0; i < node->output.count; i++) {
@@ -140,8 +142,10 @@ static int set_unit_range(struct by_placing *placing, const struct baryon_node *
     if (row == BY_NO_ROW || has_own(&plan->rows.at[row]) ||
         !(placing->ops[node->index]->flags & BY_PLACE_UNIT))
         return 0;
-    plan->rows.at[row].range = (struct by_range){0, 1, false, NAN};
-    plan->rows.at[row].has_range = true;
+    for (size_t at = row; at != BY_NO_ROW; at = plan->rows.at[at].second) {
+        plan->rows.at[at].range = (struct by_range){0, 1, false, NAN};
+        plan->rows.at[at].has_range = true;
+    }
     return by_quant_remark(plan, row, "softmax-range", err, "the output of %s is in [0, 1]",
                            node->op_type);
 }
@@ -152,7 +156,7 @@ static int set_activation_range(struct by_placing *placing, const struct baryon_
 {
     struct by_quant_plan *plan = placing->plan;
     const size_t from = by_quant_find(plan, by_node_out(node, 0));
-    const size_t row = by_quant_find(plan, by_node_in(node, 0));
+    const size_t row = by_quant_read(plan, node, 0);
     if (placing->ops[node->index]->rule != BY_PLACE_ACTIVATION || row == BY_NO_ROW ||
         from == BY_NO_ROW || has_own(&plan->rows.at[row]) ||
         plan->rows.at[row].shares != BY_NO_ROW || plan->rows.at[row].value->use_count != 1)
@@ -171,7 +175,7 @@ static int set_passed_range(struct by_placing *placing, const struct baryon_node
     if (by_place_any_picks(&placing->recipe->passthrough, node->op_type, &passes, err))
         return -1;
     const size_t row = by_quant_find(plan, by_node_out(node, 0));
-    const size_t from = by_quant_find(plan, by_node_in(node, 0));
+    const size_t from = by_quant_read(plan, node, 0);
     if (!passes || row == BY_NO_ROW || from == BY_NO_ROW || has_own(&plan->rows.at[row]) ||
         plan->rows.at[row].shares != BY_NO_ROW || by_quant_owner(plan, from) == row ||
         plan->rows.at[from].range_of == row)

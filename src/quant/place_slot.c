@@ -172,3 +172,10 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
     if (spec->granularity == BY_PER_GROUP && *axis >= 0 && rank >= 2)
         *group_axis = summed_axis(node, rank, *axis);
 }
+
+bool by_place_runs_quantized(const struct by_placing *placing, const struct baryon_value *value)
+{
+    const struct baryon_node *node = value->producer;
+    return node && node->graph == placing->graph && placing->quantized[node->index] &&
+           by_place_gives(placing, node, value->slot);
+}

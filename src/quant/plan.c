@@ -69,7 +69,8 @@ int by_quant_set_nodes(struct by_quant_plan *plan, struct by_quant_node *nodes, 
 
 static void set_defaults(const struct by_quant_plan *plan, struct by_quant_row *row)
 {
-    row->shares = row->range_of = row->input_row = row->weight_row = BY_NO_ROW;
+    row->converts = row->second = row->shares = row->range_of = row->input_row = row->weight_row =
+        BY_NO_ROW;
     row->beta = 1;
     row->error = NAN;
     row->params.axis = row->params.group_axis = -1;
@@ -112,6 +113,42 @@ size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum
     if (spec->format && set_float(plan, row, err))
         return BY_NO_ROW;
     return plan->rows.count++;
+}
+
+size_t by_quant_add_second(struct by_quant_plan *plan, size_t first,
+                           const struct by_tensor_spec *spec, const char *why,
+                           struct baryon_error *err)
+{
+    struct baryon_value *value = plan->rows.at[first].value;
+    const size_t row = by_quant_add(plan, value, BY_ROLE_ACTIVATION, spec, why, err);
+    if (row == BY_NO_ROW || by_quant_alias(plan, first, value, err))
+        return BY_NO_ROW;
+    plan->rows.at[row].converts = first;
+    size_t last = first;
+    while (plan->rows.at[last].second != BY_NO_ROW)
+        last = plan->rows.at[last].second;
+    plan->rows.at[last].second = row;
+    return row;
+}
+
+bool by_quant_reads(const struct by_quant_row *row, const struct baryon_node *node, size_t slot)
+{
+    for (size_t i = 0; i < row->readers.count; i++)
+        if (row->readers.at[i].node == node && row->readers.at[i].slot == slot)
+            return true;
+    return false;
+}
+
+size_t by_quant_read(const struct by_quant_plan *plan, const struct baryon_node *node, size_t slot)
+{
+    const size_t first = by_quant_find(plan, by_node_in(node, slot));
+    if (first == BY_NO_ROW)
+        return first;
+    for (size_t row = plan->rows.at[first].second; row != BY_NO_ROW;
+         row = plan->rows.at[row].second)
+        if (by_quant_reads(&plan->rows.at[row], node, slot))
+            return row;
+    return first;
 }
 
 int by_quant_alias(struct by_quant_plan *plan, size_t row, struct baryon_value *value,

@@ -54,7 +54,10 @@ struct by_quant_row {
     bool dedicated;  /* a pair for each reader */
     bool keep_float; /* of a constant: Q and DQ stand in the graph */
     int block_axis;  /* of formats of blocks */
-    size_t shares;   /* row whose parameters it has, BY_NO_ROW: its own */
+    size_t
+        converts;  /* row whose dequantized value it quantizes anew, BY_NO_ROW: the value itself */
+    size_t second; /* the next row that does so with the same value, BY_NO_ROW: none */
+    size_t shares; /* row whose parameters it has, BY_NO_ROW: its own */
     /* Range of another row instead of its own statistics (Relu's output for its input). */
     size_t range_of;
     size_t input_row, weight_row; /* of a bias whose scale is their product */
@@ -114,6 +117,15 @@ struct by_quant_node *by_quant_node_of(const struct by_quant_plan *plan,
 /* A new row with the defaults of its role; BY_NO_ROW on failure. */
 size_t by_quant_add(struct by_quant_plan *plan, struct baryon_value *value, enum by_role role,
                     const struct by_tensor_spec *spec, const char *why, struct baryon_error *err);
+/* A row for readers of another one that want another type: a second pair behind its pair. The value
+ * still finds the first row. */
+size_t by_quant_add_second(struct by_quant_plan *plan, size_t first,
+                           const struct by_tensor_spec *spec, const char *why,
+                           struct baryon_error *err);
+/* The row that a node reads at a slot: of the value, or a second one. BY_NO_ROW: the value has
+ * none, which does not mean that the node reads it when there is one. */
+size_t by_quant_read(const struct by_quant_plan *plan, const struct baryon_node *node, size_t slot);
+bool by_quant_reads(const struct by_quant_row *row, const struct baryon_node *node, size_t slot);
 /* The row is found by this value, too. */
 int by_quant_alias(struct by_quant_plan *plan, size_t row, struct baryon_value *value,
                    struct baryon_error *err);

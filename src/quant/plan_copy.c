@@ -96,11 +96,18 @@ static int copy_row(const struct copying *copying, size_t index, struct baryon_e
     if (!value)
         return by_fail(err, BARYON_ERR_INTERNAL, "the copy of the model has no tensor '%s'",
                        from->value->name);
-    const size_t to = by_quant_add(copying->to, value, from->role, &from->spec, from->why, err);
+    const size_t first =
+        from->converts == BY_NO_ROW ? BY_NO_ROW : by_quant_find(copying->to, value);
+    const size_t to =
+        first == BY_NO_ROW
+            ? by_quant_add(copying->to, value, from->role, &from->spec, from->why, err)
+            : by_quant_add_second(copying->to, first, &from->spec, from->why, err);
     if (to == BY_NO_ROW)
         return -1;
     struct by_quant_row *row = &copying->to->rows.at[to];
     *row = *from;
+    row->converts = first;
+    row->second = BY_NO_ROW;
     row->value = value;
     memset(&row->remarks, 0, sizeof row->remarks);
     memset(&row->readers, 0, sizeof row->readers);

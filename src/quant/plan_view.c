@@ -152,7 +152,7 @@ static int note_producer(struct by_plan_view *view, struct by_map *map,
 {
     const struct baryon_node *node = row->value->producer;
     struct by_view_op *op = node ? op_of(view, map, node->op_type, err) : NULL;
-    if (!node || row->role != BY_ROLE_ACTIVATION)
+    if (!node || row->role != BY_ROLE_ACTIVATION || row->converts != BY_NO_ROW)
         return 0;
     return op ? note_type(view, &op->activation, &row->spec, err) : -1;
 }

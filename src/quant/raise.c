@@ -1,29 +1,13 @@
 /* Reads the Q/DQ pairs of a quantized model back into a plan. */
 #include "quant/raise.h"
 
+#include "ir/shape.h"
 #include "ir/tensor.h"
+#include "quant/form.h"
 
 #include <string.h>
 
 #define MOST_SCALES (1u << 24)
-
-/* Of any domain and any of the peers' names. */
-static bool ends_in(const struct baryon_node *node, const char *op_type)
-{
-    const size_t length = strlen(node->op_type), tail = strlen(op_type);
-    return length >= tail && !strcmp(node->op_type + length - tail, op_type) &&
-           (length == tail || *by_domain(node->domain));
-}
-
-static bool is_dequantize(const struct baryon_node *node)
-{
-    return ends_in(node, "DequantizeLinear");
-}
-
-static bool is_quantize(const struct baryon_node *node)
-{
-    return ends_in(node, "QuantizeLinear") && !is_dequantize(node);
-}
 
 /* --- Parameters --- */
 
@@ -69,18 +53,31 @@ static int64_t type_of(const struct baryon_node *node)
     if (zeros || values)
         return zeros ? zeros->data_type : values->data_type;
     const struct baryon_value *input = by_node_in(node, 0);
-    return is_dequantize(node) && input && input->elem ? input->elem : BY_ELEM_UINT8;
+    return by_form_dequantizes(node) && input && input->elem ? input->elem : BY_ELEM_UINT8;
 }
 
-static int read_params(struct by_quant_plan *plan, const struct baryon_node *node,
-                       struct by_params *params, struct baryon_error *err)
+/* Counted from the front. */
+static int axis_of(const struct baryon_node *node)
+{
+    const struct baryon_tensor *values = constant(node, 0);
+    const struct baryon_value *input = by_node_in(node, 0);
+    const int64_t axis = by_node_int(node, "axis", 1);
+    const int64_t rank = values                  ? (int64_t)values->dims.count
+                         : input && input->shape ? (int64_t)input->shape->rank
+                                                 : 0;
+    return (int)(axis < 0 && axis + rank >= 0 ? axis + rank : axis);
+}
+
+int by_raise_params(struct by_quant_plan *plan, const struct baryon_node *node,
+                    struct by_params *params, struct baryon_error *err)
 {
     const struct baryon_tensor *zeros = constant(node, 2);
+    *params = (struct by_params){.axis = -1, .group_axis = -1, .groups = 1};
+    if (!constant(node, 1))
+        return 0;
     if (read_scales(plan, constant(node, 1), params, err) < 0)
         return -1;
-    params->axis = params->count > 1 ? (int)by_node_int(node, "axis", 1) : -1;
-    params->group_axis = -1;
-    params->groups = 1;
+    params->axis = params->count > 1 ? axis_of(node) : -1;
     return zeros ? read_zeros(plan, zeros, params, err) : 0;
 }
 
@@ -108,25 +105,49 @@ static int add_readers(struct by_quant_plan *plan, size_t row, const struct bary
     return 0;
 }
 
+bool by_params_equal(const struct by_params *one, const struct by_params *other)
+{
+    if (one->count != other->count || one->axis != other->axis)
+        return false;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->scales[i] != other->scales[i] || one->zeros[i] != other->zeros[i])
+            return false;
+    return true;
+}
+
+/* The row of a value, by what dequantizes it; a second pair behind a first, or beside it, that
+ * means other numbers has a row of its own. */
+static size_t put_dequantized_row(struct by_quant_plan *plan, struct baryon_value *value,
+                                  enum by_role role, int64_t elem, const struct by_params *params,
+                                  struct baryon_error *err)
+{
+    const struct by_tensor_spec spec = {.elem = elem};
+    const size_t old = by_quant_find(plan, value);
+    if (old != BY_NO_ROW && plan->rows.at[old].spec.elem == elem &&
+        by_params_equal(&plan->rows.at[old].params, params))
+        return old;
+    const size_t row = by_quant_add(plan, value, role, &spec, "present in the model", err);
+    if (row == BY_NO_ROW || (old != BY_NO_ROW && by_quant_alias(plan, old, value, err) < 0))
+        return BY_NO_ROW;
+    plan->rows.at[row].params = *params;
+    return row;
+}
+
 static int add_dequantized_row(struct by_quant_plan *plan, const struct baryon_node *dequantize,
                                struct baryon_error *err)
 {
     struct baryon_value *out = by_node_out(dequantize, 0), *in = by_node_in(dequantize, 0);
-    struct by_tensor_spec spec = {.elem = type_of(dequantize)};
     struct by_params params;
     if (!constant(dequantize, 1) || !out || !in)
         return 0;
-    if (read_params(plan, dequantize, &params, err) < 0)
+    if (by_raise_params(plan, dequantize, &params, err) < 0)
         return -1;
-    const bool paired = in->producer && is_quantize(in->producer) && by_node_in(in->producer, 0);
+    const bool paired =
+        in->producer && by_form_quantizes(in->producer) && by_node_in(in->producer, 0);
     struct baryon_value *value = paired ? by_node_in(in->producer, 0) : out;
-    size_t row = paired ? by_quant_find(plan, value) : BY_NO_ROW;
-    if (row == BY_NO_ROW)
-        row = by_quant_add(plan, value, role_of(dequantize), &spec, "present in the model", err);
-    if (row == BY_NO_ROW)
-        return -1;
-    plan->rows.at[row].params = params;
-    if (value != out && by_quant_alias(plan, row, out, err) < 0)
+    const size_t row =
+        put_dequantized_row(plan, value, role_of(dequantize), type_of(dequantize), &params, err);
+    if (row == BY_NO_ROW || (value != out && by_quant_alias(plan, row, out, err) < 0))
         return -1;
     return add_readers(plan, row, out, err);
 }
@@ -150,7 +171,7 @@ static int add_nodes(struct by_quant_plan *plan, struct baryon_error *err)
         return -1;
     for (size_t i = 0; i < list->count; i++) {
         struct baryon_node *node = list->at[i];
-        if (!node || is_quantize(node) || is_dequantize(node))
+        if (!node || by_form_quantizes(node) || by_form_dequantizes(node))
             continue;
         const bool quantized = touches_row(plan, node);
         nodes[count++] = (struct by_quant_node){
@@ -167,7 +188,7 @@ int by_raise(struct by_quant_plan *plan, struct baryon_error *err)
     const struct by_ptrs *list = &plan->model->graph->node;
     for (size_t i = 0; i < list->count; i++) {
         const struct baryon_node *node = list->at[i];
-        if (node && is_dequantize(node) && add_dequantized_row(plan, node, err) < 0)
+        if (node && by_form_dequantizes(node) && add_dequantized_row(plan, node, err) < 0)
             return -1;
     }
     return add_nodes(plan, err);

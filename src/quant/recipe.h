@@ -83,6 +83,18 @@ struct by_span_rule {
     const char *origin;
 };
 
+struct by_patterns {
+    struct by_pattern *at;
+    size_t count, cap;
+};
+
+/* A second pair behind that of a tensor, for readers that want another type. */
+struct by_conversion {
+    bool on;
+    struct by_change change;  /* of the recipe's activation */
+    struct by_patterns nodes; /* these readers; none: all, and outputs of the model */
+};
+
 enum by_rule_kind { BY_RULE_OP_TYPE, BY_RULE_NODE, BY_RULE_TENSOR };
 
 /* One rule; later rules win. The peer's layer_type_config, specific_layer_config and
@@ -100,11 +112,7 @@ struct by_rule {
     int axis;        /* of several parameters */
     double range[2]; /* low, high */
     bool has_range;
-};
-
-struct by_patterns {
-    struct by_pattern *at;
-    size_t count, cap;
+    struct by_conversion convert;
 };
 
 enum by_approach {
@@ -181,6 +189,7 @@ struct by_recipe {
     /* --- Where pairs stand --- */
     bool dedicated_pairs;    /* one pair for each reader */
     bool dedicated_dq;       /* one DequantizeLinear for each reader */
+    bool dual_pairs;         /* a second pair where a reader's rule wants another type */
     bool keep_float_weights; /* weights with QuantizeLinear and DequantizeLinear */
     bool keep_float_blocks;  /* those of blocks with their operator */
     enum by_block_form block_form;

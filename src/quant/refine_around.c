@@ -8,19 +8,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool reads(const struct by_quant_row *row, const struct baryon_node *node, size_t slot)
-{
-    for (size_t i = 0; i < row->readers.count; i++)
-        if (row->readers.at[i].node == node && row->readers.at[i].slot == slot)
-            return true;
-    return false;
-}
-
 size_t by_row_in(const struct by_refining *at, size_t slot)
 {
-    const struct baryon_value *value = by_node_in(at->node, slot);
-    const size_t row = value ? by_quant_find(at->plan, value) : BY_NO_ROW;
-    return row != BY_NO_ROW && reads(&at->plan->rows.at[row], at->node, slot) ? row : BY_NO_ROW;
+    const size_t row = by_quant_read(at->plan, at->node, slot);
+    return row != BY_NO_ROW && by_quant_reads(&at->plan->rows.at[row], at->node, slot) ? row
+                                                                                       : BY_NO_ROW;
 }
 
 struct baryon_node *by_next_node(const struct baryon_node *node)

@@ -67,7 +67,7 @@ static bool find_scale(struct scaling *scaling)
         by_stages_has(scaling->run->rounded, scaling->integers))
         return false;
     scaling->exact = by_node_in(scaling->quantize, 0);
-    scaling->row = by_quant_find(plan, by_node_in(scaling->layer->node, 0));
+    scaling->row = by_quant_read(plan, scaling->layer->node, 0);
     return scaling->row != BY_NO_ROW && is_for_layers(scaling->integers) &&
            is_alone(plan, scaling->row);
 }

@@ -39,7 +39,7 @@ static const struct baryon_value *value_of(const struct wanting *wanting, const 
 static size_t input_of(const struct by_quant_plan *plan, const struct baryon_node *node)
 {
     for (size_t slot = 0; slot < node->input.count; slot++) {
-        const size_t row = by_quant_find(plan, by_node_in(node, slot));
+        const size_t row = by_quant_read(plan, node, slot);
         for (size_t k = 0; row != BY_NO_ROW && k < plan->rows.at[row].readers.count; k++)
             if (plan->rows.at[row].role == BY_ROLE_ACTIVATION &&
                 plan->rows.at[row].readers.at[k].node == node)

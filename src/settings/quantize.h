@@ -60,8 +60,8 @@ struct by_recipe_settings {
     struct by_span_list file_spans;
 
     /* --- Pairs --- */
-    bool dedicated_pairs, dedicated_dq, keep_float_weights, keep_float_blocks, fold_relu,
-        align_elementwise;
+    bool dedicated_pairs, dedicated_dq, dual_pairs, keep_float_weights, keep_float_blocks,
+        fold_relu, align_elementwise;
     bool keep_unquantized_chains;
     struct by_setting_texts no_output_op_types, no_output_nodes, passthrough, fuse_between;
     bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;

@@ -113,6 +113,13 @@ static const struct by_option pairs_rows[] = {
      AT(dedicated_dq),
      .help =
          "Insert one QuantizeLinear per tensor and a separate DequantizeLinear for each consumer"},
+    {.name = "dual-pairs",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(dual_pairs),
+     .help =
+         "Keep the type of the producer for a tensor and insert a second Q/DQ pair for consumers "
+         "whose rule has another type"},
     {.name = "keep-float-weights",
      .type = BY_OPT_FLAG,
      .fallback = "false",

@@ -12,9 +12,9 @@ static const char *const spec_keys[] = {"type",        "symmetric", "reduce_rang
                                         "granularity", "group",     "method",       NULL};
 static const char *const layer_keys[] = {"activation", "input",         "output",         "weight",
                                          "bias",       "input_tensors", "output_tensors", NULL};
-static const char *const tensor_keys[] = {
-    "type",  "symmetric",   "reduce_range", "scale",  "zero_point", "axis",
-    "range", "granularity", "group",        "method", NULL};
+static const char *const tensor_keys[] = {"type",       "symmetric", "reduce_range", "scale",
+                                          "zero_point", "axis",      "range",        "granularity",
+                                          "group",      "method",    "convert",      NULL};
 
 /* --- One spec --- */
 
@@ -341,6 +341,49 @@ struct tensor_rule {
     bool has_axis;
 };
 
+static int read_conversion_nodes(struct by_arena *arena, struct by_conversion *convert,
+                                 const struct by_doc_node *node, const char *origin,
+                                 struct baryon_error *err)
+{
+    const char **names;
+    size_t count;
+    if (by_node_texts(arena, node, &names, &count, err) < 0 ||
+        by_list_reserve(arena, &convert->nodes, count, sizeof *convert->nodes.at, err) < 0)
+        return -1;
+    if (!count)
+        return by_node_fail(node, err, "nodes is empty; leave it out to convert for all nodes");
+    for (size_t i = 0; i < count; i++)
+        convert->nodes.at[convert->nodes.count++] = (struct by_pattern){names[i], origin};
+    return 0;
+}
+
+/* A type, or {type: uint8, nodes: [conv1], ...}. */
+static int read_conversion(struct by_arena *arena, struct by_rule *rule,
+                           const struct by_doc_node *node, struct baryon_error *err)
+{
+    struct by_conversion *convert = &rule->convert;
+    struct by_doc_node spec = *node;
+    spec.count = 0;
+    if (node->kind == BY_DOC_MAP) {
+        spec.pairs = by_arena_alloc(arena, node->count + 1, sizeof *spec.pairs, err);
+        if (!spec.pairs)
+            return -1;
+        for (size_t i = 0; i < node->count; i++)
+            if (strcmp(node->pairs[i].key, "nodes") != 0)
+                spec.pairs[spec.count++] = node->pairs[i];
+            else if (read_conversion_nodes(arena, convert, node->pairs[i].value,
+                                           rule->pattern.origin, err) < 0)
+                return -1;
+    }
+    convert->on = true;
+    if (node->kind != BY_DOC_MAP || spec.count)
+        if (read_spec(arena, &spec, BY_FOR_ACTIVATIONS, &convert->change, err) < 0)
+            return -1;
+    if (!(convert->change.set & BY_CHANGE_ELEM) || !convert->change.spec.elem)
+        return by_node_fail(node, err, "convert requires a type: {type: uint8, nodes: [conv1]}");
+    return 0;
+}
+
 static int read_tensor_member(struct by_arena *arena, struct by_rule *rule,
                               struct tensor_rule *more, const struct by_doc_pair *pair,
                               struct baryon_error *err)
@@ -352,6 +395,8 @@ static int read_tensor_member(struct by_arena *arena, struct by_rule *rule,
         return read_zeros(arena, value, &more->zeros, &more->zero_count, err);
     if (!strcmp(pair->key, "range"))
         return read_range(arena, rule, value, err);
+    if (!strcmp(pair->key, "convert"))
+        return read_conversion(arena, rule, value, err);
     if (!strcmp(pair->key, "axis")) {
         more->has_axis = true;
         return read_axis(rule, value, err);

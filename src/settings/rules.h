@@ -4,7 +4,8 @@
  *     op_types: {Softmax: float, Gather: {weight: {type: int4, group: 32}}}
  *     nodes: {"conv*": {activation: int16, weight: int8}, "re:^/head/.*": float}
  *     nodes_between: [[conv1, [add1, add2], {activation: int16}]]
- *     tensors: {x: {type: uint8, scale: 0.1, zero_point: 3}, y: {range: [-1, 1]}}
+ *     tensors: {x: {type: uint8, scale: 0.1, zero_point: 3}, y: {range: [-1, 1]},
+ *               z: {type: uint16, convert: {type: uint8, nodes: [conv2]}}}
  *
  * On the command line the same without braces, parts of a part behind a dot:
  *

@@ -61,7 +61,7 @@ OPTIONS = {
         "RemoveQDQConvPRelu": (False, A8W8), "RemoveQDQConvGelu": (True, A8W8), "RemoveQDQInstanceNorm": (True, A8W8),
         "RemoveFusedQDQ": (True, MX6), "RemoveQDQMulAdd": (True, A8W8), "RemoveQDQBetweenOps": ([("Conv", "Relu")], A8W8),
         "EnableDualQuantNodePairs": (True, A8W8),
-        "TensorQuantOverrides": ({"image": [{"quant_type": "QInt16"}]}, A8W8),
+        "TensorQuantOverrides": ({"image": [{"quant_type": "QInt16", "convert": {"quant_type": "QInt8", "recv_nodes": {"conv1"}}}]}, A8W8),
         "MixedPrecisionTensor": ({"QInt16": ["image"]}, A8W8), "AlignEltwiseQuantType": (True, A8W8),
         "FoldRelu": (True, S8S8), "UseUnsignedReLU": (True, A8W8), "NodesWithMixedPrecision": (["conv1"], A8W8),
     },
@@ -167,6 +167,8 @@ PASSES = {
     "pytorch_remove_dropout": {"remove_dropout": True}, "pytorch_trace_model": {"input_shapes": {}},
 }  # fmt: skip
 
+OF_FINISHED = ("onnx_align_scale", "onnx_adjust_bias_scale", "onnx_constrain_per_channel_weight_scale", "onnx_xint8_adjust")
+
 
 class Notices(logging.Handler):
     def __init__(self):
@@ -254,6 +256,8 @@ class World:
     def option_of(self, model, name, value, preset):
         config = get_default_config(preset)
         data = self.readers[model]
+        if name in ("SaveAndRestore", "TensorsRangeFile"):
+            value = model + value
         if name == "EvalDataReader":
             value = Again(data)
             config.extra_options["EvalMetrics"] = True
@@ -319,8 +323,9 @@ def rows_of_classes(world):
 
 
 def run_pass(name, parameters):
+    finished = "qdq" in name or name in OF_FINISHED
     with told() as texts:
-        made = shapeshifter.Engine({"passes": {name: parameters}}).run("static.onnx" if "qdq" in name else "model.onnx")
+        made = shapeshifter.Engine({"passes": {name: parameters}}).run("static.onnx" if finished else "model.onnx")
     return made.SerializeToString(), [text for text in texts if "does nothing" in text]
 
 

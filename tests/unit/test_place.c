@@ -677,6 +677,70 @@ static void given_parameters_stand(void **state)
     close_plan();
 }
 
+static size_t count_rows(const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        count += !strcmp(plan->rows.at[i].value->name, name);
+    return count;
+}
+
+/* What the node reads: the type, and whether it stands behind another pair. */
+static void assert_reads(const char *node, size_t slot, int64_t elem, bool second)
+{
+    const size_t row = by_quant_read(plan, plan_node(node)->node, slot);
+    assert_true(row != BY_NO_ROW);
+    assert_true(by_quant_reads(&plan->rows.at[row], plan_node(node)->node, slot));
+    assert_int_equal(plan->rows.at[row].spec.elem, elem);
+    assert_int_equal(plan->rows.at[row].converts != BY_NO_ROW, second);
+}
+
+static void rules_convert_for_some_readers(void **state)
+{
+    (void)state;
+    struct by_pattern nodes[] = {{"sum", NULL}};
+    rules[0] = (struct by_rule){.kind = BY_RULE_TENSOR,
+                                .pattern = {"c", NULL},
+                                .input = to(BY_ELEM_INT16),
+                                .convert = {true, to(BY_ELEM_UINT8), {nodes, 1, 0}}};
+    use_rules(1);
+    place(branches(), NULL);
+    assert_int_equal(elem_of("c"), BY_ELEM_INT16);
+    assert_int_equal(count_rows("c"), 2);
+    assert_reads("sum", 1, BY_ELEM_UINT8, true);
+    close_plan();
+    nodes[0].text = "conv";
+    struct baryon_model *model = branches();
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_err(by_place(plan, NULL, NULL, &err), BARYON_ERR_USAGE,
+               "rule: convert of tensor 'c': 'conv' does not read it");
+    close_plan();
+}
+
+/* Of what a quantized node gives; the type of an input is that of its reader. */
+static void boundaries_of_types_have_two_pairs(void **state)
+{
+    (void)state;
+    rules[0] = (struct by_rule){
+        .kind = BY_RULE_NODE, .pattern = {"sum", NULL}, .input = to(BY_ELEM_INT16)};
+    rules[1] = (struct by_rule){
+        .kind = BY_RULE_NODE, .pattern = {"conv", NULL}, .input = to(BY_ELEM_UINT8)};
+    use_rules(2);
+    recipe.dual_pairs = true;
+    place(branches(), NULL);
+    assert_int_equal(elem_of("c"), BY_ELEM_INT8);
+    assert_int_equal(count_rows("x"), 1);
+    assert_int_equal(elem_of("x"), BY_ELEM_UINT8);
+    assert_reads("sum", 1, BY_ELEM_INT16, true);
+    close_plan();
+    recipe.dual_pairs = false;
+    place(branches(), NULL);
+    assert_reads("sum", 1, BY_ELEM_INT16, false);
+    close_plan();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -707,6 +771,8 @@ int main(void)
         cmocka_unit_test_setup(readers_that_contradict_are_named, prepare),
         cmocka_unit_test_setup(rules_that_pick_nothing_are_errors, prepare),
         cmocka_unit_test_setup(given_parameters_stand, prepare),
+        cmocka_unit_test_setup(rules_convert_for_some_readers, prepare),
+        cmocka_unit_test_setup(boundaries_of_types_have_two_pairs, prepare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

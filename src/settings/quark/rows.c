@@ -224,7 +224,7 @@ static const struct by_alias rows[] = {
     FLAG("RemoveQDQMulAdd", "fuse-mul-add=true", "fuse-mul-add=false"),
     FLAG("RemoveFusedQDQ", "fuse-blocks=true", "fuse-blocks=false"),
     SPECIAL("RemoveQDQBetweenOps", by_alias_between_ops),
-    LATER("EnableDualQuantNodePairs"),
+    FLAG("EnableDualQuantNodePairs", "dual-pairs=true", "dual-pairs=false"),
     SPECIAL("TensorQuantOverrides", by_alias_overrides),
     FLAG("AlignEltwiseQuantType", "align-elementwise=true", "align-elementwise=false"),
     FLAG("FoldRelu", "fold-relu=true", "fold-relu=false"),

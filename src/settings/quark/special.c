@@ -79,9 +79,9 @@ static int add_range(struct by_arena *arena, const struct by_doc_node *first,
 
 static int check_override_keys(const struct by_doc_node *map, struct baryon_error *err)
 {
-    static const char *const known[] = {"quant_type", "symmetric",  "reduce_range",
-                                        "scale",      "zero_point", "axis",
-                                        "rmin",       "rmax",       NULL};
+    static const char *const known[] = {"quant_type", "symmetric", "reduce_range", "scale",
+                                        "zero_point", "axis",      "rmin",         "rmax",
+                                        "convert",    NULL};
     for (size_t i = 0; i < map->count; i++) {
         size_t k = 0;
         while (known[k] && strcmp(known[k], map->pairs[i].key) != 0)
@@ -90,6 +90,37 @@ static int check_override_keys(const struct by_doc_node *map, struct baryon_erro
             return by_key_unknown(&map->pairs[i], known, err);
     }
     return 0;
+}
+
+/* Of {quant_type, symmetric, reduce_range, recv_nodes} as a map of `convert:`. */
+static int add_convert(struct by_arena *arena, struct by_doc_node *map,
+                       const struct by_doc_node *value, struct baryon_error *err)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {{"quant_type", "type"},
+                 {"symmetric", "symmetric"},
+                 {"reduce_range", "reduce_range"},
+                 {"recv_nodes", "nodes"}};
+    static const char *const known[] = {"quant_type", "symmetric", "reduce_range", "recv_nodes",
+                                        NULL};
+    struct by_doc_node *convert = BY_ARENA_NEW(arena, struct by_doc_node, err);
+    if (value->kind != BY_DOC_MAP)
+        return by_node_fail(value, err, "convert: expected a map of quant_type, recv_nodes, ...");
+    if (!convert)
+        return -1;
+    *convert =
+        (struct by_doc_node){.kind = BY_DOC_MAP, .line = value->line, .column = value->column};
+    convert->pairs = by_arena_alloc(arena, value->count + 1, sizeof *convert->pairs, err);
+    for (size_t i = 0; convert->pairs && i < value->count; i++) {
+        const size_t before = convert->count;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (strcmp(value->pairs[i].key, names[k].theirs) == 0)
+                add_pair(convert, names[k].ours, value->pairs[i].value);
+        if (convert->count == before)
+            return by_key_unknown(&value->pairs[i], known, err);
+    }
+    return convert->pairs ? add_pair(map, "convert", convert) : -1;
 }
 
 /* The overrides of a tensor as the map that `tensors:` would have. */
@@ -107,7 +138,7 @@ static int as_rule(struct by_arena *arena, const struct by_doc_node *list,
     if (!map)
         return -1;
     *map = (struct by_doc_node){.kind = BY_DOC_MAP, .line = list->line, .column = list->column};
-    map->pairs = by_arena_alloc(arena, 8, sizeof *map->pairs, err);
+    map->pairs = by_arena_alloc(arena, 9, sizeof *map->pairs, err);
     if (!map->pairs || gather_key_values(arena, list, "scale", &scales, err) < 0 ||
         gather_key_values(arena, list, "zero_point", &zeros, err) < 0)
         return -1;
@@ -121,6 +152,8 @@ static int as_rule(struct by_arena *arena, const struct by_doc_node *list,
         add_pair(map, "scale", scales);
     if (zeros->count)
         add_pair(map, "zero_point", zeros);
+    if ((value = by_doc_get(first, "convert")) != NULL && add_convert(arena, map, value, err) < 0)
+        return -1;
     *rule = map;
     return add_range(arena, first, map, err);
 }

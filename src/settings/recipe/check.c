@@ -241,7 +241,8 @@ static const struct meaning {
     {" group-size ", has_groups, "--weight-granularity group"},
     {" domain keep-float-weights ", writes_pairs, "--format qdq and --approach static or weights"},
     {" domain ", has_scales, "--activation or --weight of an integer type"},
-    {" dedicated-pairs dedicated-dq align-elementwise keep-unquantized-chains no-output-op-types "
+    {" dedicated-pairs dedicated-dq dual-pairs align-elementwise keep-unquantized-chains "
+     "no-output-op-types "
      "no-output-nodes fuse-relu fuse-clip fuse-leaky-relu fuse-prelu fuse-gelu fuse-instance-norm "
      "fuse-mul-add fuse-between passthrough hardware ",
      has_pairs, "--format qdq and --approach static"},

@@ -444,6 +444,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->all_op_types = settings->all_op_types;
     recipe->dedicated_pairs = settings->dedicated_pairs;
     recipe->dedicated_dq = settings->dedicated_dq;
+    recipe->dual_pairs = settings->dual_pairs;
     recipe->keep_float_weights = settings->keep_float_weights;
     recipe->keep_float_blocks = settings->keep_float_blocks;
     recipe->fold_relu = settings->fold_relu;
