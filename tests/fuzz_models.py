@@ -236,22 +236,25 @@ def serve(library):
 class Program:
     """The program, run many times by tests/tools/served.c."""
 
-    def __init__(self, build, said):
-        self.server, self.said, self.process = build / "tests/tools/served", said, None
+    def __init__(self, build, said, *words):
+        self.command, self.said, self.process = [build / "tests/tools/served", *words], said, None
         self.environment = {
             **os.environ, "LC_ALL": "C.UTF-8", "BARYON_OPS": str(build.resolve() / "libbaryon_ops.so"), "UBSAN_OPTIONS": "print_stacktrace=1",
-            "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}:allocator_may_return_null=1:max_allocation_size_mb=2048",
+            "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}:allocator_may_return_null=1:max_allocation_size_mb=2048:detect_leaks={int('--fork' in words)}",
         }  # fmt: skip
 
     def run(self, *words):
         """Returns (status, what it said); a signal is a negative status, "memory" too much of it."""
+        self.said.write_bytes(b"")
         if self.process is None:
-            self.process = subprocess.Popen([self.server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment)
         self.process.stdin.write("\x1f".join(map(str, (self.said, *words))).encode("utf-8", "surrogateescape") + b"\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
         if not answer:
-            sys.exit(f"{self.server} ended")
+            self.process.stdin.close()
+            answer = self.process.wait(), 0
+            self.process = None
         status, peak = map(int, answer)
         text = self.said.read_bytes()[: 1 << 20].decode(errors="backslashreplace")
         return ("memory" if status in STATUSES and peak > PEAK >> 10 else status), text
@@ -267,7 +270,7 @@ class Fuzz:
         self.options, self.turns = options, Turns()
         self.scratch = Path(tempfile.mkdtemp(dir=options.scratch))
         self.maker = Program(ROOT / "build", self.scratch / "said")
-        self.tested = Program(options.build, self.scratch / "said")
+        self.tested = Program(options.build, self.scratch / "said", *(["--fork"] if options.fork else []))
         self.loader = Loader(ROOT / "build/libbaryon_ops.so")
         self.presets = self.maker.presets()
         self.statuses = Counter()
@@ -368,12 +371,14 @@ def main():
     parser.add_argument("--range", type=span, default=range(0), metavar="A-B")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--build", type=Path, default=Path(os.environ.get("BUILD", "build")))
+    parser.add_argument("--fork", action="store_true", help="each run in a process of its own, as seeds that are named are run; looks for leaks, too")
     parser.add_argument("--verbose", action="store_true", help="show every run")
     parser.add_argument("--loader", metavar="LIBRARY", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.loader:
         return serve(options.loader)
     options.keep = bool(options.seeds)
+    options.fork |= options.keep
     options.sanitized = "asan" in str(options.build)  # which takes terabytes of address space
     os.chdir(ROOT)
     kept()

@@ -317,3 +317,47 @@ int by_model_declare(struct baryon_model *model, struct baryon_error *err)
     }
     return 0;
 }
+
+static bool is_wrong_shape(const struct by_shape *found, const struct by_shape_msg *declared)
+{
+    if (!found || !declared)
+        return false;
+    if (found->rank != declared->dims.count)
+        return true;
+    for (size_t i = 0; i < found->rank; i++) {
+        const struct by_dim *dim = declared->dims.at[i];
+        if (dim && by_dim_is_number(dim) && by_extent_is_number(found->dims[i]) &&
+            found->dims[i].size != dim->value)
+            return true;
+    }
+    return false;
+}
+
+static bool is_wrong_info(const struct baryon_value *value, const struct by_value_info *info)
+{
+    const struct by_type *type = info ? info->type : NULL;
+    return value->info != info ||
+           (type && type->tensor && is_wrong_shape(value->shape, type->tensor->shape));
+}
+
+static int drop_wrong_infos(void *context, struct baryon_graph *graph, unsigned depth,
+                            struct baryon_error *err)
+{
+    (void)context;
+    (void)depth;
+    (void)err;
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        struct baryon_value *value = graph->all_values.at[i];
+        if (value && value->info_slot != BY_NO_SLOT &&
+            is_wrong_info(value, graph->value_info.at[value->info_slot])) {
+            by_value_drop_own_info(value);
+            by_value_find_info(value);
+        }
+    }
+    return 0;
+}
+
+void by_model_drop_wrong_infos(struct baryon_model *model)
+{
+    (void)by_model_each_graph(model, drop_wrong_infos, NULL, NULL);
+}

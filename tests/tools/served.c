@@ -1,7 +1,8 @@
 /*
- * Runs the program many times: a line of standard input is a file for what it says and its arguments,
- * separated by the byte 31. Each run is a fork of this process, which has opened ONNX Runtime, so
- * that it costs a tenth. The answer is a line: exit status or minus the signal, and the memory peak in KiB.
+ * Runs the program many times in one process, which has opened ONNX Runtime: a line of standard input
+ * is a file for what it says and its arguments, separated by the byte 31. The answer is a line: the exit
+ * status, and the memory peak of the process in KiB. What ends a run ends the process. With --fork each
+ * run is a process of its own, and a signal that ends it is a negative status.
  */
 #include "engine/ort.h"
 
@@ -26,7 +27,7 @@ static void redirect(const char *path)
     close(nothing);
 }
 
-static void run_line(char *line)
+static int run_line(char *line)
 {
     char *arguments[ARGUMENTS_MAX + 2] = {"baryon"};
     int count = 0;
@@ -36,36 +37,47 @@ static void run_line(char *line)
         arguments[++count] = strsep(&rest, "\x1f");
     redirect(path);
     alarm(SECONDS);
-    exit(program_main(count + 1, arguments));
+    const int status = program_main(count + 1, arguments);
+    fflush(NULL);
+    alarm(0);
+    return status;
 }
 
-static void answer(pid_t child)
+/* The status of the run in a process of its own. */
+static int fork_line(char *line, int lines)
 {
     int status;
-    struct rusage usage;
-    if (wait4(child, &status, 0, &usage) < 0)
+    const pid_t child = fork();
+    if (child == 0) {
+        close(lines); /* exit() would give back what is read of it */
+        exit(run_line(line));
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0)
         exit(1);
-    printf("%d %ld\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status), usage.ru_maxrss);
-    fflush(stdout);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool forks = argc > 1 && !strcmp(argv[1], "--fork");
     const struct by_ort *ort;
+    const int answers = dup(1);
+    FILE *lines = fdopen(dup(0), "r");
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
+    struct rusage usage;
     keep_blas_quiet();
-    if (by_ort_open(&ort, NULL, NULL) < 0)
+    if (!lines || by_ort_open(&ort, NULL, NULL) < 0)
         return 6;
-    while ((length = getline(&line, &size, stdin)) > 0) {
+    while ((length = getline(&line, &size, lines)) > 0) {
         line[length - 1] = '\0';
-        const pid_t child = fork();
-        if (child == 0)
-            run_line(line);
-        answer(child);
+        const int status = forks ? fork_line(line, fileno(lines)) : run_line(line);
+        getrusage(forks ? RUSAGE_CHILDREN : RUSAGE_SELF, &usage);
+        dprintf(answers, "%d %ld\n", status, usage.ru_maxrss);
     }
     free(line);
+    fclose(lines);
     by_ort_close(ort);
     return 0;
 }
