@@ -1,8 +1,9 @@
 /*
- * Runs the program many times in one process, which has opened ONNX Runtime: a line of standard input
- * is a file for what it says and its arguments, separated by the byte 31. The answer is a line: the exit
- * status, and the memory peak of the process in KiB. What ends a run ends the process. With --fork each
- * run is a process of its own, and a signal that ends it is a negative status.
+ * Runs the program many times in one process, which has opened ONNX Runtime: a line of standard
+ * input is a file for what it says and its arguments, separated by the byte 31. The answer is a
+ * line: the exit status, and the memory peak of the process in KiB. What ends a run ends the
+ * process. With --fork each run is a process of its own, and a signal that ends it is a negative
+ * status.
  */
 #include "engine/ort.h"
 
@@ -20,7 +21,8 @@
 
 static void redirect(const char *path)
 {
-    const int said = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = open("/dev/null", O_RDONLY);
+    const int said = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600),
+              nothing = open("/dev/null", O_RDONLY);
     if (said < 0 || nothing < 0 || dup2(nothing, 0) < 0 || dup2(said, 1) < 0 || dup2(said, 2) < 0)
         _exit(127);
     close(said);
