@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Mutates the structure of models and runs the program on them: check, quantize, convert.
 
-    fuzz_models.py 17                one seed; its files stay in build/fuzz/models/17
-    fuzz_models.py --range 0-9999    many; files stay of those that fail
+    build/venv/bin/python tests/fuzz_models.py 17                one seed; its files stay in build/fuzz/models/17
+    build/venv/bin/python tests/fuzz_models.py --range 0-9999    many; files stay of those that fail
 
 Seed i makes one model: a network of tests/lib/networks.py, a node test of the onnx package,
 two of them in one graph, or the result of an earlier quantization, changed in one to four
