@@ -307,12 +307,17 @@ static int declare(struct baryon_value *value, struct baryon_error *err)
     return 0;
 }
 
+int by_value_declare(struct baryon_value *value, struct baryon_error *err)
+{
+    return value->producer && !value->info && value->elem ? declare(value, err) : 0;
+}
+
 int by_model_declare(struct baryon_model *model, struct baryon_error *err)
 {
     const struct by_ptrs *values = &model->graph->all_values;
     for (size_t i = 0; i < values->count; i++) {
         struct baryon_value *value = values->at[i];
-        if (value && value->producer && !value->info && value->elem && declare(value, err))
+        if (value && by_value_declare(value, err))
             return -1;
     }
     return 0;
