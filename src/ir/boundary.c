@@ -345,12 +345,28 @@ static bool is_wrong_info(const struct baryon_value *value, const struct by_valu
            (type && type->tensor && is_wrong_shape(value->shape, type->tensor->shape));
 }
 
+/* The second ones of a value: without the first they would be taken for it. */
+static void drop_repeated_infos(struct baryon_graph *graph)
+{
+    for (size_t i = 0; i < graph->value_info.count; i++) {
+        const struct by_value_info *info = graph->value_info.at[i];
+        const struct baryon_value *value = info ? by_graph_value(graph, info->name) : NULL;
+        if (!value || value->graph != graph || value->info_slot == BY_NO_SLOT ||
+            value->info_slot == i)
+            continue;
+        graph->value_info.at[i] = NULL;
+        graph->loose_infos--;
+        graph->unsettled = true;
+    }
+}
+
 static int drop_wrong_infos(void *context, struct baryon_graph *graph, unsigned depth,
                             struct baryon_error *err)
 {
     (void)context;
     (void)depth;
     (void)err;
+    drop_repeated_infos(graph);
     for (size_t i = 0; i < graph->all_values.count; i++) {
         struct baryon_value *value = graph->all_values.at[i];
         if (value && value->info_slot != BY_NO_SLOT &&

@@ -186,7 +186,7 @@ def rewire(rng, model):
 
 def drop_input(rng, model):
     node = a_node(rng, model)
-    if not node or not node.input:
+    if not node or not node.input or node.op_type == "Loop":  # which would not end
         return None
     k = rng.randrange(len(node.input))
     if rng.random() < 0.5:
