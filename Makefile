@@ -185,7 +185,7 @@ $(BUILD)/baryon: $(BUILD)/cli/main.o $(CLI) $(ARCHIVE)
 	$(link) $(BY_LIBS)
 
 $(addprefix $(BUILD)/tests/unit/test_,changed commands opt out progress): $(CLI)
-$(BUILD)/tests/fault/test_ranks: $(CLI)
+$(BUILD)/tests/fault/test_ranks $(BUILD)/tests/tools/served: $(CLI)
 $(BUILD)/tests/fault/test_ops: $(OPS_OBJ)
 $(BUILD)/tests/unit/test_ops_tanh: $(filter %/tanh_avx512.o,$(OPS_OBJ))
 $(addsuffix /tests/unit/test_ops_tanh,$(BUILD) $(AVX512)): $(filter %/tanh.o %/tanh_vector.o %/tanh_avx2.o,$(OPS_OBJ))

@@ -100,6 +100,9 @@ static int run_command(const struct by_command *command, int argc, char **argv)
     by_free(settings);
     by_out_release(&cli.out);
     by_config_release(&cli.config);
+    if (status < 0 && err.code == BARYON_OK)
+        by_fail(&err, BARYON_ERR_INTERNAL, "%s failed and gave no reason; please report this",
+                command->name);
     return status < 0 ? by_tell_error(&err, json) : 0;
 }
 

@@ -85,12 +85,13 @@ PARTS = {
     "process": [[PROGRAMS, "--seconds", "1800", *PROCESS]],
     "python": [[PROGRAMS, "--seconds", "1800", *PYTHONS]],
     "corpus": [["tests/run_fuzz.py", "--replay"]],
+    "mutated": [[PYTHON, "tests/fuzz_models.py", "--range", "0-199"]],
     "install": [["tests/install.sh"]],
     "docs": [make("docs-check")],
     "lint": [["tests/lint.py"]],
 }
 WHOLE = {"corpus", "install", "docs", "lint"}  # short ones; they take a turn as a whole
-AT_ONCE = {"unit", "cases", "diff", "process", "python", *WHOLE}  # each program of the others takes one
+AT_ONCE = {"unit", "cases", "diff", "process", "python", "mutated", *WHOLE}  # each program of the others takes one
 MORE_PARTS = {
     "clang": [make("FLAVOUR=clang", "all", "units", "tools", "replays")],
     "aarch64": [
@@ -98,7 +99,7 @@ MORE_PARTS = {
         vectors("build/aarch64", "--under", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
     ],
     "avx512": [make("avx512"), ["env", "PATHS=" + " ".join(["avx512"] * 7), *vectors("build/avx512")]],
-    "asan-build": [make("FLAVOUR=asan", "cli", "ops", "units", "replays")],
+    "asan-build": [make("FLAVOUR=asan", "cli", "ops", "units", "replays", "build/asan/tests/tools/served")],
     "unit-long": [["env", "LONG=1", PROGRAMS, "--build", "build", "--seconds", "1200", *names("tests/unit/test_s[kt]*.c"), "build/tests/unit/test_ops_tanh"]],
     "asan-unit": [units("build/asan", "--seconds", "600")],
     "asan-cases": [cases("build/asan", "--any-memory", "--seconds", "120")],
@@ -107,6 +108,11 @@ MORE_PARTS = {
         [PROGRAMS, "--seconds", "1200", "tests/python/test_sanitized.py"],
     ],
     "asan-corpus": [["tests/run_fuzz.py", "--replay", "--build", "build/asan"]],
+    "mutated-long": [[PYTHON, "tests/fuzz_models.py", "--range", "200-3199"]],
+    "asan-mutated": [
+        [PYTHON, "tests/fuzz_models.py", "--range", "4000-4999", "--build", "build/asan"],
+        [PYTHON, "tests/fuzz_models.py", "--range", "5000-5099", "--build", "build/asan", "--fork"],
+    ],
     "tsan": [
         make("FLAVOUR=tsan", "units"),
         units("build/tsan", "--seconds", "600"),

@@ -307,13 +307,78 @@ static int declare(struct baryon_value *value, struct baryon_error *err)
     return 0;
 }
 
+int by_value_declare(struct baryon_value *value, struct baryon_error *err)
+{
+    return value->producer && !value->info && value->elem ? declare(value, err) : 0;
+}
+
 int by_model_declare(struct baryon_model *model, struct baryon_error *err)
 {
     const struct by_ptrs *values = &model->graph->all_values;
     for (size_t i = 0; i < values->count; i++) {
         struct baryon_value *value = values->at[i];
-        if (value && value->producer && !value->info && value->elem && declare(value, err))
+        if (value && by_value_declare(value, err))
             return -1;
     }
     return 0;
+}
+
+static bool is_wrong_shape(const struct by_shape *found, const struct by_shape_msg *declared)
+{
+    if (!found || !declared)
+        return false;
+    if (found->rank != declared->dims.count)
+        return true;
+    for (size_t i = 0; i < found->rank; i++) {
+        const struct by_dim *dim = declared->dims.at[i];
+        if (dim && by_dim_is_number(dim) && by_extent_is_number(found->dims[i]) &&
+            found->dims[i].size != dim->value)
+            return true;
+    }
+    return false;
+}
+
+static bool is_wrong_info(const struct baryon_value *value, const struct by_value_info *info)
+{
+    const struct by_type *type = info ? info->type : NULL;
+    return value->info != info ||
+           (type && type->tensor && is_wrong_shape(value->shape, type->tensor->shape));
+}
+
+/* The second ones of a value: without the first they would be taken for it. */
+static void drop_repeated_infos(struct baryon_graph *graph)
+{
+    for (size_t i = 0; i < graph->value_info.count; i++) {
+        const struct by_value_info *info = graph->value_info.at[i];
+        const struct baryon_value *value = info ? by_graph_value(graph, info->name) : NULL;
+        if (!value || value->graph != graph || value->info_slot == BY_NO_SLOT ||
+            value->info_slot == i)
+            continue;
+        graph->value_info.at[i] = NULL;
+        graph->loose_infos--;
+        graph->unsettled = true;
+    }
+}
+
+static int drop_wrong_infos(void *context, struct baryon_graph *graph, unsigned depth,
+                            struct baryon_error *err)
+{
+    (void)context;
+    (void)depth;
+    (void)err;
+    drop_repeated_infos(graph);
+    for (size_t i = 0; i < graph->all_values.count; i++) {
+        struct baryon_value *value = graph->all_values.at[i];
+        if (value && value->info_slot != BY_NO_SLOT &&
+            is_wrong_info(value, graph->value_info.at[value->info_slot])) {
+            by_value_drop_own_info(value);
+            by_value_find_info(value);
+        }
+    }
+    return 0;
+}
+
+void by_model_drop_wrong_infos(struct baryon_model *model)
+{
+    (void)by_model_each_graph(model, drop_wrong_infos, NULL, NULL);
 }

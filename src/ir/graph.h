@@ -152,6 +152,11 @@ int by_graph_add_output(struct baryon_value *value, struct by_type *type, struct
 /* Declares what inference found: types and shapes of values that nodes of the main graph compute.
  * What is declared already stays. */
 int by_model_declare(struct baryon_model *model, struct baryon_error *err);
+int by_value_declare(struct baryon_value *value, struct baryon_error *err);
+/* Takes out value infos that a change would make wrong or that are so already: those of inputs and
+ * outputs, which are declared as such, second ones, and those with another shape than inference
+ * found. The model is unsettled then. */
+void by_model_drop_wrong_infos(struct baryon_model *model);
 /* Imports a domain in that version, whether it was imported before or not. */
 int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
                        struct baryon_error *err);

@@ -29,6 +29,19 @@ static int out_stash_types(struct baryon_node *node, size_t first, size_t last,
     return 0;
 }
 
+/* As its input, along an axis that the input must have. Before opset 13 some flattened it at the
+ * axis, which may be behind the last one then. */
+int by_infer_same_along(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
+{
+    const struct by_shape *in = by_in_shape(node, 0);
+    size_t axis;
+    by_out_shape(node, 0, in);
+    if (!in || !by_node_attr(node, "axis") ||
+        (infer->opset < 13 && by_node_int(node, "axis", 0) == (int64_t)in->rank))
+        return 0;
+    return by_attr_axis(node, "axis", -1, in->rank, &axis, err);
+}
+
 int by_infer_layer_norm(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
     const struct by_shape *in = by_in_shape(node, 0);
@@ -57,13 +70,17 @@ int by_infer_skip_layer_norm(struct by_infer *infer, struct baryon_node *node,
 
 int by_infer_batch_norm(struct by_infer *infer, struct baryon_node *node, struct baryon_error *err)
 {
-    const struct by_shape *in = by_in_shape(node, 0), *scale = by_in_shape(node, 1);
+    static const char *const names[] = {NULL, "scale", "bias", "mean", "variance"};
+    const struct by_shape *in = by_in_shape(node, 0);
     struct by_extent agreed;
     (void)infer;
-    if (in && scale && in->rank > 1 && scale->rank == 1 &&
-        !by_extent_unify(in->dims[1], scale->dims[0], &agreed))
-        return by_infer_fail(node, err, "the input has %lld channels, but the scale has %lld",
-                             (long long)in->dims[1].size, (long long)scale->dims[0].size);
+    for (size_t slot = 1; in && in->rank > 1 && slot <= 4; slot++) {
+        const struct by_shape *each = by_in_shape(node, slot);
+        if (each && each->rank == 1 && !by_extent_unify(in->dims[1], each->dims[0], &agreed))
+            return by_infer_fail(node, err, "the input has %lld channels, but the %s has %lld",
+                                 (long long)in->dims[1].size, names[slot],
+                                 (long long)each->dims[0].size);
+    }
     by_out_shape(node, 0, in);
     for (size_t slot = 1; slot < node->output.count; slot++)
         by_out_shape(node, slot, by_in_shape(node, slot < 3 ? slot + 2 : slot));

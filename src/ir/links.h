@@ -51,6 +51,8 @@ void by_use_write_name(const struct by_use *use, const char *name);
 bool by_use_is_inside(const struct by_use *use, const struct baryon_node *node);
 /* The declared type from where it stands first: input, output, value_info. */
 void by_value_find_info(struct baryon_value *value);
+/* Takes out its value_info, where it has one; what is found then, by_value_find_info() says. */
+void by_value_drop_own_info(struct baryon_value *value);
 
 /* --- values and lists (value.c) --- */
 

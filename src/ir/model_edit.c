@@ -8,13 +8,16 @@
 int by_model_set_opset(struct baryon_model *model, const char *domain, int64_t version,
                        struct baryon_error *err)
 {
+    bool found = false; /* some models import a domain twice */
     for (size_t i = 0; i < model->opset_import.count; i++) {
         struct by_opset *opset = model->opset_import.at[i];
         if (strcmp(by_domain(opset->domain), by_domain(domain)) == 0) {
             opset->version = version;
-            return 0;
+            found = true;
         }
     }
+    if (found)
+        return 0;
     struct by_opset *opset = BY_ARENA_NEW(&model->arena, struct by_opset, err);
     if (!opset || !(opset->domain = by_model_name(model, by_domain(domain), err)) ||
         by_list_reserve(&model->arena, &model->opset_import, 1, sizeof(void *), err))

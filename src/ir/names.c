@@ -194,7 +194,7 @@ static int check_seen(const struct baryon_value *value, const struct baryon_valu
 }
 
 /* The type of an output is declared with the output. */
-static void drop_own_info(struct baryon_value *value)
+void by_value_drop_own_info(struct baryon_value *value)
 {
     if (value->info_slot == BY_NO_SLOT)
         return;
@@ -221,6 +221,6 @@ int by_value_take_name(struct baryon_value *old, struct baryon_value *new_value,
     by_map_remove(values, new_value->name);
     write_name(old, fresh);
     write_name(new_value, name);
-    drop_own_info(new_value);
+    by_value_drop_own_info(new_value);
     return 0;
 }

@@ -107,7 +107,8 @@ bool by_opinfo_in_opset(const struct by_opinfo *info, int64_t opset)
 
 bool by_op_keeps_places(const struct by_opinfo *info)
 {
-    return info->infer == by_infer_math || info->infer == by_infer_same;
+    return info->infer == by_infer_math || info->infer == by_infer_same ||
+           info->infer == by_infer_same_along;
 }
 
 const char *by_attr_type_name(int64_t type)

@@ -140,7 +140,7 @@ OP(HannWindow, SINCE(17), IN(1, 1), OUT(1, 1), NO_DATA, ATTR(output_datatype, FL
 OP(HardSigmoid, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same,
    ATTRS(A(FLOAT, alpha), A(FLOAT, beta)))
 OP(HardSwish, SINCE(14), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
-OP(Hardmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, ATTRS(A(INT, axis)))
+OP(Hardmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same_along, ATTRS(A(INT, axis)))
 OP(Identity, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), identity, NO_ATTRS)
 OP(If, SINCE(1), IN(1, 1), OUT(1, ANY), NO_DATA, SPECIAL, if,
    ATTRS(NEED(GRAPH, else_branch), NEED(GRAPH, then_branch)))
@@ -169,9 +169,9 @@ OP(LinearAttention, SINCE(27), IN(3, 6), OUT(2, 2), DATA(FIRST | SECOND | THIRD)
    ATTRS(A(INT, chunk_size), NEED(INT, kv_num_heads), NEED(INT, q_num_heads), A(FLOAT, scale),
          A(STRING, update_rule)))
 OP(Log, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
-OP(LogSoftmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, ATTRS(A(INT, axis)))
+OP(LogSoftmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same_along, ATTRS(A(INT, axis)))
 OP(Loop, SINCE(1), IN_BUT(2, ANY, SLOT(0) | SLOT(1)), OUT(1, ANY), NO_DATA, SPECIAL, loop, ATTRS(NEED(GRAPH, body)))
-OP(LpNormalization, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same,
+OP(LpNormalization, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same_along,
    ATTRS(A(INT, axis), A(INT, p)))
 OP(LpPool, SINCE(1), IN(1, 1), OUT(1, 1), DATA_AXIS(FIRST, 1), SAME(0), pool,
    ATTRS(A(STRING, auto_pad), A_FROM(INT, ceil_mode, 18), A_FROM(INTS, dilations, 18),
@@ -319,7 +319,7 @@ OP(Sinh, SINCE(9), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)
 OP(Size, SINCE(1), IN(1, 1), OUT(1, 1), NO_DATA, FIXED(INT64), size_of, NO_ATTRS)
 OP(Slice, SINCE(1), IN(1, 5), OUT(1, 1), DATA(FIRST), SAME(0), slice,
    ATTRS(A_UNTIL(INTS, axes, 9), NEED_UNTIL(INTS, ends, 9), NEED_UNTIL(INTS, starts, 9)))
-OP(Softmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, ATTRS(A(INT, axis)))
+OP(Softmax, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same_along, ATTRS(A(INT, axis)))
 OP(SoftmaxCrossEntropyLoss, SINCE(12), IN(2, 3), OUT(1, 2), DATA(FIRST), SAME(0), loss,
    ATTRS(A(INT, ignore_index), A(STRING, reduction)))
 OP(Softplus, SINCE(1), IN(1, 1), OUT(1, 1), DATA(FIRST), SAME(0), same, NO_ATTRS)

@@ -206,6 +206,27 @@ static int check_known(struct by_check *check, const struct baryon_node *node,
     return by_report(check, row ? BY_FINDING_ERROR : severity_of(check), &attr->msg, err);
 }
 
+/* Its value is one of several attributes, of which it has only one. */
+static int check_constant(struct by_check *check, const struct baryon_node *node,
+                          struct baryon_error *err)
+{
+    char label[BY_LABEL_MAX];
+    size_t values = 0;
+    if (!is_judged(check) || strcmp(check->node.info->op_type, "Constant") != 0)
+        return 0;
+    for (size_t i = 0; i < node->attribute.count; i++) {
+        const struct baryon_attribute *attr = node->attribute.at[i];
+        values +=
+            attr && attr->name && by_op_attr(check->node.info, attr->name, by_check_opset(check));
+    }
+    if (values == 1)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "%s has %zu values, the operator requires one",
+            by_check_label(check, node, label), values);
+    by_err_in(err, "attribute");
+    return by_report(check, BY_FINDING_ERROR, &node->msg, err);
+}
+
 static int check_required(struct by_check *check, const struct baryon_node *node,
                           struct baryon_error *err)
 {
@@ -223,7 +244,7 @@ static int check_required(struct by_check *check, const struct baryon_node *node
         if (by_report(check, BY_FINDING_ERROR, &node->msg, err))
             return -1;
     }
-    return 0;
+    return check_constant(check, node, err);
 }
 
 const struct by_model_rule by_rule_operator_attribute = {

@@ -1,4 +1,4 @@
-/* Axes, counts and sizes of 0 that an operator does not take: rows of tables. */
+/* Axes, counts, sizes of 0 and tensors that an operator does not take: rows of tables. */
 #include "onnx/check_rule.h"
 
 #include <stdio.h>
@@ -65,6 +65,7 @@ static const struct axis_row {
     {"ScatterElements", "axis", AXIS_OF_INPUT},
     {"GatherElements", "axis", AXIS_OF_INPUT},
     {"TensorScatter", "axis", AXIS_OF_INPUT},
+    {"MeanVarianceNormalization", "axes", AXIS_OF_INPUT},
     {"QuantizeLinear", "axis", AXIS_PER_CHANNEL},
     {"DequantizeLinear", "axis", AXIS_PER_CHANNEL},
     {"ReverseSequence", "batch_axis", AXIS_FIRST_OR_NEXT},
@@ -90,18 +91,31 @@ static bool axis_range(const struct by_check *check, const struct baryon_node *n
     return rank > 0;
 }
 
+/* The axis, or the first of several, that is out of range; NULL: none is. */
+static const int64_t *wrong_axis(const struct baryon_attribute *attr, int64_t least, int64_t most)
+{
+    const bool several = attr->type == BY_ATTR_INTS;
+    const int64_t *axes = several ? attr->ints.at : &attr->i;
+    const size_t count = several ? attr->ints.count : attr->type == BY_ATTR_INT;
+    for (size_t i = 0; i < count; i++)
+        if (axes[i] < least || axes[i] > most)
+            return &axes[i];
+    return NULL;
+}
+
 static int check_axis(struct by_check *check, const struct baryon_node *node,
                       const struct axis_row *row, struct baryon_error *err)
 {
     char label[BY_LABEL_MAX];
     int64_t least, most;
     const struct baryon_attribute *attr = by_node_attr(node, row->attribute);
-    if (!attr || attr->type != BY_ATTR_INT || !axis_range(check, node, row, &least, &most) ||
-        (attr->i >= least && attr->i <= most))
+    const int64_t *wrong =
+        attr && axis_range(check, node, row, &least, &most) ? wrong_axis(attr, least, most) : NULL;
+    if (!wrong)
         return 0;
     by_fail(err, BARYON_ERR_INPUT, "%s: the attribute '%s' is %lld, from %lld to %lld is allowed",
-            by_check_label(check, node, label), row->attribute, (long long)attr->i,
-            (long long)least, (long long)most);
+            by_check_label(check, node, label), row->attribute, (long long)*wrong, (long long)least,
+            (long long)most);
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
@@ -181,6 +195,40 @@ static int check_empty(struct by_check *check, const struct baryon_node *node,
     return by_report(check, BY_FINDING_ERROR, &node->msg, err);
 }
 
+/* --- single values --- */
+
+static const struct single_row {
+    const char *op_type;
+    size_t slot;
+    const char *what;
+} single_rows[] = {
+    {"Clip", 1, "minimum"},
+    {"Clip", 2, "maximum"},
+};
+
+static bool is_single(const struct known_dims *known)
+{
+    if (known->rank != 1)
+        return !known->rank;
+    if (known->content)
+        return known->content->dims.at[0] == 1;
+    const struct by_dim *dim = known->declared->at[0];
+    return !dim || !by_dim_is_number(dim) || dim->value == 1;
+}
+
+static int check_single(struct by_check *check, const struct baryon_node *node,
+                        const struct single_row *row, struct baryon_error *err)
+{
+    char label[BY_LABEL_MAX];
+    const struct known_dims known = dims_of(node, row->slot);
+    if (!known.has_rank || is_single(&known))
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "%s: input %zu (%s) is a tensor, it must be a single value",
+            by_check_label(check, node, label), row->slot, row->what);
+    by_err_in(err, "input[%zu]", row->slot);
+    return by_report(check, BY_FINDING_ERROR, &node->msg, err);
+}
+
 /* --- the rule --- */
 
 #define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
@@ -199,6 +247,10 @@ static int check_limits(struct by_check *check, const struct baryon_node *node,
     for (size_t i = 0; i < COUNT_OF(empty_rows); i++)
         if (is_operator(check, "", empty_rows[i].op_type) &&
             check_empty(check, node, &empty_rows[i], err))
+            return -1;
+    for (size_t i = 0; i < COUNT_OF(single_rows); i++)
+        if (is_operator(check, "", single_rows[i].op_type) &&
+            check_single(check, node, &single_rows[i], err))
             return -1;
     return 0;
 }

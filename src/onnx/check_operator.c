@@ -290,6 +290,32 @@ static int check_results(struct by_check *check, const struct baryon_node *node,
     return 0;
 }
 
+/* Some node of the function's body needs the input, which nothing stands for then. */
+static bool body_needs(const struct by_function *callee, const char *input)
+{
+    for (size_t i = 0; is_given(input) && i < callee->node.count; i++) {
+        const struct baryon_node *node = callee->node.at[i];
+        const struct by_opinfo *info =
+            node ? by_opinfo(node->op_type, by_domain(node->domain)) : NULL;
+        for (size_t k = 0; info && k < node->input.count; k++)
+            if (is_given(node->input.at[k]) && !strcmp(node->input.at[k], input) &&
+                needs_input(info, k))
+                return true;
+    }
+    return false;
+}
+
+static int check_call_inputs(struct by_check *check, const struct baryon_node *node,
+                             struct baryon_error *err)
+{
+    const struct by_function *callee = check->node.callee->function;
+    for (size_t i = 0; i < callee->input.count; i++)
+        if ((i >= node->input.count || !is_given(node->input.at[i])) &&
+            body_needs(callee, callee->input.at[i]) && left_out(check, node, "input", i, NULL, err))
+            return -1;
+    return 0;
+}
+
 /* A call of a function may leave out what stands at the end. */
 static int check_call(struct by_check *check, const struct baryon_node *node,
                       struct baryon_error *err)
@@ -301,7 +327,7 @@ static int check_call(struct by_check *check, const struct baryon_node *node,
     if (node->output.count > callee->output.count)
         return wrong_count(check, node, "output", node->output.count, 0, (int)callee->output.count,
                            err);
-    return 0;
+    return check_call_inputs(check, node, err);
 }
 
 static int check_arity(struct by_check *check, const struct baryon_node *node,

@@ -187,6 +187,19 @@ static int check_opset(const struct by_retype *r, struct baryon_error *err)
     return by_err_hint(err, "convert the model with --opset %lld", (long long)needs);
 }
 
+/* Not 0 where a node stays as it is whatever is asked. */
+static int find_bits(void *context, struct baryon_graph *graph, unsigned depth,
+                     struct baryon_error *err)
+{
+    (void)context;
+    (void)depth;
+    (void)err;
+    for (size_t i = 0; i < graph->node.count; i++)
+        if (graph->node.at[i] && by_node_is(graph->node.at[i], "BitCast"))
+            return -1;
+    return 0;
+}
+
 int by_retype(struct by_pass_context *context, uint64_t from, int64_t to, struct baryon_error *err)
 {
     static const struct by_retype_options none;
@@ -201,7 +214,8 @@ int by_retype(struct by_pass_context *context, uint64_t from, int64_t to, struct
         .narrows = to != BY_ELEM_FLOAT,
         .interface = !options->keep_io && !options->region_count,
     };
-    r.whole = !r.narrows && r.interface && !options->keep_excluded;
+    r.whole = !r.narrows && r.interface && !options->keep_excluded &&
+              !by_model_each_graph(context->model, find_bits, NULL, NULL);
     by_arena_init(&r.arena, 0);
     by_map_init(&r.by_graph);
     if (!r.report->arena)

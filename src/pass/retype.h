@@ -21,6 +21,7 @@ enum by_kept_why {
     BY_KEPT_TYPES,   /* types around it are not known, or are sequences and such */
     BY_KEPT_SCALES,
     BY_KEPT_COUNTS,
+    BY_KEPT_BITS,
 };
 
 struct by_kept {

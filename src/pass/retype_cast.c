@@ -61,12 +61,20 @@ static int set_cast(struct by_retype *r, const struct crossing *at, struct baryo
     return by_node_set_int(cast, "to", at->elem, err);
 }
 
+/* The output said what type it has, which ONNX Runtime cannot find out behind an operator that is
+ * not of ONNX's. */
+static int declare_custom(struct baryon_value *value, struct baryon_error *err)
+{
+    const struct by_opinfo *info = value->producer ? by_node_opinfo(value->producer) : NULL;
+    return info && !*info->domain ? 0 : by_value_declare(value, err);
+}
+
 static int cast_output(struct by_retype *r, struct crossing *at, const struct by_use *use,
                        struct baryon_error *err)
 {
     struct baryon_node *cast =
         by_graph_insert_before_output(use->graph, use->slot, "Cast", "", NULL, 0, err);
-    if (!cast || set_cast(r, at, cast, err))
+    if (!cast || set_cast(r, at, cast, err) || declare_custom(at->value, err))
         return -1;
     at->named = at->named || !use->graph->owner;
     if (use->graph == at->value->graph && !at->cast)

@@ -169,6 +169,8 @@ static bool is_kept(const struct by_retype *r, const struct baryon_node *node, s
         kept->why = BY_KEPT_ASKED;
     } else if (has_unknown_types(node)) {
         kept->why = BY_KEPT_TYPES;
+    } else if (by_node_is(node, "BitCast")) {
+        kept->why = BY_KEPT_BITS;
     } else if (!r->narrows) {
         return false;
     } else if (!info || *info->domain) {
@@ -237,6 +239,7 @@ const char *by_kept_text(const struct by_kept *kept, char *buf, size_t size)
         [BY_KEPT_TYPES] = "the types of its inputs or outputs are unknown, or not tensors",
         [BY_KEPT_SCALES] = "its scales require more than 16 bits",
         [BY_KEPT_COUNTS] = "it computes with integers",
+        [BY_KEPT_BITS] = "it depends on the bits of the type",
     };
     if (kept->why == BY_KEPT_OPSET)
         snprintf(buf, size, "%s requires opset %lld", by_elem_name(kept->to),

@@ -20,6 +20,16 @@ static int infer(struct running *running, struct baryon_error *err)
     return 0;
 }
 
+/* ONNX Runtime forgives them where it finds the right ones by itself, which it cannot behind
+ * operators that a pass or a quantization adds. */
+static int drop_wrong_infos(struct running *running, struct baryon_error *err)
+{
+    if (by_model_settle(running->context->model, err) || infer(running, err))
+        return -1;
+    by_model_drop_wrong_infos(running->context->model);
+    return by_model_settle(running->context->model, err);
+}
+
 static int dump(const struct running *running, const struct by_pass *pass, struct baryon_error *err)
 {
     char name[128], path[4096];
@@ -108,7 +118,7 @@ int by_passes_run(struct by_pass_context *context, const bool *on, const char *d
                   struct baryon_error *err)
 {
     struct running running = {.context = context, .folder = dump_folder, .stale = true};
-    if (by_model_link(context->model, err) || by_model_settle(context->model, err) ||
+    if (by_model_link(context->model, err) || drop_wrong_infos(&running, err) ||
         (dump_folder && by_make_folders(dump_folder, err)))
         return -1;
     return run_all(&running, on, err) || infer(&running, err) ? -1 : 0;

@@ -65,9 +65,9 @@ static const struct rewrite rewrites[] = {
 
     {"Concat", 4, by_qop_join, NULL, NULL, NULL},
     {"Concat", 4, by_qop_concat, "QLinearConcat", BY_MICROSOFT, NULL},
-    {"Relu", 12, by_qop_clip, "Clip", NULL, no_attributes},
+    {"Relu", BY_QOP_CLIP_OPSET, by_qop_clip, "Clip", NULL, no_attributes},
     {"Relu", 6, by_qop_unary, "QLinearLeakyRelu", BY_MICROSOFT, relu_attributes},
-    {"Clip", 12, by_qop_clip, "Clip", NULL, no_attributes},
+    {"Clip", BY_QOP_CLIP_OPSET, by_qop_clip, "Clip", NULL, no_attributes},
 
     {"MaxPool", 12, by_qop_pool, NULL, NULL, NULL},
     {"Pad", 11, by_qop_pad, NULL, NULL, NULL},

@@ -10,6 +10,8 @@
 
 #include "quant/lower_node.h"
 
+#define BY_QOP_CLIP_OPSET 12 /* Clip on integers */
+
 struct by_qop {
     struct baryon_model *model;
     struct baryon_graph *graph;

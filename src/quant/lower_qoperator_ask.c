@@ -167,6 +167,9 @@ bool by_qop_output(struct by_qop *qop, struct baryon_value *value, struct by_qop
         return false;
     output->quantize = reader;
     by_qop_range(output->params.elem, &output->low, &output->high);
-    return !output->activation ||
-           by_qop_bounds(qop, output->activation, &output->params, &output->low, &output->high);
+    if (!output->activation)
+        return true;
+    const int64_t low = output->low, high = output->high;
+    return by_qop_bounds(qop, output->activation, &output->params, &output->low, &output->high) &&
+           (qop->opset >= BY_QOP_CLIP_OPSET || (output->low <= low && output->high >= high));
 }

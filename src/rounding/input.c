@@ -65,10 +65,11 @@ float *by_rounding_values(struct by_rounding_run *run, const struct by_array *li
     size_t count;
     if (by_dims_count(like->dims, like->rank, &count, err) < 0)
         return NULL;
-    if (count > run->values_room) {
+    if (count > run->values_room || !run->values) {
+        const size_t room = count ? count : 1; /* a tensor without values has a place, too */
         by_free(run->values);
-        run->values = by_alloc(count, sizeof(float), err);
-        run->values_room = run->values ? count : 0;
+        run->values = by_alloc(room, sizeof(float), err);
+        run->values_room = run->values ? room : 0;
     }
     *array = *like;
     array->elem = BY_ELEM_FLOAT;
