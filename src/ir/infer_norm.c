@@ -76,6 +76,9 @@ int by_infer_batch_norm(struct by_infer *infer, struct baryon_node *node, struct
     (void)infer;
     for (size_t slot = 1; in && in->rank > 1 && slot <= 4; slot++) {
         const struct by_shape *each = by_in_shape(node, slot);
+        if (each && !each->rank)
+            return by_infer_fail(
+                node, err, "the %s is a single value, must be one for each channel", names[slot]);
         if (each && each->rank == 1 && !by_extent_unify(in->dims[1], each->dims[0], &agreed))
             return by_infer_fail(node, err, "the input has %lld channels, but the %s has %lld",
                                  (long long)in->dims[1].size, names[slot],
