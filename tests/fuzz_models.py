@@ -228,6 +228,7 @@ def serve(library):
             answer = "ok"
         except Exception as error:  # whatever it is, it is the answer
             answer = " ".join(str(error).split())[:600] or type(error).__name__
+        signal.alarm(0)
         answers.write(f"{answer}\n")
         answers.flush()
 

@@ -16,7 +16,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from dump import BUILD, Score
+from dump import BUILD, Score, some
 from onnx import TensorProto, helper, numpy_helper
 
 onnxruntime.set_default_logger_severity(4)
@@ -570,7 +570,7 @@ def look(score, make, form, options, expected, exact=True, case_of=Case, hides=(
 
 def main():
     score = Score()
-    for (make, expected), (form, options) in itertools.product(SOLVED.items(), FORMS.items()):
+    for (make, expected), (form, options) in some(itertools.product(SOLVED.items(), FORMS.items())):
         look(score, make, form, options, expected)
     for form, options in GROUPS.items():
         look(score, products, form, options, SOLVED[products])
@@ -588,12 +588,12 @@ def main():
         look(score, hidden, form, FORMS[form], ["relu", "six", "no_bias", "last"],
              hides={"relu": (0, np.inf), "six": (0, 0.5), "no_bias": (0, np.inf)})
     for make, form in itertools.product((windows, products), ("pow2", "float", "int4")):
-        for way in ("--rounding-biases=false", "--rounding-inputs=float", "--rounding-starts=6"):
+        for way in some(("--rounding-biases=false", "--rounding-inputs=float", "--rounding-starts=6")):
             look(score, make, f"{form} {way}", [*FORMS[form], way], SOLVED[make])
     far = [look(score, make, f"{form} free", [*FORMS[form], "--rounding-free"], SOLVED[make]).far
            for make, form in itertools.product((windows, products), ("pow2", "float"))]
     score.check(sum(far) > 0, "free integers are all next to their weights")
-    for (make, expected), form in itertools.product(SOLVED.items(), ("pow2", "float", "int4")):
+    for (make, expected), form in some(itertools.product(SOLVED.items(), ("pow2", "float", "int4"))):
         look(score, make, f"{form} relaxed", [*FORMS[form], RELAXED, "--rounding-iterations=300"], expected)
     look(score, left_alone, "float", A8W8, ["solved"])
     return score.finish()

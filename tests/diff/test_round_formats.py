@@ -7,7 +7,7 @@ import itertools
 
 import ml_dtypes
 import numpy as np
-from dump import Score
+from dump import Score, some
 from test_round import LEVELS, MIX, SOLVED, One, Written, look
 from test_round_weights import Alone
 
@@ -186,7 +186,7 @@ PRESETS = {"bfp16": "BFP16", "mx4": "MX4", "mx6": "MX6", "mx9": "MX9", "mxfp8_e5
 def main():
     score = Score()
     LEVELS.update(dict.fromkeys(["grid"], (-(2**30), 2**30)))
-    for (make, expected), (kind, preset) in itertools.product(SOLVED.items(), PRESETS.items()):
+    for (make, expected), (kind, preset) in some(itertools.product(SOLVED.items(), PRESETS.items()), 5):
         look(score, make, kind, ["--preset", preset, "--cle=off"], expected, case_of=Formats)
     return score.finish()
 

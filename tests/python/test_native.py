@@ -146,8 +146,7 @@ def check_refused(score, data):
     name = baryon._library.library().baryon_code_name
     codes = {name(code).decode() for code in range(256)} - {"ok", "internal"}
     score.check(codes == set(errors._KINDS), f"every code has its exception: {sorted(codes ^ set(errors._KINDS))}")
-    raises(score, errors.UsageError, "rounding_starts requires rounding descent", quantize, "model.onnx",
-           preset="XINT8", data=data, rounding_starts=3)  # fmt: skip
+    raises(score, errors.UsageError, "nbits must be 2, 4 or 8", quantize, "model.onnx", approach="nbits", nbits=3)
     raises(score, ValueError, "did you mean 'preset'", quantize, "model.onnx", presett="XINT8")
     raises(score, errors.UsageError, "did you mean 'XINT8'", quantize, "model.onnx", preset="XINT9", data=data)
     raises(score, NotImplementedError, "not supported yet", quantize, "model.onnx", preset="XINT8", data=data,

@@ -52,8 +52,10 @@ static void judges_what_a_function_says_of_itself(void **state)
     homeless->domain = NULL;
     (void)nameless;
     assert_findings(
-        model, "error function: functions[0].input[1]: function 'local.f' has input 'a' twice, "
-               "must appear once\nerror function: functions[0].output[1]: function 'local.f' has "
+        model, "error arity: graph.node[1].input[1]: node 'call' (f): input 1 is missing, the "
+               "operator requires it\nerror function: functions[0].input[1]: function 'local.f' "
+               "has input 'a' twice, must appear once\nerror function: functions[0].output[1]: "
+               "function 'local.f' has "
                "output 'b' twice, must appear once\nerror function: functions[0].attribute[1]: "
                "function 'local.f' has attribute 'alpha' twice, must appear once\nerror function: "
                "functions[1]: the function has no name, must have one\nerror function: "
