@@ -580,11 +580,11 @@ def main():
              exact=False, scales="--rounding-scales" in further)
     look(score, sampled, "float", A8W8, ["one", "two"], exact=False)
     look(score, simulated, "pow2", XINT8[:2], ["one", "two", "three"])
-    scaled = [case.scaled for make in (windows, products) for form in ("pow2", "float", "int4", "uint8 channel")
+    scaled = [case.scaled for make in (windows, products) for form in some(("pow2", "float", "int4", "uint8 channel"))
               for case in [look(score, make, f"{form} scales", [*FORMS[form], "--rounding-scales"], SOLVED[make],
                                 scales=True)]]
     score.check(sum(map(bool, scaled)) >= 2, f"hardly a scale is another one: {scaled}")
-    for form in ("pow2", "float", "int4"):
+    for form in some(("pow2", "float", "int4")):
         look(score, hidden, form, FORMS[form], ["relu", "six", "no_bias", "last"],
              hides={"relu": (0, np.inf), "six": (0, 0.5), "no_bias": (0, np.inf)})
     for make, form in itertools.product((windows, products), ("pow2", "float", "int4")):

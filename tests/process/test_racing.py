@@ -9,7 +9,7 @@ from collections import Counter
 import models
 import process
 
-ROUNDS = 100 if process.LONG else 5
+ROUNDS = 100 if process.LONG else 3
 WRITERS = 3
 SAMPLES = 40 if process.LONG else 10
 

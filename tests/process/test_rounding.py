@@ -13,7 +13,7 @@ from collections import Counter
 import models
 import process
 
-TIMES = 20 if process.LONG else 2  # kills, and interrupts
+TIMES = 20 if process.LONG else 1  # kills, and interrupts
 LAYERS, SIZE = 12, 96
 WAYS = {
     "powers of two": ["--preset", "XINT8_ADAROUND"],
