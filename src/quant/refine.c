@@ -85,6 +85,39 @@ int by_refine(struct by_quant_plan *plan, struct baryon_error *err)
     return by_bias_scales(plan, err);
 }
 
+static int find_node(struct by_quant_plan *plan, const struct by_refine_rule *rule,
+                     struct by_str *broken, const struct baryon_node **node,
+                     struct baryon_error *err)
+{
+    bool moved = false;
+    for (size_t i = 0; i < plan->node_count && !*node; i++) {
+        struct by_refining at = {plan, plan->nodes[i].node, rule, &moved, broken};
+        if (plan->nodes[i].state != BY_NODE_QUANTIZED || !is_for(rule, at.node))
+            continue;
+        if (rule->apply(&at, err) < 0)
+            return -1;
+        if (broken->size)
+            *node = at.node;
+    }
+    return 0;
+}
+
+int by_refine_find_broken(struct by_quant_plan *plan, const struct baryon_node **node,
+                          const struct by_refine_rule **rule, struct baryon_error *err)
+{
+    size_t count;
+    const struct by_refine_rule *const *rules = by_refine_rules(&count);
+    struct by_str broken;
+    int status = 0;
+    *node = NULL;
+    by_str_init(&broken);
+    for (size_t i = 0; status == 0 && !*node && i < count; i++)
+        if (rules[i]->pow2 && is_on(rules[i], plan->recipe))
+            status = find_node(plan, *rule = rules[i], &broken, node, err);
+    by_str_release(&broken);
+    return status;
+}
+
 int by_refine_check(struct by_quant_plan *plan, struct by_str *broken, size_t *count,
                     struct baryon_error *err)
 {

@@ -23,6 +23,10 @@ const struct by_refine_rule *by_refine_rule_find(const char *name); /* name or a
 /* All rules that the recipe's hardware has, in order, again until nothing moves or
  * recipe->refine_rounds is reached. */
 int by_refine(struct by_quant_plan *plan, struct baryon_error *err);
+/* The first node where a rule that the recipe has is still broken, those that only move elements
+ * first; NULL: none. Nothing moves. */
+int by_refine_find_broken(struct by_quant_plan *plan, const struct baryon_node **node,
+                          const struct by_refine_rule **rule, struct baryon_error *err);
 /* What the plan breaks of the power-of-two rules, a line each, PLACE<tab>WHAT; nothing moves. */
 int by_refine_check(struct by_quant_plan *plan, struct by_str *broken, size_t *count,
                     struct baryon_error *err);

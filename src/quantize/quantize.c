@@ -1,5 +1,6 @@
 /* Runs the stages of a quantization in order. */
 #include "quantize/quantize.h"
+#include "quantize/contradict.h"
 
 #include "base/capacity.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "quant/place.h"
 #include "quant/plan_view.h"
 #include "quant/refine.h"
+#include "quantize/contradict.h"
 #include "quantize/half.h"
 #include "quantize/narrow.h"
 #include "quantize/refuse.h"
@@ -258,8 +260,21 @@ static int find_params(struct by_quantization *q, struct baryon_error *err)
                                           : by_quant_find_params(q->plan, q->stats, q->pool, err);
 }
 
+#define CONTRADICTIONS_MAX 64
+
 static int refine(struct by_quantization *q, struct baryon_error *err)
 {
+    bool left = true;
+    for (unsigned i = 0; left && i < CONTRADICTIONS_MAX; i++) {
+        if (by_refine(q->plan, err) < 0 || by_quantize_leave_contradiction(q, &left, err) < 0)
+            return -1;
+        if (!left)
+            return 0;
+        by_quant_plan_close(q->plan);
+        q->plan = NULL;
+        if (place_with(q, NULL, err) < 0 || find_params(q, err) < 0)
+            return -1;
+    }
     return by_refine(q->plan, err);
 }
 
