@@ -30,8 +30,7 @@ static int exclude_node(struct by_quantization *q, const struct baryon_node *nod
     return why ? 0 : -1;
 }
 
-int by_quantize_leave_contradiction(struct by_quantization *q, bool *left,
-                                    struct baryon_error *err)
+int by_quantize_leave_contradiction(struct by_quantization *q, bool *left, struct baryon_error *err)
 {
     const struct baryon_node *node;
     const struct by_refine_rule *rule;
