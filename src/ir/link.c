@@ -172,6 +172,8 @@ static int begin_graph(struct baryon_model *model, struct baryon_graph *graph,
     if (by_list_reserve(&model->arena, &model->linked, 1, sizeof(void *), err))
         return -1;
     by_ptrs_add(&model->linked, graph);
+    if (graph->linked) /* in another model, which lends the node */
+        by_map_release(&graph->values);
     by_map_init(&graph->values);
     graph->linked = true;
     graph->unsettled = false;

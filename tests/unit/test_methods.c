@@ -194,13 +194,24 @@ static void defaults_of_options_are_those_of_methods(void **state)
     each_option(defaults_agree);
 }
 
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
 /* Without the offset, which is that in another struct. */
 static void is_the_same_row(const struct by_option *one, const struct by_option *other)
 {
     struct by_option moved = *other;
     moved.offset = one->offset;
+    moved.name = one->name;
+    moved.fallback = one->fallback;
+    moved.arg = one->arg;
     moved.help = one->help;
+    assert_string_equal(one->name, other->name);
     assert_string_equal(one->help, other->help);
+    assert_string_equal(text_of(one->arg), text_of(other->arg));
+    assert_string_equal(text_of(one->fallback), text_of(other->fallback));
     assert_memory_equal(one, &moved, sizeof moved);
 }
 
