@@ -103,7 +103,7 @@ static int plan_and_write(struct baryon_model *model, const struct by_recipe *re
     struct by_quant_plan *plan;
     if (by_model_infer(model, NULL, &err) || by_quant_plan_open(&plan, model, recipe, &err))
         return -1;
-    int failed = by_place(plan, NULL, &err);
+    int failed = by_place(plan, NULL, NULL, &err);
     if (!failed) {
         give_ranges(plan);
         failed = by_quant_find_params(plan, NULL, NULL, &err) || by_lower_qdq(plan, NULL, &err);
