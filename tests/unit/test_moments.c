@@ -109,7 +109,7 @@ static void windows_have_stride_dilation_and_pads(void **state)
         layer.dilation[0] = rows[i].dilation;
         layer.pad_begin[0] = rows[i].begin;
         layer.pad_end[0] = rows[i].end;
-        layer.auto_pad = rows[i].auto_pad;
+        layer.auto_pad = (int)rows[i].auto_pad;
         by_layer_windows(&layer, 0, rows[i].in, &pad, &out);
         assert_int_equal(pad, rows[i].pad);
         assert_int_equal(out, rows[i].out);

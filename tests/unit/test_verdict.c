@@ -56,8 +56,9 @@ static void thresholds_are_kept(void **state)
         assert_false(says(rule, of, far, far / (rows[i].errors * 0.99)));
         assert_false(says(rule, of, far, INFINITY));
     }
-    for (size_t i = 0; i < BY_VERDICT_RULES; i++)
-        assert_true(strlen(by_threshold(i, false)->from) && strlen(by_threshold(i, true)->from));
+    for (enum by_verdict_rule rule = 0; rule < BY_VERDICT_RULES; rule++)
+        assert_true(strlen(by_threshold(rule, false)->from) &&
+                    strlen(by_threshold(rule, true)->from));
     assert_int_equal(sizeof rows / sizeof *rows, 2 * BY_VERDICT_RULES);
 }
 
@@ -76,7 +77,7 @@ static void either_measure_suffices_where_it_says_so(void **state)
 {
     (void)state;
     const struct by_gain gains = {2, 1}, loses = {-3, 1}, unsure = {2, 10};
-    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++) {
+    for (enum by_verdict_rule rule = 0; rule < BY_VERDICT_RULES; rule++) {
         const struct by_threshold *of = by_threshold(rule, true);
         const bool either = rule == BY_VERDICT_SOLVED, certain = of->errors == 0;
         assert_int_equal(by_verdict(of, &loses, &gains), either);
@@ -106,7 +107,7 @@ static void ties_change_nothing(void **state)
     (void)state;
     struct by_judgement one[SAMPLES];
     judge_alike(one, 1);
-    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+    for (enum by_verdict_rule rule = 0; rule < BY_VERDICT_RULES; rule++)
         for (size_t samples = 1; samples <= SAMPLES; samples++)
             for (int of = 0; of < 2; of++)
                 assert_false(by_verdict_of(by_threshold(rule, of), one, one, samples));
@@ -157,10 +158,10 @@ static void lost_outputs_lose(void **state)
     struct by_judgement lost[SAMPLES], good[SAMPLES];
     judge_alike(lost, INFINITY);
     judge_alike(good, 1);
-    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+    for (enum by_verdict_rule rule = 0; rule < BY_VERDICT_RULES; rule++)
         assert_false(replaces(rule, lost, good, SAMPLES));
     judge_alike(lost, NAN);
-    for (size_t rule = 0; rule < BY_VERDICT_RULES; rule++)
+    for (enum by_verdict_rule rule = 0; rule < BY_VERDICT_RULES; rule++)
         assert_false(replaces(rule, lost, good, SAMPLES));
 }
 
