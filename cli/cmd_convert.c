@@ -270,31 +270,16 @@ static int find_overflow(struct job *job, struct by_session_options *session,
                                     &range, &job->overflowing, err);
 }
 
-static struct by_save_options save_options(const struct settings *settings)
-{
-    return (struct by_save_options){
-        .data = settings->external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
-        .external_file = settings->external,
-        .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
-    };
-}
-
-/* Names that saving would refuse, before samples run. */
-static int probe_save(const struct job *job, struct baryon_error *err)
-{
-    const struct by_save_options options = save_options(job->settings);
-    if (by_place_check_data("--out", job->loaded.model, job->out, err) < 0)
-        return -1;
-    return by_model_probe_save(job->loaded.model, job->out, &options, err);
-}
-
 static int convert_loaded_model(struct job *job, struct baryon_error *err)
 {
     struct baryon_model *model = job->loaded.model;
     const struct by_check_options any = {.custom_ops = true};
     struct by_session_options session = {
         .ort_path = job->settings->runtime.onnxruntime, .threads = 1, .log = &job->cli->log};
-    if (probe_save(job, err) < 0 || by_model_check(model, &any, tell_finding, job, err) < 0 ||
+    const struct by_save_options saving =
+        by_place_options(job->settings->external, job->settings->force);
+    if (by_place_probe(model, job->out, &saving, err) < 0 ||
+        by_model_check(model, &any, tell_finding, job, err) < 0 ||
         find_overflow(job, &session, err) < 0)
         return -1;
     if (by_convert_run(&job->convert, model, &session, &job->cli->log, &job->report, err) < 0)
@@ -307,7 +292,8 @@ static int convert_loaded_model(struct job *job, struct baryon_error *err)
 static int save(struct job *job, struct baryon_error *err)
 {
     struct by_saved_size size;
-    struct by_save_options options = save_options(job->settings);
+    struct by_save_options options =
+        by_place_options(job->settings->external, job->settings->force);
     options.size = &size;
     if (by_model_save(job->loaded.model, job->out, &options, err) < 0)
         return -1;

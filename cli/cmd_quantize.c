@@ -55,31 +55,12 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
 
 /* --- Writing --- */
 
-static struct by_save_options save_options(const struct settings *settings)
-{
-    return (struct by_save_options){
-        .data = settings->external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
-        .external_file = settings->external,
-        .writer_flags = settings->force ? 0 : BY_WRITER_EXCLUSIVE,
-    };
-}
-
-/* Names that saving would refuse, before samples run. */
-static int probe_save(const struct job *job, struct baryon_error *err)
-{
-    const struct baryon_model *model = job->quantizing.loaded.model;
-    const struct by_save_options options = save_options(job->settings);
-    if (by_place_check_data("--out", model, job->settings->out, err) < 0)
-        return -1;
-    return by_model_probe_save(model, job->settings->out, &options, err);
-}
-
 static int save(struct job *job, struct baryon_error *err)
 {
     const struct settings *settings = job->settings;
     struct by_saved_size size;
     const double begin = by_term_seconds();
-    struct by_save_options options = save_options(settings);
+    struct by_save_options options = by_place_options(settings->external, settings->force);
     options.size = &size;
     if (by_model_save(job->quantizing.loaded.model, settings->out, &options, err) < 0)
         return -1;
@@ -210,7 +191,9 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
         by_quantize_beside(&q->options, &cli->config.arena, settings->out, err) < 0)
         return -1;
     q->options.dump_passes = settings->dump_passes;
-    if (by_quantizing_load(q, err) < 0 || probe_save(job, err) < 0 ||
+    const struct by_save_options saving = by_place_options(settings->external, settings->force);
+    if (by_quantizing_load(q, err) < 0 ||
+        by_place_probe(q->loaded.model, settings->out, &saving, err) < 0 ||
         by_quantizing_plan(q, err) < 0)
         return -1;
     by_quantization_spill(&q->quantization, settings->out, q->bytes_before);

@@ -23,3 +23,20 @@ int by_place_check_data(const char *what, const struct baryon_model *model, cons
     return by_fail(err, BARYON_ERR_USAGE, "%s %s is a data file of the model", what,
                    by_quote(quoted, path));
 }
+
+struct by_save_options by_place_options(const char *external, bool force)
+{
+    return (struct by_save_options){
+        .data = external ? BY_SAVE_EXTERNAL : BY_SAVE_KEEP,
+        .external_file = external,
+        .writer_flags = force ? 0 : BY_WRITER_EXCLUSIVE,
+    };
+}
+
+int by_place_probe(const struct baryon_model *model, const char *out,
+                   const struct by_save_options *options, struct baryon_error *err)
+{
+    if (by_place_check_data("--out", model, out, err) < 0)
+        return -1;
+    return by_model_probe_save(model, out, options, err);
+}

@@ -36,6 +36,9 @@ bool by_parse_double(const char *text, double *value);
 /* Accepts k M G T (powers of 1000) and KiB MiB GiB TiB behind the number. */
 bool by_parse_bytes(const char *text, uint64_t *value);
 
+/* One of the words of a list, "Conv Gemm". */
+bool by_has_word(const char *list, const char *word);
+
 /* Edit distance for "did you mean"; rows longer than 64 count as far away. */
 unsigned by_edit_distance(const char *a, const char *b);
 /* The nearest of count names, NULL when none is near enough to be meant. */

@@ -64,7 +64,7 @@ int by_config_bind(struct by_config *config, const struct by_option_group *group
     return 0;
 }
 
-static bool same_name(const char *key, const char *name)
+bool by_config_same_name(const char *key, const char *name)
 {
     for (; *key && *name; key++, name++)
         if (*key != *name && !(*key == '_' && *name == '-'))
@@ -78,7 +78,7 @@ static const struct by_binding *find_bound_row(const struct by_config *config, c
 {
     for (size_t i = 0; i < config->count; i++)
         for (*row = 0; *row < config->bindings[i].count; ++*row)
-            if (same_name(name, config->bindings[i].rows[*row].name))
+            if (by_config_same_name(name, config->bindings[i].rows[*row].name))
                 return &config->bindings[i];
     return NULL;
 }

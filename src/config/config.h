@@ -66,6 +66,8 @@ void by_config_release(struct by_config *config);
 int by_config_bind(struct by_config *config, const struct by_option_group *group, void *target,
                    struct baryon_error *err);
 
+/* Whether a key is that name; it may have _ for -. */
+bool by_config_same_name(const char *key, const char *name);
 /* NULL when no bound group has the row; _ and - are the same. */
 const struct by_option *by_config_find(const struct by_config *config, const char *name);
 /* The name that was probably meant, NULL when none is near. */

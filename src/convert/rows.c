@@ -2,6 +2,8 @@
  * of ours without parameters need no row. */
 #include "convert/params.h"
 
+#include "config/config.h"
+
 #define PASSES(...)                                                                                \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -188,18 +190,10 @@ const struct by_convert_row *by_convert_rows(size_t *count)
     return rows;
 }
 
-static bool same_name(const char *key, const char *name)
-{
-    for (; *key && *name; key++, name++)
-        if (*key != *name && !(*key == '_' && *name == '-'))
-            return false;
-    return *key == *name;
-}
-
 const struct by_convert_row *by_convert_row_find(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (same_name(name, rows[i].name))
+        if (by_config_same_name(name, rows[i].name))
             return &rows[i];
     return NULL;
 }

@@ -20,24 +20,12 @@
 
 /* --- Parameters --- */
 
-static bool names_word(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        const size_t size = strcspn(at, " ");
-        if (size == length && !strncmp(at, word, size))
-            return true;
-        at += size;
-    }
-    return false;
-}
-
 static bool is_aligned(const char *op_type)
 {
     size_t count;
     const struct by_refine_rule *const *rules = by_refine_rules(&count);
     for (size_t i = 0; i < count; i++)
-        if (!rules[i]->pow2 && names_word(rules[i]->op_types, op_type))
+        if (!rules[i]->pow2 && by_has_word(rules[i]->op_types, op_type))
             return true;
     return false;
 }
@@ -62,18 +50,15 @@ static int refuse_operator(const struct by_doc_node *value, const char *op_type,
 int by_take_align(struct by_converting *at, const struct by_doc_node *value,
                   struct baryon_error *err)
 {
-    struct by_convert_step *step = at->step;
-    const char **texts;
-    size_t count;
-    if (value->kind == BY_DOC_NULL)
-        return 0;
-    if (by_node_texts(at->convert->arena, value, &texts, &count, err))
+    const struct by_patterns *types = &at->step->op_types;
+    if (by_take_only_ops(at, value, err))
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (!is_aligned(texts[i]))
-            return refuse_operator(value, texts[i], err);
-    at->on = count > 0;
-    return by_convert_patterns(at->convert, &step->op_types, texts, count, NULL, err);
+    for (size_t i = 0; i < types->count; i++)
+        if (!is_aligned(types->at[i].text))
+            return refuse_operator(value, types->at[i].text, err);
+    if (value->kind != BY_DOC_NULL)
+        at->on = types->count > 0;
+    return 0;
 }
 
 static int take_number(const struct by_doc_node *value, const char *name, double least, bool above,

@@ -37,7 +37,7 @@ const char *by_exclude_text(struct by_exclusion *exclusion, struct baryon_error 
 /* --- Patterns that pick nothing --- */
 
 static int nothing(const struct by_exclusion *exclusion, const struct by_pattern *pattern,
-                   const char *what, bool types, struct baryon_error *err)
+                   bool types, struct baryon_error *err)
 {
     char quote[BY_QUOTE_MAX];
     const char **names = by_alloc(exclusion->count, sizeof *names, err);
@@ -47,7 +47,8 @@ static int nothing(const struct by_exclusion *exclusion, const struct by_pattern
         names[i] = types ? exclusion->users[i].op_type : by_exclude_name(&exclusion->users[i]);
     const char *near = by_nearest(pattern->text, names, exclusion->count);
     by_fail(err, BARYON_ERR_USAGE, "%s: %s matches no %s of the model",
-            pattern->origin ? pattern->origin : "exclude", by_quote(quote, pattern->text), what);
+            pattern->origin ? pattern->origin : "exclude", by_quote(quote, pattern->text),
+            types ? "operator" : "node");
     if (near)
         by_err_hint(err, "did you mean %s?", by_quote(quote, near));
     by_free(names);
@@ -56,66 +57,64 @@ static int nothing(const struct by_exclusion *exclusion, const struct by_pattern
 
 /* --- Names and operators --- */
 
+typedef void use_user(struct by_exclusion *exclusion, size_t user, void *context);
+
+/* Those that the pattern picks, by name or by operator; there has to be one. */
+static int each_picked(struct by_exclusion *exclusion, const struct by_pattern *pattern, bool types,
+                       use_user *use, void *context, struct baryon_error *err)
+{
+    bool any = false;
+    for (size_t i = 0; i < exclusion->count; i++) {
+        const struct by_user_node *user = &exclusion->users[i];
+        bool picks;
+        if (by_pattern_picks(pattern, types ? user->op_type : by_exclude_name(user), &picks, err))
+            return -1;
+        if (picks && use)
+            use(exclusion, i, context);
+        any = any || picks;
+    }
+    return any ? 0 : nothing(exclusion, pattern, types, err);
+}
+
+static void exclude_user(struct by_exclusion *exclusion, size_t user, void *context)
+{
+    const char *const *why = context;
+    by_exclude_mark(exclusion, user, *why);
+}
+
 static int exclude_names(struct by_exclusion *exclusion, const struct by_pattern *pattern,
                          struct baryon_error *err)
 {
     const char *why = by_exclude_text(exclusion, err, "excluded by '%s'", pattern->text);
-    bool any = false;
-    for (size_t i = 0; why && i < exclusion->count; i++) {
-        bool picks;
-        if (by_pattern_picks(pattern, by_exclude_name(&exclusion->users[i]), &picks, err))
-            return -1;
-        if (picks)
-            by_exclude_mark(exclusion, i, why);
-        any = any || picks;
-    }
-    return !why ? -1 : any ? 0 : nothing(exclusion, pattern, "node", false, err);
-}
-
-int by_exclude_check_node(struct by_exclusion *exclusion, const struct by_pattern *pattern,
-                          struct baryon_error *err)
-{
-    for (size_t i = 0; i < exclusion->count; i++) {
-        bool picks;
-        if (by_pattern_picks(pattern, by_exclude_name(&exclusion->users[i]), &picks, err))
-            return -1;
-        if (picks)
-            return 0;
-    }
-    return nothing(exclusion, pattern, "node", false, err);
+    return why ? each_picked(exclusion, pattern, false, exclude_user, &why, err) : -1;
 }
 
 static int exclude_types(struct by_exclusion *exclusion, const struct by_pattern *pattern,
                          struct baryon_error *err)
 {
     const char *why = by_exclude_text(exclusion, err, "operators '%s' are excluded", pattern->text);
-    bool any = false;
-    for (size_t i = 0; why && i < exclusion->count; i++) {
-        bool picks;
-        if (by_pattern_picks(pattern, exclusion->users[i].op_type, &picks, err))
-            return -1;
-        if (picks)
-            by_exclude_mark(exclusion, i, why);
-        any = any || picks;
-    }
-    return !why ? -1 : any ? 0 : nothing(exclusion, pattern, "operator", true, err);
+    return why ? each_picked(exclusion, pattern, true, exclude_user, &why, err) : -1;
+}
+
+int by_exclude_check_node(struct by_exclusion *exclusion, const struct by_pattern *pattern,
+                          struct baryon_error *err)
+{
+    return each_picked(exclusion, pattern, false, NULL, NULL, err);
+}
+
+static void keep_user(struct by_exclusion *exclusion, size_t user, void *context)
+{
+    bool *kept = context;
+    (void)exclusion;
+    kept[user] = true;
 }
 
 static int pick_only(struct by_exclusion *exclusion, bool *kept, struct baryon_error *err)
 {
     const struct by_patterns *nodes = &exclusion->recipe->nodes;
-    for (size_t i = 0; i < nodes->count; i++) {
-        bool any = false;
-        for (size_t j = 0; j < exclusion->count; j++) {
-            bool picks;
-            if (by_pattern_picks(&nodes->at[i], by_exclude_name(&exclusion->users[j]), &picks, err))
-                return -1;
-            kept[j] = kept[j] || picks;
-            any = any || picks;
-        }
-        if (!any)
-            return nothing(exclusion, &nodes->at[i], "node", false, err);
-    }
+    for (size_t i = 0; i < nodes->count; i++)
+        if (each_picked(exclusion, &nodes->at[i], false, keep_user, kept, err))
+            return -1;
     return 0;
 }
 
@@ -164,7 +163,7 @@ static int find_one(struct by_exclusion *exclusion, const struct by_pattern *pat
             found[(*count)++] = node;
         }
     }
-    return any ? 0 : nothing(exclusion, pattern, "node", false, err);
+    return any ? 0 : nothing(exclusion, pattern, false, err);
 }
 
 int by_exclude_find(struct by_exclusion *exclusion, const struct by_pattern *patterns, size_t count,

@@ -193,6 +193,22 @@ bool by_lower_is_divided(const struct by_recipe *recipe, const struct by_quant_r
     return is_cast(recipe, row) && by_spec_is_scaled(&row->spec);
 }
 
+/* A node of ONNX that gives what is like the row's value; output NULL: a name failed. */
+static struct baryon_value *add_float(struct by_lowering *lowering, const struct by_quant_row *row,
+                                      const char *op_type, const char *name, const char *output,
+                                      struct baryon_value *const *inputs, size_t count,
+                                      struct baryon_error *err)
+{
+    struct baryon_node *node = output ? by_graph_add_node(lowering->graph, op_type, NULL, name,
+                                                          inputs, count, &output, 1, err)
+                                      : NULL;
+    if (!node)
+        return NULL;
+    by_node_out(node, 0)->elem = row->value->elem;
+    by_node_out(node, 0)->shape = row->value->shape;
+    return by_node_out(node, 0);
+}
+
 static struct baryon_value *add_scaling(struct by_lowering *lowering, size_t index,
                                         const char *op_type, struct baryon_value *input,
                                         const char *stem, size_t number, struct baryon_error *err)
@@ -205,14 +221,7 @@ static struct baryon_value *add_scaling(struct by_lowering *lowering, size_t ind
     snprintf(suffix, sizeof suffix, "%s_Output", op_type);
     const char *name = by_lower_name(lowering, stem, op_type, number, err);
     const char *output = name ? by_lower_name(lowering, stem, suffix, number, err) : NULL;
-    struct baryon_node *node =
-        output ? by_graph_add_node(lowering->graph, op_type, NULL, name, inputs, 2, &output, 1, err)
-               : NULL;
-    if (!node)
-        return NULL;
-    by_node_out(node, 0)->elem = row->value->elem;
-    by_node_out(node, 0)->shape = row->value->shape;
-    return by_node_out(node, 0);
+    return add_float(lowering, row, op_type, name, output, inputs, 2, err);
 }
 
 struct baryon_value *by_lower_divide(struct by_lowering *lowering, size_t index, const char *stem,
@@ -264,14 +273,7 @@ struct baryon_value *by_lower_clip(struct by_lowering *lowering, size_t index, c
     struct baryon_value *const inputs[] = {row->value, limits[0], limits[1]};
     const char *name = by_lower_name(lowering, stem, "Clip", 0, err);
     const char *output = name ? by_lower_name(lowering, stem, "clip_output", 0, err) : NULL;
-    struct baryon_node *node =
-        output ? by_graph_add_node(lowering->graph, "Clip", NULL, name, inputs, 3, &output, 1, err)
-               : NULL;
-    if (!node)
-        return NULL;
-    by_node_out(node, 0)->elem = row->value->elem;
-    by_node_out(node, 0)->shape = row->value->shape;
-    return by_node_out(node, 0);
+    return add_float(lowering, row, "Clip", name, output, inputs, 3, err);
 }
 
 /* --- Constants --- */

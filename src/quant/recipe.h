@@ -251,6 +251,10 @@ struct by_recipe {
 void by_spec_set_type(struct by_tensor_spec *spec, int64_t type);
 bool by_spec_is_integer(const struct by_tensor_spec *spec);
 bool by_spec_is_block(const struct by_tensor_spec *spec);
+/* The same of a type as options have it. */
+bool by_type_is_integer(int64_t type);
+bool by_type_is_block(int64_t type);
+bool by_type_is_fp8(int64_t type);
 /* A float type whose values are divided by a scale before they are rounded. */
 bool by_spec_is_scaled(const struct by_tensor_spec *spec);
 /* One that Quark's operators have no scale for: all but bfloat16. */

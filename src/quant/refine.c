@@ -35,17 +35,7 @@ static bool is_on(const struct by_refine_rule *rule, const struct by_recipe *rec
 
 static bool is_for(const struct by_refine_rule *rule, const struct baryon_node *node)
 {
-    const char *at = rule->op_types;
-    const size_t length = strlen(node->op_type);
-    if (*by_domain(node->domain))
-        return false;
-    while (*at) {
-        const size_t word = strcspn(at, " ");
-        if (word == length && !strncmp(at, node->op_type, word))
-            return true;
-        at += word + strspn(at + word, " ");
-    }
-    return false;
+    return !*by_domain(node->domain) && by_has_word(rule->op_types, node->op_type);
 }
 
 /* --- Rounds --- */

@@ -101,6 +101,25 @@ bool by_spec_is_block(const struct by_tensor_spec *spec)
     return spec->format && spec->format->block.size;
 }
 
+bool by_type_is_integer(int64_t type)
+{
+    struct by_tensor_spec spec = {0};
+    by_spec_set_type(&spec, type);
+    return by_spec_is_integer(&spec);
+}
+
+bool by_type_is_block(int64_t type)
+{
+    struct by_tensor_spec spec = {0};
+    by_spec_set_type(&spec, type);
+    return by_spec_is_block(&spec);
+}
+
+bool by_type_is_fp8(int64_t type)
+{
+    return type == BY_ELEM_FLOAT8E4M3FN || type == BY_ELEM_FLOAT8E5M2;
+}
+
 bool by_spec_is_scaled(const struct by_tensor_spec *spec)
 {
     return spec->scaled && spec->format && !by_spec_is_block(spec);

@@ -36,8 +36,10 @@ int by_quantize_leave_contradiction(struct by_quantization *q, bool *left, struc
     const struct by_refine_rule *rule;
     char label[BY_QUOTE_MAX + 80];
     *left = false;
-    if (q->options->recipe->compat || by_refine_find_broken(q->plan, &node, &rule, err) < 0)
-        return q->options->recipe->compat ? 0 : -1;
+    if (q->options->recipe->compat)
+        return 0;
+    if (by_refine_find_broken(q->plan, &node, &rule, err) < 0)
+        return -1;
     if (!node)
         return 0;
     by_node_label(node, label, sizeof label);

@@ -33,7 +33,7 @@
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_LATER                                                     \
     }
-/* usual: the value that is the peer's default, NULL: none or False. */
+/* usual: the default of Quark; NULL: none or False. */
 #define IDLE(peer, usual, why)                                                                     \
     {                                                                                              \
         .name = (peer), .kind = BY_ALIAS_IDLE, .on = (why), .off = (usual)                         \

@@ -47,28 +47,14 @@ static bool has_hardware(const struct by_recipe_settings *s)
     return has_pairs(s) && s->hardware != BY_HARDWARE_NONE;
 }
 
-static bool is_integer(int type)
-{
-    struct by_tensor_spec spec = {0};
-    by_spec_set_type(&spec, type);
-    return by_spec_is_integer(&spec);
-}
-
-static bool is_block(int type)
-{
-    struct by_tensor_spec spec = {0};
-    by_spec_set_type(&spec, type);
-    return by_spec_is_block(&spec);
-}
-
 static bool has_integer_activations(const struct by_recipe_settings *s)
 {
-    return is_static(s) && is_integer(s->activation);
+    return is_static(s) && by_type_is_integer(s->activation);
 }
 
 static bool has_integer_weights(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) && is_integer(s->weight);
+    return is_not_nbits(s) && by_type_is_integer(s->weight);
 }
 
 static bool has_integers(const struct by_recipe_settings *s)
@@ -91,7 +77,7 @@ static bool has_rules(const struct by_recipe_settings *s)
 
 static bool is_float_type(int type)
 {
-    return !is_integer(type) && !is_block(type);
+    return !by_type_is_integer(type) && !by_type_is_block(type);
 }
 
 static bool has_floats(const struct by_recipe_settings *s)
@@ -107,12 +93,12 @@ static bool has_float_activations(const struct by_recipe_settings *s)
 
 static bool has_block_activations(const struct by_recipe_settings *s)
 {
-    return has_pairs(s) && (is_block(s->activation) || has_rules(s));
+    return has_pairs(s) && (by_type_is_block(s->activation) || has_rules(s));
 }
 
 static bool fuses(const struct by_recipe_settings *s)
 {
-    return s->fuse_blocks || !is_block(s->activation) || has_rules(s);
+    return s->fuse_blocks || !by_type_is_block(s->activation) || has_rules(s);
 }
 
 static bool is_no_compiler(const struct by_recipe_settings *s)
@@ -122,13 +108,14 @@ static bool is_no_compiler(const struct by_recipe_settings *s)
 
 static bool has_blocks(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) &&
-           ((is_static(s) && is_block(s->activation)) || is_block(s->weight) || has_rules(s));
+    return is_not_nbits(s) && ((is_static(s) && by_type_is_block(s->activation)) ||
+                               by_type_is_block(s->weight) || has_rules(s));
 }
 
 static bool stores_blocks(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) && !s->keep_float_blocks && (is_block(s->weight) || has_rules(s));
+    return is_not_nbits(s) && !s->keep_float_blocks &&
+           (by_type_is_block(s->weight) || has_rules(s));
 }
 
 static bool has_scales(const struct by_recipe_settings *s)
@@ -151,12 +138,13 @@ static bool has_ranges(const struct by_recipe_settings *s)
 /* What blocks share is their scale: there it changes nothing. */
 static bool may_scale_activations(const struct by_recipe_settings *s)
 {
-    return is_static(s) && !is_integer(s->activation) && s->float_form != BY_FLOATS_COMPILER;
+    return is_static(s) && !by_type_is_integer(s->activation) &&
+           s->float_form != BY_FLOATS_COMPILER;
 }
 
 static bool may_scale_weights(const struct by_recipe_settings *s)
 {
-    return is_not_nbits(s) && !is_integer(s->weight) && s->float_form != BY_FLOATS_COMPILER;
+    return is_not_nbits(s) && !by_type_is_integer(s->weight) && s->float_form != BY_FLOATS_COMPILER;
 }
 
 static bool has_groups(const struct by_recipe_settings *s)

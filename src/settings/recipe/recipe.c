@@ -111,16 +111,6 @@ static void settle_floats(const struct by_config *config, struct by_recipe_setti
         settings->bias = BY_BIAS_AS_WEIGHT;
 }
 
-static bool is_fp8(int type)
-{
-    return type == BY_ELEM_FLOAT8E4M3FN || type == BY_ELEM_FLOAT8E5M2;
-}
-
-static bool is_block(int type)
-{
-    return type >= BY_TYPE_BFP16 && type < BY_TYPE_BLOCKS_END;
-}
-
 /* 8 bits reach too short without scales, which Casts do not have. */
 static int settle_scaled(struct by_config *config, struct by_recipe_settings *settings,
                          struct baryon_error *err)
@@ -128,11 +118,11 @@ static int settle_scaled(struct by_config *config, struct by_recipe_settings *se
     const bool pairs =
         settings->float_form == BY_FLOATS_QUARK && settings->approach == BY_APPROACH_STATIC;
     if (is_default(config, "activation-scaled"))
-        settings->activation_scaled = pairs && is_fp8(settings->activation);
+        settings->activation_scaled = pairs && by_type_is_fp8(settings->activation);
     if (is_default(config, "weight-scaled"))
-        settings->weight_scaled = pairs && is_fp8(settings->weight);
-    if ((settings->activation_scaled && is_block(settings->activation)) ||
-        (settings->weight_scaled && is_block(settings->weight)))
+        settings->weight_scaled = pairs && by_type_is_fp8(settings->weight);
+    if ((settings->activation_scaled && by_type_is_block(settings->activation)) ||
+        (settings->weight_scaled && by_type_is_block(settings->weight)))
         return by_settings_note(config, settings, err,
                                 "blocks are not scaled: their shared exponent is their scale");
     return 0;

@@ -26,13 +26,6 @@ static bool requires_symmetric(int method)
     return method_suits(method, true, true) && !method_suits(method, true, false);
 }
 
-static bool is_integer(int type)
-{
-    struct by_tensor_spec spec = {0};
-    by_spec_set_type(&spec, type);
-    return by_spec_is_integer(&spec);
-}
-
 static bool is_static(const struct by_recipe_settings *s)
 {
     return s->approach == BY_APPROACH_STATIC;
@@ -48,23 +41,23 @@ static bool requires_fp8(const struct by_recipe_settings *s)
 
 static bool activates_other_than_fp8(const struct by_recipe_settings *s)
 {
-    return requires_fp8(s) && s->activation != BY_ELEM_FLOAT8E4M3FN &&
-           s->activation != BY_ELEM_FLOAT8E5M2;
+    return requires_fp8(s) && !by_type_is_fp8(s->activation);
 }
 
 static bool has_pow2_activations(const struct by_recipe_settings *s)
 {
-    return is_static(s) && is_integer(s->activation) && requires_pow2(s->activation_method);
+    return is_static(s) && by_type_is_integer(s->activation) && requires_pow2(s->activation_method);
 }
 
 static bool has_symmetric_activations(const struct by_recipe_settings *s)
 {
-    return is_static(s) && is_integer(s->activation) && requires_symmetric(s->activation_method);
+    return is_static(s) && by_type_is_integer(s->activation) &&
+           requires_symmetric(s->activation_method);
 }
 
 static bool has_pow2_weights(const struct by_recipe_settings *s)
 {
-    return (is_static(s) || s->approach == BY_APPROACH_WEIGHTS) && is_integer(s->weight) &&
+    return (is_static(s) || s->approach == BY_APPROACH_WEIGHTS) && by_type_is_integer(s->weight) &&
            requires_pow2(s->weight_method);
 }
 
@@ -92,8 +85,8 @@ static bool is_dynamic(const struct by_recipe_settings *s)
 
 static bool is_qoperator(const struct by_recipe_settings *s)
 {
-    return is_static(s) && s->format == BY_FORMAT_QOPERATOR && is_integer(s->activation) &&
-           is_integer(s->weight);
+    return is_static(s) && s->format == BY_FORMAT_QOPERATOR && by_type_is_integer(s->activation) &&
+           by_type_is_integer(s->weight);
 }
 
 static bool has_hqq(const struct by_recipe_settings *s)
@@ -103,7 +96,7 @@ static bool has_hqq(const struct by_recipe_settings *s)
 
 static bool solves_integers(const struct by_recipe_settings *s)
 {
-    return s->rounding != BY_ROUNDING_NEAREST && is_integer(s->weight) &&
+    return s->rounding != BY_ROUNDING_NEAREST && by_type_is_integer(s->weight) &&
            (is_static(s) || s->approach == BY_APPROACH_WEIGHTS);
 }
 

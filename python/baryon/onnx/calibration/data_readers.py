@@ -94,7 +94,7 @@ def _stems(folder):
 
 class PathDataReader(CalibrationDataReader):
     """Samples of .npy files in a folder, or in one folder for each input with the same names of files.
-    A batch of 1 is put in front of arrays that lack it. One file at a time is in memory."""
+    A batch dimension of 1 is added to arrays that lack it. One file at a time is in memory."""
 
     def __init__(self, model_input, data_path):
         ports = _ports(model_input)
