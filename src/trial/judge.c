@@ -1,6 +1,8 @@
 /* Computes the SQNR of a model's outputs on held-out samples. */
 #include "trial/judge.h"
 
+#include "engine/common_shapes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -423,14 +425,32 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
     return status;
 }
 
+/* Of samples that have no place in memory the shapes are known as well. */
+static struct by_common_shape shape_of_port(const struct by_judge *judge, size_t port)
+{
+    struct by_common_shape shape = by_common_shape_begin(&judge->kept[0].inputs[port]);
+    for (size_t i = 1; i < judge->count; i++)
+        by_common_shape_add(&shape, &judge->kept[i].inputs[port]);
+    return shape;
+}
+
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
                      struct by_session **session, struct baryon_error *err)
 {
     struct by_session_options options = judge->session_options;
+    struct by_common_shape *shapes = by_alloc(judge->port_count + 1, sizeof *shapes, err);
+    *session = NULL;
+    if (!shapes)
+        return -1;
+    for (size_t i = 0; judge->count && i < judge->port_count; i++)
+        shapes[i] = shape_of_port(judge, i);
     options.as_written = true;
-    /* More takes longer, and more memory, than so few samples gain; with many nodes any does. */
-    options.optimization = model->graph->node.count < MANY_NODES;
-    return by_session_open_model(session, model, 0, &options, err);
+    /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
+    options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
+    const int status = by_session_open_shaped(session, model, shapes,
+                                              judge->count ? judge->port_count : 0, &options, err);
+    by_free(shapes);
+    return status;
 }
 
 int by_judge_outputs(const struct by_judge *judge, size_t sample, const struct by_array *outputs,
