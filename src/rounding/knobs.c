@@ -77,15 +77,12 @@ static int make_inputs(struct by_knobs *knobs, struct baryon_error *err)
 int by_knobs_open(struct by_knobs *knobs, struct by_rounding_run *run, struct baryon_error *err)
 {
     struct by_quantization *q = run->q;
-    struct by_trial_copy *copy = &knobs->copy;
     knobs->run = run;
     size_t *rows = by_alloc(q->plan->rows.count + 1, sizeof *rows, err);
-    const int status = !rows || by_frame_copy(&run->frame, &copy->model, err) < 0 ||
-                               by_model_settle(copy->model, err) < 0 ||
-                               by_model_infer(copy->model, NULL, err) < 0 ||
-                               by_quant_plan_copy(&copy->plan, q->plan, copy->model, &run->recipe,
-                                                  BY_ROLES_ACTIVATIONS, rows, err) < 0 ||
-                               by_lower(copy->plan, q->pool, err) < 0 ||
+    const int status = !rows ||
+                               by_draft_open_planned(&knobs->copy, &run->frame, q->plan,
+                                                     BY_ROLES_ACTIVATIONS, rows, err) < 0 ||
+                               by_lower(knobs->copy.plan, q->pool, err) < 0 ||
                                find_knobs(knobs, rows, err) < 0 || make_inputs(knobs, err) < 0
                            ? -1
                            : 0;
@@ -219,7 +216,7 @@ void by_knobs_close(struct by_knobs *knobs)
     by_free(knobs->given);
     by_free(knobs->outputs);
     by_judge_close(knobs->judge);
-    by_trial_copy_close(&knobs->copy);
+    by_draft_close(&knobs->copy);
     by_free(knobs->all);
     by_free(knobs->scales);
 }

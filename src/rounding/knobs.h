@@ -21,7 +21,7 @@ struct by_knobs {
     float *scales; /* by knob: what a run has */
     size_t count, samples;
 
-    struct by_trial_copy copy;
+    struct by_draft copy;
     struct by_judge *judge;
     struct by_judge_reader reader; /* of samples that are solved on */
     struct by_input_callback source;

@@ -92,18 +92,15 @@ int by_rounding_open_reference(struct by_rounding_run *run, struct baryon_error 
 static int open_copy(struct by_rounding_run *run, struct baryon_error *err)
 {
     struct by_quantization *q = run->q;
-    struct by_trial_copy *copy = &run->copy;
     run->recipe = by_recipe_to_run(q->options->recipe);
     run->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&run->frame, q->model, err) < 0 ||
         (run->scales == BY_ROUNDING_SCALES_OF_MODEL && by_rounding_search(run, err) < 0) ||
-        by_frame_copy(&run->frame, &copy->model, err) < 0 ||
-        by_model_settle(copy->model, err) < 0 || by_model_infer(copy->model, NULL, err) < 0 ||
-        by_quant_plan_copy(&copy->plan, q->plan, copy->model, &run->recipe,
-                           BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err) < 0)
+        by_draft_open_planned(&run->copy, &run->frame, q->plan,
+                              BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err) < 0)
         return -1;
     return by_rounding_floats_stay(run) ? by_rounding_nearest_floats(run, err)
-                                        : by_lower(copy->plan, q->pool, err);
+                                        : by_lower(run->copy.plan, q->pool, err);
 }
 
 /* Pairs are computed as they stand, for which more optimization would take longer than it gains. */
@@ -159,7 +156,7 @@ void by_rounding_close(struct by_rounding_run *run)
     by_unpark_room_release(&run->wanted_room);
     by_depot_close(run->depot);
     by_model_free(run->loaded);
-    by_trial_copy_close(&run->copy);
+    by_draft_close(&run->copy);
     by_frame_release(&run->frame);
     for (size_t i = 0; run->old_biases && i < run->layer_count; i++)
         by_free(run->old_biases[i]);

@@ -26,7 +26,7 @@
 #include "reconstruct/reconstruct.h"
 #include "rounding/rounding.h"
 #include "rounding/target.h"
-#include "trial/copy.h"
+#include "trial/draft.h"
 #include "trial/judge.h"
 
 /* What a layer reads, integers where they wait as such. */
@@ -87,7 +87,7 @@ struct by_rounding_run {
     const struct by_parked **inputs;
     struct by_recipe recipe;
     struct by_frame frame;
-    struct by_trial_copy copy;         /* lowered, with layers solved so far */
+    struct by_draft copy;              /* lowered, with layers solved so far */
     struct by_stages *exact, *rounded; /* the model, and the copy */
     struct by_round_scratch *scratch;
     struct by_rounding_layer *layers;

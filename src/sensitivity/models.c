@@ -1,7 +1,5 @@
 /* Weights alone, activations alone and both, from one plan: rows of the other role are left out of
  * a copy of it. Biases that make up for rounded weights only stand where weights are rounded. */
-#include "ir/infer.h"
-#include "onnx/load.h"
 #include "quant/lower.h"
 #include "quant/plan_copy.h"
 #include "sensitivity/sensitivity_internal.h"
@@ -20,20 +18,21 @@ static int note_rows(struct by_sensing_model *model, const size_t *rows, size_t 
         return -1;
     for (size_t i = 0; i < all; i++)
         model->row_at[i] = BY_NO_ROW;
-    for (size_t i = 0; i < model->plan->rows.count; i++)
+    for (size_t i = 0; i < model->draft.plan->rows.count; i++)
         model->row_at[rows[i]] = i;
     return 0;
 }
 
-static int copy_plan(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
+static int open_quantized(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
 {
     struct by_sensing_model *model = &sensing->models[state];
     const struct by_quant_plan *plan = sensing->q->plan;
+    const bool rounds = roles[state] & BY_ROLES_WEIGHTS;
     size_t *rows = by_alloc(plan->rows.count + 1, sizeof *rows, err);
     if (!rows)
         return -1;
-    int status = by_quant_plan_copy(&model->plan, plan, model->model, &sensing->recipe,
-                                    roles[state], rows, err);
+    int status = by_draft_open_planned(&model->draft, rounds ? &sensing->now : &sensing->q->floats,
+                                       plan, roles[state], rows, err);
     if (status == 0)
         status = note_rows(model, rows, plan->rows.count, err);
     by_free(rows);
@@ -43,23 +42,17 @@ static int copy_plan(struct by_sensing *sensing, enum by_state state, struct bar
 static int open_model(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
 {
     struct by_sensing_model *model = &sensing->models[state];
-    const struct baryon_model *exact = sensing->models[BY_STATE_FLOAT].model;
-    const bool rounds = roles[state] & BY_ROLES_WEIGHTS;
-    if (by_frame_copy(rounds ? &sensing->now : &sensing->q->floats, &model->model, err) < 0 ||
-        by_model_settle(model->model, err) < 0 || by_model_infer(model->model, NULL, err) < 0)
-        return -1;
+    const struct baryon_model *exact = sensing->models[BY_STATE_FLOAT].draft.model;
     if (state == BY_STATE_FLOAT)
-        return 0;
-    if (by_twin_side_open(&model->side, exact, model->model, state != BY_STATE_BOTH, err) < 0 ||
-        copy_plan(sensing, state, err) < 0)
+        return by_draft_open_planned(&model->draft, &sensing->q->floats, NULL, 0, NULL, err);
+    if (open_quantized(sensing, state, err) < 0 ||
+        by_twin_side_open(&model->side, exact, model->draft.model, state != BY_STATE_BOTH, err) < 0)
         return -1;
-    return by_lower_qdq(model->plan, sensing->q->pool, err);
+    return by_lower_qdq(model->draft.plan, sensing->q->pool, err);
 }
 
 int by_sensing_open_models(struct by_sensing *sensing, struct baryon_error *err)
 {
-    sensing->recipe = by_recipe_to_run(sensing->q->options->recipe);
-    sensing->recipe.format = BY_FORMAT_QDQ;
     if (by_frame_take(&sensing->now, sensing->q->model, err) < 0)
         return -1;
     for (enum by_state i = 0; i < BY_STATES; i++)
@@ -74,8 +67,7 @@ void by_sensing_close_models(struct by_sensing *sensing)
         struct by_sensing_model *model = &sensing->models[i];
         by_twin_side_close(&model->side);
         by_free(model->row_at);
-        by_quant_plan_close(model->plan);
-        by_model_free(model->model);
+        by_draft_close(&model->draft);
     }
     by_frame_release(&sensing->now);
 }

@@ -89,8 +89,8 @@ static int judge_model(struct by_sensing *sensing, enum by_state state, struct b
     struct by_judgement *each = by_alloc_zero(sensing->out->samples, sizeof *each, err);
     if (!each)
         return -1;
-    int status =
-        by_judge_model(sensing->judge, sensing->models[state].model, sensing->q->pool, each, err);
+    int status = by_judge_model(sensing->judge, sensing->models[state].draft.model,
+                                sensing->q->pool, each, err);
     if (status == 0)
         status = add_up(sensing->out, each, state, err);
     by_free(each);

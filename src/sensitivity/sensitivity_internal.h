@@ -11,12 +11,12 @@
 
 #include "engine/twin.h"
 #include "sensitivity/sensitivity.h"
+#include "trial/draft.h"
 
 /* A copy of the model; all but the float one are lowered. */
 struct by_sensing_model {
-    struct baryon_model *model;
-    struct by_quant_plan *plan; /* NULL: the float one */
-    size_t *row_at;             /* by row of the whole plan: that of this one, or BY_NO_ROW */
+    struct by_draft draft; /* without a plan: the float one */
+    size_t *row_at;        /* by row of the whole plan: that of this one, or BY_NO_ROW */
     struct by_twin_side side;
 };
 
@@ -25,8 +25,7 @@ struct by_sensing {
     struct by_quantization *q;
     const struct by_judge *judge;
     bool decompose;
-    struct by_recipe recipe; /* pairs, whatever was asked for */
-    struct by_frame now;     /* of the model, with its biases as they are now */
+    struct by_frame now; /* of the model, with its biases as they are now */
     struct by_sensing_model models[BY_STATES];
 };
 

@@ -27,7 +27,7 @@ static struct by_sensing_model *side_of(const struct wanting *wanting, enum by_s
 static const struct baryon_value *value_of(const struct wanting *wanting, const char *name)
 {
     const struct baryon_value *value =
-        by_map_get(&side_of(wanting, BY_STATE_FLOAT)->model->graph->values, name);
+        by_map_get(&side_of(wanting, BY_STATE_FLOAT)->draft.model->graph->values, name);
     const bool is_float =
         value && (value->elem == BY_ELEM_FLOAT || value->elem == BY_ELEM_DOUBLE ||
                   value->elem == BY_ELEM_FLOAT16 || value->elem == BY_ELEM_BFLOAT16);
@@ -129,7 +129,7 @@ static const struct baryon_value *dequantized(const struct by_sensing_model *mod
 {
     if (model->row_at[row] == BY_NO_ROW)
         return NULL;
-    const struct by_quant_row *at = &model->plan->rows.at[model->row_at[row]];
+    const struct by_quant_row *at = &model->draft.plan->rows.at[model->row_at[row]];
     for (size_t i = 0; i < at->readers.count; i++) {
         const struct baryon_value *value = read_by(&at->readers.at[i]);
         if (value && value->producer && value != at->value)
@@ -256,14 +256,14 @@ static int open_and_run(const struct wanting *wanting, struct baryon_error *err)
     struct by_twin *twin;
     size_t nodes = 0;
     for (enum by_state i = 0; i < BY_STATES; i++) {
-        nodes += sensing->models[i].model->graph->node.count;
+        nodes += sensing->models[i].draft.model->graph->node.count;
         if (i)
             sides[i - 1] = sensing->models[i].side;
     }
     options.as_written = true;
     options.optimization = nodes < MANY_NODES;
-    if (by_twin_open(&twin, sensing->models[BY_STATE_FLOAT].model, sides, SIDES, wanting->wants,
-                     wanting->count, &options, err) < 0)
+    if (by_twin_open(&twin, sensing->models[BY_STATE_FLOAT].draft.model, sides, SIDES,
+                     wanting->wants, wanting->count, &options, err) < 0)
         return -1;
     const int status = run_twin(sensing, twin, err);
     if (status == 0)

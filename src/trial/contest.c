@@ -1,34 +1,49 @@
-/* Compares candidates of equalization on the samples that judge them. */
+/* Compares candidates on the samples that judge them. */
 #include "trial/trial_internal.h"
 #include "trial/verdict.h"
 
-#define WAYS 4 /* at most, in a contest */
+#define MOST   16 /* candidates, in a contest */
+#define FEWEST 4  /* samples that say anything of a standard error */
 
 struct contest {
     struct by_trial *trial;
-    struct by_trial_entry *entries[WAYS];
-    size_t known[WAYS]; /* how many samples had judged each before */
+    struct by_trial_entry *entries[MOST];
+    size_t known[MOST]; /* how many samples had judged each before */
     size_t count;
     size_t end; /* of the samples that judge now */
 };
 
 /* --- Entries --- */
 
-static bool same_way(struct by_trial_way one, struct by_trial_way other)
+static struct by_trial_seen *find_seen(struct by_trial *trial, const struct by_candidate *candidate)
 {
-    return one.mode == other.mode && one.corrects == other.corrects;
+    for (size_t i = 0; i < trial->seen_count; i++)
+        if (by_candidate_same_model(&trial->seen[i].of, candidate))
+            return &trial->seen[i];
+    trial->seen[trial->seen_count] = (struct by_trial_seen){.of = *candidate};
+    return &trial->seen[trial->seen_count++];
 }
 
-static struct by_trial_entry *find_entry(struct by_trial *trial, struct by_trial_way way,
-                                         struct baryon_error *err)
+static struct by_trial_entry *
+add_entry(struct by_trial *trial, const struct by_candidate *candidate, struct baryon_error *err)
 {
-    for (size_t i = 0; i < trial->entry_count; i++)
-        if (same_way(trial->entries[i].way, way))
-            return &trial->entries[i];
+    if (trial->entry_count == BY_TRIAL_ENTRIES || trial->seen_count == BY_TRIAL_ENTRIES) {
+        by_fail(err, BARYON_ERR_INTERNAL, "more than %d candidates", BY_TRIAL_ENTRIES);
+        return NULL;
+    }
     struct by_trial_entry *entry = &trial->entries[trial->entry_count];
-    *entry = (struct by_trial_entry){.way = way};
+    *entry = (struct by_trial_entry){.candidate = *candidate, .seen = find_seen(trial, candidate)};
     entry->judgements = by_alloc_zero(by_judge_count(trial->judge), sizeof *entry->judgements, err);
     return entry->judgements ? &trial->entries[trial->entry_count++] : NULL;
+}
+
+static struct by_trial_entry *
+find_entry(struct by_trial *trial, const struct by_candidate *candidate, struct baryon_error *err)
+{
+    for (size_t i = 0; i < trial->entry_count; i++)
+        if (by_candidate_same(&trial->entries[i].candidate, candidate))
+            return &trial->entries[i];
+    return add_entry(trial, candidate, err);
 }
 
 static bool takes_part(const struct contest *contest, const struct by_trial_entry *entry)
@@ -45,30 +60,30 @@ static void leave_contest(struct by_trial_entry *entry)
     entry->session = NULL;
 }
 
-/* Two that equalize alike look at the same, and one of them has to be first. */
+/* The first one of those that share a model observes it for the others. */
 static bool must_wait(const struct contest *contest, size_t place)
 {
-    const enum by_cle_mode mode = contest->entries[place]->way.mode;
+    const struct by_trial_seen *seen = contest->entries[place]->seen;
     for (size_t i = 0; i < place; i++)
-        if (contest->entries[i]->way.mode == mode)
-            return !contest->trial->seen[mode];
+        if (contest->entries[i]->seen == seen)
+            return !seen->observed;
     return false;
 }
 
 static int prepare_contest(struct contest *contest, struct baryon_error *err)
 {
-    struct by_trial_entry *fresh[WAYS];
+    struct by_trial_entry *fresh[MOST];
     size_t count = 0, waiting = 0;
     for (size_t i = 0; i < contest->count; i++) {
         struct by_trial_entry *entry = contest->entries[i];
-        if (entry->session || entry->judged)
+        if (entry->session || entry->judged || entry->failed)
             continue;
         if (must_wait(contest, i))
             waiting++;
         else
             fresh[count++] = entry;
     }
-    if (count && by_candidates_prepare(contest->trial, fresh, count, err) < 0)
+    if (count && by_trial_prepare(contest->trial, fresh, count, err) < 0)
         return -1;
     return waiting ? prepare_contest(contest, err) : 0;
 }
@@ -85,6 +100,20 @@ static int enter(struct contest *contest, struct baryon_error *err)
 
 /* --- Judging --- */
 
+static int judge_one(struct by_trial *trial, struct by_trial_entry *entry, size_t sample,
+                     struct baryon_error *err)
+{
+    struct baryon_error refusal = {0};
+    if (by_judge_run(trial->judge, entry->session, sample, &entry->judgements[sample], &refusal) <
+            0 &&
+        !by_trial_refused(trial, entry, &refusal)) {
+        if (err)
+            *err = refusal;
+        return -1;
+    }
+    return by_trial_go_on(trial, 1, err);
+}
+
 /* Pieces are samples of one entry after the other. */
 static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
@@ -94,33 +123,41 @@ static int judge_each(void *context, size_t begin, size_t end, unsigned worker,
     for (size_t i = begin; i < end; i++) {
         struct by_trial_entry *entry = contest->entries[i / contest->end];
         const size_t sample = i % contest->end;
-        if (!entry->session || sample < entry->judged)
-            continue;
-        if (by_judge_run(contest->trial->judge, entry->session, sample, &entry->judgements[sample],
-                         err) < 0 ||
-            by_trial_go_on(contest->trial, 1, err) < 0)
+        if (entry->session && sample >= entry->judged &&
+            judge_one(contest->trial, entry, sample, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* Whoever has been on all samples has nothing more to run. */
-static void add_up(struct by_trial_entry *entry, size_t judged, size_t samples)
+static void log_not_finite(const struct by_trial *trial, const struct by_trial_entry *entry)
+{
+    char text[256];
+    by_log(trial->q->options->log, BY_LOG_NOTICE,
+           "candidate %s is out, because its outputs are not finite",
+           by_candidate_describe(&entry->candidate, text, sizeof text));
+}
+
+/* What was on all samples has nothing more to run. */
+static void add_up(const struct by_trial *trial, struct by_trial_entry *entry, size_t judged)
 {
     if (!entry->session || entry->judged >= judged)
         return;
     entry->judged = judged;
     entry->sqnr = by_judge_sqnr(entry->judgements, judged);
-    if (judged == samples)
+    if (!by_judge_is_finite(entry->judgements, judged)) {
+        log_not_finite(trial, entry);
+        entry->lost = true;
+    }
+    if (judged == by_judge_count(trial->judge) || entry->lost)
         leave_contest(entry);
 }
 
 static void log_contest_score(const struct by_trial *trial, const struct by_trial_entry *entry)
 {
-    by_log(trial->q->options->log, BY_LOG_INFO,
-           "candidate: equalization %s%s: %.2f dB on %zu samples",
-           by_cle_mode_name(entry->way.mode), entry->way.corrects ? ", bias correction on" : "",
-           entry->sqnr, entry->judged);
+    char text[256];
+    by_log(trial->q->options->log, BY_LOG_INFO, "candidate: %s: %.2f dB on %zu samples",
+           by_candidate_describe(&entry->candidate, text, sizeof text), entry->sqnr, entry->judged);
 }
 
 static int judge_until(struct contest *contest, size_t end, struct baryon_error *err)
@@ -129,54 +166,72 @@ static int judge_until(struct contest *contest, size_t end, struct baryon_error 
     if (by_par_for(contest->trial->q->pool, contest->count * end, 1, judge_each, contest, err) < 0)
         return -1;
     for (size_t i = 0; i < contest->count; i++)
-        add_up(contest->entries[i], end, by_judge_count(contest->trial->judge));
+        add_up(contest->trial, contest->entries[i], end);
     return 0;
 }
 
+/* NULL: all lost. */
 static struct by_trial_entry *best_of(const struct contest *contest)
 {
-    struct by_trial_entry *best = contest->entries[0];
-    for (size_t i = 1; i < contest->count; i++)
-        if (contest->entries[i]->sqnr > best->sqnr)
+    struct by_trial_entry *best = NULL;
+    for (size_t i = 0; i < contest->count; i++)
+        if (!contest->entries[i]->lost && (!best || contest->entries[i]->sqnr > best->sqnr))
             best = contest->entries[i];
     return best;
 }
 
-/* How many are left. */
-static size_t drop_losers(struct contest *contest)
+/* Whether more samples are worth running: not where one candidate is left, nor where no other one
+ * can be better than the best by much. */
+static bool is_open(const struct contest *contest, const struct by_trial_entry *best)
 {
     size_t left = 0;
+    for (size_t i = 0; i < contest->count; i++) {
+        const struct by_trial_entry *entry = contest->entries[i];
+        if (entry == best || entry->lost)
+            continue;
+        const struct by_gain gain =
+            by_judge_gain(best->judgements, entry->judgements, contest->end);
+        left += !by_verdict_settled(&gain);
+    }
+    return left > 0;
+}
+
+static bool drop_losers(struct contest *contest)
+{
     const struct by_trial_entry *best = best_of(contest);
     const struct by_threshold *leads = by_threshold(BY_VERDICT_LEADS, false);
-    for (size_t i = 0; i < contest->count; i++) {
+    for (size_t i = 0; best && i < contest->count; i++) {
         struct by_trial_entry *entry = contest->entries[i];
-        if (by_verdict_of(leads, best->judgements, entry->judgements, contest->end)) {
+        if (!entry->lost &&
+            by_verdict_of(leads, best->judgements, entry->judgements, contest->end)) {
             entry->lost = true;
             leave_contest(entry);
         }
-        left += !entry->lost;
     }
-    return left;
+    return best && is_open(contest, best);
 }
 
+/* A quarter of the samples judges first, then twice as many, as long as that may change what is
+ * chosen. */
 static int judge_all(struct contest *contest, struct baryon_error *err)
 {
-    const size_t samples = by_judge_count(contest->trial->judge), half = samples / 2;
-    size_t left = contest->count;
-    if (half > 1) {
-        if (judge_until(contest, half, err) < 0)
+    const size_t samples = by_judge_count(contest->trial->judge);
+    const size_t first = samples / 4 > FEWEST ? samples / 4 : FEWEST;
+    bool open = true;
+    for (size_t end = first; open; end *= 2) {
+        if (judge_until(contest, end < samples ? end : samples, err) < 0)
             return -1;
-        left = drop_losers(contest);
+        open = drop_losers(contest) && end < samples;
     }
-    return left > 1 ? judge_until(contest, samples, err) : 0;
+    return 0;
 }
 
-int by_trial_contest(struct by_trial *trial, const struct by_trial_way *ways, size_t count,
+int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
                      struct by_trial_score *scores, struct baryon_error *err)
 {
     struct contest contest = {.trial = trial, .count = count};
     for (size_t i = 0; i < count; i++)
-        if ((contest.entries[i] = find_entry(trial, ways[i], err)))
+        if ((contest.entries[i] = find_entry(trial, &candidates[i], err)))
             contest.known[i] = contest.entries[i]->judged;
         else
             return -1;

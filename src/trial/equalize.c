@@ -54,19 +54,26 @@ static bool is_better(const struct by_quantization *q, enum by_verdict_rule rule
     return by_verdict_of(by_threshold(rule, has_exponents(q)), one->each, other->each, count);
 }
 
-static int choose_later(const struct by_quantization *q, struct by_trial *trial, size_t more,
-                        struct by_trial_way *best, struct baryon_error *err)
+static struct by_candidate with_mode(const struct by_candidate *candidate, enum by_cle_mode mode)
 {
-    const bool corrects = best->corrects;
-    const struct by_trial_way ways[] = {*best, {BY_CLE_REPLACE, corrects}, {BY_CLE_KEEP, corrects}};
+    struct by_candidate other = *candidate;
+    other.edits[BY_EDIT_EQUALIZATION] = mode;
+    return other;
+}
+
+static int choose_later(const struct by_quantization *q, struct by_trial *trial, size_t more,
+                        struct by_candidate *best, struct baryon_error *err)
+{
+    const struct by_candidate candidates[] = {*best, with_mode(best, BY_CLE_REPLACE),
+                                              with_mode(best, BY_CLE_KEEP)};
     struct by_trial_score scores[3];
     size_t place = 0;
-    if (by_trial_contest(trial, ways, 1 + more, scores, err) < 0)
+    if (by_trial_contest(trial, candidates, 1 + more, scores, err) < 0)
         return -1;
     for (size_t i = 1; i <= more; i++)
         if (is_better(q, BY_VERDICT_OTHER_WAY, &scores[i], &scores[place]))
             place = i;
-    *best = ways[place];
+    *best = candidates[place];
     return 0;
 }
 
@@ -75,6 +82,8 @@ static int choose_later(const struct by_quantization *q, struct by_trial *trial,
 static bool prefers_off(const struct by_quantization *q, const struct by_trial_score *exact,
                         const struct by_trial_score *off)
 {
+    if (exact->lost)
+        return true;
     if (by_trial_before_rounding(q->options->recipe))
         return !is_better(q, BY_VERDICT_EQUALIZED_SOLVED, exact, off);
     return has_exponents(q) ? !is_better(q, BY_VERDICT_EQUALIZED, exact, off)
@@ -82,17 +91,18 @@ static bool prefers_off(const struct by_quantization *q, const struct by_trial_s
 }
 
 static int choose_equalization(const struct by_quantization *q, struct by_trial *trial,
-                               const struct by_cle_report *survey, struct by_trial_way *best,
+                               const struct by_cle_report *survey, struct by_candidate *best,
                                struct baryon_error *err)
 {
     const size_t more = later_count(survey);
-    const struct by_trial_way ways[] = {{BY_CLE_EXACT, best->corrects},
-                                        {BY_CLE_OFF, best->corrects}};
+    const struct by_candidate candidates[] = {with_mode(best, BY_CLE_EXACT),
+                                              with_mode(best, BY_CLE_OFF)};
     struct by_trial_score scores[2];
-    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
+    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    *best = ways[prefers_off(q, &scores[0], &scores[1])];
-    if (best->mode == BY_CLE_OFF && by_trial_before_rounding(q->options->recipe))
+    const bool off = prefers_off(q, &scores[0], &scores[1]);
+    *best = candidates[off];
+    if (off && by_trial_before_rounding(q->options->recipe))
         return 0;
     return more && !is_better(q, BY_VERDICT_PAYS, &scores[0], &scores[1])
                ? choose_later(q, trial, more, best, err)
@@ -100,13 +110,14 @@ static int choose_equalization(const struct by_quantization *q, struct by_trial 
 }
 
 static int choose_biases(const struct by_quantization *q, struct by_trial *trial,
-                         struct by_trial_way *best, struct baryon_error *err)
+                         struct by_candidate *best, struct baryon_error *err)
 {
-    const struct by_trial_way ways[] = {*best, {best->mode, !best->corrects}};
+    struct by_candidate candidates[] = {*best, *best};
     struct by_trial_score scores[2];
-    if (by_trial_contest(trial, ways, 2, scores, err) < 0)
+    candidates[1].edits[BY_EDIT_BIASES] = !best->edits[BY_EDIT_BIASES];
+    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    *best = ways[is_better(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
+    *best = candidates[is_better(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
     return 0;
 }
 
@@ -147,21 +158,24 @@ static size_t count_ways(const struct by_quantization *q, const struct by_cle_re
 }
 
 static int try_all(const struct by_quantization *q, struct by_trial *trial,
-                   const struct by_cle_report *survey, bool biases, struct by_trial_way *way,
+                   const struct by_cle_report *survey, bool biases, struct by_candidate *best,
                    struct baryon_error *err)
 {
-    if (way->mode == BY_CLE_AUTO && choose_equalization(q, trial, survey, way, err) < 0)
+    if (best->edits[BY_EDIT_EQUALIZATION] == BY_CLE_AUTO &&
+        choose_equalization(q, trial, survey, best, err) < 0)
         return -1;
-    return biases ? choose_biases(q, trial, way, err) : 0;
+    return biases ? choose_biases(q, trial, best, err) : 0;
 }
 
-static void log_equalization(const struct by_quantization *q, const struct by_trial_way *way,
+static void log_equalization(const struct by_quantization *q, const struct by_candidate *best,
                              size_t pairs, bool biases)
 {
+    const enum by_cle_mode mode = (enum by_cle_mode)best->edits[BY_EDIT_EQUALIZATION];
     by_log(q->options->log, BY_LOG_INFO, "equalization %s: %zu pairs of layers",
-           by_cle_mode_name(way->mode), way->mode == BY_CLE_OFF ? 0 : pairs);
+           by_cle_mode_name(mode), mode == BY_CLE_OFF ? 0 : pairs);
     if (biases)
-        by_log(q->options->log, BY_LOG_INFO, "bias correction %s", way->corrects ? "on" : "off");
+        by_log(q->options->log, BY_LOG_INFO, "bias correction %s",
+               best->edits[BY_EDIT_BIASES] ? "on" : "off");
 }
 
 static int equalize(struct by_quantization *q, const struct by_cle_report *survey,
@@ -169,23 +183,21 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
 {
     /* Solving finds biases: what comes nearest to that are corrected ones. */
     const bool solved = by_trial_before_rounding(q->options->recipe);
-    struct by_trial_way way = {mode, solved || q->corrects};
+    struct by_candidate best = {
+        .edits = {[BY_EDIT_EQUALIZATION] = mode, [BY_EDIT_BIASES] = solved || q->corrects}};
     struct by_trial *trial;
     bool biases;
     if (judges_biases(q, &biases, err) < 0 ||
         by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0)
         return -1;
-    int status = try_all(q, trial, survey, biases, &way, err);
-    if (status == 0 && way.mode != BY_CLE_OFF) {
-        *changed = true;
-        status = by_trial_equalize(q->plan, by_trial_seen(trial), way.mode, err);
-        q->begun = by_trial_take_seen(trial, way.mode);
-    }
+    int status = try_all(q, trial, survey, biases, &best, err);
+    if (status == 0)
+        status = by_trial_adopt(trial, &best, changed, err);
     by_trial_close(trial);
     if (!solved)
-        q->corrects = way.corrects;
+        q->corrects = best.edits[BY_EDIT_BIASES];
     if (status == 0)
-        log_equalization(q, &way, survey->pairs, biases);
+        log_equalization(q, &best, survey->pairs, biases);
     return status;
 }
 
@@ -238,8 +250,9 @@ int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *e
         return refuse_stats(q, err);
     if (q->options->recipe->approach != BY_APPROACH_STATIC ||
         !by_recipe_needs_data(q->options->recipe)) {
+        const struct by_candidate candidate = {.edits = {[BY_EDIT_EQUALIZATION] = mode}};
         *changed = true; /* no range of an activation is to be kept */
-        return by_trial_equalize(q->plan, NULL, mode, err);
+        return by_candidate_edit_model(&candidate, q->plan, &(struct by_edit_sources){0}, err);
     }
     return samples && !samples->rewind ? refuse_once(q, err)
                                        : equalize(q, &survey, mode, changed, err);

@@ -552,6 +552,15 @@ double by_judge_sqnr(const struct by_judgement *judgements, size_t samples)
     return sqnr_without(judgements, samples, samples);
 }
 
+bool by_judge_is_finite(const struct by_judgement *judgements, size_t samples)
+{
+    for (size_t i = 0; i < samples; i++)
+        for (size_t k = 0; k < judgements[i].count; k++)
+            if (!isfinite(judgements[i].outputs[k].noise))
+                return false;
+    return true;
+}
+
 struct by_gain by_judge_gain(const struct by_judgement *one, const struct by_judgement *other,
                              size_t samples)
 {

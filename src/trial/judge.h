@@ -94,6 +94,9 @@ int by_judge_model(const struct by_judge *judge, struct baryon_model *model, str
 /* What several samples say together, dB. */
 double by_judge_sqnr(const struct by_judgement *judgements, size_t samples);
 
+/* Whether all outputs are finite where the reference's are. */
+bool by_judge_is_finite(const struct by_judgement *judgements, size_t samples);
+
 /* How much better one model is than another, on all samples together, and the standard error of
  * that: what it becomes without one sample or another tells how much hangs on single ones. */
 struct by_gain {

@@ -1,5 +1,4 @@
-/* Runs the float model on samples and prepares the candidates of equalization. */
-#include "adjust/cle.h"
+/* Opens a trial: reads samples, runs the float model on them, adopts the best candidate. */
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
@@ -14,15 +13,6 @@
 #define ASIDE_MOST  48
 #define JUDGED      ((uint64_t)64 << 20)
 #define KEPT        ((uint64_t)64 << 20)
-
-const char *by_cle_mode_name(enum by_cle_mode mode)
-{
-    static const char *const names[] = {
-        [BY_CLE_OFF] = "off",         [BY_CLE_AUTO] = "auto", [BY_CLE_EXACT] = "exact",
-        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep",
-    };
-    return names[mode];
-}
 
 /* --- Progress --- */
 
@@ -94,7 +84,7 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
 
 uint64_t by_trial_seen_bytes(const struct by_trial *trial)
 {
-    const struct by_stats *seen = trial->seen[BY_CLE_OFF];
+    const struct by_stats *seen = trial->seen[0].stats;
     uint64_t bytes = 0;
     if (!seen)
         return by_activation_bytes(trial->q->model->graph, &bytes, NULL) || bytes == UINT64_MAX
@@ -142,7 +132,7 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     for (size_t i = begin; i < end; i++)
         if (i == 0 ? by_trial_look(trial, trial->q->model, trial->q->plan, true,
-                                   &trial->seen[BY_CLE_OFF], err) < 0
+                                   &trial->seen[0].stats, err) < 0
                    : run_reference(trial, i - 1, err) < 0)
             return -1;
     return 0;
@@ -154,8 +144,8 @@ static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error
     trial->threads = by_pool_threads(trial->q->pool);
     if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
         return -1;
-    if (trial->seen[BY_CLE_OFF])
-        (void)by_stats_find(trial->seen[BY_CLE_OFF], ""); /* from here on it is only read */
+    if (trial->seen[0].stats)
+        (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
     return 0;
 }
 
@@ -202,20 +192,22 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     return samples ? samples->rewind(samples->context, err) : 0;
 }
 
-static int open_trial_parts(struct by_trial *trial, size_t ways, struct baryon_error *err)
+static int open_trial_parts(struct by_trial *trial, size_t candidates, struct baryon_error *err)
 {
-    trial->progress = (struct by_calibrate_progress){
-        .stage = "equalize", .total = LOOK + ways * (LOOK + ASIDE_LEAST), .seconds = by_seconds()};
-    if (by_trial_go_on(trial, 0, err) < 0 || look_at_all(trial, ways > 0, err) < 0)
+    trial->progress =
+        (struct by_calibrate_progress){.stage = "equalize",
+                                       .total = LOOK + candidates * (LOOK + ASIDE_LEAST),
+                                       .seconds = by_seconds()};
+    if (by_trial_go_on(trial, 0, err) < 0 || look_at_all(trial, candidates > 0, err) < 0)
         return -1;
-    if (!ways)
+    if (!candidates)
         return 0;
     trial->progress.total =
-        trial->progress.done + ways * (LOOK + by_judge_count(trial->judge)) - LOOK;
+        trial->progress.done + candidates * (LOOK + by_judge_count(trial->judge)) - LOOK;
     return by_frame_take(&trial->frame, trial->q->model, err);
 }
 
-int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
+int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t candidates,
                   struct baryon_error *err)
 {
     *out = NULL;
@@ -223,8 +215,10 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t ways,
     if (!trial)
         return -1;
     trial->q = q;
+    trial->seen_count = 1;
+    trial->seen[0].observed = true;
     pthread_mutex_init(&trial->lock, NULL);
-    if (open_trial_parts(trial, ways, err) < 0) {
+    if (open_trial_parts(trial, candidates, err) < 0) {
         by_trial_close(trial);
         return -1;
     }
@@ -236,8 +230,8 @@ void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
         return;
-    for (size_t i = 0; i < BY_TRIAL_MODES; i++)
-        by_stats_close(trial->seen[i]);
+    for (size_t i = 0; i < trial->seen_count; i++)
+        by_stats_close(trial->seen[i].stats);
     for (size_t i = 0; i < trial->entry_count; i++) {
         by_session_close(trial->entries[i].session);
         by_free(trial->entries[i].judgements);
@@ -249,29 +243,33 @@ void by_trial_close(struct by_trial *trial)
     by_free(trial);
 }
 
-struct by_stats *by_trial_seen(const struct by_trial *trial)
+/* --- The winner --- */
+
+/* Edits of the plan are made by the stages after calibration, as the recipe asks for them. */
+static int edit_quantization(struct by_trial *trial, const struct by_candidate *candidate,
+                             bool *changed, struct baryon_error *err)
 {
-    return trial->seen[BY_CLE_OFF];
+    struct by_quantization *q = trial->q;
+    const struct by_edit_sources sources = {.seen = trial->seen[0].stats, .pool = q->pool};
+    *changed = by_candidate_edits_model(candidate) || by_candidate_edits_config(candidate);
+    if (by_candidate_edit_config(candidate, &q->recipe, err) < 0)
+        return -1;
+    return by_candidate_edit_model(candidate, q->plan, &sources, err);
 }
 
-struct by_stats *by_trial_take_seen(struct by_trial *trial, enum by_cle_mode mode)
+int by_trial_adopt(struct by_trial *trial, const struct by_candidate *candidate, bool *changed,
+                   struct baryon_error *err)
 {
-    if (!by_judge_looks_are_first(trial->judge))
-        return NULL;
-    struct by_stats *seen = trial->seen[mode];
-    trial->seen[mode] = NULL;
-    return seen;
-}
-
-int by_trial_equalize(struct by_quant_plan *plan, struct by_stats *seen, enum by_cle_mode mode,
-                      struct baryon_error *err)
-{
-    bool replaced;
-    struct by_cle_report report;
-    const struct by_cle_options options = {
-        .mode = mode,
-        .threshold = plan->recipe->cle_threshold,
-        .steps = plan->recipe->cle_steps,
-    };
-    return by_cle_run(plan, seen, &options, &report, &replaced, err);
+    if (edit_quantization(trial, candidate, changed, err) < 0)
+        return -1;
+    /* The first ones have channels, which calibration does not. */
+    for (size_t i = 1; i < trial->seen_count; i++) {
+        struct by_trial_seen *seen = &trial->seen[i];
+        if (!by_judge_looks_are_first(trial->judge) ||
+            !by_candidate_same_model(&seen->of, candidate))
+            continue;
+        trial->q->begun = seen->stats;
+        seen->stats = NULL;
+    }
+    return 0;
 }

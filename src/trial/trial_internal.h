@@ -9,14 +9,22 @@
 
 #include <pthread.h>
 
-#define BY_TRIAL_MODES   (BY_CLE_KEEP + 1)
-#define BY_TRIAL_ENTRIES (2 * BY_TRIAL_MODES)
+#define BY_TRIAL_ENTRIES 64
 
-/* A way that was tried, or is. */
+/* Statistics of one model; candidates that do not edit it share them. */
+struct by_trial_seen {
+    struct by_candidate of;
+    struct by_stats *stats; /* NULL: not observed yet, or there are no ranges */
+    bool observed;
+};
+
+/* A candidate that was tried, or is. */
 struct by_trial_entry {
-    struct by_trial_way way;
+    struct by_candidate candidate;
+    struct by_trial_seen *seen;
     struct by_session *session;      /* NULL: closed, there is nothing more to run */
-    bool lost;                       /* half of the samples were enough to rule it out */
+    bool lost;                       /* some of the samples ruled it out, or it cannot run */
+    bool failed;                     /* ONNX Runtime refuses it */
     struct by_judgement *judgements; /* by sample */
     size_t judged;                   /* of them */
     double sqnr;                     /* over those */
@@ -26,8 +34,9 @@ struct by_trial {
     struct by_quantization *q;
     struct baryon_model *exact; /* before passes that simulate hardware; NULL: the model itself */
     struct by_judge *judge;
-    struct by_stats *seen[BY_TRIAL_MODES]; /* by equalization; NULL: not looked at yet */
-    struct by_frame frame;                 /* of the model as it is */
+    struct by_trial_seen seen[BY_TRIAL_ENTRIES]; /* the first one: of the model as it is */
+    size_t seen_count;
+    struct by_frame frame; /* of the model as it is */
     struct by_trial_entry entries[BY_TRIAL_ENTRIES];
     size_t entry_count;
     unsigned threads; /* of one look */
@@ -45,11 +54,14 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
 /* Of all that was looked at in a sample: more than is alive at once. */
 uint64_t by_trial_seen_bytes(const struct by_trial *trial);
 
-/* --- candidate.c --- */
+/* --- prepare.c --- */
 
-/* Sessions of copies of the model that were quantized in the ways of the entries, as many side by
- * side as there is memory for. */
-int by_candidates_prepare(struct by_trial *trial, struct by_trial_entry *const *entries,
-                          size_t count, struct baryon_error *err);
+/* Sessions of drafts with the edits of the entries, as many side by side as there is memory for.
+ * Entries that share a model that was not observed yet are not in one call. */
+int by_trial_prepare(struct by_trial *trial, struct by_trial_entry *const *entries, size_t count,
+                     struct baryon_error *err);
+/* Whether ONNX Runtime refuses a candidate: that candidate loses, and the trial goes on. */
+bool by_trial_refused(struct by_trial *trial, struct by_trial_entry *entry,
+                      const struct baryon_error *err);
 
 #endif

@@ -61,6 +61,17 @@ bool by_verdict_of(const struct by_threshold *threshold, const struct by_judgeme
     return by_verdict(threshold, &all, &usual);
 }
 
+/* --- More samples --- */
+
+/* Of two that are so close neither is a loss. */
+#define CLOSE      0.25 /* dB */
+#define CLOSE_SURE 2    /* standard errors */
+
+bool by_verdict_settled(const struct by_gain *gain)
+{
+    return fabs(gain->decibels) + CLOSE_SURE * gain->error < CLOSE;
+}
+
 /* --- Moves of one scale --- */
 
 /* A move is tried on twice as many samples as long as it may pay. Both measures have to

@@ -8,7 +8,7 @@
 #include "trial/judge.h"
 
 enum by_verdict_rule {
-    BY_VERDICT_LEADS,            /* after half of the samples: the other candidate is out */
+    BY_VERDICT_LEADS,            /* after some of the samples: the other candidate is out */
     BY_VERDICT_EQUALIZED,        /* the equalized model replaces the one without */
     BY_VERDICT_UNEQUALIZED,      /* the model without equalization replaces the equalized one */
     BY_VERDICT_PAYS,             /* the equalized one gains, so that no other way is tried */
@@ -42,6 +42,9 @@ bool by_verdict(const struct by_threshold *threshold, const struct by_gain *all,
 /* The same of what `samples` samples say of both. */
 bool by_verdict_of(const struct by_threshold *threshold, const struct by_judgement *one,
                    const struct by_judgement *other, size_t samples);
+
+/* Two candidates are so close that more samples are not worth running; false of NaN. */
+bool by_verdict_settled(const struct by_gain *gain);
 
 /* A scale of activations is moved, or tried on more samples: `count` of `samples` were asked. */
 bool by_verdict_move(const struct by_gain *all, const struct by_gain *usual, size_t count,

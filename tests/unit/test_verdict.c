@@ -198,6 +198,21 @@ static void more_samples_require_more(void **state)
     assert_false(moves(INFINITY, INFINITY, 2.01, 1, 24));
 }
 
+static void test_close_candidates_are_settled(void **state)
+{
+    (void)state;
+    static const struct {
+        struct by_gain gain;
+        bool settled;
+    } rows[] = {
+        {{0.1, 0.07}, true},   {{0.1, 0.08}, false}, {{-0.1, 0.07}, true},
+        {{-0.1, 0.08}, false}, {{0, 0.12}, true},    {{0, INFINITY}, false},
+        {{NAN, 0}, false},     {{0, NAN}, false},    {{0.26, 0}, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(by_verdict_settled(&rows[i].gain), rows[i].settled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
         cmocka_unit_test(lost_outputs_lose),
         cmocka_unit_test(few_samples_only_rule_out_losses),
         cmocka_unit_test(more_samples_require_more),
+        cmocka_unit_test(test_close_candidates_are_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,64 @@
+/*
+ * A candidate is a quantization with some edits, made on a draft. Kinds of edits are rows of
+ * edits.c: what is edited, and when.
+ *
+ *   config -> Q/DQ insertion -> model -> insertion again -> ranges, hardware rules -> plan -> emission
+ */
+#ifndef BY_TRIAL_CANDIDATE_H
+#define BY_TRIAL_CANDIDATE_H
+
+#include "trial/draft.h"
+
+enum by_edit_kind {
+    BY_EDIT_EQUALIZATION, /* value: enum by_cle_mode */
+    BY_EDIT_BIASES,       /* value: corrected, or not */
+    BY_EDIT_HEADROOM,     /* value: the headroom of ranges of activations, in thousandths */
+    BY_EDIT_KINDS,
+};
+
+/* By kind; 0: that is not edited. */
+struct by_candidate {
+    int edits[BY_EDIT_KINDS];
+};
+
+/* What edits may read. */
+struct by_edit_sources {
+    struct by_stats *seen; /* of the model as it is, with channels */
+    struct by_stats *own;  /* of the model as edited; NULL before its ranges are known */
+    struct by_pool *pool;
+};
+
+struct by_edit {
+    const char *name;
+    /* Each may be NULL. `config` is before Q/DQ pairs are inserted; `model` edits weights, so pairs
+     * are inserted again and the model is observed again; `plan` is after hardware rules. */
+    int (*config)(struct by_recipe *recipe, int value, struct baryon_error *err);
+    int (*model)(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
+                 struct baryon_error *err);
+    int (*plan)(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
+                struct baryon_error *err);
+    const char *(*describe)(int value, char *text, size_t size);
+};
+
+const struct by_edit *by_edit(enum by_edit_kind kind);
+
+bool by_candidate_same(const struct by_candidate *one, const struct by_candidate *other);
+/* Whether both have the same model, so that what was observed of one is true of the other. */
+bool by_candidate_same_model(const struct by_candidate *one, const struct by_candidate *other);
+bool by_candidate_edits_model(const struct by_candidate *candidate);
+bool by_candidate_edits_config(const struct by_candidate *candidate);
+/* "equalization exact, biases corrected". */
+const char *by_candidate_describe(const struct by_candidate *candidate, char *text, size_t size);
+
+/* All edits of one time, in the order of the kinds. */
+int by_candidate_edit_config(const struct by_candidate *candidate, struct by_recipe *recipe,
+                             struct baryon_error *err);
+int by_candidate_edit_model(const struct by_candidate *candidate, struct by_quant_plan *plan,
+                            const struct by_edit_sources *sources, struct baryon_error *err);
+int by_candidate_edit_plan(const struct by_candidate *candidate, struct by_quant_plan *plan,
+                           const struct by_edit_sources *sources, struct baryon_error *err);
+
+/* "exact". */
+const char *by_cle_mode_name(enum by_cle_mode mode);
+
+#endif

@@ -1,0 +1,163 @@
+/* Edits that candidates are made of: the rows, and walks over those of a candidate. */
+#include "adjust/cle.h"
+#include "trial/biases.h"
+#include "trial/candidate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- Equalization --- */
+
+static int equalize(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
+                    struct baryon_error *err)
+{
+    bool replaced;
+    struct by_cle_report report;
+    const struct by_cle_options options = {
+        .mode = (enum by_cle_mode)value,
+        .threshold = plan->recipe->cle_threshold,
+        .steps = plan->recipe->cle_steps,
+    };
+    return by_cle_run(plan, sources->seen, &options, &report, &replaced, err);
+}
+
+const char *by_cle_mode_name(enum by_cle_mode mode)
+{
+    static const char *const names[] = {
+        [BY_CLE_OFF] = "off",         [BY_CLE_AUTO] = "auto", [BY_CLE_EXACT] = "exact",
+        [BY_CLE_REPLACE] = "replace", [BY_CLE_KEEP] = "keep",
+    };
+    return names[mode];
+}
+
+static const char *describe_equalization(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "equalization %s", by_cle_mode_name((enum by_cle_mode)value));
+    return text;
+}
+
+/* --- Biases --- */
+
+static int correct_biases(struct by_quant_plan *plan, const struct by_edit_sources *sources,
+                          int value, struct baryon_error *err)
+{
+    (void)value;
+    return by_biases_correct(plan, sources->own, sources->pool, NULL, err);
+}
+
+static const char *describe_biases(int value, char *text, size_t size)
+{
+    (void)value;
+    (void)snprintf(text, size, "bias correction on");
+    return text;
+}
+
+/* --- Headroom of activations --- */
+
+#define HEADROOM_UNIT 1000.0
+
+static int set_headroom(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)err;
+    recipe->activation.calib.headroom = value / HEADROOM_UNIT;
+    return 0;
+}
+
+static const char *describe_headroom(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "activation headroom %g", value / HEADROOM_UNIT);
+    return text;
+}
+
+/* --- The rows --- */
+
+static const struct by_edit edits[BY_EDIT_KINDS] = {
+    [BY_EDIT_EQUALIZATION] = {.name = "equalization",
+                              .model = equalize,
+                              .describe = describe_equalization},
+    [BY_EDIT_BIASES] = {.name = "biases", .plan = correct_biases, .describe = describe_biases},
+    [BY_EDIT_HEADROOM] = {.name = "headroom",
+                          .config = set_headroom,
+                          .describe = describe_headroom},
+};
+
+const struct by_edit *by_edit(enum by_edit_kind kind)
+{
+    return &edits[kind];
+}
+
+/* --- Those of a candidate --- */
+
+bool by_candidate_same(const struct by_candidate *one, const struct by_candidate *other)
+{
+    return !memcmp(one->edits, other->edits, sizeof one->edits);
+}
+
+bool by_candidate_same_model(const struct by_candidate *one, const struct by_candidate *other)
+{
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++)
+        if (edits[i].model && one->edits[i] != other->edits[i])
+            return false;
+    return true;
+}
+
+bool by_candidate_edits_model(const struct by_candidate *candidate)
+{
+    static const struct by_candidate none;
+    return !by_candidate_same_model(candidate, &none);
+}
+
+bool by_candidate_edits_config(const struct by_candidate *candidate)
+{
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++)
+        if (candidate->edits[i] && edits[i].config)
+            return true;
+    return false;
+}
+
+const char *by_candidate_describe(const struct by_candidate *candidate, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++) {
+        char one[64];
+        if (!candidate->edits[i])
+            continue;
+        const int wrote = snprintf(text + at, size - at, "%s%s", at ? ", " : "",
+                                   edits[i].describe(candidate->edits[i], one, sizeof one));
+        if (wrote < 0 || (size_t)wrote >= size - at)
+            break;
+        at += (size_t)wrote;
+    }
+    return at ? text : "no edit";
+}
+
+int by_candidate_edit_config(const struct by_candidate *candidate, struct by_recipe *recipe,
+                             struct baryon_error *err)
+{
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++)
+        if (candidate->edits[i] && edits[i].config &&
+            edits[i].config(recipe, candidate->edits[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_candidate_edit_model(const struct by_candidate *candidate, struct by_quant_plan *plan,
+                            const struct by_edit_sources *sources, struct baryon_error *err)
+{
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++)
+        if (candidate->edits[i] && edits[i].model &&
+            edits[i].model(plan, sources, candidate->edits[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int by_candidate_edit_plan(const struct by_candidate *candidate, struct by_quant_plan *plan,
+                           const struct by_edit_sources *sources, struct baryon_error *err)
+{
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++)
+        if (candidate->edits[i] && edits[i].plan &&
+            edits[i].plan(plan, sources, candidate->edits[i], err) < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,196 @@
+/* Makes drafts with the edits of candidates, quantizes and opens them. */
+#include "calibrate/size.h"
+#include "quant/lower.h"
+#include "quant/params.h"
+#include "quant/refine.h"
+#include "trial/trial_internal.h"
+
+/* Drafts are made side by side as long as they take no more than this; each takes about so many
+ * times its weights, and what a run holds. */
+#define TOGETHER ((uint64_t)512 << 20)
+#define COPIES   3
+
+/* --- One draft --- */
+
+struct preparing {
+    struct by_trial *trial;
+    struct by_trial_entry *entry;
+    struct by_draft draft;
+};
+
+static int observe(const struct preparing *preparing, struct by_stats **stats,
+                   struct baryon_error *err)
+{
+    if (by_trial_look(preparing->trial, preparing->draft.model, preparing->draft.plan, false, stats,
+                      err) < 0)
+        return -1;
+    if (*stats)
+        (void)by_stats_find(*stats, ""); /* from here on they are only read */
+    return 0;
+}
+
+/* What was observed of the same model is enough, unless other tensors are quantized. */
+static int find_stats(struct preparing *preparing, struct by_stats **own, struct baryon_error *err)
+{
+    struct by_trial_seen *seen = preparing->entry->seen;
+    const char *const *names;
+    size_t count;
+    *own = NULL;
+    if (!seen->observed) {
+        seen->observed = true;
+        return observe(preparing, &seen->stats, err);
+    }
+    if (by_quant_wanted(preparing->draft.plan, &names, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (!seen->stats || !by_stats_find(seen->stats, names[i]))
+            return observe(preparing, own, err);
+    return 0;
+}
+
+static int find_ranges(struct preparing *preparing, struct by_stats *stats,
+                       struct baryon_error *err)
+{
+    struct by_pool *pool = preparing->trial->q->pool;
+    const struct by_edit_sources sources = {.own = stats, .pool = pool};
+    struct by_quant_plan *plan = preparing->draft.plan;
+    if (by_quant_find_params(plan, stats, pool, err) < 0 || by_refine(plan, err) < 0 ||
+        by_candidate_edit_plan(&preparing->entry->candidate, plan, &sources, err) < 0)
+        return -1;
+    return by_lower(plan, pool, err);
+}
+
+static int quantize_draft(struct preparing *preparing, struct baryon_error *err)
+{
+    struct by_stats *own;
+    if (find_stats(preparing, &own, err) < 0)
+        return -1;
+    const int status = find_ranges(preparing, own ? own : preparing->entry->seen->stats, err);
+    by_stats_close(own);
+    return status;
+}
+
+static int edit_draft(struct preparing *preparing, struct baryon_error *err)
+{
+    const struct by_candidate *candidate = &preparing->entry->candidate;
+    struct by_draft *draft = &preparing->draft;
+    const struct by_edit_sources sources = {.seen = preparing->trial->seen[0].stats};
+    if (by_candidate_edit_config(candidate, &draft->recipe, err) < 0 ||
+        by_draft_place(draft, err) < 0)
+        return -1;
+    if (!by_candidate_edits_model(candidate))
+        return 0;
+    return by_candidate_edit_model(candidate, draft->plan, &sources, err) < 0
+               ? -1
+               : by_draft_place(draft, err);
+}
+
+static int open_draft(struct preparing *preparing, struct baryon_error *err)
+{
+    struct by_trial *trial = preparing->trial;
+    struct by_trial_entry *entry = preparing->entry;
+    struct baryon_error refusal = {0};
+    if (by_judge_session(trial->judge, preparing->draft.model, &entry->session, &refusal) == 0 ||
+        by_trial_refused(trial, entry, &refusal))
+        return 0;
+    if (err)
+        *err = refusal;
+    return -1;
+}
+
+/* The session is all that is left of it. */
+static int prepare_entry(struct preparing *preparing, struct baryon_error *err)
+{
+    struct by_trial *trial = preparing->trial;
+    const int status = by_trial_go_on(trial, 0, err) < 0 ||
+                               by_draft_open(&preparing->draft, trial->q, &trial->frame, err) < 0 ||
+                               edit_draft(preparing, err) < 0 ||
+                               quantize_draft(preparing, err) < 0 || open_draft(preparing, err) < 0
+                           ? -1
+                           : 0;
+    by_draft_close(&preparing->draft);
+    return status;
+}
+
+bool by_trial_refused(struct by_trial *trial, struct by_trial_entry *entry,
+                      const struct baryon_error *err)
+{
+    char what[256], why[1024];
+    if (err->code != BARYON_ERR_ENGINE && err->code != BARYON_ERR_UNSUPPORTED)
+        return false;
+    baryon_error_format(err, why, sizeof why);
+    pthread_mutex_lock(&trial->lock);
+    if (!entry->failed)
+        by_log(trial->q->options->log, BY_LOG_NOTICE,
+               "candidate %s is out, because ONNX Runtime refuses it: %s",
+               by_candidate_describe(&entry->candidate, what, sizeof what), why);
+    entry->failed = entry->lost = true;
+    pthread_mutex_unlock(&trial->lock);
+    return true;
+}
+
+/* --- Several drafts side by side --- */
+
+struct batch {
+    struct by_trial *trial;
+    struct by_trial_entry *const *entries;
+    size_t count;
+};
+
+static int prepare_each(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct batch *batch = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        struct preparing preparing = {.trial = batch->trial, .entry = batch->entries[i]};
+        if (prepare_entry(&preparing, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* How many fit into memory together while they are made. */
+static int together(const struct by_trial *trial, size_t *count, struct baryon_error *err)
+{
+    uint64_t held;
+    if (by_activation_bytes(trial->q->model->graph, &held, err) < 0)
+        return -1;
+    if (held == UINT64_MAX)
+        held = by_trial_seen_bytes(trial);
+    const unsigned threads = by_pool_threads(trial->q->pool);
+    const uint64_t weights = COPIES * by_frame_payload(&trial->frame) + 1;
+    const uint64_t most = held < TOGETHER ? TOGETHER / (weights + held) : 1;
+    *count = most < threads ? (size_t)most : threads;
+    if (!*count)
+        *count = 1;
+    return 0;
+}
+
+/* Those that others wait for. */
+static unsigned count_looks(const struct batch *part)
+{
+    unsigned looks = 0;
+    for (size_t i = 0; i < part->count; i++)
+        looks += !part->entries[i]->seen->observed;
+    return looks ? looks : 1;
+}
+
+int by_trial_prepare(struct by_trial *trial, struct by_trial_entry *const *entries, size_t count,
+                     struct baryon_error *err)
+{
+    const unsigned threads = by_pool_threads(trial->q->pool);
+    size_t most;
+    if (together(trial, &most, err) < 0)
+        return -1;
+    for (size_t done = 0, some; done < count; done += some) {
+        some = count - done < most ? count - done : most;
+        struct batch part = {.trial = trial, .entries = entries + done, .count = some};
+        /* Each thread holds a sample's values. */
+        const unsigned looks = count_looks(&part);
+        trial->threads = threads > looks ? threads / looks : 1;
+        if (by_par_for(trial->q->pool, some, 1, prepare_each, &part, err) < 0)
+            return -1;
+    }
+    return 0;
+}

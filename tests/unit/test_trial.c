@@ -1,0 +1,405 @@
+/* The engine of candidates: what wins, what loses, and that a quantization stays as it was. */
+#include "engine_build.h"
+
+#include "base/hash.h"
+#include "ir/infer.h"
+#include "onnx/load.h"
+#include "quant/place.h"
+#include "trial/trial.h"
+
+#include <math.h>
+
+#define PLACES  (3 * 8 * 8)
+#define SAMPLES 40
+
+static struct by_recipe recipe;
+static struct by_quantize_options options;
+static struct by_quantization q;
+
+/* --- Samples --- */
+
+struct source {
+    size_t next, count, read;
+    float values[PLACES];
+    struct by_array array;
+};
+
+static struct source source;
+static struct by_input_callback samples;
+
+static int next_sample(void *context, const struct by_array **arrays, size_t *count,
+                       const char **name, struct baryon_error *error)
+{
+    struct source *from = context;
+    (void)error;
+    if (from->next == from->count)
+        return 0;
+    for (size_t i = 0; i < PLACES; i++)
+        from->values[i] = sinf((float)(i + 7 * from->next * from->next));
+    from->array = (struct by_array){.name = "x",
+                                    .elem = BY_ELEM_FLOAT,
+                                    .rank = 4,
+                                    .dims = {1, 3, 8, 8},
+                                    .data = from->values,
+                                    .size = sizeof from->values};
+    from->next++;
+    from->read++;
+    *arrays = &from->array;
+    *count = 1;
+    *name = "made";
+    return 1;
+}
+
+static int begin_again(void *context, struct baryon_error *error)
+{
+    (void)error;
+    ((struct source *)context)->next = 0;
+    return 0;
+}
+
+/* --- The model: a pair of layers whose channels differ by powers of two --- */
+
+static void put_uneven(struct baryon_model *model, const char *name, const char *shape,
+                       size_t channels, float steps)
+{
+    float values[PUT_MOST];
+    const size_t count = count_of(model, shape);
+    for (size_t i = 0; i < count; i++)
+        values[i] = draw(7) * exp2f(steps * (float)(i / (count / channels) * 5 % 9));
+    put_values(model, name, shape, values);
+}
+
+/* Weights of the second layer, which all channels of the first one matter to alike. */
+static const float *even_out(float steps)
+{
+    static float values[4 * 6 * 9];
+    for (size_t i = 0; i < 4 * 6 * 9; i++)
+        values[i] = draw(7) * exp2f(-steps * (float)(i / 9 % 6 * 5 % 9));
+    return values;
+}
+
+/* steps: bits between channels. With 0 nothing is to be gained. */
+static struct baryon_model *pair_model(float steps)
+{
+    struct baryon_model *model = new_model();
+    drawn = 0;
+    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_uneven(model, "w1", "6,3,3,3", 6, steps);
+    put_uneven(model, "b1", "6", 6, steps);
+    put_values(model, "w2", "4,6,3,3", even_out(steps));
+    put_node(model->graph, "one", "Conv", "x,w1,b1", "p");
+    put_node(model->graph, "act", "Relu", "p", "q");
+    put_node(model->graph, "two", "Conv", "q,w2", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "", 13, &err));
+    return model;
+}
+
+/* --- A quantization up to the trial --- */
+
+static bool stop_now(void *context, const struct by_calibrate_progress *progress)
+{
+    return progress->done >= *(const size_t *)context;
+}
+
+static void set_options(size_t count)
+{
+    source = (struct source){.count = count};
+    samples = (struct by_input_callback){
+        .next = next_sample, .rewind = begin_again, .context = &source, .count = count};
+    recipe = (struct by_recipe){
+        .activation = {.elem = BY_ELEM_UINT8},
+        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .bias = {.elem = BY_ELEM_INT32, .symmetric = true},
+        .fuse_relu = true,
+        .bias_correction = BY_BIASES_AUTO,
+        .cle = BY_CLE_AUTO,
+    };
+    recipe.activation.method = recipe.weight.method = recipe.bias.method =
+        by_calibrator_find("minmax");
+    by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
+    recipe.weight.calib = recipe.bias.calib = recipe.activation.calib;
+    options = (struct by_quantize_options){.recipe = &recipe,
+                                           .calibrate = {.samples = &samples,
+                                                         .session = {.threads = 1}}};
+}
+
+static void open_quantization(struct baryon_model *model)
+{
+    q = (struct by_quantization){.model = model, .options = &options};
+    q.recipe = recipe;
+    q.settled = options;
+    q.settled.recipe = &q.recipe;
+    q.options = &q.settled;
+    assert_ok(by_pool_open(&q.pool, options.calibrate.session.threads, &err));
+    assert_ok(by_origins_open(&q.origins, model, &err));
+    assert_ok(by_model_settle(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&q.plan, model, &q.recipe, &err));
+    assert_ok(by_place(q.plan, q.origins, NULL, &err));
+}
+
+static void close_quantization(void)
+{
+    struct baryon_model *model = q.model;
+    by_stats_close(q.begun);
+    by_quant_plan_close(q.plan);
+    by_origins_close(q.origins);
+    by_pool_close(q.pool);
+    by_model_free(model);
+}
+
+/* All that candidates may edit: model, recipe, rows of the plan. */
+static struct by_hash128 state_hash(void)
+{
+    struct by_hasher *hasher;
+    struct by_hash128 hash;
+    assert_ok(by_model_content_hash(q.model, &hash, &err));
+    assert_ok(by_hasher_open(&hasher, &err));
+    by_hasher_add(hasher, &hash, sizeof hash);
+    by_hasher_add(hasher, &q.recipe, sizeof q.recipe);
+    for (size_t i = 0; i < q.plan->rows.count; i++) {
+        const struct by_quant_row *row = &q.plan->rows.at[i];
+        by_hasher_add(hasher, row, sizeof *row);
+        if (row->params.scales)
+            by_hasher_add(hasher, row->params.scales, row->params.count * sizeof(float));
+    }
+    hash = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return hash;
+}
+
+static struct by_candidate candidate_of(enum by_cle_mode mode, bool corrects, int headroom)
+{
+    return (struct by_candidate){.edits = {[BY_EDIT_EQUALIZATION] = mode,
+                                           [BY_EDIT_BIASES] = corrects,
+                                           [BY_EDIT_HEADROOM] = headroom}};
+}
+
+/* --- Tests --- */
+
+static void test_best_is_adopted(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, false, 0),
+                                              candidate_of(BY_CLE_EXACT, true, 0)};
+    struct by_trial_score scores[3];
+    struct by_trial *trial;
+    bool changed = false;
+    set_options(SAMPLES);
+    open_quantization(pair_model(1));
+    const struct by_hash128 before = state_hash();
+    assert_ok(by_trial_open(&trial, &q, 3, &err));
+    assert_ok(by_trial_contest(trial, candidates, 3, scores, &err));
+    assert_true(by_hash128_equal(before, state_hash()));
+    assert_true(scores[0].lost && !scores[1].lost);
+    assert_true(by_judge_sqnr(scores[1].each, scores[0].count) >
+                by_judge_sqnr(scores[0].each, scores[0].count) + 1);
+    assert_ok(by_trial_adopt(trial, &candidates[1], &changed, &err));
+    assert_true(changed);
+    assert_false(by_hash128_equal(before, state_hash()));
+    assert_non_null(q.begun);
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* Each candidate alone, and contests one after the other. */
+static void test_state_is_the_same_after_each_candidate(void **state)
+{
+    (void)state;
+    struct by_trial *trial;
+    struct by_trial_score score;
+    set_options(SAMPLES);
+    open_quantization(pair_model(1));
+    const struct by_hash128 before = state_hash();
+    assert_ok(by_trial_open(&trial, &q, 8, &err));
+    for (int mode = BY_CLE_OFF; mode <= BY_CLE_KEEP; mode++)
+        for (int more = 0; mode != BY_CLE_AUTO && more < 4; more++) {
+            const struct by_candidate one =
+                candidate_of((enum by_cle_mode)mode, more & 1, more & 2 ? 2000 : 0);
+            assert_ok(by_trial_contest(trial, &one, 1, &score, &err));
+            assert_false(score.lost);
+            assert_true(by_hash128_equal(before, state_hash()));
+        }
+    by_trial_close(trial);
+    assert_true(by_hash128_equal(before, state_hash()));
+    close_quantization();
+}
+
+static double sqnr_alone(const struct by_candidate *candidate, unsigned threads)
+{
+    struct by_trial *trial;
+    struct by_trial_score score;
+    set_options(SAMPLES);
+    options.calibrate.session.threads = threads;
+    recipe.activation.elem = recipe.weight.elem = BY_ELEM_INT16;
+    recipe.domain = BY_Q_MICROSOFT;
+    open_quantization(pair_model(1));
+    assert_ok(by_trial_open(&trial, &q, 1, &err));
+    assert_ok(by_trial_contest(trial, candidate, 1, &score, &err));
+    const double sqnr = by_judge_sqnr(score.each, score.count);
+    by_trial_close(trial);
+    close_quantization();
+    return sqnr;
+}
+
+/* Config edits reach the draft: twice the range is one bit less. */
+static void test_headroom_is_an_edit_of_config(void **state)
+{
+    (void)state;
+    const struct by_candidate without = candidate_of(BY_CLE_EXACT, false, 1000),
+                              with = candidate_of(BY_CLE_EXACT, false, 16000);
+    const double wide = sqnr_alone(&with, 1), plain = sqnr_alone(&without, 1);
+    assert_true(plain > wide + 3);
+    assert_true(sqnr_alone(&with, 3) == wide);
+}
+
+/* A later contest runs nothing that an earlier one ran. */
+static void test_known_candidates_are_not_run_again(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_EXACT, false, 0),
+                                              candidate_of(BY_CLE_EXACT, true, 0)};
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    set_options(SAMPLES);
+    open_quantization(pair_model(1));
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    const struct by_judgement *each = scores[0].each;
+    const size_t judged = scores[0].count;
+    const double noise = each[0].outputs[0].noise;
+    assert_ok(by_trial_contest(trial, candidates, 1, scores, &err));
+    assert_ptr_equal(scores[0].each, each);
+    assert_true(scores[0].count >= judged && each[0].outputs[0].noise == noise);
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* 1 sample, 2, 8: the same ones judge that ranges come from, or as few as there are. */
+static void test_few_samples(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 8, 9};
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, false, 0)};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct by_trial_score scores[2];
+        struct by_trial *trial;
+        set_options(counts[i]);
+        open_quantization(pair_model(1));
+        assert_ok(by_trial_open(&trial, &q, 2, &err));
+        assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+        const size_t judging = counts[i] == 9 ? 1 : counts[i];
+        assert_true(scores[1].count == judging || (scores[0].lost && scores[1].count < judging));
+        assert_false(scores[1].lost);
+        by_trial_close(trial);
+        close_quantization();
+    }
+}
+
+/* Outputs that are zero for every input: nothing tells candidates apart, and none is out. */
+static void test_constant_outputs(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, false, 0)};
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_uneven(model, "w1", "6,3,3,3", 6, 1);
+    put_floats(model, "w2", "4,6,3,3", 0);
+    put_node(model->graph, "one", "Conv", "x,w1", "p");
+    put_node(model->graph, "two", "Conv", "p,w2", "y");
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "", 13, &err));
+    set_options(SAMPLES);
+    open_quantization(model);
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    assert_true(!scores[0].lost && !scores[1].lost);
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* What ONNX Runtime has no kernels for loses, and the trial goes on. */
+static void test_refused_candidates_lose(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, false, 0)};
+    struct by_trial_score scores[2];
+    struct by_trial *trial;
+    set_options(SAMPLES);
+    by_spec_set_type(&recipe.activation, BY_ELEM_FLOAT4E2M1);
+    recipe.floats = BY_FLOATS_CAST;
+    struct baryon_model *model = pair_model(1);
+    assert_ok(by_model_set_opset(model, "", 23, &err));
+    open_quantization(model);
+    const struct by_hash128 before = state_hash();
+    assert_ok(by_trial_open(&trial, &q, 2, &err));
+    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    assert_true(scores[0].lost && scores[1].lost);
+    assert_int_equal(scores[0].count, 0);
+    assert_true(by_hash128_equal(before, state_hash()));
+    by_trial_close(trial);
+    close_quantization();
+}
+
+/* Stopped anywhere, the quantization is as it was. */
+static void test_interruption(void **state)
+{
+    (void)state;
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, true, 0)};
+    for (size_t at = 0; at < 40; at += 7) {
+        struct by_trial_score scores[2];
+        struct by_trial *trial = NULL;
+        set_options(SAMPLES);
+        options.calibrate.progress = stop_now;
+        options.calibrate.context = &at;
+        open_quantization(pair_model(1));
+        const struct by_hash128 before = state_hash();
+        int failed = by_trial_open(&trial, &q, 2, &err);
+        if (!failed)
+            failed = by_trial_contest(trial, candidates, 2, scores, &err);
+        assert_true(failed && err.code == BARYON_ERR_CANCELLED);
+        assert_true(by_hash128_equal(before, state_hash()));
+        by_trial_close(trial);
+        close_quantization();
+    }
+}
+
+static void test_descriptions(void **state)
+{
+    (void)state;
+    char text[256];
+    const struct by_candidate none = {0}, all = candidate_of(BY_CLE_KEEP, true, 1500);
+    assert_string_equal(by_candidate_describe(&none, text, sizeof text), "no edit");
+    assert_string_equal(by_candidate_describe(&all, text, sizeof text),
+                        "equalization keep, bias correction on, activation headroom 1.5");
+    for (size_t i = 0; i < BY_EDIT_KINDS; i++) {
+        const struct by_edit *edit = by_edit((enum by_edit_kind)i);
+        assert_true(edit->name && edit->describe && (edit->config || edit->model || edit->plan));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_best_is_adopted),
+        cmocka_unit_test(test_state_is_the_same_after_each_candidate),
+        cmocka_unit_test(test_headroom_is_an_edit_of_config),
+        cmocka_unit_test(test_known_candidates_are_not_run_again),
+        cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_constant_outputs),
+        cmocka_unit_test(test_refused_candidates_lose),
+        cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_descriptions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
