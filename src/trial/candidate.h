@@ -2,7 +2,8 @@
  * A candidate is a quantization with some edits, made on a draft. Kinds of edits are rows of
  * edits.c: what is edited, and when.
  *
- *   config -> Q/DQ insertion -> model -> insertion again -> ranges, hardware rules -> plan -> emission
+ *   config -> Q/DQ insertion -> model -> insertion again -> ranges, hardware rules -> plan ->
+ * emission
  */
 #ifndef BY_TRIAL_CANDIDATE_H
 #define BY_TRIAL_CANDIDATE_H

@@ -199,6 +199,9 @@ static void test_not_finite(void **state)
     assert_ok(by_judge_run(judge, session, 0, &found, &err));
     assert_near(found.outputs[0].signal, 9, 1e-9);
     assert_near(found.outputs[0].noise, 0.25, 1e-9);
+    assert_true(by_judge_is_finite(&found, 1));
+    found.outputs[0].noise = INFINITY;
+    assert_false(by_judge_is_finite(&found, 1));
     by_session_close(session);
     by_judge_close(judge);
     by_model_free(reference);

@@ -204,13 +204,13 @@ static void test_close_candidates_are_settled(void **state)
     static const struct {
         struct by_gain gain;
         bool settled;
-    } rows[] = {
+    } cases[] = {
         {{0.1, 0.07}, true},   {{0.1, 0.08}, false}, {{-0.1, 0.07}, true},
         {{-0.1, 0.08}, false}, {{0, 0.12}, true},    {{0, INFINITY}, false},
         {{NAN, 0}, false},     {{0, NAN}, false},    {{0.26, 0}, false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(by_verdict_settled(&rows[i].gain), rows[i].settled);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(by_verdict_settled(&cases[i].gain), cases[i].settled);
 }
 
 int main(void)
