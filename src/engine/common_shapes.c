@@ -43,10 +43,10 @@ static struct by_shape_msg *find_shape(const struct baryon_graph *graph, const c
     return NULL;
 }
 
-/* Some exporters write -1. An empty input stays open. */
+/* An empty input stays open. */
 static bool is_given(const struct by_dim *dim, int64_t size)
 {
-    return size > 0 && dim && (!by_dim_is_number(dim) || dim->value < 0);
+    return size > 0 && dim && by_dim_is_open(dim);
 }
 
 static void fix_sizes(struct fixing *fixing, const struct by_shape_msg *message,

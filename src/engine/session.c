@@ -91,7 +91,7 @@ static bool has_open_dims(const struct by_value_info *info)
     if (!tensor || !tensor->shape)
         return true;
     for (size_t i = 0; i < tensor->shape->dims.count; i++)
-        if (!by_dim_is_number(tensor->shape->dims.at[i]))
+        if (by_dim_is_open(tensor->shape->dims.at[i]))
             return true;
     return false;
 }

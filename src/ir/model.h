@@ -83,6 +83,12 @@ static inline bool by_dim_is_number(const struct by_dim *dim)
     return (dim->msg.has & BY_HAS_DIM_VALUE) || dim->value;
 }
 
+/* Some exporters write -1 for a size that is open. */
+static inline bool by_dim_is_open(const struct by_dim *dim)
+{
+    return !by_dim_is_number(dim) || dim->value < 0;
+}
+
 struct by_shape_msg { /* TensorShapeProto */
     struct by_msg msg;
     struct by_ptrs dims; /* by_dim */
