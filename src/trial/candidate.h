@@ -31,6 +31,7 @@ struct by_edit_sources {
 
 struct by_edit {
     const char *name;
+    bool always; /* reports name it where it is not edited as well */
     /* Each may be NULL. `config` is before Q/DQ pairs are inserted; `model` edits weights, so pairs
      * are inserted again and the model is observed again; `plan` is after hardware rules. */
     int (*config)(struct by_recipe *recipe, int value, struct baryon_error *err);

@@ -73,6 +73,7 @@ static const char *describe_headroom(int value, char *text, size_t size)
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
+                              .always = true,
                               .model = equalize,
                               .describe = describe_equalization},
     [BY_EDIT_BIASES] = {.name = "biases", .plan = correct_biases, .describe = describe_biases},
@@ -121,7 +122,7 @@ const char *by_candidate_describe(const struct by_candidate *candidate, char *te
     text[0] = '\0';
     for (size_t i = 0; i < BY_EDIT_KINDS; i++) {
         char one[64];
-        if (!candidate->edits[i])
+        if (!candidate->edits[i] && !edits[i].always)
             continue;
         const int wrote = snprintf(text + at, size - at, "%s%s", at ? ", " : "",
                                    edits[i].describe(candidate->edits[i], one, sizeof one));
@@ -129,7 +130,7 @@ const char *by_candidate_describe(const struct by_candidate *candidate, char *te
             break;
         at += (size_t)wrote;
     }
-    return at ? text : "no edit";
+    return text;
 }
 
 int by_candidate_edit_config(const struct by_candidate *candidate, struct by_recipe *recipe,

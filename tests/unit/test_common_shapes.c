@@ -68,8 +68,7 @@ static void test_session_has_the_sizes(void **state)
         struct baryon_model *model = add_model();
         assert_ok(by_model_link(model, &err));
         if (minus)
-            *first_dim(model) =
-                (struct by_dim){.value = -1, .msg = {.has = BY_HAS_DIM_VALUE}};
+            *first_dim(model) = (struct by_dim){.value = -1, .msg = {.has = BY_HAS_DIM_VALUE}};
         const struct by_dim before = *first_dim(model);
         assert_ok(by_session_open_shaped(&session, model, &shape, 1, &options, &err));
         assert_true(first_dim(model)->value == before.value &&

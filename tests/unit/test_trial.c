@@ -382,7 +382,7 @@ static void test_descriptions(void **state)
     (void)state;
     char text[256];
     const struct by_candidate none = {0}, all = candidate_of(BY_CLE_KEEP, true, 1500);
-    assert_string_equal(by_candidate_describe(&none, text, sizeof text), "no edit");
+    assert_string_equal(by_candidate_describe(&none, text, sizeof text), "equalization off");
     assert_string_equal(by_candidate_describe(&all, text, sizeof text),
                         "equalization keep, bias correction on, activation headroom 1.5");
     for (size_t i = 0; i < BY_EDIT_KINDS; i++) {
