@@ -2,8 +2,7 @@
 #include "trial/trial_internal.h"
 #include "trial/verdict.h"
 
-#define MOST   16 /* candidates, in a contest */
-#define FEWEST 4  /* samples that say anything of a standard error */
+#define MOST 16 /* candidates, in a contest */
 
 struct contest {
     struct by_trial *trial;
@@ -163,7 +162,8 @@ static void log_contest_score(const struct by_trial *trial, const struct by_tria
 static int judge_until(struct contest *contest, size_t end, struct baryon_error *err)
 {
     contest->end = end;
-    if (by_par_for(contest->trial->q->pool, contest->count * end, 1, judge_each, contest, err) < 0)
+    if (by_trial_references(contest->trial, end, err) < 0 ||
+        by_par_for(contest->trial->q->pool, contest->count * end, 1, judge_each, contest, err) < 0)
         return -1;
     for (size_t i = 0; i < contest->count; i++)
         add_up(contest->trial, contest->entries[i], end);
@@ -216,7 +216,7 @@ static bool drop_losers(struct contest *contest)
 static int judge_all(struct contest *contest, struct baryon_error *err)
 {
     const size_t samples = by_judge_count(contest->trial->judge);
-    const size_t first = samples / 4 > FEWEST ? samples / 4 : FEWEST;
+    const size_t first = samples / 4 > BY_TRIAL_FEWEST ? samples / 4 : BY_TRIAL_FEWEST;
     bool open = true;
     for (size_t end = first; open; end *= 2) {
         if (judge_until(contest, end < samples ? end : samples, err) < 0)

@@ -140,28 +140,36 @@ static int look_or_run(void *context, size_t begin, size_t end, unsigned worker,
 
 static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error *err)
 {
-    const size_t runs = judges ? by_judge_count(trial->judge) : 0;
+    const size_t count = judges ? by_judge_count(trial->judge) : 0;
     trial->threads = by_pool_threads(trial->q->pool);
-    if (by_par_for(trial->q->pool, 1 + runs, 1, look_or_run, trial, err) < 0)
+    trial->referenced = count < BY_TRIAL_FEWEST ? count : BY_TRIAL_FEWEST;
+    if (by_par_for(trial->q->pool, 1 + trial->referenced, 1, look_or_run, trial, err) < 0)
         return -1;
     if (trial->seen[0].stats)
         (void)by_stats_find(trial->seen[0].stats, ""); /* from here on it is only read */
     return 0;
 }
 
-struct references {
-    struct by_trial *trial;
-    size_t first;
-};
-
 static int run_references(void *context, size_t begin, size_t end, unsigned worker,
                           struct baryon_error *err)
 {
-    const struct references *references = context;
+    struct by_trial *trial = context;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (run_reference(references->trial, references->first + i, err) < 0)
+        if (run_reference(trial, trial->referenced + i, err) < 0)
             return -1;
+    return 0;
+}
+
+int by_trial_references(struct by_trial *trial, size_t count, struct baryon_error *err)
+{
+    if (count <= trial->referenced)
+        return 0;
+    if (by_par_for(trial->q->pool, count - trial->referenced, 1, run_references, trial, err) < 0)
+        return -1;
+    trial->referenced = count;
+    if (count == by_judge_count(trial->judge))
+        by_judge_end_references(trial->judge);
     return 0;
 }
 
@@ -172,13 +180,7 @@ static int take_more(struct by_trial *trial, struct baryon_error *err)
                    kept = KEPT / (by_judge_sample_bytes(trial->judge) + 1);
     const uint64_t worth = JUDGED / values < kept ? JUDGED / values : kept;
     const size_t most = worth < ASIDE_MOST ? (size_t)worth : ASIDE_MOST;
-    struct references references = {trial, by_judge_count(trial->judge)};
-    if (most <= references.first)
-        return 0;
-    if (by_judge_more(trial->judge, most, err) < 0)
-        return -1;
-    return by_par_for(trial->q->pool, by_judge_count(trial->judge) - references.first, 1,
-                      run_references, &references, err);
+    return most > by_judge_count(trial->judge) ? by_judge_more(trial->judge, most, err) : 0;
 }
 
 static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
@@ -187,7 +189,8 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     if (open_judge(trial, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
         (judges && take_more(trial, err) < 0))
         return -1;
-    by_judge_end_references(trial->judge);
+    if (!judges)
+        by_judge_end_references(trial->judge);
     /* Calibration begins with the first one again. */
     return samples ? samples->rewind(samples->context, err) : 0;
 }

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #define BY_TRIAL_ENTRIES 64
+#define BY_TRIAL_FEWEST  4 /* samples that say anything of a standard error */
 
 /* Statistics of one model; candidates that do not edit it share them. */
 struct by_trial_seen {
@@ -34,6 +35,7 @@ struct by_trial {
     struct by_quantization *q;
     struct baryon_model *exact; /* before passes that simulate hardware; NULL: the model itself */
     struct by_judge *judge;
+    size_t referenced; /* so many of the samples that judge ran in the float model */
     struct by_trial_seen seen[BY_TRIAL_ENTRIES]; /* the first one: of the model as it is */
     size_t seen_count;
     struct by_frame frame; /* of the model as it is */
@@ -51,6 +53,8 @@ struct by_trial {
 int by_trial_go_on(struct by_trial *trial, uint64_t count, struct baryon_error *err);
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
                   bool per_channel, struct by_stats **stats, struct baryon_error *err);
+/* The float outputs of so many of the samples that judge, where they are not there yet. */
+int by_trial_references(struct by_trial *trial, size_t count, struct baryon_error *err);
 /* Of all that was looked at in a sample: more than is alive at once. */
 uint64_t by_trial_seen_bytes(const struct by_trial *trial);
 
