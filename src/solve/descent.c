@@ -37,6 +37,7 @@ struct descent {
 struct piece {
     size_t first, outs;
     float *residual, *down, *up; /* [outs][stride] */
+    float *begun;                /* [outs][stride]: residuals at the start */
     float *steps;                /* [outs][BLOCK] */
     uint32_t *stepped;           /* [outs][BLOCK] */
     size_t *stepped_count;       /* [outs] */
@@ -168,30 +169,61 @@ static bool sweep_all(const struct descent *d, struct piece *piece, bool *moved)
 
 /* --- What came of it --- */
 
+/* Of the numbers that residuals are differences of: what rounding may have made of them. */
+#define DOUBT 0x1p-14
+
+/* With d the difference of the values the change is d' (residual at the start + at the end), which
+ * takes far less than the products with gram in double. True where it is sure that none is worse.
+ */
+static bool is_settled(const struct descent *d, const struct piece *piece, size_t k, double *gain)
+{
+    const struct by_descent *p = d->problem;
+    const size_t out = piece->first + k;
+    const int32_t *from = piece->start + k * p->columns, *to = d->integers + out * p->columns;
+    const float *begun = piece->begun + k * d->stride, *ended = piece->residual + k * d->stride;
+    const float *cross = p->cross + out * p->columns;
+    double change = 0, doubt = 0;
+    bool any = false;
+    for (size_t i = 0; i < p->columns; i++) {
+        if (to[i] == from[i])
+            continue;
+        const double way =
+            (double)(to[i] - from[i]) * (double)p->scales[by_descent_scale_index(p, out, i)];
+        any = true;
+        change += way * ((double)begun[i] + (double)ended[i]);
+        doubt += fabs(way) * (double)(fabsf(cross[i]) + fabsf(begun[i]) + fabsf(ended[i]));
+    }
+    *gain = any ? -change : 0;
+    return !any || (change < -DOUBT * doubt && isfinite(change));
+}
+
 /* Outputs that did not get better go back to where they started. */
+static void settle_doubtful(const struct descent *d, const struct piece *piece, size_t k,
+                            double *room)
+{
+    const size_t columns = d->problem->columns, out = piece->first + k;
+    int32_t *integers = d->integers + out * columns;
+    const int32_t *start = piece->start + k * columns;
+    double change;
+    by_descent_changes(d->problem, out, 1, start, integers, room, &change);
+    const bool better = change < 0 && isfinite(change);
+    if (!better)
+        memcpy(integers, start, columns * sizeof *integers);
+    if (d->errors)
+        d->errors[out] = better ? -change : 0;
+}
+
 static int settle_piece(const struct descent *d, const struct piece *piece,
                         struct baryon_error *err)
 {
-    const size_t columns = d->problem->columns;
-    double changes[BY_DESCENT_FEW];
-    double *room =
-        by_alloc(2 * by_descent_min(BY_DESCENT_FEW, piece->outs) * columns, sizeof *room, err);
+    double *room = by_alloc(2 * d->problem->columns, sizeof *room, err), gain;
     if (!room)
         return -1;
-    for (size_t first = 0; first < piece->outs; first += BY_DESCENT_FEW) {
-        const size_t count = by_descent_min(BY_DESCENT_FEW, piece->outs - first);
-        by_descent_changes(d->problem, piece->first + first, count, piece->start + first * columns,
-                           d->integers + (piece->first + first) * columns, room, changes);
-        for (size_t k = 0; k < count; k++) {
-            const size_t out = piece->first + first + k;
-            const bool better = changes[k] < 0 && isfinite(changes[k]);
-            if (!better)
-                memcpy(d->integers + out * columns, piece->start + (first + k) * columns,
-                       columns * sizeof *d->integers);
-            if (d->errors)
-                d->errors[out] = better ? -changes[k] : 0;
-        }
-    }
+    for (size_t k = 0; k < piece->outs; k++)
+        if (!is_settled(d, piece, k, &gain))
+            settle_doubtful(d, piece, k, room);
+        else if (d->errors)
+            d->errors[piece->first + k] = gain;
     by_free(room);
     return 0;
 }
@@ -201,7 +233,7 @@ static int settle_piece(const struct descent *d, const struct piece *piece,
 static int open_piece(const struct descent *d, struct piece *piece, struct baryon_error *err)
 {
     const size_t n = piece->outs, lines = n * d->stride;
-    piece->residual = by_alloc_zero(3 * lines + n * BLOCK, sizeof *piece->residual, err);
+    piece->residual = by_alloc_zero(4 * lines + n * BLOCK, sizeof *piece->residual, err);
     piece->stepped = by_alloc(n * BLOCK, sizeof *piece->stepped, err);
     piece->stepped_count = by_alloc_zero(n, sizeof *piece->stepped_count, err);
     piece->busy = by_alloc(2 * n, sizeof *piece->busy, err);
@@ -211,7 +243,8 @@ static int open_piece(const struct descent *d, struct piece *piece, struct baryo
         return -1;
     piece->down = piece->residual + lines;
     piece->up = piece->down + lines;
-    piece->steps = piece->up + lines;
+    piece->begun = piece->up + lines;
+    piece->steps = piece->begun + lines;
     memset(piece->busy, 1, n * sizeof *piece->busy);
     return 0;
 }
@@ -232,6 +265,7 @@ static int descend(const struct descent *d, struct piece *piece, struct baryon_e
     memcpy(piece->start, d->integers + piece->first * p->columns,
            piece->outs * p->columns * sizeof *piece->start);
     find_residuals(d, piece);
+    memcpy(piece->begun, piece->residual, piece->outs * d->stride * sizeof *piece->begun);
     find_room(d, piece);
     for (unsigned i = 0; i < sweeps; i++)
         if (!sweep_all(d, piece, piece->busy + piece->outs))

@@ -50,7 +50,8 @@ struct by_descent {
  * Unless the problem is free, an integer that starts beyond the two next to its weight may stay,
  * or step towards them; none ever steps away. A weight outside the levels counts as the last level.
  * errors: [outs] by how much the quadratic form is less than at the start, NULL when nobody asks.
- * It is summed in double and no output ever gets worse. Same integers for any number of threads.
+ * Good to about five digits of the form; no output ever gets worse. Same integers for any number of
+ * threads.
  * Up to BY_DESCENT_BLOCK columns (descent_path.h) no BLAS is needed. Pool NULL: the caller alone.
  */
 int by_descent_run(const struct by_descent *problem, struct by_pool *pool, int32_t *integers,
@@ -62,6 +63,11 @@ void by_descent_nearest(const struct by_descent *problem, int32_t *integers);
  * problem is one that by_descent_check() takes. */
 int by_descent_error(const struct by_descent *problem, const int32_t *integers, double *errors,
                      struct baryon_error *err);
+/* d' gram d of each output, d being how far its integers' values are from its weights: error(w)
+ * from the weights on, where cross is gram times the weights. A matrix product of floats, on one
+ * thread; it loses no digits to what values and weights have in common. With gram. */
+int by_descent_distance(const struct by_descent *problem, const int32_t *integers,
+                        double *distances, struct baryon_error *err);
 /* Everything that by_descent_run() and by_gptq_run() refuse, but that the latter takes no rows. */
 int by_descent_check(const struct by_descent *problem, struct baryon_error *err);
 

@@ -55,7 +55,17 @@ struct by_descent_path {
 /* Best first; the last one is the reference, which every processor supports. */
 const struct by_descent_path *const *by_descent_paths(size_t *count);
 const struct by_descent_path *by_descent_path_chosen(void);
-double by_descent_join(const double lanes[BY_DESCENT_LANES]);
+
+/* As a tree: lane i with lane i + 8, then i + 4, and so on. */
+static inline double by_descent_join(const double lanes[BY_DESCENT_LANES])
+{
+    double eight[8], four[4];
+    for (size_t i = 0; i < 8; i++)
+        eight[i] = lanes[i] + lanes[i + 8];
+    for (size_t i = 0; i < 4; i++)
+        four[i] = eight[i] + eight[i + 4];
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
 
 extern const struct by_descent_path by_descent_vector;
 #if defined(__x86_64__)

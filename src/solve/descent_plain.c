@@ -4,17 +4,6 @@
 #include <math.h>
 #include <stdatomic.h>
 
-double by_descent_join(const double lanes[BY_DESCENT_LANES])
-{
-    double sums[BY_DESCENT_LANES / 2];
-    for (size_t i = 0; i < BY_DESCENT_LANES / 2; i++)
-        sums[i] = lanes[i] + lanes[i + BY_DESCENT_LANES / 2];
-    for (size_t width = BY_DESCENT_LANES / 4; width; width /= 2)
-        for (size_t i = 0; i < width; i++)
-            sums[i] += sums[i + width];
-    return sums[0];
-}
-
 static void step_column(struct by_descent_line *line, size_t column, float scale)
 {
     const float way = line->residual[column] > 0 ? -1 : 1, delta = way * scale;

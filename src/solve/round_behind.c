@@ -1,9 +1,12 @@
 /* Discounts errors that the activation after a layer cuts off. */
 #include "solve/round_behind.h"
 
+#include "solve/round_sums.h"
+
 #include <math.h>
 
 #define BLOCK 64 /* outputs at once */
+#define LANES BY_ROUND_LANES
 
 /* What is left of the mean of y when weights have done their part. */
 static double left_of_mean(const struct by_round_moments *moments, const double *y, size_t out,
@@ -79,25 +82,48 @@ static void multiply_block(const struct looking *looking, const float *weights, 
                          length);
 }
 
-/* exact becomes the way from what was aimed at to what will do as well. */
-static double differ(const struct looking *looking, size_t out, float *exact, const float *now)
+/* What the activation hides of one output. */
+struct hidden {
+    float low, high, share, exact_bias, now_bias;
+};
+
+/* From what is aimed at to what will do as well. */
+static inline float way_from_aim(const struct hidden *hidden, float y, float exact, float now)
+{
+    const float given = now + hidden->now_bias;
+    const float aim = (1 - hidden->share) * y + hidden->share * (exact + hidden->exact_bias);
+    const float below = (given < hidden->low ? given : hidden->low) - aim;
+    const float above = (given > hidden->high ? given : hidden->high) - aim;
+    return y <= hidden->low ? below : y >= hidden->high ? above : 0;
+}
+
+/* exact becomes those ways; their sum. */
+static double differ(const struct hidden *hidden, size_t length, const float *restrict wanted,
+                     const float *restrict now, float *restrict exact)
+{
+    const struct hidden h = *hidden;
+    double sums[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= length; i += LANES) {
+        for (size_t k = 0; k < LANES; k++)
+            exact[i + k] = way_from_aim(&h, wanted[i + k], exact[i + k], now[i + k]);
+        for (size_t k = 0; k < LANES; k++)
+            sums[k] += (double)exact[i + k];
+    }
+    for (; i < length; i++) {
+        exact[i] = way_from_aim(&h, wanted[i], exact[i], now[i]);
+        sums[i % LANES] += (double)exact[i];
+    }
+    return by_round_join(sums);
+}
+
+static double differ_at(const struct looking *looking, size_t out, float *exact, const float *now)
 {
     const struct by_round_behind *behind = looking->behind;
-    const struct by_round_target *target = looking->chunk->target;
-    const float *wanted = looking->chunk->y + out * looking->chunk->length;
-    const float share = (float)behind->mix;
-    const float exact_bias = (float)behind->exact_bias[out],
-                now_bias = (float)behind->now_bias[out];
-    double sum = 0;
-    for (size_t i = 0; i < looking->chunk->length; i++) {
-        const float y = wanted[i], given = now[i] + now_bias;
-        const float aim = (1 - share) * y + share * (exact[i] + exact_bias);
-        exact[i] = y <= target->low    ? (given < target->low ? given : target->low) - aim
-                   : y >= target->high ? (given > target->high ? given : target->high) - aim
-                                       : 0;
-        sum += (double)exact[i];
-    }
-    return sum;
+    const struct by_round_chunk *chunk = looking->chunk;
+    const struct hidden hidden = {chunk->target->low, chunk->target->high, (float)behind->mix,
+                                  (float)behind->exact_bias[out], (float)behind->now_bias[out]};
+    return differ(&hidden, chunk->length, chunk->y + out * chunk->length, now, exact);
 }
 
 static void look_at_block(const struct looking *looking, size_t item, float *results)
@@ -112,7 +138,7 @@ static void look_at_block(const struct looking *looking, size_t item, float *res
     multiply_block(looking, behind->exact + place * target->columns, outs, group, exact);
     multiply_block(looking, behind->now + place * target->columns, outs, group, now);
     for (size_t i = 0; i < outs; i++)
-        behind->y[place + i] += differ(looking, place + i, exact + i * length, now + i * length);
+        behind->y[place + i] += differ_at(looking, place + i, exact + i * length, now + i * length);
     looking->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)outs,
                          (int)target->columns, (int)length, 1, exact, (int)length,
                          chunk->x + group * target->columns * length, (int)length, 1,

@@ -17,6 +17,7 @@ struct groups {
     solver *run;
     struct by_pool *inner; /* of one group */
     int32_t *integers;
+    double *gains; /* by output, of descend(); else NULL */
 };
 
 static int solve_groups(void *context, size_t begin, size_t end, unsigned worker,
@@ -56,8 +57,8 @@ static int feed_back(const struct groups *groups, size_t group, const struct by_
 static int descend(const struct groups *groups, size_t group, const struct by_descent *problem,
                    int32_t *integers, struct baryon_error *err)
 {
-    (void)group;
-    return by_descent_run(problem, groups->inner, integers, NULL, err);
+    double *gains = groups->gains + group * problem->outs;
+    return by_descent_run(problem, groups->inner, integers, gains, err);
 }
 
 static int descend_often(const struct groups *groups, size_t group,
@@ -80,14 +81,15 @@ int by_round_feed_back(const struct by_round_problem *problem,
                        const struct by_round_moments *moments, struct by_pool *pool,
                        int32_t *integers, struct baryon_error *err)
 {
-    struct groups groups = {problem, moments, NULL, feed_back, NULL, integers};
+    struct groups groups = {problem, moments, NULL, feed_back, NULL, integers, NULL};
     return run_groups(&groups, pool, err);
 }
 
 int by_round_descend(const struct by_round_problem *problem, const struct by_round_moments *moments,
-                     struct by_pool *pool, int32_t *integers, struct baryon_error *err)
+                     struct by_pool *pool, int32_t *integers, double *gains,
+                     struct baryon_error *err)
 {
-    struct groups groups = {problem, moments, NULL, descend, NULL, integers};
+    struct groups groups = {problem, moments, NULL, descend, NULL, integers, gains};
     return run_groups(&groups, pool, err);
 }
 

@@ -40,9 +40,10 @@ void by_round_uncentre(struct by_round_moments *moments);
 int by_round_feed_back(const struct by_round_problem *problem,
                        const struct by_round_moments *moments, struct by_pool *pool,
                        int32_t *integers, struct baryon_error *err);
-/* Integers go downhill in the layer's moments, from where they are. */
+/* Integers go downhill in the layer's moments, from where they are. gains: by output, how much. */
 int by_round_descend(const struct by_round_problem *problem, const struct by_round_moments *moments,
-                     struct by_pool *pool, int32_t *integers, struct baryon_error *err);
+                     struct by_pool *pool, int32_t *integers, double *gains,
+                     struct baryon_error *err);
 /* The same, from so many starts or by relaxation as options say. */
 int by_round_find(const struct by_round_problem *problem, const struct by_round_moments *moments,
                   const struct by_round_options *options, struct by_pool *pool, int32_t *integers,

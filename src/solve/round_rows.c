@@ -3,6 +3,7 @@
 
 #include "moments/columns.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Numbers of columns that are out of the input at once, unless 64 rows are more. */
@@ -107,14 +108,19 @@ static size_t row_at(const struct chunk *chunk, size_t index)
     return chunk->rows->list ? chunk->rows->list[chunk->begin + index] : chunk->begin + index;
 }
 
+#define TURNED 16 /* columns that are written side by side: each in another line of the cache */
+
 /* Rows of a matrix, turned. */
 static void fill_matrix(const struct chunk *chunk, const float *from, size_t width, size_t first,
                         size_t end, float *out)
 {
-    for (size_t row = 0; row < chunk->length; row++) {
-        const float *values = from + row_at(chunk, row) * width;
-        for (size_t i = first; i < end; i++)
-            out[i * chunk->length + row] = values[i];
+    for (size_t begin = first; begin < end; begin += TURNED) {
+        const size_t until = end - begin < TURNED ? end : begin + TURNED;
+        for (size_t row = 0; row < chunk->length; row++) {
+            const float *values = from + row_at(chunk, row) * width;
+            for (size_t i = begin; i < until; i++)
+                out[i * chunk->length + row] = values[i];
+        }
     }
 }
 
@@ -279,15 +285,52 @@ static bool output_is_bad(const struct by_round_target *target, const struct by_
     return false;
 }
 
+#define SCAN_LANES 16    /* of a loop whose length the compiler knows, for vectors */
+#define SCAN_GRAIN 65536 /* values that a thread takes at once */
+
+struct scan {
+    const float *values;
+    atomic_bool bad;
+};
+
+/* Of positive floats the bits order as the values do, with infinities and NaN above. */
+static uint32_t bits_of_bad(uint32_t most, const float *value)
+{
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    return (most - 1 - (bits & 0x7fffffffu)) >> 31;
+}
+
+static int scan_outputs(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    struct scan *scan = context;
+    const float *values = scan->values, limit = BY_MAGNITUDE_MAX;
+    uint32_t most, bad[SCAN_LANES] = {0};
+    size_t i = begin;
+    (void)worker, (void)err;
+    memcpy(&most, &limit, sizeof most);
+    for (; i + SCAN_LANES <= end; i += SCAN_LANES)
+        for (size_t k = 0; k < SCAN_LANES; k++)
+            bad[k] |= bits_of_bad(most, values + i + k);
+    for (; i < end; i++)
+        bad[0] |= bits_of_bad(most, values + i);
+    for (size_t k = 1; k < SCAN_LANES; k++)
+        bad[0] |= bad[k];
+    if (bad[0])
+        atomic_store_explicit(&scan->bad, true, memory_order_relaxed);
+    return 0;
+}
+
 /* Of rows with proper inputs, those whose outputs are none: quantized inputs are always proper. */
 static void leave_bad_out(struct by_round_scratch *scratch, const struct by_round_target *target,
                           const struct by_columns *columns, const float *y,
                           struct by_moments_rows *rows)
 {
     const size_t taken = rows->count, values = columns->rows * target->groups * target->outs;
-    unsigned bad = 0;
-    for (size_t i = 0; i < values; i++)
-        bad |= is_bad(y[i]);
+    struct scan scan = {.values = y};
+    (void)by_par_for(scratch->pool, values, SCAN_GRAIN, scan_outputs, &scan, NULL);
+    const bool bad = atomic_load(&scan.bad);
     if (bad) {
         rows->count = 0;
         for (size_t i = 0; i < taken; i++) {

@@ -23,11 +23,12 @@ struct scaling {
     float *scales;       /* of the trial */
     float *best;         /* scales of the best so far */
     int32_t *integers;   /* of the trial */
-    double *errors;      /* by output, of the trial */
+    double *whole;       /* by output: v' gram v of the float weights v */
+    double *errors;      /* by output, of the trial: 0 with the float weights */
+    double *gains;       /* by output: of descent */
     double *least;       /* by unit */
     double *nearest;     /* by unit: of nearest integers, with scales as they are */
-    double *whole;       /* by unit: what errors leave out, so that they count from zero */
-    double *sums;        /* by unit */
+    double *sums;        /* by unit, of the trial */
 };
 
 static int open_scaling(struct scaling *scaling, const struct by_round_problem *problem,
@@ -42,13 +43,14 @@ static int open_scaling(struct scaling *scaling, const struct by_round_problem *
     scaling->integers =
         by_alloc(scaling->outs * scaling->target->columns, sizeof *scaling->integers, err);
     scaling->errors = by_alloc(scaling->outs, sizeof *scaling->errors, err);
+    scaling->gains = by_alloc(scaling->outs, sizeof *scaling->gains, err);
     scaling->least = by_alloc_zero(scaling->outs, sizeof *scaling->least, err);
     scaling->nearest = by_alloc_zero(scaling->outs, sizeof *scaling->nearest, err);
     scaling->whole = by_alloc_zero(scaling->outs, sizeof *scaling->whole, err);
     scaling->sums = by_alloc_zero(scaling->outs, sizeof *scaling->sums, err);
     if (!scaling->scales || !scaling->base || !scaling->best || !scaling->integers ||
-        !scaling->errors || !scaling->least || !scaling->nearest || !scaling->whole ||
-        !scaling->sums)
+        !scaling->errors || !scaling->gains || !scaling->least || !scaling->nearest ||
+        !scaling->whole || !scaling->sums)
         return -1;
     memcpy(scaling->base, problem->scales, scales * sizeof(float));
     memcpy(scaling->best, problem->scales, scales * sizeof(float));
@@ -63,6 +65,7 @@ static void close_scaling(struct scaling *scaling)
     by_free(scaling->best);
     by_free(scaling->integers);
     by_free(scaling->errors);
+    by_free(scaling->gains);
     by_free(scaling->least);
     by_free(scaling->nearest);
     by_free(scaling->whole);
@@ -71,41 +74,77 @@ static void close_scaling(struct scaling *scaling)
 
 /* --- What a trial costs --- */
 
-#define BLOCK 16 /* outputs at once */
+#define BLOCK 64 /* outputs at once */
 
-static int error_of(void *context, size_t begin, size_t end, unsigned worker,
+/* Outputs of one group, of which the first is that place's. */
+static struct by_descent some_outputs(const struct scaling *scaling, size_t place, size_t count)
+{
+    const struct by_round_target *target = scaling->target;
+    const size_t group = place / target->outs, first = place % target->outs;
+    struct by_descent some = by_round_group(&scaling->problem, group);
+    by_round_pose(scaling->moments, group, &some);
+    some.cross += first * target->columns;
+    some.weights += first * target->columns;
+    some.scales += first * some.groups;
+    some.zeros += some.zeros ? first * some.groups : 0;
+    some.outs = count;
+    return some;
+}
+
+static int error_of(const struct scaling *scaling, size_t place, size_t count,
                     struct baryon_error *err)
 {
-    const struct scaling *scaling = context;
-    const size_t width = scaling->target->columns, outs = scaling->target->outs;
-    const size_t blocks = (outs + BLOCK - 1) / BLOCK;
+    const struct by_descent some = some_outputs(scaling, place, count);
+    const int32_t *integers = scaling->integers + place * scaling->target->columns;
+    double *errors = scaling->errors + place;
+    if (some.gram)
+        return by_descent_distance(&some, integers, errors, err);
+    if (by_descent_error(&some, integers, errors, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        errors[i] += scaling->whole[place + i];
+    return 0;
+}
+
+struct block_job {
+    struct scaling *scaling;
+    bool nearest; /* integers become the nearest ones before */
+};
+
+static int work_on_blocks(void *context, size_t begin, size_t end, unsigned worker,
+                          struct baryon_error *err)
+{
+    const struct block_job *job = context;
+    const struct scaling *scaling = job->scaling;
+    const size_t outs = scaling->target->outs, blocks = (outs + BLOCK - 1) / BLOCK;
     (void)worker;
     for (size_t i = begin; i < end; i++) {
-        const size_t group = i / blocks, first = i % blocks * BLOCK;
-        const size_t place = group * outs + first;
-        struct by_descent one = by_round_group(&scaling->problem, group);
-        by_round_pose(scaling->moments, group, &one);
-        one.cross += first * width;
-        one.weights += first * width;
-        one.scales += first * one.groups;
-        one.zeros += one.zeros ? first * one.groups : 0;
-        one.outs = outs - first < BLOCK ? outs - first : BLOCK;
-        if (by_descent_error(&one, scaling->integers + place * width, scaling->errors + place,
-                             err) < 0)
+        const size_t first = i % blocks * BLOCK, place = i / blocks * outs + first;
+        const size_t count = outs - first < BLOCK ? outs - first : BLOCK;
+        const struct by_descent some = some_outputs(scaling, place, count);
+        if (job->nearest)
+            by_descent_nearest(&some, scaling->integers + place * scaling->target->columns);
+        if (error_of(scaling, place, count, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int find_errors(struct scaling *scaling, struct baryon_error *err)
+static void add_up(struct scaling *scaling)
 {
-    const struct by_round_target *target = scaling->target;
-    if (by_par_for(scaling->pool, target->groups * ((target->outs + BLOCK - 1) / BLOCK), 1,
-                   error_of, scaling, err) < 0)
-        return -1;
     memset(scaling->sums, 0, scaling->outs * sizeof *scaling->sums);
     for (size_t out = 0; out < scaling->outs; out++)
         scaling->sums[scaling->unit[out]] += scaling->errors[out];
+}
+
+static int find_errors(struct scaling *scaling, bool nearest, struct baryon_error *err)
+{
+    const struct by_round_target *target = scaling->target;
+    struct block_job job = {scaling, nearest};
+    if (by_par_for(scaling->pool, target->groups * ((target->outs + BLOCK - 1) / BLOCK), 1,
+                   work_on_blocks, &job, err) < 0)
+        return -1;
+    add_up(scaling);
     return 0;
 }
 
@@ -130,42 +169,33 @@ static bool take_better(struct scaling *scaling)
     return any;
 }
 
+/* From integers whose errors are known. */
 static int try_trial(struct scaling *scaling, bool *better, struct baryon_error *err)
 {
     if (by_round_descend(&scaling->problem, scaling->moments, scaling->pool, scaling->integers,
-                         err) < 0 ||
-        find_errors(scaling, err) < 0)
+                         scaling->gains, err) < 0)
         return -1;
+    for (size_t i = 0; i < scaling->outs; i++)
+        scaling->errors[i] -= scaling->gains[i];
+    add_up(scaling);
     *better = take_better(scaling);
     return 0;
 }
 
-/* Their errors, of the trial's scales. */
-static int begin_nearest(struct scaling *scaling, struct baryon_error *err)
-{
-    const struct by_round_target *target = scaling->target;
-    for (size_t g = 0; g < target->groups; g++) {
-        const struct by_descent one = by_round_group(&scaling->problem, g);
-        by_descent_nearest(&one, scaling->integers + g * target->outs * target->columns);
-    }
-    return find_errors(scaling, err);
-}
-
-/* v gram v' of the float weights v, as cross is gram v. */
+/* cross is gram v. */
 static void find_wholes(struct scaling *scaling)
 {
     const size_t width = scaling->target->columns;
     for (size_t out = 0; out < scaling->outs; out++)
         for (size_t i = out * width; i < (out + 1) * width; i++)
-            scaling->whole[scaling->unit[out]] +=
+            scaling->whole[out] +=
                 (double)scaling->moments->cross[i] * (double)scaling->target->weights[i];
 }
 
 static bool is_hopeless(const struct scaling *scaling)
 {
     for (size_t i = 0; i < scaling->outs; i++)
-        if (scaling->sums[i] + scaling->whole[i] <
-            HOPELESS * (scaling->nearest[i] + scaling->whole[i]))
+        if (scaling->sums[i] < HOPELESS * scaling->nearest[i])
             return false;
     return true;
 }
@@ -177,16 +207,15 @@ static int try_factor(struct scaling *scaling, float factor, struct baryon_error
         const float scale = scaling->base[i] * factor;
         scaling->scales[i] = isnormal(scale) ? scale : scaling->base[i];
     }
-    if (begin_nearest(scaling, err) < 0)
+    if (find_errors(scaling, true, err) < 0)
         return -1;
     return is_hopeless(scaling) ? 0 : try_trial(scaling, &better, err);
 }
 
 /* --- Scales that fit the integers --- */
 
-/* cross' w and w' gram w of an output; `values` is room for its values. */
-static void products(const struct scaling *scaling, size_t out, double *values, double *linear,
-                     double *square)
+/* cross' w of an output's best integers; `values` is room for theirs. */
+static double product_of(const struct scaling *scaling, size_t out, double *values)
 {
     const size_t width = scaling->target->columns, group = out / scaling->target->outs;
     const struct by_descent one = by_round_group(&scaling->problem, group);
@@ -195,9 +224,19 @@ static void products(const struct scaling *scaling, size_t out, double *values, 
     by_descent_values(&one, out % scaling->target->outs, scaling->integers + out * width, values);
     for (size_t i = 0; i < width; i++)
         sum += (double)cross[i] * values[i];
-    *linear = sum;
-    /* error = square - 2 linear */
-    *square = scaling->errors[out] + 2 * sum;
+    return sum;
+}
+
+/* By unit: cross' w, and w' gram w = error + 2 cross' w - v' gram v. */
+static void find_products(const struct scaling *scaling, double *values, double *sums)
+{
+    for (size_t i = 0; i < scaling->outs; i++)
+        sums[2 * i + 1] = scaling->least[i];
+    for (size_t out = 0; out < scaling->outs; out++) {
+        const double linear = product_of(scaling, out, values);
+        sums[2 * scaling->unit[out]] += linear;
+        sums[2 * scaling->unit[out] + 1] += 2 * linear - scaling->whole[out];
+    }
 }
 
 static int fit(struct scaling *scaling, struct baryon_error *err)
@@ -213,14 +252,8 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
     memcpy(scaling->integers, scaling->choice->integers,
            scaling->outs * scaling->target->columns * sizeof(int32_t));
     memcpy(scaling->scales, scaling->best, scales * sizeof(float));
-    const int status = find_errors(scaling, err);
-    for (size_t out = 0; status == 0 && out < scaling->outs; out++) {
-        double linear, square;
-        products(scaling, out, values, &linear, &square);
-        sums[2 * scaling->unit[out]] += linear;
-        sums[2 * scaling->unit[out] + 1] += square;
-    }
-    for (size_t i = 0; status == 0 && i < scales; i++) {
+    find_products(scaling, values, sums);
+    for (size_t i = 0; i < scales; i++) {
         const double *sum = sums + 2 * scaling->unit[i / scaling->groups];
         const double factor = sum[1] > 0 ? sum[0] / sum[1] : 1;
         const float scale = (float)((double)scaling->best[i] * factor);
@@ -229,7 +262,7 @@ static int fit(struct scaling *scaling, struct baryon_error *err)
     }
     by_free(values);
     by_free(sums);
-    return status;
+    return 0;
 }
 
 /* Integers that other scales have left behind come next to their weights again. */
@@ -255,6 +288,8 @@ static int fit_and_try(struct scaling *scaling, bool *better, struct baryon_erro
     if (fit(scaling, err) < 0)
         return -1;
     come_near(scaling);
+    if (find_errors(scaling, false, err) < 0)
+        return -1;
     return try_trial(scaling, better, err);
 }
 
@@ -264,13 +299,13 @@ static int search(struct scaling *scaling, bool pow2, struct baryon_error *err)
     const float *factors = pow2 ? twos : others;
     const size_t count = pow2 ? sizeof twos / sizeof *twos : sizeof others / sizeof *others;
     bool better = true;
-    if (begin_nearest(scaling, err) < 0)
-        return -1;
     find_wholes(scaling);
+    if (find_errors(scaling, true, err) < 0)
+        return -1;
     memcpy(scaling->nearest, scaling->sums, scaling->outs * sizeof *scaling->sums);
     memcpy(scaling->integers, scaling->choice->integers,
            scaling->outs * scaling->target->columns * sizeof(int32_t));
-    if (find_errors(scaling, err) < 0)
+    if (find_errors(scaling, false, err) < 0)
         return -1;
     memcpy(scaling->least, scaling->sums, scaling->outs * sizeof *scaling->sums);
     for (size_t i = 0; i < count; i++)

@@ -24,7 +24,10 @@ static int descend(void)
 
 static int find_error(void)
 {
-    return by_descent_error(&layer.problem, layer.integers, layer.errors, &err);
+    return by_descent_error(&layer.problem, layer.integers, layer.errors, &err) ||
+                   by_descent_distance(&layer.problem, layer.integers, layer.errors, &err)
+               ? -1
+               : 0;
 }
 
 /* On rows that stand for gram. */
