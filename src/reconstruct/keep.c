@@ -236,7 +236,7 @@ int by_reconstruct_keep_next(struct by_reconstruction *all, size_t place, struct
     }
     keep->reads = false;
     by_journal_stop(keep->journal);
-    if (place || all->options->run)
+    if (place || all->options->repeats)
         by_log(all->options->log, BY_LOG_NOTICE,
                "rounding reconstruction: resumed after %zu of %zu layers%s", place,
                all->model->layer_count, all->options->run_name);

@@ -77,7 +77,7 @@ static int reconstruct_all(struct by_reconstruction *all, struct baryon_error *e
            "rounding reconstruction: %.2f dB on %zu held-out samples, nearest rounding %.2f dB%s",
            solved->after, solved->aside ? model->judging : 0, solved->before,
            solved->kept ? "" : ", nearest rounding kept");
-    if (!all->options->run)
+    if (!all->options->repeats)
         report_limits(all);
     return solved->kept ? 0 : model->undo(model->context, err);
 }

@@ -55,9 +55,10 @@ struct by_reconstruct_options {
     void *context;
     const char *checkpoint; /* file that layers are kept in for the same run; NULL: none */
     struct by_reconstruct_keep *keep; /* NULL: without a checkpoint */
-    /* Of several runs with the same keep: its number, and its name in messages. The first one, 0,
-     * reports what makes the result worth less than it looks. */
+    /* Of several runs with the same keep: its number, and its name in messages. The first one
+     * reports what makes the result worth less than it looks; the others repeat. */
     unsigned run;
+    bool repeats;
     const char *run_name; /* ", with ..."; "" */
 };
 

@@ -8,6 +8,9 @@ struct ways {
     size_t count;
     struct by_snapshot before, best;
     struct by_reconstruct_keep keep;
+    struct by_rounding_shared shared;
+    struct by_solved solved; /* of the best */
+    unsigned tried;
 };
 
 static int save(const struct ways *ways, struct by_snapshot *snapshot, struct baryon_error *err)
@@ -34,45 +37,99 @@ static double level_of(const struct by_solved *solved)
     return solved->kept ? solved->after : solved->before;
 }
 
-static int try_way(struct ways *ways, struct by_rounding_way *way, struct baryon_error *err)
+/* From the state as it came; the result's layers are the caller's. */
+static int run_way(struct ways *ways, struct by_rounding_way *way, struct by_solved *solved,
+                   struct baryon_error *err)
 {
-    struct by_solved *solved = &ways->q->report.solved, best = *solved;
+    struct by_solved *report = &ways->q->report.solved;
+    *solved = (struct by_solved){0};
     if (by_snapshot_restore(&ways->before, ways->q->plan, err) < 0)
         return -1;
-    *solved = (struct by_solved){0};
-    const int status = by_rounding_once(ways->q, way, &ways->keep, err);
-    if (status == 0 && solved->kept && solved->after > level_of(&best)) {
-        by_free(best.layers);
-        /* Nearest integers are those of scales as they were. */
-        solved->before = best.before;
-        return save(ways, &ways->best, err);
-    }
-    by_free(solved->layers);
-    *solved = best;
+    *report = *solved;
+    way->repeats = ways->tried++;
+    const int status = by_rounding_once(ways->q, &ways->shared, way, &ways->keep, err);
+    *solved = *report;
+    *report = (struct by_solved){0};
     return status;
 }
 
-/* Where neither moves a scale of an activation, both are the same. */
-static int try_scales(struct ways *ways, struct baryon_error *err)
+static int take_first(struct ways *ways, const struct by_solved *solved, struct baryon_error *err)
 {
-    struct by_rounding_way layers = {.scales = BY_ROUNDING_SCALES_OF_LAYERS};
-    struct by_rounding_way model = {.scales = BY_ROUNDING_SCALES_OF_MODEL};
-    if (try_way(ways, &layers, err) < 0)
-        return -1;
-    model.has_to_move = !layers.moved;
-    return try_way(ways, &model, err);
+    ways->solved = *solved;
+    return save(ways, &ways->best, err);
+}
+
+/* Nearest integers are those of scales as they were. */
+static void take_result(struct ways *ways, struct by_solved *solved)
+{
+    solved->before = ways->solved.before;
+    by_free(ways->solved.layers);
+    ways->solved = *solved;
+}
+
+static bool is_best(const struct ways *ways, const struct by_solved *solved)
+{
+    return solved->kept && solved->after > level_of(&ways->solved);
+}
+
+/* Integers alone. Where the way of the layers moved nothing, that was it already. */
+static int try_integers(struct ways *ways, const struct by_rounding_way *layers,
+                        struct by_solved *other, struct baryon_error *err)
+{
+    struct by_snapshot scaled = {0};
+    struct by_solved solved = {0};
+    if (!layers->moved && !layers->weights)
+        return take_first(ways, other, err);
+    int status = save(ways, &scaled, err);
+    if (status == 0)
+        status = run_way(ways, &(struct by_rounding_way){0}, &solved, err);
+    if (status == 0)
+        status = take_first(ways, &solved, err);
+    else
+        by_free(solved.layers);
+    if (status == 0 && is_best(ways, other)) {
+        take_result(ways, other);
+        by_snapshot_release(&ways->best);
+        ways->best = scaled;
+        return 0;
+    }
+    by_snapshot_release(&scaled);
+    by_free(other->layers);
+    return status;
+}
+
+/* Where no scale of an activation moves, weights' own scales are all that this way tries: it is
+ * that of the layers over again where that moved none of activations, and integers alone where it
+ * found none for any weights. */
+static int try_model(struct ways *ways, const struct by_rounding_way *layers,
+                     struct baryon_error *err)
+{
+    struct by_rounding_way model = {.scales = BY_ROUNDING_SCALES_OF_MODEL,
+                                    .has_to_move = !layers->moved || !layers->weights};
+    struct by_solved solved;
+    const int status = run_way(ways, &model, &solved, err);
+    if (status == 0 && is_best(ways, &solved)) {
+        take_result(ways, &solved);
+        return save(ways, &ways->best, err);
+    }
+    by_free(solved.layers);
+    return status;
 }
 
 static int try_ways(struct ways *ways, struct baryon_error *err)
 {
-    struct by_quantization *q = ways->q;
-    if (find_biases(ways, err) < 0 || save(ways, &ways->before, err) < 0 ||
-        by_rounding_once(q, &(struct by_rounding_way){0}, &ways->keep, err) < 0 ||
-        save(ways, &ways->best, err) < 0)
+    struct by_rounding_way layers = {.scales = BY_ROUNDING_SCALES_OF_LAYERS};
+    struct by_solved solved;
+    if (find_biases(ways, err) < 0 || save(ways, &ways->before, err) < 0)
         return -1;
-    if (q->report.solved.count && try_scales(ways, err) < 0)
+    if (run_way(ways, &layers, &solved, err) < 0) {
+        by_free(solved.layers);
         return -1;
-    return by_snapshot_restore(&ways->best, q->plan, err);
+    }
+    if (try_integers(ways, &layers, &solved, err) < 0 ||
+        (ways->solved.count && try_model(ways, &layers, err) < 0))
+        return -1;
+    return by_snapshot_restore(&ways->best, ways->q->plan, err);
 }
 
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err)
@@ -80,8 +137,10 @@ int by_rounding_best(struct by_quantization *q, struct baryon_error *err)
     struct ways ways = {.q = q};
     const int status = try_ways(&ways, err);
     by_reconstruct_keep_close(&ways.keep);
+    by_rounding_shared_close(&ways.shared);
     by_snapshot_release(&ways.before);
     by_snapshot_release(&ways.best);
     by_free(ways.biases);
+    q->report.solved = ways.solved;
     return status;
 }

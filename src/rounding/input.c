@@ -32,31 +32,57 @@ int by_rounding_source_of(const struct baryon_node *node, struct by_rounding_sou
     return 0;
 }
 
-static void from_bytes(const struct by_array *from, const struct by_rounding_source *source,
-                       size_t count, float *out)
-{
-    const int8_t *with_sign = from->data;
-    const uint8_t *without = from->data;
-    if (from->elem == BY_ELEM_INT8)
-        for (size_t i = 0; i < count; i++)
-            out[i] = ((float)with_sign[i] - source->zero) * source->scale;
-    else
-        for (size_t i = 0; i < count; i++)
-            out[i] = ((float)without[i] - source->zero) * source->scale;
-}
+/* --- Integers that wait --- */
 
-static int to_values(const struct by_array *from, const struct by_rounding_source *source,
-                     size_t count, float *out, struct baryon_error *err)
+#define GRAIN 32768 /* values that a thread takes at once */
+#define LANES 16    /* of a loop whose length the compiler knows, for vectors */
+
+struct dequantizing {
+    const struct by_array *from;
+    const struct by_rounding_source *source;
+    float *out;
+};
+
+#define FROM_BYTES(name, type)                                                                     \
+    static void name(const type *restrict from, float zero, float scale, size_t count,             \
+                     float *restrict out)                                                          \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        for (; i + LANES <= count; i += LANES)                                                     \
+            for (size_t k = 0; k < LANES; k++)                                                     \
+                out[i + k] = ((float)from[i + k] - zero) * scale;                                  \
+        for (; i < count; i++)                                                                     \
+            out[i] = ((float)from[i] - zero) * scale;                                              \
+    }
+FROM_BYTES(from_signed, int8_t)
+FROM_BYTES(from_unsigned, uint8_t)
+
+static int to_values(const struct dequantizing *job, size_t begin, size_t count,
+                     struct baryon_error *err)
 {
-    if (from->elem == BY_ELEM_INT8 || from->elem == BY_ELEM_UINT8) {
-        from_bytes(from, source, count, out);
+    const struct by_array *from = job->from;
+    const float zero = job->source->zero, scale = job->source->scale;
+    float *out = job->out + begin;
+    if (from->elem == BY_ELEM_INT8) {
+        from_signed((const int8_t *)from->data + begin, zero, scale, count, out);
         return 0;
     }
-    if (by_elem_to_floats(from->elem, from->data, 0, count, out, err) < 0)
+    if (from->elem == BY_ELEM_UINT8) {
+        from_unsigned((const uint8_t *)from->data + begin, zero, scale, count, out);
+        return 0;
+    }
+    if (by_elem_to_floats(from->elem, from->data, begin, count, out, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        out[i] = (out[i] - source->zero) * source->scale;
+        out[i] = (out[i] - zero) * scale;
     return 0;
+}
+
+static int dequantize_piece(void *context, size_t begin, size_t end, unsigned worker,
+                            struct baryon_error *err)
+{
+    (void)worker;
+    return to_values(context, begin, end - begin, err);
 }
 
 float *by_rounding_values(struct by_rounding_run *run, const struct by_array *like,
@@ -84,7 +110,9 @@ static int dequantize(struct by_rounding_run *run, const struct by_rounding_sour
     float *values = by_rounding_values(run, from, &run->read, err);
     if (!values)
         return -1;
-    return to_values(from, source, run->read.size / sizeof *values, values, err);
+    struct dequantizing job = {from, source, values};
+    return by_par_for(run->q->pool, run->read.size / sizeof *values, GRAIN, dequantize_piece, &job,
+                      err);
 }
 
 static int read_copy(struct by_rounding_run *run, const struct by_rounding_source *source,

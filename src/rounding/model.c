@@ -6,6 +6,8 @@
 #include "rounding/rounding_internal.h"
 #include "trial/verdict.h"
 
+#include <string.h>
+
 struct baryon_node *by_rounding_node_in_copy(const struct by_rounding_run *run,
                                              const struct by_rounding_layer *layer)
 {
@@ -43,6 +45,9 @@ int by_rounding_go_on(void *context, const struct by_reconstruct_progress *now,
             now->done, now->total);
     return run->q->options->checkpoint ? by_err_hint(err, "run the same command to resume") : -1;
 }
+
+/* Layers: memory that is given back after each of them is soon taken again, page by page. */
+#define GIVE_BACK_EVERY 8
 
 /* What sessions that are closed had, and pages of the model's file, which copies look at as well.
  */
@@ -126,7 +131,8 @@ static void leave_layer(void *context)
     if (run->reached[1])
         by_stages_let_go(run->exact, run->reached[1]);
     by_stages_let_go(run->rounded, run->source.value);
-    give_back(run);
+    if (run->place % GIVE_BACK_EVERY == GIVE_BACK_EVERY - 1)
+        give_back(run);
 }
 
 /* --- The model --- */
@@ -145,15 +151,39 @@ static bool is_better(const struct by_rounding_run *run, const struct by_judgeme
                          run->judging);
 }
 
+/* With scales as they came nearest integers are the same in all ways. */
+static bool is_as_it_came(const struct by_rounding_run *run)
+{
+    return !run->before && !run->moved;
+}
+
+static int judge_samples(struct by_rounding_run *run, struct by_judgement *each,
+                         struct baryon_error *err)
+{
+    struct by_judgement **nearest = &run->shared->nearest;
+    const size_t bytes = run->judging * sizeof *each;
+    if (is_as_it_came(run) && *nearest) {
+        memcpy(each, *nearest, bytes);
+        return 0;
+    }
+    give_back(run);
+    const int status = by_judge_model(run->judge, run->copy.model, run->q->pool, each, err);
+    give_back(run);
+    if (status < 0 || !is_as_it_came(run))
+        return status;
+    *nearest = by_alloc(run->judging + 1, sizeof **nearest, err);
+    if (*nearest)
+        memcpy(*nearest, each, bytes);
+    return *nearest ? 0 : -1;
+}
+
 static int judge_copy(void *context, struct by_reconstruct_score *score, struct baryon_error *err)
 {
     struct by_rounding_run *run = context;
     struct by_judgement *each = by_alloc_zero(run->judging + 1, sizeof *each, err);
     if (!each)
         return -1;
-    give_back(run);
-    const int status = by_judge_model(run->judge, run->copy.model, run->q->pool, each, err);
-    give_back(run);
+    const int status = judge_samples(run, each, err);
     if (status == 0) {
         score->sqnr = by_judge_sqnr(each, run->judging);
         score->better = run->before && is_better(run, each);

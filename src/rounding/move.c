@@ -93,6 +93,7 @@ int by_rounding_move_weight(struct by_rounding_run *run, const struct by_roundin
     by_rounding_scales(plan, layer, choice, scales);
     const int status = by_rounding_move(&run->move, plan, layer->weight, scales, err);
     *moved = run->move.moved;
+    run->weights += run->move.moved;
     by_free(scales);
     if (status < 0 || !*moved || !choice->biases)
         return status;

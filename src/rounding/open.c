@@ -22,7 +22,7 @@ static int open_depot(struct by_rounding_run *run, struct baryon_error *err)
         .folder = run->q->options->folder,
         .budget = asked && asked < WAITING ? asked : WAITING,
     };
-    return by_depot_open(&run->depot, &options, err);
+    return by_depot_open(&run->shared->depot, &options, err);
 }
 
 /* Statistics of an earlier run do not say how many samples there are to take. */
@@ -47,13 +47,29 @@ static int open_judge(struct by_rounding_run *run, struct baryon_error *err)
         .aside = run->judging,
         .most = run->judging,
         .shares = true,
-        .depot = run->depot,
+        .depot = run->shared->depot,
     };
     options.input.log = NULL;
     const size_t count = run->train + run->judging;
     if (options.input.random && (!options.input.count || options.input.count > count))
         options.input.count = count;
-    return by_judge_open(&run->judge, run->reference, &options, err);
+    return by_judge_open(&run->shared->judge, run->reference, &options, err) < 0
+               ? -1
+               : by_judge_references(run->shared->judge, run->q->pool, err);
+}
+
+/* From the first one again. */
+static int rewind_samples(const struct by_quantization *q, struct baryon_error *err)
+{
+    const struct by_input_callback *samples = q->options->calibrate.samples;
+    if (!samples)
+        return 0;
+    if (samples->rewind)
+        return samples->rewind(samples->context, err);
+    by_fail(err, BARYON_ERR_USAGE,
+            "rounding reconstruction reads the samples again after calibration, and these samples "
+            "can be read only once");
+    return by_err_hint(err, "give samples with a function that restarts them, or rounding nearest");
 }
 
 /* Where there is a single sample, it judges what was solved on it. */
@@ -61,8 +77,11 @@ static int read_samples(struct by_rounding_run *run, struct baryon_error *err)
 {
     size_t inputs;
     count_samples(run);
-    if (open_depot(run, err) < 0 || open_judge(run, err) < 0)
+    if (!run->shared->judge &&
+        (rewind_samples(run->q, err) < 0 || open_depot(run, err) < 0 || open_judge(run, err) < 0))
         return -1;
+    run->depot = run->shared->depot;
+    run->judge = run->shared->judge;
     run->train = by_judge_looks(run->judge);
     run->judging = by_judge_count(run->judge);
     const size_t count = run->train + run->judging;
@@ -72,7 +91,7 @@ static int read_samples(struct by_rounding_run *run, struct baryon_error *err)
     for (size_t i = 0; i < count; i++)
         run->inputs[i] = by_judge_parked(
             run->judge, i < by_judge_kept(run->judge) ? i : i - run->train, &inputs);
-    return by_judge_references(run->judge, run->q->pool, err);
+    return 0;
 }
 
 /* --- The models --- */
@@ -83,10 +102,11 @@ int by_rounding_open_reference(struct by_rounding_run *run, struct baryon_error 
     run->reference = run->q->model;
     if (!exact->count)
         return 0;
-    if (by_frame_copy(exact, &run->loaded, err) < 0)
+    struct baryon_model **loaded = &run->shared->loaded;
+    if (!*loaded && by_frame_copy(exact, loaded, err) < 0)
         return -1;
-    run->reference = run->loaded;
-    return by_model_settle(run->loaded, err);
+    run->reference = *loaded;
+    return by_model_settle(*loaded, err);
 }
 
 static int open_copy(struct by_rounding_run *run, struct baryon_error *err)
@@ -123,24 +143,9 @@ static int open_stages(struct by_rounding_run *run, struct baryon_error *err)
 
 /* --- All of it --- */
 
-/* From the first one again. */
-static int rewind_samples(const struct by_quantization *q, struct baryon_error *err)
-{
-    const struct by_input_callback *samples = q->options->calibrate.samples;
-    if (!samples)
-        return 0;
-    if (samples->rewind)
-        return samples->rewind(samples->context, err);
-    by_fail(err, BARYON_ERR_USAGE,
-            "rounding reconstruction reads the samples again after calibration, and these samples "
-            "can be read only once");
-    return by_err_hint(err, "give samples with a function that restarts them, or rounding nearest");
-}
-
 int by_rounding_open(struct by_rounding_run *run, struct baryon_error *err)
 {
-    return rewind_samples(run->q, err) < 0 || read_samples(run, err) < 0 ||
-                   open_copy(run, err) < 0 || open_stages(run, err) < 0 ||
+    return read_samples(run, err) < 0 || open_copy(run, err) < 0 || open_stages(run, err) < 0 ||
                    by_round_scratch_open(&run->scratch, run->q->pool, err) < 0
                ? -1
                : 0;
@@ -151,11 +156,8 @@ void by_rounding_close(struct by_rounding_run *run)
     by_stages_close(run->exact);
     by_stages_close(run->rounded);
     by_round_scratch_close(run->scratch);
-    by_judge_close(run->judge);
     by_unpark_room_release(&run->read_room);
     by_unpark_room_release(&run->wanted_room);
-    by_depot_close(run->depot);
-    by_model_free(run->loaded);
     by_draft_close(&run->copy);
     by_frame_release(&run->frame);
     for (size_t i = 0; run->old_biases && i < run->layer_count; i++)
@@ -167,4 +169,12 @@ void by_rounding_close(struct by_rounding_run *run)
     by_free(run->before);
     by_free((void *)run->inputs);
     by_free(run->values);
+}
+
+void by_rounding_shared_close(struct by_rounding_shared *shared)
+{
+    by_judge_close(shared->judge);
+    by_depot_close(shared->depot);
+    by_model_free(shared->loaded);
+    by_free(shared->nearest);
 }

@@ -127,6 +127,7 @@ static int solve_layers(struct by_rounding_run *run, struct by_reconstruct_keep 
         .checkpoint = all->checkpoint,
         .keep = keep,
         .run = run->scales,
+        .repeats = run->repeats,
         .run_name = way_names[run->scales],
     };
     if (by_reconstruct(&model, &options, solved, err) < 0 ||
@@ -147,16 +148,22 @@ static int open_layers(struct by_rounding_run *run, struct baryon_error *err)
     return solved->layers ? 0 : -1;
 }
 
-int by_rounding_once(struct by_quantization *q, struct by_rounding_way *way,
-                     struct by_reconstruct_keep *keep, struct baryon_error *err)
+int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *shared,
+                     struct by_rounding_way *way, struct by_reconstruct_keep *keep,
+                     struct baryon_error *err)
 {
-    struct by_rounding_run run = {.q = q, .scales = way->scales, .begun = by_seconds()};
+    struct by_rounding_run run = {.q = q,
+                                  .shared = shared,
+                                  .repeats = way->repeats,
+                                  .scales = way->scales,
+                                  .begun = by_seconds()};
     int status = open_layers(&run, err);
     if (status == 0 && run.layer_count &&
         (by_rounding_open(&run, err) < 0 ||
          ((run.moved || !way->has_to_move) && solve_layers(&run, keep, err) < 0)))
         status = -1;
     way->moved = run.moved;
+    way->weights = run.weights;
     by_rounding_close(&run);
     return status;
 }
@@ -173,8 +180,10 @@ int by_rounding_solve(struct by_quantization *q, struct baryon_error *err)
     if (recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC)
         return by_rounding_best(q, err);
     struct by_reconstruct_keep keep = {0};
-    const int status = by_rounding_once(q, &(struct by_rounding_way){0}, &keep, err);
+    struct by_rounding_shared shared = {0};
+    const int status = by_rounding_once(q, &shared, &(struct by_rounding_way){0}, &keep, err);
     by_reconstruct_keep_close(&keep);
+    by_rounding_shared_close(&shared);
     return status;
 }
 

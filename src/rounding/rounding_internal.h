@@ -45,15 +45,29 @@ enum by_rounding_scales {
     BY_ROUNDING_SCALES_OF_MODEL,  /* of activations, by what the model gives */
 };
 
+/* What all ways have in common: read, loaded, run and judged by the first one. Zero to begin with.
+ */
+struct by_rounding_shared {
+    struct by_depot *depot;       /* what waits */
+    struct by_judge *judge;       /* samples, and what the reference gives for those that judge */
+    struct baryon_model *loaded;  /* the reference; NULL: it is the model itself */
+    struct by_judgement *nearest; /* by sample: the model as it came; NULL: not judged yet */
+};
+
 struct by_rounding_way {
     enum by_rounding_scales scales;
+    bool repeats;     /* another way came before */
     bool has_to_move; /* nothing is solved where no scale of an activation moves before */
     size_t moved;     /* out: scales of activations */
+    size_t weights;   /* out: layers whose weights got other scales */
 };
 
 /* All layers, in one way. */
-int by_rounding_once(struct by_quantization *q, struct by_rounding_way *way,
-                     struct by_reconstruct_keep *keep, struct baryon_error *err);
+int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *shared,
+                     struct by_rounding_way *way, struct by_reconstruct_keep *keep,
+                     struct baryon_error *err);
+/* After all ways. */
+void by_rounding_shared_close(struct by_rounding_shared *shared);
 /* In several ways, and the best of them by samples kept aside. */
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err);
 
@@ -79,11 +93,13 @@ void by_rounding_move_close(struct by_rounding_move *move);
 /* One run over all layers. */
 struct by_rounding_run {
     struct by_quantization *q;
-    struct baryon_model *reference; /* what is to be computed: q->model, or `loaded` */
-    struct baryon_model *loaded;    /* that before passes that simulate hardware; NULL: the same */
-    struct by_judge *judge;
-    size_t train, judging;  /* samples: the first ones, and those behind them */
-    struct by_depot *depot; /* what waits */
+    struct by_rounding_shared *shared;
+    bool repeats;
+    struct baryon_model *reference; /* what is to be computed: the model, or that before passes that
+                                       simulate hardware */
+    struct by_judge *judge;         /* shared, as the depot is */
+    struct by_depot *depot;
+    size_t train, judging; /* samples: the first ones, and those behind them */
     const struct by_parked **inputs;
     struct by_recipe recipe;
     struct by_frame frame;
@@ -101,7 +117,8 @@ struct by_rounding_run {
     size_t values_room;
     double begun;
     enum by_rounding_scales scales;
-    size_t moved; /* scales of activations */
+    size_t moved;   /* scales of activations */
+    size_t weights; /* layers whose weights got other scales */
     struct by_rounding_move move;
 
     /* The layer in hand. */
