@@ -13,6 +13,11 @@
 #define FOLD_BYTES    16
 #define COUNT_BYTES   8
 
+static bool is_counted(const struct by_moments_layer *layer)
+{
+    return layer->kind == BY_LAYER_GATHER;
+}
+
 static uint64_t channels_of(const struct baryon_graph *graph, const struct by_target *target)
 {
     const struct baryon_value *value = by_graph_value(graph, target->name);
@@ -60,6 +65,27 @@ static int find_targets(struct by_calibrate_plan *plan, const struct baryon_grap
     return options->names ? keep_named(plan, options, err) : 0;
 }
 
+/* Samples that judge have matrices of their own, behind those of the others. */
+static int find_layers(struct by_calibrate_plan *plan, const struct baryon_graph *graph,
+                       struct baryon_error *err)
+{
+    size_t count;
+    struct by_moments_layer *found;
+    if (by_layers_find(graph, &found, &count, err) < 0)
+        return -1;
+    plan->layers = by_alloc(2 * count, sizeof *plan->layers, err);
+    for (size_t i = 0; plan->layers && i < count; i++) {
+        const bool counted = is_counted(&found[i]);
+        found[i].share = counted ? BY_SHARE_ALL : BY_SHARE_SOLVES;
+        plan->layers[plan->layer_count++] = found[i];
+        found[i].share = BY_SHARE_JUDGES;
+        if (!counted)
+            plan->layers[plan->layer_count++] = found[i];
+    }
+    by_free(found);
+    return plan->layers ? 0 : -1;
+}
+
 int by_calibrate_plan_make(struct by_calibrate_plan *plan, const struct baryon_graph *graph,
                            const struct by_calibrate_options *options, struct baryon_error *err)
 {
@@ -67,8 +93,7 @@ int by_calibrate_plan_make(struct by_calibrate_plan *plan, const struct baryon_g
                                        .votes = options->votes,
                                        .vote_count = options->vote_count};
     if (find_targets(plan, graph, options, err) < 0 ||
-        (options->moments && by_layers_find(graph, &plan->layers, &plan->layer_count, err) < 0) ||
-        number_tiles(plan, err) < 0)
+        (options->moments && find_layers(plan, graph, err) < 0) || number_tiles(plan, err) < 0)
         return -1;
     for (size_t i = 0; !options->means && i < plan->target_count; i++)
         plan->targets[i].feeds = false;
@@ -94,11 +119,6 @@ void by_calibrate_plan_release(struct by_calibrate_plan *plan)
 size_t by_calibrate_plan_tiles(const struct by_calibrate_plan *plan)
 {
     return plan->first_tile[plan->layer_count];
-}
-
-static bool is_counted(const struct by_moments_layer *layer)
-{
-    return layer->kind == BY_LAYER_GATHER;
 }
 
 static size_t layer_of(const struct by_calibrate_plan *plan, size_t tile)

@@ -68,12 +68,20 @@ static int check_team(const struct by_moments_scratch *scratch, const struct by_
                    team->workers, scratch->workers);
 }
 
+static bool is_of(const struct by_moments_layer *layer, uint64_t sample)
+{
+    const bool judges = sample % BY_SHARE_STEP == BY_SHARE_STEP - 1;
+    return layer->share == BY_SHARE_ALL || judges == (layer->share == BY_SHARE_JUDGES);
+}
+
 int by_moments_look(struct by_moments *moments, const struct by_moments_layer *layer,
                     struct by_moments_scratch *scratch, const struct by_array *input,
                     uint64_t sample, const struct by_team *team, struct baryon_error *err)
 {
     struct by_columns columns;
     struct by_moments_rows rows;
+    if (!is_of(layer, sample))
+        return 0;
     if (layer->kind == BY_LAYER_GATHER)
         return count_indices(moments, layer, input, err);
     if (check_team(scratch, team, err) || by_columns_init(&columns, layer, input, err) ||

@@ -1,6 +1,8 @@
 /* Divides the Gram matrix of a layer into tiles, and merges and reads them. */
 #include "moments/moments_internal.h"
 
+#include <string.h>
+
 /* --- Tiles --- */
 
 static size_t tiles_a_group(const struct by_moments_layer *layer)
@@ -38,6 +40,28 @@ void by_moments_tile_at(const struct by_moments_layer *layer, size_t index,
 size_t by_moments_tile_bytes(const struct by_moments_tile *tile)
 {
     return tile->entries * 2 * sizeof(int64_t);
+}
+
+/* --- Layers --- */
+
+static bool same_windows(const struct by_moments_layer *one, const struct by_moments_layer *other)
+{
+    for (size_t i = 0; i < one->spatial; i++)
+        if (one->kernel[i] != other->kernel[i] || one->stride[i] != other->stride[i] ||
+            one->dilation[i] != other->dilation[i] || one->pad_begin[i] != other->pad_begin[i] ||
+            one->pad_end[i] != other->pad_end[i] || one->output_pad[i] != other->output_pad[i] ||
+            one->output_size[i] != other->output_size[i])
+            return false;
+    return true;
+}
+
+bool by_layer_same_columns(const struct by_moments_layer *one, const struct by_moments_layer *other)
+{
+    return one->kind == other->kind && !strcmp(one->input, other->input) &&
+           one->groups == other->groups && one->columns == other->columns &&
+           one->spatial == other->spatial && one->channels == other->channels &&
+           one->auto_pad == other->auto_pad && one->transposed == other->transposed &&
+           same_windows(one, other);
 }
 
 /* --- Moments --- */
@@ -125,34 +149,19 @@ int by_moments_merge(struct by_moments *moments, const struct by_moments_layer *
 
 /* --- Reading --- */
 
-static void copy_tile(const struct by_fold *fold, const struct by_moments_tile *tile, size_t width,
-                      double *gram)
+void by_moments_put_tile(const struct by_fold *fold, const struct by_moments_tile *tile,
+                         size_t columns, double scale, const double *mean, float *gram)
 {
     size_t from = 0;
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t k = tile->row == tile->column ? i : 0; k < tile->columns; k++) {
             const size_t row = tile->row * BY_MOMENTS_TILE + i;
             const size_t column = tile->column * BY_MOMENTS_TILE + k;
-            const double value = by_fold_value(fold, from++);
-            gram[row * width + column] = value;
-            gram[column * width + row] = value;
+            const double shift = mean ? mean[row] * mean[column] : 0;
+            const float value = (float)(by_fold_value(fold, from++) * scale - shift);
+            gram[row * columns + column] = value;
+            gram[column * columns + row] = value;
         }
-}
-
-int by_moments_gram(const struct by_moments *moments, const struct by_moments_layer *layer,
-                    size_t group, double *gram, struct baryon_error *err)
-{
-    const size_t a_group = tiles_a_group(layer);
-    char name[BY_QUOTE_MAX];
-    for (size_t i = group * a_group; i < (group + 1) * a_group; i++) {
-        struct by_moments_tile tile;
-        if (i >= moments->tile_count || !moments->tiles[i].count)
-            return by_fail(err, BARYON_ERR_INTERNAL, "layer %s: tile %zu was not collected",
-                           by_quote(name, layer->name), i);
-        by_moments_tile_at(layer, i, &tile);
-        copy_tile(&moments->tiles[i], &tile, (size_t)layer->columns, gram);
-    }
-    return 0;
 }
 
 void by_moments_mean(const struct by_moments *moments, const struct by_moments_layer *layer,

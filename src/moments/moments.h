@@ -30,6 +30,11 @@
 
 enum by_layer_kind { BY_LAYER_MATMUL, BY_LAYER_CONV, BY_LAYER_CONV_TRANSPOSE, BY_LAYER_GATHER };
 
+/* Which samples a layer's moments are of: those that judge what the others found are every fourth.
+ */
+enum by_moments_share { BY_SHARE_ALL, BY_SHARE_SOLVES, BY_SHARE_JUDGES };
+#define BY_SHARE_STEP 4
+
 enum by_auto_pad { BY_PADS_GIVEN, BY_PADS_VALID, BY_PADS_SAME_UPPER, BY_PADS_SAME_LOWER };
 
 /* A layer with constant weights: what columns come out of its input. Names are the caller's; where
@@ -50,7 +55,12 @@ struct by_moments_layer {
     /* MatMul and Gemm: columns lie along the last axis but one, not along the last (Gemm with
      * transA; a constant matrix times data, where a column of the data is a row to us). */
     bool transposed;
+    enum by_moments_share share;
 };
+
+/* The columns of both come out of the same input in the same way, whatever weights they meet. */
+bool by_layer_same_columns(const struct by_moments_layer *one,
+                           const struct by_moments_layer *other);
 
 /* Windows of a Conv along a spatial axis of so many elements: padding before the first, and how
  * many there are. */
@@ -93,6 +103,7 @@ int by_moments_scratch_open(struct by_moments_scratch **scratch, unsigned worker
 void by_moments_scratch_close(struct by_moments_scratch *scratch);
 
 /*
+ * Passes over samples that are not of the layer's share.
  * input: the layer's input of one sample, float, float16, bfloat16 or double; of a gather
  * int32 or int64. Shapes that do not fit the layer are refused, and indices outside of the
  * table. Nothing has changed after a refusal.
@@ -103,9 +114,10 @@ int by_moments_look(struct by_moments *moments, const struct by_moments_layer *l
 int by_moments_merge(struct by_moments *moments, const struct by_moments_layer *layer,
                      const struct by_moments *other, struct baryon_error *err);
 
-/* Sums over all rows, [columns][columns], both triangles; every tile must be there. */
-int by_moments_gram(const struct by_moments *moments, const struct by_moments_layer *layer,
-                    size_t group, double *gram, struct baryon_error *err);
+/* One tile of a group's Gram matrix, both triangles of it: sums times `scale` of rows that are
+ * `mean` apart from 0; NULL: as they are. gram: [columns][columns]. */
+void by_moments_put_tile(const struct by_fold *fold, const struct by_moments_tile *tile,
+                         size_t columns, double scale, const double *mean, float *gram);
 /* Mean of each column. */
 void by_moments_mean(const struct by_moments *moments, const struct by_moments_layer *layer,
                      size_t group, double *mean);

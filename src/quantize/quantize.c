@@ -228,7 +228,7 @@ static int load_stats(struct by_quantization *q, struct baryon_error *err)
     size_t count;
     if (by_quant_wanted(q->plan, &names, &count, err) < 0)
         return -1;
-    if (!count)
+    if (!count && q->options->recipe->rounding == BY_ROUNDING_NEAREST)
         return 0;
     if (by_stats_load(&q->stats, q->options->stats, err) < 0)
         return -1;

@@ -1,6 +1,7 @@
 /* Reconstructs one layer: gathers moments, solves, and judges on held-out samples. */
 #include "base/decibels.h"
 #include "reconstruct/reconstruct_internal.h"
+#include "solve/round_given.h"
 
 enum { NEAREST, SOLVED, SCALED, CHOICES }; /* SCALED: scales of weights are solved as well */
 
@@ -13,16 +14,36 @@ static int read_sample(const struct by_reconstruction *all, size_t sample,
     return all->model->sample(all->model->context, sample, x, y, err);
 }
 
+/* Other methods look at the whole matrix. */
+static bool may_keep_rows(const struct by_round_options *options)
+{
+    return !options->gptq && !options->relaxation && options->starts < 2;
+}
+
 static int gather_moments(const struct by_reconstruction *all, struct by_round_moments *moments,
                           struct baryon_error *err)
 {
+    if (by_round_moments_init(moments, all->target, err) < 0)
+        return -1;
+    if (may_keep_rows(&all->options->round))
+        moments->samples = all->model->train;
     for (size_t i = 0; i < all->model->train; i++) {
         const struct by_array *x, *y;
         if (by_reconstruct_go_on(all, err) < 0 || read_sample(all, i, &x, &y, err) < 0 ||
             by_round_moments_look(moments, all->options->scratch, all->target, x, y, i, err) < 0)
             return -1;
     }
-    return 0;
+    return moments->rows ? by_round_moments_finish(moments, all->target->biases != NULL,
+                                                   all->options->pool, err)
+                         : 0;
+}
+
+static int find_moments(const struct by_reconstruction *all, struct by_round_moments *moments,
+                        struct baryon_error *err)
+{
+    const struct by_reconstruct_model *model = all->model;
+    return model->moments ? model->moments(model->context, false, moments, err)
+                          : gather_moments(all, moments, err);
 }
 
 static int look_again(void *context, struct by_round_behind *behind, struct baryon_error *err)
@@ -40,10 +61,23 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
     return 0;
 }
 
+static int measure_moments(const struct by_reconstruction *all, struct by_round_errors *errors,
+                           struct baryon_error *err)
+{
+    struct by_round_moments moments = {0};
+    int status = all->model->moments(all->model->context, true, &moments, err);
+    if (status == 0)
+        status = by_round_errors_take(errors, all->target, &moments, all->options->pool, err);
+    by_round_moments_release(&moments);
+    return status;
+}
+
 static int measure_errors(const struct by_reconstruction *all, struct by_round_errors *errors,
                           struct baryon_error *err)
 {
     const size_t train = all->model->train;
+    if (all->model->moments)
+        return measure_moments(all, errors, err);
     for (size_t i = train; i < train + all->model->judging; i++) {
         const struct by_array *x, *y;
         if (read_sample(all, i, &x, &y, err) < 0 ||
@@ -103,16 +137,10 @@ static int decide(struct by_reconstruction *all, size_t place, struct by_round_c
 
 /* --- Solving --- */
 
-/* Other methods look at the whole matrix. */
-static bool may_keep_rows(const struct by_round_options *options)
-{
-    return !options->gptq && !options->relaxation && options->starts < 2;
-}
-
 static struct by_round_options options_for(struct by_reconstruction *all, size_t place)
 {
     struct by_round_options options = all->options->round;
-    options.look = look_again;
+    options.look = all->model->moments ? NULL : look_again;
     options.context = all;
     options.lots = place;
     options.scales = options.scales && all->model->rescale;
@@ -126,28 +154,24 @@ static int solve_choices(struct by_reconstruction *all, size_t place,
     const struct by_round_target *target = all->target;
     const struct by_round_options options = options_for(all, place);
     struct by_solved_layer *row = &all->solved->layers[place];
-    if (may_keep_rows(&options))
-        moments->samples = all->model->train;
-    if (gather_moments(all, moments, err) < 0)
+    if (find_moments(all, moments, err) < 0)
         return -1;
     row->rows = moments->rows;
     row->columns = target->columns;
     if (!moments->rows)
         return 0;
-    if (by_round_moments_finish(moments, target->biases != NULL, all->options->pool, err) < 0 ||
-        by_round_nearest(target, &choices[NEAREST], err) < 0 ||
+    if (by_round_nearest(target, &choices[NEAREST], err) < 0 ||
         by_round_solve(target, moments, &options, all->options->pool, &choices[SOLVED],
                        &choices[SCALED], err) < 0)
         return -1;
+    by_round_moments_release(moments);
     return decide(all, place, choices, err);
 }
 
 static int solve_layer(struct by_reconstruction *all, size_t place, struct baryon_error *err)
 {
-    struct by_round_moments moments;
+    struct by_round_moments moments = {0};
     struct by_round_choice choices[CHOICES] = {{0}};
-    if (by_round_moments_init(&moments, all->target, err) < 0)
-        return -1;
     int status = solve_choices(all, place, &moments, choices, err);
     by_round_moments_release(&moments);
     if (status == 0)

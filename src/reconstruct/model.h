@@ -24,6 +24,7 @@
 #include "solve/round_target.h"
 
 struct by_round_choice;
+struct by_round_moments;
 
 /* What is known of a layer before it is reached. */
 struct by_reconstruct_layer {
@@ -53,6 +54,11 @@ struct by_reconstruct_model {
      * the next call. */
     int (*sample)(void *context, size_t sample, const struct by_array **x,
                   const struct by_array **y, struct baryon_error *err);
+    /* In place of sample() and judge(): finished moments of what the layer in hand reads in the
+     * float model (solve/round_given.h), of samples to be solved on or of those that judge. Layers
+     * are judged by these alone. NULL: samples are looked at. */
+    int (*moments)(void *context, bool judging, struct by_round_moments *moments,
+                   struct baryon_error *err);
     /* The choice's scales become those of the layer, and its biases what these make of them; moved
      * false: they may not, and nothing changed. NULL: scales of weights stay as they are. */
     int (*rescale)(void *context, const struct by_round_choice *choice, bool *moved,
@@ -62,7 +68,8 @@ struct by_reconstruct_model {
     int (*patch)(void *context, const struct by_round_choice *choice, struct baryon_error *err);
     void (*leave)(void *context);
 
-    /* The quantized model as it is now, on the samples that judge. */
+    /* The quantized model as it is now, on the samples that judge. NULL, and then undo() too: what
+     * layers say of themselves decides. */
     int (*judge)(void *context, struct by_reconstruct_score *score, struct baryon_error *err);
     /* All that was patched is taken back. */
     int (*undo)(void *context, struct baryon_error *err);

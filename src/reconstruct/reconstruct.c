@@ -53,10 +53,27 @@ static void report_limits(const struct by_reconstruction *all)
                scarce, solved->count);
 }
 
+/* Nobody runs the model: each layer has judged for itself. */
+static int solve_alone(struct by_reconstruction *all, struct baryon_error *err)
+{
+    struct by_solved *solved = all->solved;
+    if (by_reconstruct_keep_open(all, err) < 0 || solve_layers(all, err) < 0)
+        return -1;
+    for (size_t i = 0; i < solved->count; i++) {
+        const struct by_solved_layer *layer = &solved->layers[i];
+        solved->before += layer->nearest / (double)solved->count;
+        solved->after += (layer->kept ? layer->solved : layer->nearest) / (double)solved->count;
+        solved->kept |= layer->kept;
+    }
+    return 0;
+}
+
 static int solve_and_judge(struct by_reconstruction *all, struct baryon_error *err)
 {
     const struct by_reconstruct_model *model = all->model;
     struct by_reconstruct_score before, after;
+    if (!model->judge)
+        return solve_alone(all, err);
     if (model->judge(model->context, &before, err) < 0 || by_reconstruct_keep_open(all, err) < 0 ||
         solve_layers(all, err) < 0 || model->judge(model->context, &after, err) < 0)
         return -1;
@@ -74,12 +91,13 @@ static int reconstruct_all(struct by_reconstruction *all, struct baryon_error *e
     if (solve_and_judge(all, err) < 0)
         return -1;
     by_log(all->options->log, BY_LOG_INFO,
-           "rounding reconstruction: %.2f dB on %zu held-out samples, nearest rounding %.2f dB%s",
-           solved->after, solved->aside ? model->judging : 0, solved->before,
+           "rounding reconstruction: %.2f dB%s on %zu held-out samples, nearest rounding %.2f dB%s",
+           solved->after, model->judge ? "" : " at the outputs of layers in the mean",
+           solved->aside ? model->judging : 0, solved->before,
            solved->kept ? "" : ", nearest rounding kept");
     if (!all->options->repeats)
         report_limits(all);
-    return solved->kept ? 0 : model->undo(model->context, err);
+    return solved->kept || !model->judge ? 0 : model->undo(model->context, err);
 }
 
 int by_reconstruct(const struct by_reconstruct_model *model,

@@ -29,6 +29,9 @@ struct by_solved {
     bool aside;            /* others judge than those it was solved on */
     double before, after;  /* SQNR of the model's outputs on those that judge */
     bool kept;             /* else all was taken back */
+    /* Without samples, from Gram matrices of what layers read in the float model; before and after
+     * are means over layers then. */
+    bool from_statistics;
 };
 
 /* What is kept of layers that are solved, of one run after the other. Zero to begin with. */

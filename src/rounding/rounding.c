@@ -15,7 +15,7 @@ static const char *const way_names[] = {
 
 /* --- Which layers --- */
 
-static bool is_asked_for(const struct by_recipe *recipe, const struct baryon_node *node)
+bool by_rounding_is_asked_for(const struct by_recipe *recipe, const struct baryon_node *node)
 {
     const struct by_patterns *types = &recipe->rounding_op_types;
     for (size_t i = 0; i < types->count; i++)
@@ -29,16 +29,16 @@ static int may_solve(const struct by_rounding_run *run, const struct by_rounding
 {
     const struct by_recipe *recipe = run->q->options->recipe;
     const struct by_quant_plan *plan = run->q->plan;
-    *may = is_asked_for(recipe, layer->node) && by_rounding_can(plan, layer) &&
+    *may = by_rounding_is_asked_for(recipe, layer->node) && by_rounding_can(plan, layer) &&
            by_rounding_wanted(run, layer) &&
            (!recipe->rounding_on_float || by_rounding_given(run, layer));
     return *may ? by_rounding_is_finite(plan, layer, may, err) : 0;
 }
 
 /* At which the layer gives something, in one sample. */
-static double places_of(const struct by_rounding_run *run, const struct by_rounding_layer *layer)
+static double places_of(const struct by_rounding_layer *layer)
 {
-    const struct baryon_value *out = by_rounding_wanted(run, layer);
+    const struct baryon_value *out = by_node_out(layer->node, 0);
     double count = 1;
     for (size_t i = 0; out && out->shape && i < out->shape->rank; i++)
         if (out->shape->dims[i].size > 0)
@@ -46,17 +46,17 @@ static double places_of(const struct by_rounding_run *run, const struct by_round
     return count / (double)(layer->groups * layer->outs);
 }
 
-static struct by_reconstruct_layer describe(const struct by_rounding_run *run,
-                                            const struct by_rounding_layer *layer)
+struct by_reconstruct_layer by_rounding_describe(const struct by_quantization *q,
+                                                 const struct by_rounding_layer *layer)
 {
     return (struct by_reconstruct_layer){
         .name = layer->node->name ? layer->node->name : layer->rows.name,
         .groups = layer->groups,
         .outs = layer->outs,
         .columns = layer->columns,
-        .keeps_values = run->q->options->recipe->approach != BY_APPROACH_STATIC ||
-                        by_rounding_has_steps(run->q->plan, layer),
-        .places = places_of(run, layer),
+        .keeps_values = q->options->recipe->approach != BY_APPROACH_STATIC ||
+                        by_rounding_has_steps(q->plan, layer),
+        .places = places_of(layer),
     };
 }
 
@@ -77,17 +77,16 @@ static int find_layers(struct by_rounding_run *run, struct baryon_error *err)
     if (!run->old_biases || !run->described)
         return -1;
     for (size_t i = 0; i < run->layer_count; i++)
-        run->described[i] = describe(run, &run->layers[i]);
+        run->described[i] = by_rounding_describe(run->q, &run->layers[i]);
     return 0;
 }
 
 /* --- One run --- */
 
-static struct by_round_options round_options(const struct by_recipe *recipe,
-                                             enum by_rounding_scales scales)
+struct by_round_options by_rounding_options(const struct by_recipe *recipe, bool scales)
 {
     return (struct by_round_options){
-        .scales = scales != BY_ROUNDING_NO_SCALES,
+        .scales = scales,
         .mix = recipe->rounding_mix,
         .damping = recipe->rounding_damping,
         .free = recipe->rounding_free,
@@ -118,7 +117,7 @@ static int solve_layers(struct by_rounding_run *run, struct by_reconstruct_keep 
     struct by_solved *solved = &run->q->report.solved;
     const struct by_reconstruct_model model = by_rounding_model(run);
     const struct by_reconstruct_options options = {
-        .round = round_options(&run->recipe, run->scales),
+        .round = by_rounding_options(&run->recipe, run->scales != BY_ROUNDING_NO_SCALES),
         .pool = run->q->pool,
         .scratch = run->scratch,
         .log = all->log,
@@ -177,6 +176,8 @@ int by_rounding_solve(struct by_quantization *q, struct baryon_error *err)
         return 0;
     if (by_rounding_report_shared(q, err) < 0)
         return -1;
+    if (q->options->stats)
+        return by_rounding_from_stats(q, err);
     if (recipe->rounding_scales && recipe->approach == BY_APPROACH_STATIC)
         return by_rounding_best(q, err);
     struct by_reconstruct_keep keep = {0};

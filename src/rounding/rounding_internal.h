@@ -12,6 +12,7 @@
  *   floats.c      the copy where activations stay float
  *   input.c       what a layer reads in the quantized model
  *   key.c         what a checkpoint is of
+ *   from_stats.c  a run without samples or models, on Gram matrices of a file
  *   best.c        several runs, for scales
  *   local.c       the scale of what a layer reads, by what the layer gives
  *   search.c      scales of activations, by what the model gives
@@ -70,6 +71,15 @@ int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *share
 void by_rounding_shared_close(struct by_rounding_shared *shared);
 /* In several ways, and the best of them by samples kept aside. */
 int by_rounding_best(struct by_quantization *q, struct baryon_error *err);
+
+/* On statistics of the float model, which nothing runs. */
+int by_rounding_from_stats(struct by_quantization *q, struct baryon_error *err);
+
+/* The user has not asked for other operators alone. */
+bool by_rounding_is_asked_for(const struct by_recipe *recipe, const struct baryon_node *node);
+struct by_round_options by_rounding_options(const struct by_recipe *recipe, bool scales);
+struct by_reconstruct_layer by_rounding_describe(const struct by_quantization *q,
+                                                 const struct by_rounding_layer *layer);
 
 /* A remark for each weight that several layers read, and a notice. */
 int by_rounding_report_shared(struct by_quantization *q, struct baryon_error *err);

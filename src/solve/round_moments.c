@@ -16,8 +16,7 @@ int by_round_moments_init(struct by_round_moments *moments, const struct by_roun
     moments->cross = by_alloc_zero(outs * columns, sizeof(float), err);
     moments->x = by_alloc_zero(target->groups * columns, sizeof(double), err);
     moments->y = by_alloc_zero(outs, sizeof(double), err);
-    moments->yy = by_alloc_zero(outs, sizeof(double), err);
-    if (moments->cross && moments->x && moments->y && moments->yy)
+    if (moments->cross && moments->x && moments->y)
         return 0;
     by_round_moments_release(moments);
     return -1;
@@ -30,7 +29,6 @@ void by_round_moments_release(struct by_round_moments *moments)
     by_free(moments->cross);
     by_free(moments->x);
     by_free(moments->y);
-    by_free(moments->yy);
     *moments = (struct by_round_moments){0};
 }
 
@@ -206,12 +204,10 @@ static int add_sums_of(void *context, size_t begin, size_t end, unsigned worker,
         double sum, squares;
         by_round_sums(i < xs ? adding->chunk->x + i * length : adding->chunk->y + (i - xs) * length,
                       length, &sum, &squares);
-        if (i < xs) {
+        if (i < xs)
             moments->x[i] += sum;
-            continue;
-        }
-        moments->y[i - xs] += sum;
-        moments->yy[i - xs] += squares;
+        else
+            moments->y[i - xs] += sum;
     }
     return 0;
 }
@@ -302,10 +298,8 @@ int by_round_moments_finish(struct by_round_moments *moments, bool centred, stru
     const size_t outs = moments->groups * moments->outs, xs = moments->groups * moments->columns;
     for (size_t i = 0; i < xs; i++)
         moments->x[i] /= (double)moments->rows;
-    for (size_t i = 0; i < outs; i++) {
+    for (size_t i = 0; i < outs; i++)
         moments->y[i] /= (double)moments->rows;
-        moments->yy[i] /= (double)moments->rows;
-    }
     moments->centred = centred;
     for (size_t i = 0; i < outs; i++)
         finish_cross(moments, i);

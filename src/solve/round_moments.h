@@ -21,7 +21,6 @@ struct by_round_moments {
     bool centred;
     float *cross;  /* [groups][outs][columns] */
     double *x, *y; /* [groups * columns], [groups * outs]: sums, then means */
-    double *yy;    /* [groups * outs]: sums of squares, then means */
 };
 
 int by_round_moments_init(struct by_round_moments *moments, const struct by_round_target *target,

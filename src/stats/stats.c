@@ -273,12 +273,20 @@ const struct by_tensor_stats *by_stats_find(struct by_stats *stats, const char *
     return NULL;
 }
 
-const struct by_layer_stats *by_stats_find_layer(const struct by_stats *stats, const char *name)
+const struct by_layer_stats *by_stats_find_columns(const struct by_stats *stats,
+                                                   const struct by_moments_layer *like,
+                                                   enum by_moments_share share)
 {
-    for (size_t i = 0; i < stats->layer_count; i++)
-        if (!strcmp(stats->layers[i].layer.name, name))
-            return &stats->layers[i];
-    return NULL;
+    const struct by_layer_stats *found = NULL;
+    for (size_t i = 0; i < stats->layer_count; i++) {
+        const struct by_layer_stats *layer = &stats->layers[i];
+        if (layer->layer.share != share || !by_layer_same_columns(&layer->layer, like))
+            continue;
+        if (!strcmp(layer->layer.name, like->name))
+            return layer;
+        found = found ? found : layer;
+    }
+    return found;
 }
 
 int by_stats_check_use(struct by_stats *stats, const struct by_hash128 *model,

@@ -10,7 +10,7 @@
  * merging only notes which tiles of which files belong together; saving joins them one
  * tile at a time, or copies a tile that is alone. So to merge files takes the memory of
  * their sketches and means and about 12 MiB, however big the files are. by_stats_recall() brings
- * tiles into memory to go on gathering, by_stats_moments() to read them.
+ * tiles into memory to go on gathering, by_stats_gram() reads them.
  */
 #ifndef BY_STATS_H
 #define BY_STATS_H
@@ -23,7 +23,7 @@
 #include "stats/sketch.h"
 #include "stats/targets.h"
 
-#define BY_STATS_VERSION 1
+#define BY_STATS_VERSION 2
 
 /* What the statistics are of. Equal keys and coverage mean equal bytes. */
 struct by_stats_key {
@@ -121,15 +121,18 @@ uint64_t by_stats_seen(const struct by_stats *stats);    /* without skipped ones
 /* --- Reading it --- */
 
 const struct by_tensor_stats *by_stats_find(struct by_stats *stats, const char *name);
-const struct by_layer_stats *by_stats_find_layer(const struct by_stats *stats, const char *name);
+/* Of the layer of that name, or else of any with the same columns; NULL: there is none. */
+const struct by_layer_stats *by_stats_find_columns(const struct by_stats *stats,
+                                                   const struct by_moments_layer *like,
+                                                   enum by_moments_share share);
 /* True when the tile is there, in memory or in a file; and for all of a layer's tiles. */
 bool by_layer_stats_has(const struct by_layer_stats *layer, size_t tile);
 bool by_layer_stats_complete(const struct by_layer_stats *layer);
 bool by_layer_stats_empty(const struct by_layer_stats *layer); /* no tile, mean or count */
-/* A copy of a layer's moments with all tiles that are there, 16 bytes an entry; it goes back
- * with by_moments_release(). */
-int by_stats_moments(const struct by_layer_stats *layer, struct by_moments *moments,
-                     struct baryon_error *err);
+/* The Gram matrix of a group: means over rows, around `mean` unless that is NULL. Tiles are read
+ * one at a time by each thread; all must be there, and rows. gram: [columns][columns]. */
+int by_stats_gram(const struct by_layer_stats *layer, size_t group, const double *mean,
+                  struct by_pool *pool, float *gram, struct baryon_error *err);
 /* Brings tiles [first, end) into layer->moments, as far as they are there. */
 int by_stats_recall(struct by_layer_stats *layer, size_t first, size_t end,
                     struct baryon_error *err);

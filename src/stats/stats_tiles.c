@@ -143,53 +143,47 @@ int by_stats_recall(struct by_layer_stats *layer, size_t first, size_t end,
     return 0;
 }
 
-static int copy_fold(struct by_fold *to, const struct by_fold *from, struct baryon_error *err)
+/* --- Reading --- */
+
+struct reading {
+    const struct by_layer_stats *layer;
+    size_t first; /* tile of the group */
+    const double *mean;
+    float *gram;
+};
+
+static int read_tile(const struct reading *reading, size_t index, struct baryon_error *err)
 {
-    if (!from->count)
-        return 0;
-    if (by_fold_init(to, from->count, err))
-        return -1;
-    by_fold_merge(to, from);
+    const struct by_layer_stats *layer = reading->layer;
+    const struct by_fold *have = &layer->moments.tiles[index];
+    struct by_fold all = {.cell = BY_FOLD_NONE};
+    struct by_moments_tile tile;
+    by_moments_tile_at(&layer->layer, index, &tile);
+    const int status = by_stored_tile_add(layer, index, &all, err);
+    if (status == 0 && have->count && all.count)
+        by_fold_merge(&all, have);
+    if (status == 0)
+        by_moments_put_tile(all.count ? &all : have, &tile, (size_t)layer->layer.columns,
+                            1 / (double)layer->moments.rows, reading->mean, reading->gram);
+    by_fold_release(&all);
+    return status;
+}
+
+static int read_tiles(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct reading *reading = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (read_tile(reading, reading->first + i, err) < 0)
+            return -1;
     return 0;
 }
 
-static int copy_moments(const struct by_layer_stats *layer, struct by_moments *moments,
-                        struct baryon_error *err)
+int by_stats_gram(const struct by_layer_stats *layer, size_t group, const double *mean,
+                  struct by_pool *pool, float *gram, struct baryon_error *err)
 {
-    const struct by_moments *from = &layer->moments;
-    if (from->counts) {
-        size_t count = (size_t)layer->layer.columns;
-        moments->counts = by_alloc(count, sizeof *from->counts, err);
-        if (!moments->counts)
-            return -1;
-        memcpy(moments->counts, from->counts, count * sizeof *from->counts);
-    }
-    if (copy_fold(&moments->mean, &from->mean, err))
-        return -1;
-    for (size_t i = 0; i < from->tile_count; i++)
-        if (copy_fold(&moments->tiles[i], &from->tiles[i], err) ||
-            by_stored_tile_add(layer, i, &moments->tiles[i], err))
-            return -1;
-    return 0;
-}
-
-int by_stats_moments(const struct by_layer_stats *layer, struct by_moments *moments,
-                     struct baryon_error *err)
-{
-    const struct by_moments *from = &layer->moments;
-    *moments = (struct by_moments){.rows = from->rows,
-                                   .samples = from->samples,
-                                   .nonfinite_rows = from->nonfinite_rows,
-                                   .mean.cell = BY_FOLD_NONE};
-    if (from->tile_count) {
-        moments->tiles = by_alloc_zero(from->tile_count, sizeof *moments->tiles, err);
-        if (!moments->tiles)
-            return -1;
-        moments->tile_count = from->tile_count;
-    }
-    if (copy_moments(layer, moments, err)) {
-        by_moments_release(moments);
-        return -1;
-    }
-    return 0;
+    const size_t tiles = layer->moments.tile_count / (size_t)layer->layer.groups;
+    struct reading reading = {layer, group * tiles, mean, gram};
+    return by_par_for(pool, tiles, 1, read_tiles, &reading, err);
 }

@@ -28,7 +28,7 @@ static int make_files(void **state)
 static int work(void)
 {
     struct by_stats *stats = NULL, *other = NULL;
-    struct by_moments moments;
+    float gram[81];
     struct by_str bytes;
     by_str_init(&bytes);
     int failed = by_stats_load(&stats, "a", &err) || by_stats_load(&other, "c", &err) ||
@@ -37,9 +37,7 @@ static int work(void)
     other = NULL;
     failed = failed || by_stats_load(&other, "b", &err) ||
              by_stats_recall(&other->layers[0], 0, 1, &err) || by_stats_merge(stats, other, &err) ||
-             by_stats_moments(&stats->layers[0], &moments, &err);
-    if (!failed)
-        by_moments_release(&moments);
+             by_stats_gram(&stats->layers[0], 0, NULL, NULL, gram, &err);
     failed = failed || by_stats_save(stats, "out", BY_WRITER_NO_SYNC, &err) ||
              by_stats_save_bytes(stats, &bytes, &err);
     by_str_release(&bytes);

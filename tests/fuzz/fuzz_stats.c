@@ -27,14 +27,23 @@ static void seal(uint8_t *bytes, size_t size)
     put_little(end + 17, hash.high, 8);
 }
 
+/* The first group's, of few columns. */
+static int read_gram(const struct by_layer_stats *layer, struct baryon_error *err)
+{
+    static float gram[32 * 32];
+    double mean[32];
+    if (layer->layer.columns > 32 || !by_layer_stats_complete(layer) ||
+        layer->layer.kind == BY_LAYER_GATHER)
+        return 0;
+    by_moments_mean(&layer->moments, &layer->layer, 0, mean);
+    return by_stats_gram(layer, 0, mean, NULL, gram, err);
+}
+
 static int recall_all(struct by_stats *stats, struct baryon_error *err)
 {
     for (size_t i = 0; i < stats->layer_count; i++) {
-        struct by_moments moments;
-        if (by_stats_moments(&stats->layers[i], &moments, err))
-            return -1;
-        by_moments_release(&moments);
-        if (by_stats_recall(&stats->layers[i], 0, stats->layers[i].moments.tile_count, err))
+        struct by_layer_stats *layer = &stats->layers[i];
+        if (read_gram(layer, err) || by_stats_recall(layer, 0, layer->moments.tile_count, err))
             return -1;
     }
     return 0;

@@ -164,6 +164,24 @@ static void put_fold(FILE *file, const struct by_fold *fold)
     fwrite(fold->low, sizeof *fold->low, fold->count, file);
 }
 
+static void fill_gram(const struct by_moments *moments, const struct by_moments_layer *layer,
+                      size_t group, double *gram)
+{
+    const size_t width = (size_t)layer->columns, each = moments->tile_count / (size_t)layer->groups;
+    for (size_t t = group * each; t < (group + 1) * each; t++) {
+        struct by_moments_tile tile;
+        size_t from = 0;
+        by_moments_tile_at(layer, t, &tile);
+        for (size_t i = 0; i < tile.rows; i++)
+            for (size_t k = tile.row == tile.column ? i : 0; k < tile.columns; k++) {
+                const size_t row = tile.row * BY_MOMENTS_TILE + i;
+                const size_t column = tile.column * BY_MOMENTS_TILE + k;
+                gram[row * width + column] = by_fold_value(&moments->tiles[t], from++);
+                gram[column * width + row] = gram[row * width + column];
+            }
+    }
+}
+
 static int put_matrices(FILE *file, const struct by_moments *moments,
                         const struct by_moments_layer *layer, struct baryon_error *err)
 {
@@ -171,9 +189,8 @@ static int put_matrices(FILE *file, const struct by_moments *moments,
     double *gram = by_alloc(width * width, sizeof *gram, err);
     int failed = gram ? 0 : -1;
     for (size_t g = 0; g < (size_t)layer->groups && !failed; g++) {
-        failed = by_moments_gram(moments, layer, g, gram, err);
-        if (!failed)
-            fwrite(gram, sizeof *gram, width * width, file);
+        fill_gram(moments, layer, g, gram);
+        fwrite(gram, sizeof *gram, width * width, file);
     }
     for (size_t g = 0; g < (size_t)layer->groups && !failed; g++) {
         by_moments_mean(moments, layer, g, gram);

@@ -54,6 +54,26 @@ static int leave_groups(const struct by_config *config, const struct by_log *log
     return 0;
 }
 
+/* Statistics tell what layers read in the float model, of all their samples. */
+static int check_rounding(const struct by_config *config, const struct by_recipe *recipe,
+                          const struct by_log *log, struct baryon_error *err)
+{
+    static const char *const idle[] = {"rounding-samples", "rounding-mix"};
+    if (recipe->rounding == BY_ROUNDING_NEAREST)
+        return 0;
+    if (by_config_given(config, "rounding-inputs") && !recipe->rounding_on_float) {
+        by_fail(err, BARYON_ERR_USAGE,
+                "--rounding-inputs quantized requires samples, statistics (--stats) have the "
+                "inputs of the float model");
+        return by_err_hint(err,
+                           "give samples (--data) instead of --stats, or --rounding-inputs float");
+    }
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (by_config_given(config, idle[i]))
+            by_log(log, BY_LOG_NOTICE, "--%s has no effect with --stats", idle[i]);
+    return 0;
+}
+
 /* Nothing is calibrated, and where nothing is measured either, nothing runs the model. */
 static void leave_samples(const struct by_config *config,
                           const struct by_quantize_settings *settings,
@@ -156,13 +176,10 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     if (options->stats && callback)
         return by_fail(err, BARYON_ERR_USAGE,
                        "--stats and samples are both given, only one is allowed");
-    if (options->stats && recipe->rounding != BY_ROUNDING_NEAREST) {
-        by_fail(err, BARYON_ERR_USAGE,
-                "rounding reconstruction requires samples, statistics (--stats) contain none");
-        return by_err_hint(err, "give samples (--data) instead of --stats, or --rounding nearest");
-    }
     if (options->stats)
-        return leave_groups(config, options->log, err);
+        return check_rounding(config, recipe, options->log, err) < 0
+                   ? -1
+                   : leave_groups(config, options->log, err);
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random && !settings->measures &&
@@ -208,7 +225,7 @@ int by_quantize_beside(struct by_quantize_options *options, struct by_arena *are
         return -1;
     if (by_folder_of(out, folder, size))
         options->folder = folder;
-    if (options->recipe->rounding == BY_ROUNDING_NEAREST)
+    if (options->recipe->rounding == BY_ROUNDING_NEAREST || options->stats)
         return 0;
     options->checkpoint = by_calibrate_checkpoint(arena, out, err);
     return options->checkpoint ? 0 : -1;
