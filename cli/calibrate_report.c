@@ -125,7 +125,7 @@ static void show_statistics(struct by_out *out, const struct by_calibrate_summar
     by_plural(text, stats->tensor_count, "tensor");
     if (stats->layer_count) {
         by_str_puts(text, ", Gram matrices of ");
-        by_plural(text, stats->layer_count, "layer");
+        by_plural(text, by_stats_layers(stats), "layer");
     }
     if (summary->took && summary->took->memory)
         by_str_printf(text, "; statistics used %s of memory",
@@ -228,7 +228,7 @@ void by_calibrate_report_json(struct by_out *out, const struct by_calibrate_summ
     if (summary->took)
         took_json(&json, summary->took);
     by_json_int(&json, "tensors", (int64_t)stats->tensor_count);
-    by_json_int(&json, "layers", (int64_t)stats->layer_count);
+    by_json_int(&json, "layers", (int64_t)by_stats_layers(stats));
     by_json_int(&json, "all_zero", (int64_t)kinds.zero);
     by_json_int(&json, "constant", (int64_t)kinds.constant);
     nonfinite_json(&json, stats);

@@ -20,9 +20,13 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
     }
     if (by_table_print(&table, 2, err) < 0)
         return -1;
-    by_str_puts(&out->text, "\n  rounding reconstruction on ");
+    by_str_printf(&out->text, "\n  rounding reconstruction %s",
+                  solved->from_statistics ? "from statistics of " : "on ");
     by_plural(&out->text, solved->train, "sample");
-    by_str_printf(&out->text, ": %.2f dB on ", solved->after);
+    if (solved->from_statistics)
+        by_str_puts(&out->text, ", layers solved on the float model's inputs");
+    by_str_printf(&out->text, ": %.2f dB%s on ", solved->after,
+                  solved->from_statistics ? " at layer outputs in the mean" : "");
     if (solved->aside)
         by_plural(&out->text, solved->judging, "held-out sample");
     else
@@ -41,6 +45,7 @@ void by_solved_json(const struct by_solved *solved, struct by_json *json)
     if (!solved->count)
         return;
     by_json_open(json, "rounding", '{');
+    by_json_text(json, "source", solved->from_statistics ? "statistics" : "samples");
     by_json_int(json, "samples", (int64_t)solved->train);
     by_json_int(json, "samples_aside", solved->aside ? (int64_t)solved->judging : 0);
     by_json_double(json, "nearest_db", solved->before);

@@ -100,6 +100,7 @@ static void layer_json(struct by_json *json, const struct by_layer_stats *layer)
     by_json_text(json, "weight", layer->layer.weight);
     by_json_int(json, "columns", layer->layer.columns);
     by_json_int(json, "groups", layer->layer.groups);
+    by_json_bool(json, "held_out", layer->layer.share == BY_SHARE_JUDGES);
     by_json_int(json, "samples", (int64_t)moments->samples);
     by_json_int(json, "rows", (int64_t)moments->rows);
     by_json_int(json, "nonfinite_rows", (int64_t)moments->nonfinite_rows);

@@ -93,10 +93,13 @@ static void layer_row(struct by_table *table, const struct by_layer_stats *layer
     by_table_count(table, moments->rows);
     by_table_bytes(table, by_layer_memory(layer));
     by_str_init(&notes);
+    if (layer->layer.share == BY_SHARE_JUDGES)
+        by_str_puts(&notes, "held-out samples");
     if (by_layer_stats_empty(layer))
-        by_str_puts(&notes, "empty");
+        by_str_printf(&notes, "%sempty", notes.size ? ", " : "");
     else if (!by_layer_stats_complete(layer))
-        by_str_printf(&notes, "%zu of %zu tiles", by_layer_tiles_there(layer), moments->tile_count);
+        by_str_printf(&notes, "%s%zu of %zu tiles", notes.size ? ", " : "",
+                      by_layer_tiles_there(layer), moments->tile_count);
     if (moments->nonfinite_rows) {
         by_str_puts(&notes, notes.size ? ", " : "");
         by_plural(&notes, moments->nonfinite_rows, "row");

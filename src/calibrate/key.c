@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 /* Raised when a sketch or moments of the same samples come out as other bytes than before. */
-#define METHOD 1
+#define METHOD 2
 
 /* What decides which values are computed, and what is noted of them. */
 static void add_settings(struct by_hasher *hasher, const struct by_calibrate_plan *plan,

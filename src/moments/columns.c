@@ -160,8 +160,9 @@ static void fill_element(const struct by_columns *columns, const struct by_momen
         add_lines(columns, &list, fill->begin, fill->length, at);
     for (size_t c = fill->channel; c < fill->channel + fill->channels; c++) {
         const size_t group = c / a_group, column = c % a_group * columns->kernel_size + element;
+        const size_t place = group * (size_t)columns->layer->columns + column;
         const float *from = columns->values + c * columns->plane;
-        float *out = fill->out + (group - fill->group) * fill->group_step + column * fill->length;
+        float *out = fill->out + place * fill->length;
         if (!fill->needed[group * blocks + column / BY_MOMENTS_TILE])
             continue;
         if (rows->list)

@@ -52,6 +52,9 @@ struct by_moments_rows {
     size_t left_out;
 };
 
+/* Rows that are taken of each of so many samples: together they have to say enough, each by itself
+ * a little. 0 samples: as of one. */
+size_t by_rows_wanted(size_t columns, size_t samples);
 /* list: room for by_rows_most() numbers. */
 size_t by_rows_most(const struct by_columns *columns);
 int by_rows_choose(const struct by_columns *columns, uint64_t sample, size_t *list,
@@ -82,12 +85,11 @@ struct by_fill_room {
 int by_fill_room_open(struct by_fill_room *room, struct baryon_error *err);
 void by_fill_room_close(struct by_fill_room *room);
 
-/* Where columns go: those of a group one behind the other, `length` numbers each. */
+/* Where columns go: one behind the other, `length` numbers each. */
 struct by_fill {
     size_t begin, length;     /* rows of those taken */
     size_t channel, channels; /* of the whole input; each gives as many columns as the kernel */
-    float *out;               /* the columns of the group `group` */
-    size_t group, group_step; /* numbers from one group's columns to the next one's */
+    float *out;               /* all columns */
     const bool *needed;       /* blocks of columns, by_layer_blocks() a group */
 };
 

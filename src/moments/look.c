@@ -62,10 +62,10 @@ static int float_values(const struct by_moments_layer *layer, struct by_moments_
 static int check_team(const struct by_moments_scratch *scratch, const struct by_team *team,
                       struct baryon_error *err)
 {
-    if (!team || team->workers <= scratch->workers)
+    if (!team || team->workers <= scratch->room.workers)
         return 0;
     return by_fail(err, BARYON_ERR_INTERNAL, "a team of %u threads, but buffers for %u",
-                   team->workers, scratch->workers);
+                   team->workers, scratch->room.workers);
 }
 
 static bool is_of(const struct by_moments_layer *layer, uint64_t sample)
@@ -87,10 +87,7 @@ int by_moments_look(struct by_moments *moments, const struct by_moments_layer *l
     if (check_team(scratch, team, err) || by_columns_init(&columns, layer, input, err) ||
         float_values(layer, scratch, input, &columns.values, err))
         return -1;
-    const size_t most = by_rows_most(&columns);
-    if (by_scratch_room(&scratch->list, &scratch->list_room,
-                        columns.rows < most ? columns.rows : most, sizeof *scratch->list, err) ||
-        by_rows_choose(&columns, sample, scratch->list, &rows, team, err) ||
+    if (by_chunk_rows(&scratch->room, &columns, sample, &rows, team, err) ||
         by_moments_add(moments, &columns, &rows, scratch, team, err))
         return -1;
     moments->rows += rows.count;

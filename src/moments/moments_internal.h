@@ -4,14 +4,14 @@
  *   window.c   where the windows lie: pads, size of the output
  *   rows.c     which rows are taken: sampled, without those that are not finite
  *   columns.c  columns out of the input: im2col of a few rows at a time
+ *   chunk.c    spreads that over the team, multiplies
  *   few.c      products of few columns
- *   add.c      spreads that and the products over the team, adds them to the folds
+ *   add.c      adds the products to the folds
  */
 #ifndef BY_MOMENTS_INTERNAL_H
 #define BY_MOMENTS_INTERNAL_H
 
-#include "base/blas.h"
-#include "moments/columns.h"
+#include "moments/chunk.h"
 
 #include <pthread.h>
 
@@ -20,21 +20,12 @@ void by_few_products_ref(const float *columns, size_t count, size_t length, floa
 
 #define BY_MOMENTS_LOCKS 64
 
-struct by_moments_worker {
-    float *tile;
-    struct by_fill_room room;
-};
-
 struct by_moments_scratch {
     const struct by_blas *blas;
-    unsigned workers;
-    struct by_moments_worker *worker;
-    float *columns, *values;
-    size_t columns_room, values_room; /* numbers */
-    size_t *list;
-    size_t list_room;
-    bool *needed; /* blocks of columns */
-    size_t needed_room;
+    struct by_chunk_room room;
+    float **tiles; /* by worker */
+    float *values;
+    size_t values_room; /* numbers */
     pthread_mutex_t locks[BY_MOMENTS_LOCKS];
 };
 

@@ -7,12 +7,25 @@
 
 #define SCAN_GRAIN ((size_t)1 << 18)
 
+/* Columns from which on a layer's products would take most of the time: it gets fewer rows, so that
+ * these take as long as with so many columns. But half as many rows as columns there are. */
+#define WIDE           4096
+#define A_COLUMN_LEAST 0.5
+
+size_t by_rows_wanted(size_t columns, size_t samples)
+{
+    const double width = (double)columns, narrow = columns > WIDE ? WIDE / width : 1;
+    const double share = narrow * narrow;
+    const double a_column = BY_MOMENTS_ROWS_A_COLUMN * share;
+    const double all = width * (a_column > A_COLUMN_LEAST ? a_column : A_COLUMN_LEAST);
+    const size_t wanted = (size_t)all / (samples ? samples : 1);
+    const size_t least = (size_t)(BY_MOMENTS_ROWS_MIN * share * narrow);
+    return wanted > least ? wanted : least;
+}
+
 size_t by_rows_most(const struct by_columns *columns)
 {
-    if (columns->most)
-        return columns->most;
-    const size_t wanted = BY_MOMENTS_ROWS_A_COLUMN * (size_t)columns->layer->columns;
-    return wanted > BY_MOMENTS_ROWS_MIN ? wanted : BY_MOMENTS_ROWS_MIN;
+    return columns->most ? columns->most : by_rows_wanted((size_t)columns->layer->columns, 1);
 }
 
 /* FNV-1a. */

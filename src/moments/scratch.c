@@ -31,26 +31,22 @@ void by_fill_room_close(struct by_fill_room *room)
     by_free(room->sources);
 }
 
-static int open_worker(struct by_moments_worker *worker, struct baryon_error *err)
-{
-    /* Zeroed: some libraries multiply what is there by a zero beta, and it must be a number. */
-    worker->tile = by_alloc_zero(BY_MOMENTS_TILE * BY_MOMENTS_TILE, sizeof *worker->tile, err);
-    return by_fill_room_open(&worker->room, err) < 0 || !worker->tile ? -1 : 0;
-}
-
 static int open_scratch(struct by_moments_scratch *scratch, unsigned workers,
                         struct baryon_error *err)
 {
-    scratch->workers = workers ? workers : 1;
     for (size_t i = 0; i < BY_MOMENTS_LOCKS; i++)
         pthread_mutex_init(&scratch->locks[i], NULL);
-    if (by_blas_open(&scratch->blas, err))
+    if (by_chunk_room_open(&scratch->room, workers, err) < 0 ||
+        by_blas_open(&scratch->blas, err) < 0)
         return -1;
-    scratch->worker = by_alloc_zero(scratch->workers, sizeof *scratch->worker, err);
-    for (unsigned i = 0; scratch->worker && i < scratch->workers; i++)
-        if (open_worker(&scratch->worker[i], err))
+    scratch->tiles = by_alloc_zero(scratch->room.workers, sizeof *scratch->tiles, err);
+    for (unsigned i = 0; scratch->tiles && i < scratch->room.workers; i++) {
+        /* Zeroed: some libraries multiply what is there by a zero beta, and it must be a number. */
+        scratch->tiles[i] = by_alloc_zero(BY_MOMENTS_TILE * BY_MOMENTS_TILE, sizeof(float), err);
+        if (!scratch->tiles[i])
             return -1;
-    return scratch->worker ? 0 : -1;
+    }
+    return scratch->tiles ? 0 : -1;
 }
 
 int by_moments_scratch_open(struct by_moments_scratch **scratch, unsigned workers,
@@ -70,16 +66,12 @@ void by_moments_scratch_close(struct by_moments_scratch *scratch)
 {
     if (!scratch)
         return;
-    for (unsigned i = 0; scratch->worker && i < scratch->workers; i++) {
-        by_free(scratch->worker[i].tile);
-        by_fill_room_close(&scratch->worker[i].room);
-    }
+    for (unsigned i = 0; scratch->tiles && i < scratch->room.workers; i++)
+        by_free(scratch->tiles[i]);
     for (size_t i = 0; i < BY_MOMENTS_LOCKS; i++)
         pthread_mutex_destroy(&scratch->locks[i]);
-    by_free(scratch->worker);
-    by_free(scratch->columns);
+    by_chunk_room_close(&scratch->room);
+    by_free(scratch->tiles);
     by_free(scratch->values);
-    by_free(scratch->list);
-    by_free(scratch->needed);
     by_free(scratch);
 }

@@ -156,8 +156,8 @@ static int reach_layer(void *context, size_t place, const struct by_round_target
     struct by_rounding_run *run = &((struct solving *)context)->run;
     run->place = place;
     *target = &run->target.target;
-    const int status = by_rounding_target_open(&run->target, run->q->plan, &run->layers[place],
-                                               run->q->pool, err);
+    const int status =
+        by_rounding_target_open(&run->target, run->q->plan, &run->layers[place], run->q->pool, err);
     if (status < 0)
         by_rounding_target_close(&run->target);
     return status;

@@ -86,9 +86,8 @@ static void differ(const struct costing *costing, const struct by_round_choice *
         difference->weights[i] =
             target->weights[from + i] - (choice ? choice->weights[from + i] : 0);
     for (size_t i = 0; i < difference->outs; i++)
-        difference->biases[i] =
-            bias_of(target->biases, difference->first + i) -
-            (choice ? bias_of(choice->biases, difference->first + i) : 0);
+        difference->biases[i] = bias_of(target->biases, difference->first + i) -
+                                (choice ? bias_of(choice->biases, difference->first + i) : 0);
 }
 
 /* The mean square of what that makes of outputs: the variance and, where it is apart, the mean. */
@@ -167,8 +166,7 @@ int by_round_errors_take(struct by_round_errors *errors, const struct by_round_t
     if (by_blas_open(&costing.blas, err) < 0)
         return -1;
     /* Zeroed: some libraries multiply what is there by a zero beta. */
-    costing.room =
-        by_alloc_zero(workers * 2 * BLOCK * target->columns, sizeof *costing.room, err);
+    costing.room = by_alloc_zero(workers * 2 * BLOCK * target->columns, sizeof *costing.room, err);
     costing.sums = by_alloc_zero(items * (errors->count + 1), sizeof *costing.sums, err);
     const int status = costing.room && costing.sums ? cost_all(&costing, pool, err) : -1;
     by_free(costing.room);

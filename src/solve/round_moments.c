@@ -101,43 +101,38 @@ static size_t width_of(const struct adding *adding, size_t block)
 
 static const float *columns_at(const struct adding *adding, size_t group, size_t block)
 {
-    const size_t first = group * adding->moments->columns + block * BY_MOMENTS_TILE;
-    return adding->chunk->x + first * adding->chunk->length;
+    return by_chunk_block(adding->chunk->inputs, group, block);
 }
 
-static float *gram_at(const struct adding *adding, size_t group, size_t row, size_t column)
+static float *gram_at(const struct adding *adding, const struct by_moments_tile *tile)
 {
     const size_t width = adding->moments->columns;
-    return adding->moments->gram + (group * width + row * BY_MOMENTS_TILE) * width +
-           column * BY_MOMENTS_TILE;
+    return adding->moments->gram + (tile->group * width + tile->row * BY_MOMENTS_TILE) * width +
+           tile->column * BY_MOMENTS_TILE;
 }
 
-static void add_few(const struct adding *adding, size_t group)
+static void add_few(const struct adding *adding, const struct by_moments_tile *tile)
 {
     float products[BY_FEW_COLUMNS * (BY_FEW_COLUMNS + 1) / 2];
     const size_t width = adding->moments->columns;
-    float *gram = gram_at(adding, group, 0, 0);
+    float *gram = gram_at(adding, tile);
     const float *from = products;
-    by_few_products(columns_at(adding, group, 0), width, adding->chunk->length, products);
+    by_few_products(columns_at(adding, tile->group, 0), width, adding->chunk->length, products);
     for (size_t row = 0; row < width; row++)
         for (size_t i = row; i < width; i++)
             gram[row * width + i] += *from++;
 }
 
-static void add_gram(const struct adding *adding, size_t group, size_t row, size_t column)
+static void add_gram(const struct adding *adding, size_t index)
 {
-    const int length = (int)adding->chunk->length, width = (int)adding->moments->columns;
-    float *gram = gram_at(adding, group, row, column);
-    const float *a = columns_at(adding, group, row), *b = columns_at(adding, group, column);
-    if (width <= BY_FEW_COLUMNS)
-        add_few(adding, group);
-    else if (row == column)
-        adding->blas->ssyrk(BY_BLAS_ROW_MAJOR, BY_BLAS_UPPER, BY_BLAS_NO_TRANS,
-                            (int)width_of(adding, row), length, 1, a, length, 1, gram, width);
+    const struct by_chunk *chunk = adding->chunk->inputs;
+    struct by_moments_tile tile;
+    by_moments_tile_at(chunk->columns->layer, index, &tile);
+    if (by_chunk_is_few(chunk))
+        add_few(adding, &tile);
     else
-        adding->blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS,
-                            (int)width_of(adding, row), (int)width_of(adding, column), length, 1, a,
-                            length, b, length, 1, gram, width);
+        by_chunk_multiply(chunk, adding->blas, &tile, true, gram_at(adding, &tile),
+                          adding->moments->columns);
 }
 
 static void add_cross(const struct adding *adding, size_t group, size_t block)
@@ -162,34 +157,30 @@ static void keep_rows(const struct adding *adding, size_t block)
                adding->chunk->x + i * length, length * sizeof(float));
 }
 
-/* Of a group: the products with the outputs, and then its tiles, row by row, or the rows. */
-static size_t items_a_group(const struct adding *adding)
+/* The products with the outputs, by group and block, and then all tiles, or the rows. */
+static size_t cross_items(const struct adding *adding)
 {
-    return adding->blocks +
-           (adding->moments->gram ? adding->blocks * (adding->blocks + 1) / 2 : adding->blocks);
+    return adding->moments->groups * adding->blocks;
+}
+
+static size_t input_items(const struct adding *adding)
+{
+    return adding->moments->gram ? by_moments_tiles(&adding->chunk->target->rows) : adding->blocks;
 }
 
 static int add_item(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
     const struct adding *adding = context;
-    const size_t each = items_a_group(adding);
+    const size_t crosses = cross_items(adding);
     (void)worker, (void)err;
-    for (size_t i = begin; i < end; i++) {
-        size_t item = i % each, row = 0;
-        if (item < adding->blocks) {
-            add_cross(adding, i / each, item);
-            continue;
-        }
-        item -= adding->blocks;
-        if (!adding->moments->gram) {
-            keep_rows(adding, item);
-            continue;
-        }
-        for (; item >= adding->blocks - row; row++)
-            item -= adding->blocks - row;
-        add_gram(adding, i / each, row, row + item);
-    }
+    for (size_t i = begin; i < end; i++)
+        if (i < crosses)
+            add_cross(adding, i / adding->blocks, i % adding->blocks);
+        else if (adding->moments->gram)
+            add_gram(adding, i - crosses);
+        else
+            keep_rows(adding, i - crosses);
     return 0;
 }
 
@@ -219,7 +210,7 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
     adding->chunk = chunk;
     if (open_sums(moments, chunk, err) < 0)
         return -1;
-    const size_t items = moments->groups * items_a_group(adding);
+    const size_t items = cross_items(adding) + input_items(adding);
     const size_t sums = moments->groups * (moments->columns + moments->outs);
     if (by_par_for(adding->pool, items, moments->columns <= BY_FEW_COLUMNS ? 16 : 1, add_item,
                    adding, err) < 0)

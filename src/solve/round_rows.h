@@ -6,8 +6,8 @@
 #ifndef BY_ROUND_ROWS_H
 #define BY_ROUND_ROWS_H
 
-#include "base/blas.h"
 #include "base/par.h"
+#include "moments/chunk.h"
 #include "solve/round_target.h"
 
 struct by_round_scratch;
@@ -17,9 +17,6 @@ int by_round_scratch_open(struct by_round_scratch **scratch, struct by_pool *poo
 void by_round_scratch_close(struct by_round_scratch *scratch);
 struct by_pool *by_round_pool(const struct by_round_scratch *scratch);
 const struct by_blas *by_round_blas(const struct by_round_scratch *scratch);
-/* Rows that are taken of each of so many samples, spread as in moments/moments.h: together they
- * have to say enough, each by itself a little. */
-size_t by_round_rows_most(size_t columns, size_t samples);
 /* How many samples a layer is going to be solved on. 0, at first: as if it were one. */
 void by_round_set_samples(struct by_round_scratch *scratch, size_t samples);
 /* Rows so far that were passed over, as numbers in them are not finite or beyond any sums. */
@@ -30,9 +27,10 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {
     const struct by_round_target *target;
+    const struct by_chunk *inputs;
     size_t length;
     size_t rows;    /* of the sample, in all its chunks */
-    const float *x; /* [groups * columns][length] */
+    const float *x; /* of inputs */
     const float *y; /* [groups * outs][length] */
 };
 

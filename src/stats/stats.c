@@ -289,6 +289,14 @@ const struct by_layer_stats *by_stats_find_columns(const struct by_stats *stats,
     return found;
 }
 
+size_t by_stats_layers(const struct by_stats *stats)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stats->layer_count; i++)
+        count += stats->layers[i].layer.share != BY_SHARE_JUDGES;
+    return count;
+}
+
 int by_stats_check_use(struct by_stats *stats, const struct by_hash128 *model,
                        const char *const *names, size_t count, const char *path,
                        struct baryon_error *err)

@@ -125,6 +125,8 @@ const struct by_tensor_stats *by_stats_find(struct by_stats *stats, const char *
 const struct by_layer_stats *by_stats_find_columns(const struct by_stats *stats,
                                                    const struct by_moments_layer *like,
                                                    enum by_moments_share share);
+/* Layers with moments: those of samples that judge are not counted again. */
+size_t by_stats_layers(const struct by_stats *stats);
 /* True when the tile is there, in memory or in a file; and for all of a layer's tiles. */
 bool by_layer_stats_has(const struct by_layer_stats *layer, size_t tile);
 bool by_layer_stats_complete(const struct by_layer_stats *layer);

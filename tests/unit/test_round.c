@@ -537,15 +537,15 @@ static void test_shapes_that_do_not_fit(void **state)
 static void samples_share_the_rows_that_columns_need(void **state)
 {
     (void)state;
-    assert_int_equal(by_round_rows_most(100, 1), 1024);
-    assert_int_equal(by_round_rows_most(8192, 1), 4096);
-    assert_int_equal(by_round_rows_most(8192, 0), 4096);
-    assert_int_equal(by_round_rows_most(8192, 8), 512);
-    assert_int_equal(by_round_rows_most(4096, 24), 1024);
-    assert_int_equal(by_round_rows_most(8192, 24), 170);
-    assert_int_equal(by_round_rows_most(8192, 1000), 128);
-    assert_int_equal(by_round_rows_most(5120, 1), 6553);
-    assert_int_equal(by_round_rows_most(20480, 1), 10240);
+    assert_int_equal(by_rows_wanted(100, 1), 1024);
+    assert_int_equal(by_rows_wanted(8192, 1), 4096);
+    assert_int_equal(by_rows_wanted(8192, 0), 4096);
+    assert_int_equal(by_rows_wanted(8192, 8), 512);
+    assert_int_equal(by_rows_wanted(4096, 24), 1024);
+    assert_int_equal(by_rows_wanted(8192, 24), 170);
+    assert_int_equal(by_rows_wanted(8192, 1000), 128);
+    assert_int_equal(by_rows_wanted(5120, 1), 6553);
+    assert_int_equal(by_rows_wanted(20480, 1), 10240);
 }
 
 int main(void)
