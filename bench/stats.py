@@ -42,7 +42,7 @@ def quantized(args, model, options, out):
 def calibrated(args, model, stats):
     """Statistics with Gram matrices; how long that takes beside the plain ones, and both sizes."""
     common = [args.program, "calibrate", f"{args.zoo}/models/{model}.onnx", "--data", f"{args.zoo}/data/{model}/calib",
-              "--limit", str(args.samples), "--force", "--json", "--out"]
+              "--limit", str(args.samples), "--tensors", "all", "--force", "--json", "--out"]
     plain, full = run([*common, f"{stats}.plain"], args.timeout), run([*common, stats, "--moments"], args.timeout)
     if "failed" in full:
         return full

@@ -46,6 +46,7 @@ void by_solved_json(const struct by_solved *solved, struct by_json *json)
         return;
     by_json_open(json, "rounding", '{');
     by_json_text(json, "source", solved->from_statistics ? "statistics" : "samples");
+    by_json_text(json, "inputs", solved->on_float ? "float" : "quantized");
     by_json_int(json, "samples", (int64_t)solved->train);
     by_json_int(json, "samples_aside", solved->aside ? (int64_t)solved->judging : 0);
     by_json_double(json, "nearest_db", solved->before);

@@ -32,6 +32,7 @@ struct by_solved {
     /* Without samples, from Gram matrices of what layers read in the float model; before and after
      * are means over layers then. */
     bool from_statistics;
+    bool on_float; /* layers were solved on what they read in the float model */
 };
 
 /* What is kept of layers that are solved, of one run after the other. Zero to begin with. */

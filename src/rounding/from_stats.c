@@ -4,6 +4,7 @@
 #include "quant/refine.h"
 #include "rounding/rounding_internal.h"
 #include "solve/round_given.h"
+#include "stats/layers.h"
 
 #define NAMED 3 /* layers, in a message */
 
@@ -39,8 +40,10 @@ static int gather(struct solving *solving, const struct by_rounding_layer *layer
                   struct gathered *gathered, struct baryon_error *err)
 {
     const struct by_stats *stats = solving->run.q->stats;
-    gathered->solves = by_stats_find_columns(stats, &layer->rows, BY_SHARE_SOLVES);
-    gathered->judges = by_stats_find_columns(stats, &layer->rows, BY_SHARE_JUDGES);
+    struct by_moments_layer source = layer->rows;
+    by_layer_to_source(solving->run.q->model->graph, &source);
+    gathered->solves = by_stats_find_columns(stats, &source, BY_SHARE_SOLVES);
+    gathered->judges = by_stats_find_columns(stats, &source, BY_SHARE_JUDGES);
     if (!gathered->solves || !gathered->solves->moments.rows)
         gathered->solves = NULL;
     else if (!by_layer_stats_complete(gathered->solves))
@@ -166,6 +169,7 @@ static int reach_layer(void *context, size_t place, const struct by_round_target
 struct reading {
     const struct by_layer_stats *stats;
     struct by_pool *pool;
+    const char *path;
 };
 
 static void read_means(void *context, size_t group, double *x)
@@ -178,7 +182,9 @@ static int read_gram(void *context, size_t group, const double *means, float *gr
                      struct baryon_error *err)
 {
     const struct reading *reading = context;
-    return by_stats_gram(reading->stats, group, means, reading->pool, gram, err);
+    return by_stats_gram(reading->stats, group, means, reading->pool, gram, err) < 0
+               ? by_err_file(err, reading->path)
+               : 0;
 }
 
 static int read_moments(void *context, bool judging, struct by_round_moments *moments,
@@ -187,7 +193,8 @@ static int read_moments(void *context, bool judging, struct by_round_moments *mo
     const struct solving *solving = context;
     const struct by_rounding_run *run = &solving->run;
     const struct gathered *gathered = &solving->gathered[run->place];
-    struct reading reading = {judging ? gathered->judges : gathered->solves, run->q->pool};
+    struct reading reading = {judging ? gathered->judges : gathered->solves, run->q->pool,
+                              run->q->options->stats};
     const struct by_round_given given = {.rows = reading.stats->moments.rows,
                                          .means = read_means,
                                          .gram = read_gram,
@@ -288,7 +295,7 @@ static int solve_layers(struct solving *solving, struct baryon_error *err)
         .run_name = "",
     };
     options.round.mix = 0; /* what the float layer gave is what its weights give */
-    solved->from_statistics = true;
+    solved->from_statistics = solved->on_float = true;
     solved->layers = by_alloc_zero(run->layer_count, sizeof *solved->layers, err);
     by_round_set_left_out(run->scratch, count_left_out(solving));
     if (!solved->layers || by_reconstruct(&model, &options, solved, err) < 0 ||

@@ -141,6 +141,7 @@ static int open_layers(struct by_rounding_run *run, struct baryon_error *err)
     if (by_rounding_open_reference(run, err) < 0 || find_layers(run, err) < 0)
         return -1;
     solved->count = run->layer_count;
+    solved->on_float = run->q->options->recipe->rounding_on_float;
     solved->layers = by_alloc_zero(run->layer_count, sizeof *solved->layers, err);
     for (size_t i = 0; solved->layers && i < run->layer_count; i++)
         solved->layers[i].name = run->described[i].name;

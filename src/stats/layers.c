@@ -8,11 +8,7 @@
 /* Keeps sums of products of sizes, strides and kernels far from overflow. */
 #define WINDOW_MOST ((int64_t)1 << 31)
 
-/*
- * The tensor behind a value that is the same in every run: an initializer, a Constant, or
- * one of them through Identity and Cast. NULL when it is none.
- */
-static const struct baryon_tensor *constant_of(const struct baryon_value *value)
+const struct baryon_tensor *by_layer_constant(const struct baryon_value *value)
 {
     for (int steps = 0; value && steps < 8; steps++) {
         const struct baryon_node *node = value->producer;
@@ -41,7 +37,7 @@ static bool is_float_elem(int64_t elem)
 static const struct baryon_tensor *weight_in(const struct baryon_node *node, size_t slot)
 {
     const struct baryon_value *value = by_node_in(node, slot);
-    const struct baryon_tensor *tensor = value ? constant_of(value) : NULL;
+    const struct baryon_tensor *tensor = value ? by_layer_constant(value) : NULL;
     size_t count;
     if (!tensor || by_tensor_count(tensor, &count, NULL) || !count)
         return NULL;
@@ -52,7 +48,7 @@ static const struct baryon_tensor *weight_in(const struct baryon_node *node, siz
 static bool is_data(const struct baryon_node *node, size_t slot)
 {
     const struct baryon_value *value = by_node_in(node, slot);
-    return value && !constant_of(value) && (!value->elem || is_float_elem(value->elem));
+    return value && !by_layer_constant(value) && (!value->elem || is_float_elem(value->elem));
 }
 
 static bool name_it(const struct baryon_node *node, size_t input, size_t weight,
@@ -201,7 +197,7 @@ static bool read_gather(const struct baryon_node *node, struct by_moments_layer 
     const struct baryon_tensor *table = weight_in(node, 0);
     const struct baryon_value *index = by_node_in(node, 1);
     if (!table || table->dims.count < 2 || by_node_int(node, "axis", 0) != 0 || !index ||
-        constant_of(index))
+        by_layer_constant(index))
         return false;
     layer->kind = BY_LAYER_GATHER;
     layer->groups = 1;
@@ -245,6 +241,6 @@ int by_layers_find(const struct baryon_graph *graph, struct by_moments_layer **l
         return -1;
     for (size_t i = 0; i < graph->node.count; i++)
         if (graph->node.at[i] && by_layer_of_node(graph, graph->node.at[i], &(*layers)[*count]))
-            ++*count;
+            by_layer_to_source(graph, &(*layers)[(*count)++]);
     return 0;
 }

@@ -23,7 +23,7 @@
 #include "stats/sketch.h"
 #include "stats/targets.h"
 
-#define BY_STATS_VERSION 2
+#define BY_STATS_VERSION 1
 
 /* What the statistics are of. Equal keys and coverage mean equal bytes. */
 struct by_stats_key {

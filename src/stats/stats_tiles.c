@@ -1,6 +1,7 @@
 /* Tiles of moments that lie in files until somebody wants them. */
 #include "stats/store.h"
 
+#include <math.h>
 #include <string.h>
 
 int by_stats_use(struct by_stats *stats, struct by_stats_source *source, struct baryon_error *err)
@@ -180,10 +181,30 @@ static int read_tiles(void *context, size_t begin, size_t end, unsigned worker,
     return 0;
 }
 
+/* No rows have squares below zero, nor sums beyond floats: rows of such magnitudes are left out. */
+static int check_gram(const struct reading *reading, struct baryon_error *err)
+{
+    const size_t columns = (size_t)reading->layer->layer.columns;
+    bool good = true;
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < columns; i++) {
+        const double least = reading->mean ? -1e-6 * reading->mean[i] * reading->mean[i] : 0;
+        good &= (double)reading->gram[i * columns + i] >= least;
+    }
+    for (size_t i = 0; good && i < columns * columns; i++)
+        good = isfinite(reading->gram[i]);
+    if (good)
+        return 0;
+    by_fail(err, BARYON_ERR_INPUT, "layer %s: its sums are no Gram matrix, the file is damaged",
+            by_quote(quoted, reading->layer->layer.name));
+    return by_err_hint(err, "create it again with 'baryon calibrate'");
+}
+
 int by_stats_gram(const struct by_layer_stats *layer, size_t group, const double *mean,
                   struct by_pool *pool, float *gram, struct baryon_error *err)
 {
     const size_t tiles = layer->moments.tile_count / (size_t)layer->layer.groups;
     struct reading reading = {layer, group * tiles, mean, gram};
-    return by_par_for(pool, tiles, 1, read_tiles, &reading, err);
+    return by_par_for(pool, tiles, 1, read_tiles, &reading, err) < 0 ? -1
+                                                                     : check_gram(&reading, err);
 }

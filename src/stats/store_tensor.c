@@ -127,8 +127,7 @@ void by_store_put_layer(struct by_str *out, const struct by_moments_layer *layer
         for (size_t k = 0; k < layer->spatial; k++)
             by_store_put_signed(out, number_at(layer, layer_windows[i], k));
     by_store_put_signed(out, layer->auto_pad);
-    by_store_put_byte(out, layer->transposed);
-    by_store_put_byte(out, layer->share);
+    by_store_put_byte(out, (unsigned)layer->transposed | (unsigned)layer->share << 1);
 }
 
 static size_t present_tiles(const struct by_layer_stats *layer)
@@ -176,8 +175,9 @@ void by_store_take_layer(struct by_store_in *in, struct by_moments_layer *layer)
         for (size_t k = 0; k < layer->spatial; k++)
             put_number(layer, layer_windows[i], k, by_store_take_signed(in));
     layer->auto_pad = (int)by_store_take_signed(in);
-    layer->transposed = by_store_take_byte(in, 1);
-    layer->share = (enum by_moments_share)by_store_take_byte(in, BY_SHARE_JUDGES);
+    const unsigned both = by_store_take_byte(in, BY_SHARE_JUDGES << 1 | 1);
+    layer->transposed = both & 1;
+    layer->share = (enum by_moments_share)(both >> 1);
     if (!in->failed && (layer->groups < 1 || layer->columns < 1 || layer->columns > COLUMNS_MAX ||
                         layer->groups > COLUMNS_MAX / layer->columns))
         by_store_fail(in, "%" PRId64 " groups of %" PRId64 " columns, must be at least one of each",

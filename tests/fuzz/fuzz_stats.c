@@ -33,10 +33,13 @@ static int read_gram(const struct by_layer_stats *layer, struct baryon_error *er
     static float gram[32 * 32];
     double mean[32];
     if (layer->layer.columns > 32 || !by_layer_stats_complete(layer) ||
-        layer->layer.kind == BY_LAYER_GATHER)
+        layer->layer.kind == BY_LAYER_GATHER || !layer->moments.rows)
         return 0;
     by_moments_mean(&layer->moments, &layer->layer, 0, mean);
-    return by_stats_gram(layer, 0, mean, NULL, gram, err);
+    /* Sums that are none are refused here alone: the file that has them is kept as it is. */
+    if (by_stats_gram(layer, 0, mean, NULL, gram, err) && err->code != BARYON_ERR_INPUT)
+        abort();
+    return 0;
 }
 
 static int recall_all(struct by_stats *stats, struct baryon_error *err)

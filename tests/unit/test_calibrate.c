@@ -13,7 +13,7 @@
 #define SAMPLES 5
 /* Two layers of one tile each; a third with four of them. */
 #define BIG   700
-#define TILES 5
+#define TILES 10 /* five of samples that solve, five of those that judge */
 
 static char notices[8192];
 
@@ -126,7 +126,11 @@ static void test_plan(void **state)
     const struct by_calibrate_options options = {.moments = true, .per_channel = true};
     struct by_calibrate_plan plan;
     assert_ok(by_calibrate_plan_make(&plan, model->graph, &options, &err));
-    assert_int_equal(plan.layer_count, 3);
+    assert_int_equal(plan.layer_count, 6);
+    for (size_t i = 0; i < plan.layer_count; i++) {
+        assert_int_equal(plan.layers[i].share, i % 2 ? BY_SHARE_JUDGES : BY_SHARE_SOLVES);
+        assert_string_equal(plan.layers[i].name, plan.layers[i / 2 * 2].name);
+    }
     assert_int_equal(plan.target_count, 4); /* x, a, b, y */
     assert_int_equal(by_calibrate_plan_tiles(&plan), TILES);
 

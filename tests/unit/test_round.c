@@ -2,7 +2,8 @@
  */
 #include "engine_build.h"
 
-#include "solve/round.h"
+#include "moments/moments.h"
+#include "solve/round_given.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,6 +193,122 @@ static void test_moments(void **state)
     check_moments(true, 1, false);
     check_moments(true, 3, false);
     check_moments(true, 2, true);
+}
+
+/* --- Moments that others gathered --- */
+
+struct given {
+    struct by_moments_layer layer;
+    struct by_moments moments;
+};
+
+static void given_means(void *context, size_t group, double *x)
+{
+    const struct given *given = context;
+    by_moments_mean(&given->moments, &given->layer, group, x);
+}
+
+static int given_gram(void *context, size_t group, const double *means, float *gram,
+                      struct baryon_error *problem)
+{
+    const struct given *given = context;
+    struct by_moments_tile tile;
+    (void)problem;
+    by_moments_tile_at(&given->layer, group, &tile);
+    by_moments_put_tile(&given->moments.tiles[group], &tile, 4, 1 / (double)given->moments.rows,
+                        means, gram);
+    return 0;
+}
+
+/* What a statistics file has of the layer's inputs. */
+static void gather_given(struct given *given, const struct layer *layer,
+                         const struct numbers *numbers)
+{
+    struct by_moments_scratch *room;
+    given->layer = layer->target.rows;
+    assert_ok(by_moments_scratch_open(&room, 1, &err));
+    assert_ok(by_moments_init(&given->moments, &given->layer, 0, 2, &err));
+    assert_ok(by_moments_look(&given->moments, &given->layer, room, &numbers->in, 0, NULL, &err));
+    by_moments_scratch_close(room);
+}
+
+/* The float layer's own outputs for its inputs. */
+static void compute_outputs(const struct layer *layer, struct numbers *numbers)
+{
+    for (size_t g = 0; g < 2; g++)
+        for (size_t o = 0; o < 3; o++)
+            for (size_t row = 0; row < 8; row++) {
+                double sum = layer->target.biases ? (double)layer->biases[g * 3 + o] : 0;
+                for (size_t i = 0; i < 4; i++)
+                    sum += (double)layer->weights[(g * 3 + o) * 4 + i] * conv_x(numbers, g, row, i);
+                numbers->y[(row / 4 * 6 + g * 3 + o) * 4 + row % 4] = (float)sum;
+            }
+}
+
+/* Solved on samples, and on a Gram matrix of these: the same integers, biases and errors. */
+static void compare_given(bool with_biases, bool scales)
+{
+    struct layer layer;
+    struct numbers numbers;
+    struct given given;
+    struct by_round_moments seen, taken;
+    struct by_round_choice choices[2][2] = {0};
+    double noise[2] = {0}, cost[2] = {0};
+    const struct by_round_options options = {.damping = 0.05, .scales = scales};
+    conv_layer(&layer, &numbers);
+    set_scales(&layer, 3, true, FREE_SCALES);
+    layer.target.biases = with_biases ? layer.biases : NULL;
+    compute_outputs(&layer, &numbers);
+    gather_given(&given, &layer, &numbers);
+    const struct by_round_given source = {given.moments.rows, given_means, given_gram, &given};
+    assert_ok(by_round_moments_init(&seen, &layer.target, &err));
+    assert_ok(
+        by_round_moments_look(&seen, scratch, &layer.target, &numbers.in, &numbers.out, 0, &err));
+    assert_ok(by_round_moments_finish(&seen, with_biases, NULL, &err));
+    assert_ok(by_round_moments_take(&taken, &layer.target, &source, NULL, &err));
+    assert_int_equal(taken.rows, 8);
+    for (size_t i = 0; i < 32; i++)
+        assert_close((double)taken.gram[i], (double)seen.gram[i]);
+    for (size_t i = 0; i < 24; i++)
+        assert_close((double)taken.cross[i], (double)seen.cross[i]);
+    for (size_t i = 0; i < 6; i++)
+        assert_close(taken.y[i], seen.y[i]);
+    assert_ok(
+        by_round_solve(&layer.target, &seen, &options, NULL, &choices[0][0], &choices[0][1], &err));
+    assert_ok(by_round_solve(&layer.target, &taken, &options, NULL, &choices[1][0], &choices[1][1],
+                             &err));
+    const struct by_round_choice *one = &choices[0][0], *other = &choices[1][0];
+    assert_memory_equal(one->integers, other->integers, 24 * sizeof *one->integers);
+    assert_int_equal(!choices[0][1].scales, !choices[1][1].scales);
+    for (size_t i = 0; with_biases && i < 6; i++)
+        assert_close((double)one->biases[i], (double)other->biases[i]);
+    struct by_round_errors errors = {.choices = one, .count = 2, .noise = noise};
+    struct by_round_errors costs = {.choices = one, .count = 2, .noise = cost};
+    const struct by_round_choice both[2] = {*one, choices[1][1].scales ? choices[1][1] : *other};
+    errors.choices = costs.choices = both;
+    by_round_moments_release(&taken);
+    assert_ok(by_round_moments_take(&taken, &layer.target, &source, NULL, &err));
+    assert_ok(
+        by_round_errors_look(&errors, scratch, &layer.target, &numbers.in, &numbers.out, 0, &err));
+    assert_ok(by_round_errors_take(&costs, &layer.target, &taken, NULL, &err));
+    assert_true(noise[0] > 0 && errors.signal > noise[0]);
+    assert_close(8 * costs.signal, errors.signal);
+    for (size_t i = 0; i < 2; i++)
+        assert_close(8 * cost[i], noise[i]);
+    for (size_t i = 0; i < 4; i++)
+        by_round_choice_release(&choices[i / 2][i % 2]);
+    by_round_moments_release(&seen);
+    by_round_moments_release(&taken);
+    by_moments_release(&given.moments);
+}
+
+static void test_given(void **state)
+{
+    (void)state;
+    compare_given(true, false);
+    compare_given(false, false);
+    compare_given(true, true);
+    compare_given(false, true);
 }
 
 static void test_errors(void **state)
@@ -553,6 +670,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_share_the_rows_that_columns_need),
         cmocka_unit_test_setup_teardown(test_moments, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_given, prepare, finish),
         cmocka_unit_test_setup_teardown(test_errors, prepare, finish),
         cmocka_unit_test_setup_teardown(test_behind, prepare, finish),
         cmocka_unit_test_setup_teardown(test_less_error_behind, prepare, finish),

@@ -520,7 +520,7 @@ static void test_other_files(void **state)
     assert_error(
         load_bytes(bytes.text, bytes.size), BARYON_ERR_INPUT,
         "f@8: version 0 of the format, must be 1; create it again with 'baryon calibrate'");
-    bytes.text[BY_STORE_MAGIC_SIZE] = 1;
+    bytes.text[BY_STORE_MAGIC_SIZE] = BY_STATS_VERSION;
     bytes.text[20] ^= 1;
     assert_int_equal(load_bytes(bytes.text, bytes.size), -1);
     assert_string_equal(err.message, "the checksum does not match, the file is damaged");
@@ -580,6 +580,26 @@ static void test_votes_that_cannot_be(void **state)
     by_stats_close(stats);
 }
 
+/* Of the small statistics the first layer alone has a matrix. Read, it is one, or it is refused. */
+static void assert_gram_or_refused(const struct by_stats *stats)
+{
+    const struct by_layer_stats *layer = &stats->layers[0];
+    double mean[32];
+    float gram[32 * 32];
+    const size_t columns = (size_t)layer->layer.columns;
+    if (layer->layer.kind == BY_LAYER_GATHER || layer->layer.groups != 1 || columns > 32 ||
+        !layer->moments.rows || !by_layer_stats_complete(layer))
+        return;
+    by_moments_mean(&layer->moments, &layer->layer, 0, mean);
+    by_err_clear(&err);
+    if (by_stats_gram(layer, 0, mean, NULL, gram, &err) < 0) {
+        assert_int_equal(err.code, BARYON_ERR_INPUT);
+        return;
+    }
+    for (size_t i = 0; i < columns * columns; i++)
+        assert_true(isfinite(gram[i]) && gram[i] == gram[i % columns * columns + i / columns]);
+}
+
 /*
  * Whoever forges a file gets it refused, or it says what it says in the only way there is:
  * what was read writes the same bytes.
@@ -598,6 +618,8 @@ static void test_forged_anywhere(void **state)
         by_err_clear(&err);
         int status = by_stats_load_bytes(&stats, bytes.text, bytes.size, "f", &err);
         if (status == 0) {
+            assert_gram_or_refused(stats);
+            by_err_clear(&err);
             for (size_t k = 0; k < stats->layer_count && status == 0; k++)
                 status = by_stats_recall(&stats->layers[k], 0, stats->layers[k].moments.tile_count,
                                          &err);
