@@ -1,4 +1,5 @@
-/* Where a layer's columns come from, past nodes that only hand on or pad: passes fold these away. */
+/* Where a layer's columns come from, past nodes that only hand on or pad: passes fold these away.
+ */
 #include "ir/infer_window.h"
 #include "ir/tensor.h"
 #include "stats/layers.h"
@@ -15,7 +16,8 @@ static bool is_zero(const struct baryon_value *value)
                       is_one && number == 0);
 }
 
-/* Zeros around pictures: as many before and behind each axis of the window; false: something else. */
+/* Zeros around pictures: as many before and behind each axis of the window; false: something else.
+ */
 static bool add_pads(const int64_t *pads, size_t count, struct by_moments_layer *layer)
 {
     const size_t rank = layer->spatial + 2;
@@ -44,9 +46,9 @@ static bool take_pads(const struct baryon_node *node, struct by_moments_layer *l
     if (!given || by_node_in(node, 3) || !is_zero(by_node_in(node, 2)))
         return false;
     by_arena_init(&arena, 0);
-    const bool good = by_tensor_ints(given, &arena, 2 * (layer->spatial + 2), &values,
-                                     &count, NULL) == 0 &&
-                      add_pads(values, count, layer);
+    const bool good =
+        by_tensor_ints(given, &arena, 2 * (layer->spatial + 2), &values, &count, NULL) == 0 &&
+        add_pads(values, count, layer);
     by_arena_release(&arena);
     return good;
 }

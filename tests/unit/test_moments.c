@@ -204,6 +204,61 @@ static void a_small_convolution_by_hand(void **state)
     by_moments_release(&moments);
 }
 
+/* Every fourth sample judges, and what it judges is gathered without it. */
+static void samples_that_judge_are_kept_apart(void **state)
+{
+    (void)state;
+    struct by_moments_layer layer = matmul(2);
+    struct by_moments moments[3];
+    for (enum by_moments_share share = BY_SHARE_ALL; share <= BY_SHARE_JUDGES; share++) {
+        layer.share = share;
+        assert_ok(by_moments_init(&moments[share], &layer, 0, 1, &err));
+        for (uint64_t sample = 0; sample < 9; sample++) {
+            const float values[] = {(float)(1u << sample), 1};
+            const struct by_array input = array(values, BY_ELEM_FLOAT, 2, 1, 2, 0);
+            assert_ok(
+                by_moments_look(&moments[share], &layer, scratch, &input, sample, NULL, &err));
+        }
+    }
+    assert_int_equal(moments[BY_SHARE_ALL].samples, 9);
+    assert_int_equal(moments[BY_SHARE_SOLVES].samples, 7);
+    assert_int_equal(moments[BY_SHARE_JUDGES].samples, 2);
+    assert_true(by_fold_value(&moments[BY_SHARE_ALL].mean, 0) == 511);
+    assert_true(by_fold_value(&moments[BY_SHARE_JUDGES].mean, 0) == (1 << 3) + (1 << 7));
+    assert_true(by_fold_value(&moments[BY_SHARE_SOLVES].mean, 0) == 511 - (1 << 3) - (1 << 7));
+    assert_true(by_fold_value(&moments[BY_SHARE_JUDGES].tiles[0], 0) == (1 << 6) + (1 << 14));
+    for (size_t i = 0; i < 3; i++)
+        by_moments_release(&moments[i]);
+}
+
+/* Of one input, whatever weights it meets; pads, groups and the rest count. */
+static void layers_with_the_same_columns(void **state)
+{
+    (void)state;
+    const struct by_moments_layer layer = conv(4, 2, 3, 1);
+    struct by_moments_layer other = layer;
+    other.name = "z";
+    other.weight = "v";
+    assert_true(by_layer_same_columns(&layer, &other));
+    other.input = "other";
+    assert_false(by_layer_same_columns(&layer, &other));
+    other = layer;
+    other.pad_end[0] = 0;
+    assert_false(by_layer_same_columns(&layer, &other));
+    other = layer;
+    other.dilation[0] = 2;
+    assert_false(by_layer_same_columns(&layer, &other));
+    other = layer;
+    other.groups = 1;
+    assert_false(by_layer_same_columns(&layer, &other));
+    other = layer;
+    other.auto_pad = BY_PADS_SAME_UPPER;
+    assert_false(by_layer_same_columns(&layer, &other));
+    other = layer;
+    other.transposed = true;
+    assert_false(by_layer_same_columns(&layer, &other));
+}
+
 static void parts_that_differ_are_not_added(void **state)
 {
     (void)state;
@@ -388,6 +443,8 @@ int main(void)
         cmocka_unit_test(tiles_cover_the_upper_triangle),
         cmocka_unit_test(a_small_matrix_by_hand),
         cmocka_unit_test(a_small_convolution_by_hand),
+        cmocka_unit_test(samples_that_judge_are_kept_apart),
+        cmocka_unit_test(layers_with_the_same_columns),
         cmocka_unit_test(parts_that_differ_are_not_added),
         cmocka_unit_test(inputs_that_do_not_fit_are_refused),
         cmocka_unit_test(windows_have_stride_dilation_and_pads),

@@ -46,6 +46,7 @@ struct network {
     bool never_better;      /* what the judge says at the end */
     bool may_rescale;       /* answers rescale() with yes */
     size_t rescaled, limit; /* layers after which it is time to stop; 0: never */
+    bool shows_moments;     /* of what layers read in the float model; no samples */
 };
 
 /* --- The network --- */
@@ -212,6 +213,41 @@ static int read_sample(void *context, size_t sample, const struct by_array **x,
     return 0;
 }
 
+/* Inputs that have nothing to do with each other, for which the nearest integers are the best. */
+static void make_contrary(struct by_round_moments *moments)
+{
+    for (size_t i = 0; i < moments->columns * moments->columns; i++)
+        moments->gram[i] = i % (moments->columns + 1) == 0;
+    memset(moments->x, 0, moments->columns * sizeof *moments->x);
+}
+
+static int read_moments(void *context, bool judging, struct by_round_moments *moments,
+                        struct baryon_error *error)
+{
+    struct network *network = context;
+    const struct dense *layer = &network->layers[network->place];
+    struct by_round_scratch *scratch;
+    const size_t first = judging ? TRAIN : 0, end = judging ? SAMPLES : TRAIN;
+    assert_ok(by_round_scratch_open(&scratch, NULL, error));
+    assert_ok(by_round_moments_init(moments, &layer->target, error));
+    for (size_t sample = first; sample < end; sample++) {
+        if (network->place == 0)
+            memcpy(network->read, network->inputs[sample], ROWS * IN * sizeof(float));
+        else
+            run_first(network, false, sample, network->read);
+        multiply(layer, false, false, network->read, network->wanted);
+        network->x = rows_of(network->read, layer->ins);
+        network->y = rows_of(network->wanted, layer->outs);
+        assert_ok(by_round_moments_look(moments, scratch, &layer->target, &network->x, &network->y,
+                                        sample, error));
+    }
+    by_round_scratch_close(scratch);
+    assert_ok(by_round_moments_finish(moments, true, NULL, error));
+    if (judging && network->contrary && network->place == 0)
+        make_contrary(moments);
+    return 0;
+}
+
 static int rescale_layer(void *context, const struct by_round_choice *choice, bool *moved,
                          struct baryon_error *error)
 {
@@ -298,7 +334,7 @@ static int run_driver(struct network *network, struct by_reconstruct_options opt
     const struct by_reconstruct_layer layers[] = {
         {.name = "first", .groups = 1, .outs = HIDDEN, .columns = IN, .places = ROWS},
         {.name = "second", .groups = 1, .outs = OUT, .columns = HIDDEN, .places = ROWS}};
-    const struct by_reconstruct_model model = {
+    struct by_reconstruct_model model = {
         .context = network,
         .layers = layers,
         .layer_count = 2,
@@ -314,6 +350,12 @@ static int run_driver(struct network *network, struct by_reconstruct_options opt
         .undo = undo_layers,
         .key = add_key,
     };
+    if (network->shows_moments) {
+        model.moments = read_moments;
+        model.sample = NULL;
+        model.judge = NULL;
+        model.undo = NULL;
+    }
     network->left = 0;
     assert_ok(by_pool_open(&options.pool, threads, &err));
     assert_ok(by_round_scratch_open(&options.scratch, options.pool, &err));
@@ -363,6 +405,34 @@ static void a_layer_that_held_out_samples_reject_stays(void **state)
     assert_false(outcome.layers[0].kept || network->layers[0].patched);
     assert_true(outcome.layers[0].solved < outcome.layers[0].nearest);
     assert_true(outcome.layers[1].kept && network->layers[1].patched);
+    by_free(network);
+}
+
+/* Nobody runs the model: layers are solved and judged one by one, on what is shown of them. */
+static void layers_are_solved_on_moments_alone(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    struct network *network = new_network();
+    const double nearest = sqnr_of(network);
+    network->shows_moments = true;
+    assert_ok(run_driver(network, (struct by_reconstruct_options){0}, 1, &outcome));
+    assert_true(outcome.solved.kept && sqnr_of(network) > nearest + 1);
+    const struct by_solved_layer *first = &outcome.layers[0], *second = &outcome.layers[1];
+    assert_true(first->kept && first->solved > first->nearest);
+    assert_true(second->kept && second->solved > second->nearest);
+    assert_true(fabs(outcome.solved.before - (first->nearest + second->nearest) / 2) < 1e-9);
+    assert_true(fabs(outcome.solved.after - (first->solved + second->solved) / 2) < 1e-9);
+    by_free(network);
+
+    network = new_network();
+    network->shows_moments = network->contrary = true;
+    assert_ok(run_driver(network, (struct by_reconstruct_options){0}, 1, &outcome));
+    assert_false(first->kept || network->layers[0].patched);
+    assert_true(first->solved < first->nearest);
+    assert_true(second->kept && network->layers[1].patched && outcome.solved.kept);
+    assert_true(fabs(outcome.solved.after - (first->nearest + second->solved) / 2) < 1e-9);
+    assert_int_equal(network->left, 2);
     by_free(network);
 }
 
@@ -467,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_get_better_and_are_kept),
         cmocka_unit_test(a_layer_that_held_out_samples_reject_stays),
+        cmocka_unit_test(layers_are_solved_on_moments_alone),
         cmocka_unit_test(all_is_undone_where_the_model_is_no_better),
         cmocka_unit_test(threads_change_no_integer),
         cmocka_unit_test(scales_move_where_the_model_lets_them),
