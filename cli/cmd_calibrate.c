@@ -279,7 +279,7 @@ static const struct by_example examples[] = {
     {"baryon calibrate model.onnx --data photos --prep imagenet -o model.stats",
      "Calibrate on a folder of pictures"},
     {"baryon calibrate model.onnx --data photos --moments -o model.stats",
-     "Also store the Gram matrices of layer inputs"},
+     "Also store the Gram matrices of layer inputs, for rounding reconstruction from statistics"},
     {"baryon calibrate model.onnx --data photos --shard 2/8 -o part2.stats",
      "Process the second of eight shards; other machines process the others"},
     {"mpirun -n 4 baryon calibrate model.onnx --data photos -o model.stats",
@@ -296,8 +296,10 @@ const struct by_command by_cmd_calibrate = {
     .text =
         "Run the model once on all samples and store the input of the calibration methods: exact "
         "extremes and counts of each tensor, and a histogram with fine bins near its values. With "
-        "--moments, also store the Gram matrices of layer inputs. Memory use does not grow with "
-        "the number of samples. The file depends only on the model, the samples and the settings: "
+        "--moments, also store the Gram matrices of layer inputs: 'baryon quantize --stats FILE "
+        "--rounding METHOD' solves weights from them without samples. Memory use does not grow "
+        "with the number of samples. The file depends only on the model, the samples and the "
+        "settings: "
         "not on threads, --max-memory, interruptions or sharding.\n\n"
         "FILE.part is the checkpoint of a running calibration. SIGINT finishes the current sample, "
         "writes the checkpoint and exits with status 130; a second SIGINT stops at once. The same "

@@ -259,6 +259,8 @@ static const struct by_example examples[] = {
      "Quantize only weights, without samples"},
     {"baryon quantize m.onnx -o q.onnx -p A8W8 --stats m.stats -x '/head/*'",
      "Quantize from statistics and keep the nodes of the head float"},
+    {"baryon quantize m.onnx -o q.onnx -p XINT8_ADAROUND --stats m.stats",
+     "Solve the rounding of weights from statistics of 'baryon calibrate --moments'"},
     {"baryon quantize m.onnx -o q.onnx -p VINT8 -d photos --exclude-between A B",
      "Keep the nodes from A to B float"},
     {0},

@@ -87,7 +87,7 @@ static void fill_windows(const struct filling *filling, size_t first, size_t end
 }
 
 /* A matrix is cut at blocks of columns, windows at about as many. */
-static size_t channels_of(const struct by_columns *columns)
+static size_t fill_channels_of(const struct by_columns *columns)
 {
     return columns->in_rows ? (size_t)columns->layer->columns : columns->channels;
 }
@@ -99,7 +99,7 @@ static int fill_pieces(void *context, size_t begin, size_t end, unsigned worker,
     const struct by_columns *columns = filling->chunk->columns;
     (void)err;
     for (size_t i = begin; i < end; i++) {
-        const size_t first = i * filling->some, left = channels_of(columns) - first;
+        const size_t first = i * filling->some, left = fill_channels_of(columns) - first;
         const size_t behind = first + (left < filling->some ? left : filling->some);
         if (!columns->in_rows)
             fill_windows(filling, first, behind, worker);
@@ -117,7 +117,7 @@ static int fill_chunk(struct by_chunk_room *room, const struct by_chunk *chunk,
     struct filling filling = {room, chunk, BY_MOMENTS_TILE};
     if (!columns->in_rows)
         filling.some = BY_MOMENTS_TILE / (columns->kernel_size + 1) + 1;
-    return by_team_for(team, (channels_of(columns) + filling.some - 1) / filling.some, 1,
+    return by_team_for(team, (fill_channels_of(columns) + filling.some - 1) / filling.some, 1,
                        fill_pieces, &filling, err);
 }
 

@@ -36,8 +36,8 @@ static const struct by_option rows[] = {
     {.name = "moments",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(moments),
-     .help = "Also store the Gram matrix of the input of each layer with weights, for methods that "
-             "optimize weights"},
+     .help = "Also store the Gram matrix of the input of each layer with weights, from which "
+             "'baryon quantize --stats FILE --rounding METHOD' solves without samples"},
     {.name = "votes",
      .type = BY_OPT_FLAG,
      .offset = MEMBER(votes),

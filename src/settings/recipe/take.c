@@ -15,7 +15,8 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "FILE",
      AT(stats),
-     .help = "Use statistics written by 'baryon calibrate' instead of samples"},
+     .help = "Use statistics written by 'baryon calibrate' instead of samples; --rounding requires "
+             "those of 'baryon calibrate --moments'"},
     {.name = "max-memory",
      .type = BY_OPT_BYTES,
      .arg = "BYTES",
