@@ -26,10 +26,12 @@ MODELS = ["ppocr_cls", "ppocrv4_rec", "centerface", "silero_vad", "magika", "mtc
 # name | without solving | with
 PRESETS = {
     "XINT8_ADAROUND": (["--preset", "XINT8"], ["--preset", "XINT8_ADAROUND"]),
-    "INT8_CNN_ACCURATE": (["--preset", "INT8_CNN_DEFAULT"], ["--preset", "INT8_CNN_ACCURATE"]),
+    "INT8_CNN_ACCURATE": (["--preset", "INT8_CNN_ACCURATE", "--rounding", "nearest"],
+                          ["--preset", "INT8_CNN_ACCURATE"]),
     "MATMUL_NBITS": (["--preset", "MATMUL_NBITS"], ["--preset", "MATMUL_NBITS", "--rounding", "descent"]),
 }
-NO_MATRICES = {"ppocr_cls", "centerface", "mobilenet_v2", "crepe_tiny", "silero_vad", "nudenet_320n", "basic_pitch"}
+WITH_MATRICES = {"ppocrv4_rec", "magika", "minilm_l6", "mtcnn_onet"}
+NO_PICTURES = {"minilm_l6"}  # which presets of CNNs are not for
 
 
 def quantized(args, model, options, out):
@@ -107,8 +109,8 @@ def zoos(args):
             yield args.others, path.stem
 
 
-def has_matrices(model, preset):
-    return preset != "MATMUL_NBITS" or model not in NO_MATRICES
+def suits(model, preset):
+    return model in WITH_MATRICES if preset == "MATMUL_NBITS" else not ("CNN" in preset and model in NO_PICTURES)
 
 
 def main():
@@ -133,7 +135,7 @@ def main():
             print(files[-1], flush=True)
         for preset in args.presets:
             for args.zoo, model in all_models:
-                if has_matrices(model, preset):
+                if suits(model, preset):
                     results.append(row_of(args, model, preset, folder))
                     print(results[-1]["line"], flush=True)
     lines = [*head, *files, *table, *(row["line"] for row in results), "",

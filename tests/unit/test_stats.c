@@ -596,6 +596,8 @@ static void assert_gram_or_refused(const struct by_stats *stats)
         assert_int_equal(err.code, BARYON_ERR_INPUT);
         return;
     }
+    for (size_t i = 0; i < columns; i++)
+        assert_true((double)gram[i * columns + i] >= -1e-6 * mean[i] * mean[i]);
     for (size_t i = 0; i < columns * columns; i++)
         assert_true(isfinite(gram[i]) && gram[i] == gram[i % columns * columns + i / columns]);
 }
