@@ -30,7 +30,7 @@ PRESETS = {
                           ["--preset", "INT8_CNN_ACCURATE"]),
     "MATMUL_NBITS": (["--preset", "MATMUL_NBITS"], ["--preset", "MATMUL_NBITS", "--rounding", "descent"]),
 }
-WITH_MATRICES = {"ppocrv4_rec", "magika", "minilm_l6", "mtcnn_onet"}
+WITH_MATRICES = {"ppocrv4_rec", "magika", "minilm_l6"}
 NO_PICTURES = {"minilm_l6"}  # which presets of CNNs are not for
 
 
