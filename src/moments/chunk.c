@@ -64,13 +64,18 @@ struct filling {
     size_t some; /* channels of a piece */
 };
 
+#define TURNED 16 /* columns that are written side by side: each in another line of the cache */
+
 void by_chunk_turn(const struct by_chunk *chunk, const float *matrix, size_t width, size_t first,
                    size_t end, float *out)
 {
-    for (size_t row = 0; row < chunk->length; row++) {
-        const float *values = matrix + by_chunk_row(chunk, row) * width;
-        for (size_t i = first; i < end; i++)
-            out[i * chunk->length + row] = values[i];
+    for (size_t begin = first; begin < end; begin += TURNED) {
+        const size_t until = end - begin < TURNED ? end : begin + TURNED;
+        for (size_t row = 0; row < chunk->length; row++) {
+            const float *values = matrix + by_chunk_row(chunk, row) * width;
+            for (size_t i = begin; i < until; i++)
+                out[i * chunk->length + row] = values[i];
+        }
     }
 }
 
