@@ -1,6 +1,7 @@
 /* baryon quantize: a model in smaller numbers. */
 #include "base/file.h"
 #include "cli/places.h"
+#include "cli/quality_view.h"
 #include "cli/quantizing.h"
 #include "cli/solved_view.h"
 #include "cli/term.h"
@@ -20,8 +21,11 @@ struct settings {
 struct job {
     struct by_quantizing quantizing;
     const struct settings *settings;
+    struct by_quantize_settings quantize;
     uint64_t bytes_after;
     double save_seconds;
+    struct by_session *opened; /* by the verification, for measuring */
+    struct by_quality quality;
 };
 
 /* --- Before anything is opened --- */
@@ -82,7 +86,7 @@ static const char *stage_label(const char *stage)
 static void show_times(const struct job *job, struct by_out *out)
 {
     const struct by_quantize_report *report = &job->quantizing.quantization.report;
-    double sum = job->save_seconds;
+    double sum = job->save_seconds + job->quality.seconds;
     for (size_t i = 0; i < report->stage_count; i++)
         sum += report->stages[i].seconds;
     by_str_printf(&out->text, "  %.2f s:", sum);
@@ -90,7 +94,10 @@ static void show_times(const struct job *job, struct by_out *out)
         if (report->stages[i].seconds >= 0.005)
             by_str_printf(&out->text, " %s %.2f,", stage_label(report->stages[i].stage),
                           report->stages[i].seconds);
-    by_str_printf(&out->text, " save %.2f\n", job->save_seconds);
+    by_str_printf(&out->text, " save %.2f", job->save_seconds);
+    if (job->quality.seconds >= 0.005)
+        by_str_printf(&out->text, ", measure %.2f", job->quality.seconds);
+    by_str_puts(&out->text, "\n");
 }
 
 static int print_quantize_summary(struct job *job, struct baryon_error *err)
@@ -118,6 +125,7 @@ static int print_quantize_summary(struct job *job, struct baryon_error *err)
     by_str_printf(&out->text, ": %s, before %s\n",
                   by_bytes_text(job->bytes_after, after, sizeof after),
                   by_bytes_text(q->view.bytes_before, before, sizeof before));
+    by_quality_view(&job->quality, out);
     return 0;
 }
 
@@ -137,7 +145,10 @@ static void write_json(const struct job *job, struct by_str *text)
     for (size_t i = 0; i < report->stage_count; i++)
         by_json_double(&json, report->stages[i].stage, report->stages[i].seconds);
     by_json_double(&json, "save", job->save_seconds);
+    if (job->quality.asked)
+        by_json_double(&json, "measure", job->quality.seconds);
     by_json_close(&json, '}');
+    by_quality_json(&job->quality, &json);
     by_solved_json(&report->solved, &json);
     by_plan_view_json(&q->view, &json);
     by_json_close(&json, '}');
@@ -157,7 +168,14 @@ static int write_report(const struct job *job, struct baryon_error *err)
     return status;
 }
 
-static int verify_written(const struct job *job, struct baryon_error *err)
+static bool measures(const struct job *job)
+{
+    const struct by_quantizing *q = &job->quantizing;
+    return q->quality_run.reference.count &&
+           by_quality_takes_session(&q->options.calibrate.session, q->loaded.model);
+}
+
+static int verify_written(struct job *job, struct baryon_error *err)
 {
     const struct by_quantizing *q = &job->quantizing;
     const struct by_verify verify = {
@@ -166,8 +184,28 @@ static int verify_written(const struct job *job, struct baryon_error *err)
         .model = q->loaded.model,
         .bytes = job->bytes_after,
         .session = q->options.calibrate.session,
+        .keep = measures(job) ? &job->opened : NULL,
     };
     return by_verify_take(&job->settings->verify, &verify, &q->cli->log, err);
+}
+
+/* --- Measuring --- */
+
+static int measure_written_file(struct job *job, struct baryon_error *err)
+{
+    struct by_quantizing *q = &job->quantizing;
+    const struct by_quality_written written = {
+        .path = job->settings->out, .model = q->loaded.model, .session = job->opened};
+    job->opened = NULL;
+    const int status =
+        by_quality_measure(&job->quality, &q->quality_run, &q->quantization, &written, err);
+    by_quantizing_pause(q);
+    if (status < 0) {
+        by_err_file(err, job->settings->out);
+        return by_err_hint(err, "the model is written; --no-judge does not measure it");
+    }
+    by_quality_warn(&job->quality, &q->cli->log);
+    return 0;
 }
 
 static int report_quantize(struct job *job, struct baryon_error *err)
@@ -186,7 +224,9 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
 {
     struct by_quantizing *q = &job->quantizing;
     const struct settings *settings = job->settings;
-    if (by_quantizing_take(q, cli, &settings->quantize, err) < 0 ||
+    job->quantize = settings->quantize;
+    job->quantize.judges = true;
+    if (by_quantizing_take(q, cli, &job->quantize, err) < 0 ||
         check_places(cli, settings, err) < 0 ||
         by_quantize_beside(&q->options, &cli->config.arena, settings->out, err) < 0)
         return -1;
@@ -197,7 +237,9 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
         by_quantizing_plan(q, err) < 0)
         return -1;
     by_quantization_spill(&q->quantization, settings->out, q->bytes_before);
-    int status = by_quantization_lower(&q->quantization, err);
+    int status = by_quality_keep(&q->quality_run, &q->quantization, err);
+    if (status == 0)
+        status = by_quantization_lower(&q->quantization, err);
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status == 0)
         status = by_model_judge(q->loaded.model, save(job, err), err);
@@ -205,6 +247,8 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
         by_rounding_clean(&q->options);
     if (status == 0)
         status = verify_written(job, err);
+    if (status == 0)
+        status = measure_written_file(job, err);
     return status < 0 ? -1 : report_quantize(job, err);
 }
 
@@ -212,6 +256,8 @@ static int run_quantize(struct by_cli *cli, const void *data, struct baryon_erro
 {
     struct job job = {.settings = data};
     const int status = run_quantize_job(&job, cli, err);
+    by_session_close(job.opened);
+    by_quality_release(&job.quality);
     by_quantizing_close(&job.quantizing);
     return status;
 }
@@ -289,6 +335,7 @@ const struct by_command by_cmd_quantize = {
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0},
                {&by_verify_group, offsetof(struct settings, verify)},
+               {&by_quantize_quality_group, offsetof(struct settings, quantize)},
                BY_QUANTIZING_GROUPS(struct settings)},
     .run = run_quantize,
 };

@@ -44,7 +44,9 @@ int by_quantizing_take(struct by_quantizing *q, struct by_cli *cli,
     options->calibrate.context = q;
     options->calibrate.model = by_calibrate_label(arena, cli->operands[0], err);
     options->calibrate.data = data ? by_calibrate_label(arena, data, err) : "random";
-    return options->calibrate.model && options->calibrate.data ? 0 : -1;
+    if (!options->calibrate.model || !options->calibrate.data)
+        return -1;
+    return by_quantize_take_quality(&cli->config, settings, NULL, options, &q->quality, err);
 }
 
 /* --- The model --- */
@@ -63,12 +65,20 @@ int by_quantizing_load(struct by_quantizing *q, struct baryon_error *err)
                               by_calibrate_prepare(q->loaded.model, custom, &quiet, err), err);
 }
 
-int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
+void by_quantizing_pause(struct by_quantizing *q)
 {
-    int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
     by_term_impatient();
     if (q->stage[0])
         by_progress_end(&q->progress);
+    q->stage[0] = '\0';
+}
+
+int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
+{
+    if (by_quality_begin(&q->quality_run, q->loaded.model, &q->quality, &q->options, err) < 0)
+        return -1;
+    int status = by_quantization_open(&q->quantization, q->loaded.model, &q->options, err);
+    by_quantizing_pause(q);
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
     if (status < 0)
         return -1;
@@ -78,6 +88,7 @@ int by_quantizing_plan(struct by_quantizing *q, struct baryon_error *err)
 void by_quantizing_close(struct by_quantizing *q)
 {
     by_plan_view_release(&q->view);
+    by_quality_end(&q->quality_run);
     by_quantization_close(&q->quantization);
     if (q->loaded.model)
         by_loaded_close(&q->loaded);

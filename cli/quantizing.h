@@ -31,6 +31,8 @@ struct by_quantizing {
     struct by_cli *cli;
     const struct by_quantize_settings *settings;
     struct by_quantize_options options;
+    struct by_quality_options quality;
+    struct by_quality_run quality_run; /* for 'quantize' */
     struct by_loaded loaded;
     struct by_quantization quantization;
     struct by_progress progress;
@@ -45,6 +47,8 @@ int by_quantizing_take(struct by_quantizing *quantizing, struct by_cli *cli,
 int by_quantizing_load(struct by_quantizing *quantizing, struct baryon_error *err);
 /* Up to the plan, and what there is to tell about it. */
 int by_quantizing_plan(struct by_quantizing *quantizing, struct baryon_error *err);
+/* Behind stages with progress. */
+void by_quantizing_pause(struct by_quantizing *quantizing);
 void by_quantizing_close(struct by_quantizing *quantizing);
 
 /* "model", "config", "samples": what went in, a line each. */

@@ -49,11 +49,12 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
+    "quality": "base ir onnx metric preset quant calibrate sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
-    "settings/recipe": "base ir pass quant preset config calibrate quantize settings settings/quark",
+    "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " convert rounding quantize settings settings/recipe",
+    " convert rounding quantize quality settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -27,6 +27,7 @@ extern "C" {
  *         return -1;
  */
 struct baryon_plan;
+struct baryon_quality;
 
 struct baryon_quantize_options {
     size_t size;
@@ -36,6 +37,9 @@ struct baryon_quantize_options {
     void *context;                        /* of both */
     struct baryon_plan **plan; /* what was decided, by baryon_plan_free(); NULL: not wanted */
     bool overwrite;            /* baryon_quantize_file() may replace the model's own file */
+    /* The result is measured on samples, for who wants to know; by baryon_quality_free(). It stays
+     * NULL where there are none, and with the setting no-judge. NULL: not measured. */
+    struct baryon_quality **quality;
 };
 
 /* What was done. Nodes that have nothing to quantize, such as Shape, count as neither. */
@@ -75,6 +79,40 @@ BARYON_API int baryon_plan_make(struct baryon_plan **plan, struct baryon_model *
                                 const struct baryon_quantize_options *options,
                                 struct baryon_error *err);
 BARYON_API void baryon_plan_free(struct baryon_plan *plan);
+
+/*
+ * Quality
+ *
+ * How far the outputs of a quantized model are from those of the float model, on the samples
+ * behind those that calibration took ranges from (the setting limit), else on the last quarter of
+ * them, or on those of the setting judge-data. More members may follow in later versions.
+ */
+struct baryon_quality_summary {
+    const char *unmeasured; /* why there is no result; NULL: it was measured */
+    uint64_t samples, first_sample;
+    const char *which; /* "unseen", "seen" (by calibration), "others" (judge-data) */
+    bool random;
+    double worst;             /* SQNR of the worst output in dB; NaN: unknown */
+    const char *cause, *next; /* under 20 dB, where known: what costs most, options to try */
+    const char *text;         /* all in sentences, lines apart */
+    double seconds;
+};
+
+struct baryon_quality_output {
+    const char *name;
+    double sqnr;               /* dB, at most 150; NaN: all values of the float model are 0 */
+    double error;              /* standard error of that */
+    uint64_t rows, same_class; /* of outputs that are classes: rows, and those that agree */
+    uint64_t nonfinite;        /* values that are NaN or infinite after quantization alone */
+    uint64_t reshaped;         /* samples of which the output has another shape */
+};
+
+BARYON_API void baryon_quality_free(struct baryon_quality *quality);
+BARYON_API const struct baryon_quality_summary *
+baryon_quality_summary(const struct baryon_quality *quality);
+/* By place; NULL behind the last one. */
+BARYON_API const struct baryon_quality_output *
+baryon_quality_output(const struct baryon_quality *quality, size_t place);
 
 /* More members may follow in later versions in these structs. */
 struct baryon_plan_node {

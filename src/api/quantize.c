@@ -1,6 +1,7 @@
 /* The public interface: quantization. */
 #include "api/need.h"
 #include "api/plan.h"
+#include "api/quality.h"
 #include "api/work.h"
 #include "base/file.h"
 #include "calibrate/begin.h"
@@ -21,7 +22,11 @@ struct job {
     struct baryon_plan **plan; /* wanted, or NULL */
     bool plan_only;
     struct by_verify_settings verify;
-    bool ran; /* the model, on samples */
+    struct by_quantization quantization;
+    struct baryon_quality **quality; /* wanted, or NULL */
+    struct by_quality_options judge;
+    struct by_quality_run quality_run;
+    struct by_session *opened; /* by the verification, for measuring */
 };
 
 /* --- What was asked for --- */
@@ -37,6 +42,17 @@ static int take_plan(struct job *job, struct baryon_plan **plan, struct baryon_e
     return 0;
 }
 
+/* Measuring costs time, so that it is for who takes the result. */
+static int take_quality(struct job *job, const struct baryon_quantize_options *options,
+                        struct baryon_error *err)
+{
+    job->quality = options->quality;
+    if (job->quality)
+        *job->quality = NULL;
+    return by_quantize_take_quality(&job->work.config, &job->settings, job->work.given,
+                                    &job->options, &job->judge, err);
+}
+
 static int take_quantize_options(struct job *job, bool file, const struct baryon_setting *settings,
                                  size_t count, const struct baryon_quantize_options *theirs,
                                  struct baryon_error *err)
@@ -48,11 +64,16 @@ static int take_quantize_options(struct job *job, bool file, const struct baryon
         by_running_bind(&work->config, &job->settings.running, &by_quantize_statistics_group,
                         &job->settings, file, err) < 0 ||
         (file && by_config_bind(&work->config, &by_verify_group, &job->verify, err) < 0) ||
+        (!job->plan_only &&
+         by_config_bind(&work->config, &by_quantize_quality_group, &job->settings, err) < 0) ||
         by_api_settings(&work->config, settings, count, err) < 0 ||
         by_api_work_take(work, options.samples, options.progress, options.log, options.context,
-                         err) < 0 ||
-        by_quantize_take(&work->config, &job->settings, work->given, &work->log.log, &job->options,
                          err) < 0)
+        return -1;
+    job->settings.judges = options.quality != NULL && !job->plan_only;
+    if (by_quantize_take(&work->config, &job->settings, work->given, &work->log.log, &job->options,
+                         err) < 0 ||
+        take_quality(job, &options, err) < 0)
         return -1;
     by_api_work_watch(work, &job->options.calibrate);
     job->overwrite = options.overwrite;
@@ -97,6 +118,8 @@ static int give_summary(struct baryon_quantize_summary *theirs,
 static int spill_and_lower(struct job *job, struct baryon_model *model,
                            struct by_quantization *quantization, struct baryon_error *err)
 {
+    if (by_quality_keep(&job->quality_run, quantization, err) < 0)
+        return -1;
     if (job->out)
         by_quantization_spill(quantization, job->out, model->file.size + by_model_data_size(model));
     return by_quantization_lower(quantization, err);
@@ -105,26 +128,50 @@ static int spill_and_lower(struct job *job, struct baryon_model *model,
 static int quantize_model(struct job *job, struct baryon_model *model,
                           struct baryon_quantize_summary *theirs, struct baryon_error *err)
 {
-    struct by_quantization quantization;
+    struct by_quantization *quantization = &job->quantization;
     struct baryon_quantize_summary summary = {.size = sizeof summary};
     const bool custom = job->settings.running.engine.ops_library.count > 0;
     if (theirs && give_summary(theirs, &summary, err) < 0)
         return -1;
     if (by_calibrate_prepare(model, custom, &job->options.calibrate, err) < 0)
         return -1;
-    int status = by_quantization_open(&quantization, model, &job->options, err);
-    job->ran = status == 0 && by_quantization_samples(&quantization);
+    if (by_quality_begin(&job->quality_run, model, &job->judge, &job->options, err) < 0)
+        return -1;
+    int status = by_quantization_open(quantization, model, &job->options, err);
     if (status == 0)
-        summarize(&quantization, &summary);
+        summarize(quantization, &summary);
     if (status == 0 && job->plan)
-        status = by_api_plan_make(job->plan, quantization.plan, err);
+        status = by_api_plan_make(job->plan, quantization->plan, err);
     if (status == 0 && !job->plan_only)
-        status = spill_and_lower(job, model, &quantization, err);
+        status = spill_and_lower(job, model, quantization, err);
     if (status == 0 && job->plan)
-        by_api_plan_stages(*job->plan, &quantization.report);
-    by_quantization_close(&quantization);
+        by_api_plan_stages(*job->plan, &quantization->report);
     return status == 0 && theirs ? give_summary(theirs, &summary, err) : status;
 }
+
+/* --- Measuring --- */
+
+static int measure(struct job *job, struct baryon_model *model, struct baryon_error *err)
+{
+    const struct by_quality_written written = {
+        .path = job->out, .model = model, .session = job->opened};
+    struct by_quality quality;
+    if (!job->quality)
+        return 0;
+    job->opened = NULL;
+    int status = by_quality_measure(&quality, &job->quality_run, &job->quantization, &written, err);
+    if (status == 0)
+        by_quality_warn(&quality, &job->work.log.log);
+    if (status == 0 && quality.asked)
+        status = by_api_quality_make(job->quality, &quality, err);
+    else
+        by_quality_release(&quality);
+    if (status < 0 && job->out)
+        by_err_hint(err, "the model is written; no-judge does not measure it");
+    return status;
+}
+
+/* --- From and to files, in memory --- */
 
 /* Found before the work begins. */
 static int check_out(const struct job *job, const char *path, struct baryon_error *err)
@@ -141,6 +188,9 @@ static int check_out(const struct job *job, const char *path, struct baryon_erro
 
 static int close_job(struct job *job, int status)
 {
+    by_session_close(job->opened);
+    by_quality_end(&job->quality_run);
+    by_quantization_close(&job->quantization);
     by_api_work_close(&job->work);
     if (status < 0 && job->plan) {
         baryon_plan_free(*job->plan);
@@ -161,6 +211,8 @@ static int in_memory(struct job *job, struct baryon_model *model,
     if (status == 0)
         status = by_model_judge_run(model, job->work.path, quantize_model(job, model, summary, err),
                                     err);
+    if (status == 0)
+        status = measure(job, model, err);
     return close_job(job, status);
 }
 
@@ -196,10 +248,14 @@ static int save_model(struct job *job, struct baryon_model *model, struct baryon
     by_rounding_clean(&job->options);
     const struct by_verify verify = {
         .path = job->out,
-        .before = job->ran ? NULL : model->path,
+        .before = by_quantization_samples(&job->quantization) ? NULL : model->path,
         .model = model,
         .bytes = size.model + size.data,
         .session = job->options.calibrate.session,
+        .keep = job->quality_run.reference.count &&
+                        by_quality_takes_session(&job->options.calibrate.session, model)
+                    ? &job->opened
+                    : NULL,
     };
     return by_verify_take(&job->verify, &verify, &job->work.log.log, err);
 }
@@ -227,6 +283,9 @@ int baryon_quantize_file(const char *path, const char *out, const struct baryon_
                                     err);
     if (status == 0)
         status = save_model(&job, model, err);
+    if (status == 0)
+        status = measure(&job, model, err);
+    status = close_job(&job, status);
     by_model_free(model);
-    return close_job(&job, status);
+    return status;
 }

@@ -159,3 +159,12 @@ uint64_t by_resident_bytes(void)
     by_free(text);
     return (uint64_t)pages * (uint64_t)(page > 0 ? page : 0);
 }
+
+bool by_cpu_adds_int8_exactly(void)
+{
+#if defined __x86_64__ || defined __i386__
+    return __builtin_cpu_supports("avx512vnni");
+#else
+    return true;
+#endif
+}

@@ -34,8 +34,9 @@ static bool is_big(const struct by_verify *verify)
     return nodes > NODES_MAX;
 }
 
+/* keep: where the session goes; NULL: it is closed. */
 static int try_open(const struct by_verify *verify, const char *path, int optimization,
-                    struct baryon_error *err)
+                    struct by_session **keep, struct baryon_error *err)
 {
     struct by_session *session;
     struct by_session_options options = verify->session;
@@ -45,7 +46,10 @@ static int try_open(const struct by_verify *verify, const char *path, int optimi
     options.log = NULL;
     if (by_session_open(&session, path, &options, err) < 0)
         return -1;
-    by_session_close(session);
+    if (keep)
+        *keep = session;
+    else
+        by_session_close(session);
     return 0;
 }
 
@@ -62,7 +66,7 @@ static bool has_runtime(const struct by_verify *verify)
 static bool opened_before(const struct by_verify *verify)
 {
     return !verify->before || (!by_same_file(verify->before, verify->path) &&
-                               try_open(verify, verify->before, -1, NULL) == 0);
+                               try_open(verify, verify->before, -1, NULL, NULL) == 0);
 }
 
 int by_verify_written(const struct by_verify *verify, const struct by_log *log,
@@ -71,14 +75,14 @@ int by_verify_written(const struct by_verify *verify, const struct by_log *log,
     char text[1024];
     struct baryon_error refusal;
     if (is_big(verify) || !has_runtime(verify) ||
-        try_open(verify, verify->path, -1, &refusal) == 0 || !opened_before(verify))
+        try_open(verify, verify->path, -1, verify->keep, &refusal) == 0 || !opened_before(verify))
         return 0;
     if (refusal.code == BARYON_ERR_NOMEM) {
         by_log(log, BY_LOG_NOTICE, "%s: not verified, too little memory", verify->path);
         return 0;
     }
     baryon_error_format(&refusal, text, sizeof text);
-    if (try_open(verify, verify->path, 0, NULL) == 0) {
+    if (try_open(verify, verify->path, 0, NULL, NULL) == 0) {
         by_log(log, BY_LOG_WARNING,
                "the written model loads in ONNX Runtime only with optimizations disabled: %s",
                text);

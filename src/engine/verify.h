@@ -14,6 +14,7 @@ struct by_verify {
     uint64_t bytes; /* of the written model and its data: big ones are left out, sooner where
                        nothing ran */
     struct by_session_options session; /* library and operators; the rest is set here */
+    struct by_session **keep; /* the session, where it could be opened; NULL: it is closed */
 };
 
 /*

@@ -162,30 +162,51 @@ static const struct by_sensed_tensor *worst_tensor(const struct by_sensitivity *
     return worst;
 }
 
+struct by_culprit by_sensitivity_culprit(const struct by_sensitivity *sensitivity)
+{
+    const double *sqnr = sensitivity->sqnr;
+    const double gap = sqnr[BY_STATE_WEIGHTS] - sqnr[BY_STATE_ACTIVATIONS];
+    struct by_culprit culprit = {.blame = BY_BLAME_BOTH};
+    if (sqnr[BY_STATE_FLOAT] < ENOUGH && sqnr[BY_STATE_BOTH] > sqnr[BY_STATE_FLOAT] - BEYOND)
+        return (struct by_culprit){.blame = BY_BLAME_PASSES};
+    if (fabs(gap) >= ALIKE)
+        culprit.blame = gap > 0 ? BY_BLAME_ACTIVATIONS : BY_BLAME_WEIGHTS;
+    if (culprit.blame != BY_BLAME_ACTIVATIONS)
+        culprit.layer = worst_layer(sensitivity);
+    if (culprit.blame != BY_BLAME_WEIGHTS)
+        culprit.tensor = worst_tensor(sensitivity);
+    return culprit;
+}
+
+static const char *const blames[] = {
+    [BY_BLAME_BOTH] = "Weights and activations contribute about equally",
+    [BY_BLAME_WEIGHTS] = "Weights are the cause",
+    [BY_BLAME_ACTIVATIONS] = "Activations are the cause",
+    [BY_BLAME_PASSES] = "The passes that simulate hardware are the cause",
+};
+
+const char *by_sensitivity_blame(enum by_blame blame)
+{
+    return blames[blame];
+}
+
 int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_quantization *q,
                          struct by_str *text, struct baryon_error *err)
 {
     const double *sqnr = sensitivity->sqnr;
-    const double gap = sqnr[BY_STATE_WEIGHTS] - sqnr[BY_STATE_ACTIVATIONS];
-    const struct by_sensed_layer *layer = worst_layer(sensitivity);
-    const struct by_sensed_tensor *tensor = worst_tensor(sensitivity);
+    const struct by_culprit culprit = by_sensitivity_culprit(sensitivity);
     struct baryon_error local;
     if (sqnr[BY_STATE_BOTH] >= ENOUGH)
         return 0;
-    if (sqnr[BY_STATE_FLOAT] < ENOUGH && sqnr[BY_STATE_BOTH] > sqnr[BY_STATE_FLOAT] - BEYOND) {
-        by_str_printf(text,
-                      "The passes that simulate hardware are the cause: the model has %.1f dB "
-                      "before quantization.",
-                      sqnr[BY_STATE_FLOAT]);
+    by_str_puts(text, blames[culprit.blame]);
+    if (culprit.blame == BY_BLAME_PASSES) {
+        by_str_printf(text, ": the model has %.1f dB before quantization.", sqnr[BY_STATE_FLOAT]);
         return 0;
     }
-    by_str_printf(text, "%s.",
-                  fabs(gap) < ALIKE ? "Weights and activations contribute about equally"
-                  : gap > 0         ? "Activations are the cause"
-                                    : "Weights are the cause");
-    if (gap > -ALIKE && tensor && say_tensor(tensor, q, text, err ? err : &local) < 0)
+    by_str_puts(text, ".");
+    if (culprit.tensor && say_tensor(culprit.tensor, q, text, err ? err : &local) < 0)
         return -1;
-    if (gap < ALIKE && layer && say_weight(layer, q, text, err) < 0)
+    if (culprit.layer && say_weight(culprit.layer, q, text, err) < 0)
         return -1;
     if (sqnr[BY_STATE_FLOAT] < ENOUGH)
         by_str_printf(text,

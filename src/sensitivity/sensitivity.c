@@ -110,7 +110,7 @@ static int measure_states(struct by_sensing *sensing, struct baryon_error *err)
 }
 
 int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q,
-                           const struct by_judge *judge, bool decompose, struct baryon_error *err)
+                           const struct by_judge *judge, size_t decompose, struct baryon_error *err)
 {
     struct by_sensing sensing = {.out = out, .q = q, .judge = judge, .decompose = decompose};
     *out = (struct by_sensitivity){.samples = by_judge_count(judge),

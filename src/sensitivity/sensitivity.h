@@ -69,11 +69,27 @@ struct by_sensitivity {
  * options, which it sets. */
 int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
                          struct by_quantize_options *options, struct baryon_error *err);
-/* Behind by_quantization_open(); q is left as it was. decompose: layers and tensors too. Whatever
+/* Behind by_quantization_open(); q is left as it was. decompose: layers and tensors
+ * too, on so many of the samples; 0: not. Whatever
  * comes out, by_sensitivity_close() goes with it. Texts live in q and the judge. */
 int by_sensitivity_measure(struct by_sensitivity *sensitivity, struct by_quantization *q,
-                           const struct by_judge *judge, bool decompose, struct baryon_error *err);
+                           const struct by_judge *judge, size_t decompose,
+                           struct baryon_error *err);
 void by_sensitivity_close(struct by_sensitivity *sensitivity);
+
+enum by_blame { BY_BLAME_BOTH, BY_BLAME_WEIGHTS, BY_BLAME_ACTIVATIONS, BY_BLAME_PASSES };
+
+/* What costs most; the layer and the tensor that are worst by themselves, where they share in it
+ * and were looked at. */
+struct by_culprit {
+    enum by_blame blame;
+    const struct by_sensed_layer *layer;
+    const struct by_sensed_tensor *tensor;
+};
+
+struct by_culprit by_sensitivity_culprit(const struct by_sensitivity *sensitivity);
+/* "Weights are the cause" */
+const char *by_sensitivity_blame(enum by_blame blame);
 
 /* The cause in one or two sentences, where the whole model stays under 20 dB; else empty. */
 int by_sensitivity_cause(const struct by_sensitivity *sensitivity, struct by_quantization *q,

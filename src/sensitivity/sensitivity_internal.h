@@ -24,7 +24,7 @@ struct by_sensing {
     struct by_sensitivity *out;
     struct by_quantization *q;
     const struct by_judge *judge;
-    bool decompose;
+    size_t decompose;    /* samples for layers and tensors */
     struct by_frame now; /* of the model, with its biases as they are now */
     struct by_sensing_model models[BY_STATES];
 };

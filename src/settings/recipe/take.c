@@ -38,14 +38,14 @@ static const char *const approaches[] = {
 };
 
 /* Statistics take the place of samples; how samples are read has no effect then. */
-static int leave_groups(const struct by_config *config, const struct by_log *log,
-                        struct baryon_error *err)
+static int leave_groups(const struct by_config *config, const char *judge_data,
+                        const struct by_log *log, struct baryon_error *err)
 {
     const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group};
     if (by_config_given(config, "data") || by_config_given(config, "random"))
         return by_fail(err, BARYON_ERR_USAGE, "--%s is not valid with --stats",
                        by_config_given(config, "data") ? "data" : "random");
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+    for (size_t g = 0; !judge_data && g < sizeof groups / sizeof *groups; g++) {
         size_t count;
         const struct by_option *option = by_group_rows(groups[g], &count);
         for (const struct by_option *end = option + count; option < end; option++)
@@ -98,7 +98,8 @@ static void leave_samples(const struct by_config *config,
     if (settings->measures)
         return;
     options->data = NULL;
-    if (callback || data->data || data->random)
+    const bool judged = settings->judges && !settings->no_judge && !settings->judge_data;
+    if (!judged && (callback || data->data || data->random))
         by_log(options->log, BY_LOG_NOTICE, "the samples have no effect: %s requires none", reason);
 }
 
@@ -180,7 +181,8 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     if (options->stats)
         return check_rounding(config, recipe, options->log, err) < 0
                    ? -1
-                   : leave_groups(config, options->log, err);
+                   : leave_groups(config, settings->judges ? settings->judge_data : NULL,
+                                  options->log, err);
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random && !settings->measures &&

@@ -1,0 +1,315 @@
+/* Opens both models and the samples, and measures one against the other. */
+#include "base/cpu.h"
+#include "base/thread.h"
+#include "calibrate/size.h"
+#include "ir/infer.h"
+#include "onnx/load.h"
+#include "quality/quality_internal.h"
+#include "quant/plan_copy.h"
+
+#include <string.h>
+
+/* Random samples that no other stage makes stand behind so many. */
+#define RANDOM_BEHIND 4096
+
+/* With more nodes ONNX Runtime takes longer to optimize a graph than some samples gain. */
+#define OPTIMIZED_NODES 1000
+#define MANY_NODES      4000
+/* With more no cause is looked for: the models that this takes are opened together. */
+#define EXPLAINED_NODES 1500
+
+/* --- What stays from before --- */
+
+int by_quality_begin(struct by_quality_run *run, struct baryon_model *model,
+                     const struct by_quality_options *options, struct by_quantize_options *quantize,
+                     struct baryon_error *err)
+{
+    *run = (struct by_quality_run){.options = options};
+    const bool has_samples =
+        options->others || options->data || options->samples || options->input.random;
+    if (options->off || !has_samples)
+        return 0;
+    quantize->keeps_float = true;
+    return by_frame_take(&run->reference, model, err);
+}
+
+static bool is_explained(const struct by_quantization *q)
+{
+    const enum by_approach approach = q->options->recipe->approach;
+    return (approach == BY_APPROACH_STATIC || approach == BY_APPROACH_WEIGHTS) && q->floats.count &&
+           q->model->graph->node.count <= EXPLAINED_NODES;
+}
+
+int by_quality_keep(struct by_quality_run *run, const struct by_quantization *q,
+                    struct baryon_error *err)
+{
+    if (!run->reference.count || !is_explained(q))
+        return 0;
+    if (by_frame_take(&run->frame, q->model, err) < 0 ||
+        by_frame_copy(&run->frame, &run->model, err) < 0 || by_model_settle(run->model, err) < 0 ||
+        by_model_infer(run->model, NULL, err) < 0)
+        return -1;
+    const unsigned roles = BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS;
+    return by_quant_plan_copy(&run->plan, q->plan, run->model, q->options->recipe, roles, NULL,
+                              err);
+}
+
+void by_quality_end(struct by_quality_run *run)
+{
+    by_quant_plan_close(run->plan);
+    by_model_free(run->model);
+    by_frame_release(&run->frame);
+    by_frame_release(&run->reference);
+    *run = (struct by_quality_run){0};
+}
+
+/* --- Sessions --- */
+
+/* As users run it, if integer kernels compute what is written; where they saturate, pairs are
+ * computed as they stand. */
+static bool runs_as_users_do(const struct baryon_model *written)
+{
+    return by_cpu_adds_int8_exactly() && written->graph->node.count <= OPTIMIZED_NODES;
+}
+
+bool by_quality_takes_session(const struct by_session_options *options,
+                              const struct baryon_model *written)
+{
+    return !options->provider_count && runs_as_users_do(written);
+}
+
+static struct by_session_options lone_session(const struct by_quality_job *job)
+{
+    struct by_session_options options = job->q->options->calibrate.session;
+    options.threads = 1;
+    options.branches = options.cuts = 0;
+    options.log = NULL;
+    return options;
+}
+
+static int open_written_as(struct by_quality_job *job, const struct by_quality_written *written,
+                           const struct by_session_options *options, struct baryon_error *err)
+{
+    return written->path ? by_session_open(&job->written, written->path, options, err)
+                         : by_session_open_model(&job->written, written->model, 0, options, err);
+}
+
+static int open_written(struct by_quality_job *job, const struct by_quality_written *written,
+                        struct baryon_error *err)
+{
+    struct by_session_options options = lone_session(job);
+    job->written = written->session;
+    if (job->written)
+        return 0;
+    options.optimization = -1;
+    if (runs_as_users_do(written->model) && open_written_as(job, written, &options, err) == 0)
+        return 0;
+    options.as_written = true;
+    options.optimization = written->model->graph->node.count < MANY_NODES;
+    if (open_written_as(job, written, &options, err) == 0)
+        return 0;
+    return by_err_in(err, "ONNX Runtime refuses the written model");
+}
+
+static int open_reference(struct by_quality_job *job, struct baryon_error *err)
+{
+    const struct by_session_options options = lone_session(job);
+    if (by_frame_copy(&job->run->reference, &job->exact, err) < 0 ||
+        by_model_settle(job->exact, err) < 0 || by_model_infer(job->exact, NULL, err) < 0 ||
+        by_activation_bytes(job->exact->graph, &job->activations, err) < 0)
+        return -1;
+    return by_session_open_model(&job->reference, job->exact, 0, &options, err);
+}
+
+/* --- Outputs --- */
+
+static bool is_float_port(const struct by_port *port)
+{
+    const struct by_elem_info *info = by_elem_info(port->elem);
+    return info && info->class == BY_CLASS_FLOAT;
+}
+
+static int choose_float_outputs(struct by_quality_job *job, struct baryon_error *err)
+{
+    size_t count, same;
+    const char **theirs;
+    const struct by_port *ports = by_session_outputs(job->reference, &count);
+    struct by_arena *arena = &job->out->arena;
+    job->names = by_arena_alloc(arena, count + 1, sizeof *job->names, err);
+    job->out->outputs = by_arena_alloc(arena, count + 1, sizeof *job->out->outputs, err);
+    if (!job->names || !job->out->outputs)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_float_port(&ports[i]))
+            continue;
+        const char *name = by_arena_text(arena, ports[i].name, strlen(ports[i].name), err);
+        if (!name)
+            return -1;
+        job->out->outputs[job->name_count] = (struct by_quality_output){.name = name};
+        job->names[job->name_count++] = name;
+    }
+    job->out->count = job->name_count;
+    if (!job->name_count)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "no output of the model has a float type");
+    return by_session_choose_outputs(job->written, job->names, job->name_count, arena, &theirs,
+                                     &same, err);
+}
+
+/* --- Samples --- */
+
+/* Of those that calibration takes, the first. */
+static uint64_t calibrated_of(const struct by_quality_job *job, uint64_t total)
+{
+    const uint64_t limit = job->run->options->input.count;
+    if (job->run->options->others)
+        return 0;
+    return limit && limit < total ? limit : total;
+}
+
+/* Samples beyond those of calibration are random at will, and of others as many as there are. */
+static void extend_input(struct by_input_options *input, bool others)
+{
+    if (others)
+        return;
+    if (input->random)
+        input->count += RANDOM_BEHIND + BY_QUALITY_MOST;
+    else if (input->count)
+        input->count += by_quality_wanted(input->count);
+}
+
+static int begin_source(const struct by_quality_options *options, struct baryon_error *err)
+{
+    const struct by_input_callback *samples = options->samples;
+    if (!samples || options->others)
+        return 0;
+    if (!samples->rewind)
+        return by_fail(err, BARYON_ERR_USAGE, "the samples can be read only once");
+    return samples->rewind(samples->context, err);
+}
+
+static void choose_random(struct by_quality_job *job)
+{
+    const struct by_quality_options *options = job->run->options;
+    const uint64_t made = options->input.count;
+    job->out->first = options->others ? 0 : made + RANDOM_BEHIND;
+    job->out->samples = by_quality_wanted(options->others ? 0 : made);
+    if (options->others && made < job->out->samples)
+        job->out->samples = made;
+}
+
+static void choose_samples(struct by_quality_job *job)
+{
+    const uint64_t total = by_input_count(job->input);
+    const uint64_t calibrated = calibrated_of(job, total);
+    const struct by_quality_choice choice =
+        by_quality_choose(total, calibrated, by_quantization_samples(job->q));
+    job->out->first = choice.first;
+    job->out->samples = choice.count;
+    job->out->which = choice.seen ? BY_QUALITY_SEEN : BY_QUALITY_UNSEEN;
+}
+
+static int open_samples(struct by_quality_job *job, struct baryon_error *err)
+{
+    const struct by_quality_options *options = job->run->options;
+    struct by_input_options input = options->input;
+    extend_input(&input, options->others);
+    if (begin_source(options, err) < 0 ||
+        by_input_open_for(&job->input, job->reference, options->samples, options->data, &input,
+                          err) < 0 ||
+        by_input_find_count(job->input, err) < 0)
+        return -1;
+    by_session_inputs(job->reference, &job->port_count);
+    job->out->random = input.random;
+    if (input.random)
+        choose_random(job);
+    else
+        choose_samples(job);
+    if (options->named)
+        job->out->which = BY_QUALITY_OTHERS;
+    return 0;
+}
+
+/* --- The whole --- */
+
+static void find_worst(struct by_quality *out)
+{
+    out->worst = (double)NAN;
+    for (size_t i = 0; i < out->count; i++)
+        if (!isnan(out->outputs[i].sqnr) && !(out->worst <= out->outputs[i].sqnr))
+            out->worst = out->outputs[i].sqnr;
+}
+
+static int measure_written(struct by_quality_job *job, const struct by_quality_written *written,
+                           struct baryon_error *err)
+{
+    struct by_quality *out = job->out;
+    if (open_written(job, written, err) < 0 || open_reference(job, err) < 0 ||
+        choose_float_outputs(job, err) < 0 || open_samples(job, err) < 0 ||
+        by_fitted_open(&job->fitted, job->reference, job->written, &out->arena, NULL, err) < 0)
+        return -1;
+    job->sums = by_alloc_zero((size_t)out->samples * job->name_count + 1, sizeof *job->sums, err);
+    if (!job->sums || by_quality_run_samples(job, err) < 0)
+        return -1;
+    if (!out->samples)
+        return by_fail(err, BARYON_ERR_INPUT, "all samples to measure on were skipped");
+    find_worst(out);
+    return 0;
+}
+
+static void close_job(struct by_quality_job *job)
+{
+    by_input_close(job->input);
+    by_session_close(job->reference);
+    by_session_close(job->written);
+    by_model_free(job->exact);
+    by_free(job->sums);
+}
+
+static int say_unmeasured(struct by_quality *out, const struct baryon_error *why,
+                          struct baryon_error *err)
+{
+    char text[1024];
+    baryon_error_format(why, text, sizeof text);
+    out->unmeasured = by_arena_text(&out->arena, text, strlen(text), err);
+    out->failed = true;
+    out->samples = out->count = 0;
+    return out->unmeasured ? 0 : -1;
+}
+
+static int without_samples(struct by_quality *out, const struct by_quality_written *written)
+{
+    by_session_close(written->session);
+    out->unmeasured = "statistics contain no samples; --judge-data PATH gives some";
+    return 0;
+}
+
+int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
+                       const struct by_quantization *q, const struct by_quality_written *written,
+                       struct baryon_error *err)
+{
+    struct by_quality_job job = {.run = run, .q = q, .out = out, .begin = by_seconds()};
+    struct baryon_error why;
+    *out = (struct by_quality){.worst = (double)NAN};
+    by_arena_init(&out->arena, 0);
+    out->asked = run->options && !run->options->off;
+    if (!run->reference.count)
+        return without_samples(out, written);
+    by_err_clear(&why);
+    int status = measure_written(&job, written, &why);
+    const bool measured = status == 0;
+    if (!measured && why.code != BARYON_ERR_CANCELLED)
+        status = say_unmeasured(out, &why, err);
+    else if (!measured && err)
+        *err = why;
+    if (measured && out->worst < BY_QUALITY_GOOD)
+        status = by_quality_find_cause(&job, err);
+    out->seconds = by_seconds() - job.begin;
+    close_job(&job);
+    return status;
+}
+
+void by_quality_release(struct by_quality *out)
+{
+    by_arena_release(&out->arena);
+    *out = (struct by_quality){.worst = (double)NAN};
+}
