@@ -92,27 +92,6 @@ size_t by_text_width(const char *text, size_t size)
     return width;
 }
 
-const char *by_count_text(uint64_t count, char *buf, size_t size)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    size_t used = 0;
-    for (int i = 0; i < length && used + 2 < size; i++) {
-        if (i && (length - i) % 3 == 0)
-            buf[used++] = ',';
-        buf[used++] = digits[i];
-    }
-    buf[used] = '\0';
-    return buf;
-}
-
-void by_plural(struct by_str *str, uint64_t count, const char *what)
-{
-    char text[32];
-    by_str_printf(str, "%s %s%s", by_count_text(count, text, sizeof text), what,
-                  count == 1 ? "" : "s");
-}
-
 const char *by_bytes_text(uint64_t bytes, char *buf, size_t size)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

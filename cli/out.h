@@ -34,11 +34,8 @@ void by_clean(struct by_str *str, const char *text);
 /* Characters that a cleaned text takes on the screen. */
 size_t by_text_width(const char *text, size_t size);
 
-/* "3,504,872" and "13.4 MiB"; return buf. */
-const char *by_count_text(uint64_t count, char *buf, size_t size);
+/* "13.4 MiB"; returns buf. */
 const char *by_bytes_text(uint64_t bytes, char *buf, size_t size);
-/* Appends "1 node", "1,234 nodes". */
-void by_plural(struct by_str *str, uint64_t count, const char *what);
 
 /*
  * A table: columns, then cells row by row. Columns are as wide as their widest cell;

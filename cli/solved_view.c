@@ -20,23 +20,9 @@ int by_solved_text(const struct by_solved *solved, struct by_out *out, struct ba
     }
     if (by_table_print(&table, 2, err) < 0)
         return -1;
-    by_str_printf(&out->text, "\n  rounding reconstruction %s",
-                  solved->from_statistics ? "from statistics of " : "on ");
-    by_plural(&out->text, solved->train, "sample");
-    if (solved->from_statistics)
-        by_str_puts(&out->text, ", layers solved on the float model's inputs");
-    by_str_printf(&out->text, ": %.2f dB%s on ", solved->after,
-                  solved->from_statistics ? " at layer outputs in the mean" : "");
-    if (solved->aside)
-        by_plural(&out->text, solved->judging, "held-out sample");
-    else
-        by_str_puts(&out->text, "the same samples");
-    by_str_printf(&out->text, ", nearest rounding %.2f dB", solved->before);
-    if (!solved->kept && solved->after > solved->before)
-        by_str_puts(&out->text, ", within one standard error");
-    else if (solved->kept && solved->after <= solved->before)
-        by_str_puts(&out->text, ", better in the mean over samples");
-    by_str_puts(&out->text, solved->kept ? "\n" : "; all weights keep nearest rounding\n");
+    by_str_puts(&out->text, "\n  ");
+    by_solved_say(solved, &out->text);
+    by_str_puts(&out->text, "\n");
     return 0;
 }
 

@@ -144,6 +144,16 @@ struct baryon_plan_operator {
     const char *activations, *weights, *biases; /* types, "int8/int16" when they differ; "": none */
 };
 
+/* What rounding reconstruction did. A layer that is better with nearest rounding keeps that, and so
+ * do all where the whole model is. */
+struct baryon_plan_rounding {
+    uint64_t layers, kept_layers;
+    uint64_t samples, held_out; /* that it was solved on, and that judged; 0: the same ones */
+    double nearest, solved;     /* SQNR of the model's outputs in dB, of both */
+    bool kept;                  /* else all weights keep nearest rounding */
+    const char *text;           /* all in a sentence */
+};
+
 struct baryon_plan_stage {
     const char *name; /* "passes", "calibrate", ... */
     double seconds;
@@ -158,6 +168,8 @@ BARYON_API const struct baryon_plan_operator *baryon_plan_operator(const struct 
                                                                    size_t place);
 BARYON_API const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan,
                                                              size_t place);
+/* NULL: no weights were reconstructed. */
+BARYON_API const struct baryon_plan_rounding *baryon_plan_rounding(const struct baryon_plan *plan);
 
 /*
  * Presets

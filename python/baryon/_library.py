@@ -57,7 +57,8 @@ class Options(Sized):
 
 
 class QuantizeOptions(Sized):
-    _fields_ = [*Options._fields_, ("plan", POINTER(c_void_p)), ("overwrite", c_bool)]
+    _fields_ = [*Options._fields_, ("plan", POINTER(c_void_p)), ("overwrite", c_bool),
+                ("quality", POINTER(c_void_p))]  # fmt: skip
 
 
 class Summary(Sized):
@@ -82,6 +83,23 @@ class PlanOperator(Structure):
     _fields_ = [("op_type", c_char_p), ("nodes", c_uint64), ("quantized_nodes", c_uint64),
                 ("multiply_adds", c_double), ("quantized_multiply_adds", c_double),
                 ("activations", c_char_p), ("weights", c_char_p), ("biases", c_char_p)]  # fmt: skip
+
+
+class PlanRounding(Structure):
+    _fields_ = [("layers", c_uint64), ("kept_layers", c_uint64), ("samples", c_uint64),
+                ("held_out", c_uint64), ("nearest", c_double), ("solved", c_double), ("kept", c_bool),
+                ("text", c_char_p)]  # fmt: skip
+
+
+class QualitySummary(Structure):
+    _fields_ = [("unmeasured", c_char_p), ("samples", c_uint64), ("first_sample", c_uint64),
+                ("which", c_char_p), ("random", c_bool), ("worst", c_double), ("cause", c_char_p),
+                ("next", c_char_p), ("text", c_char_p), ("seconds", c_double)]  # fmt: skip
+
+
+class QualityOutput(Structure):
+    _fields_ = [("name", c_char_p), ("sqnr", c_double), ("error", c_double), ("rows", c_uint64),
+                ("same_class", c_uint64), ("nonfinite", c_uint64), ("reshaped", c_uint64)]  # fmt: skip
 
 
 class PlanStage(Structure):
@@ -189,6 +207,10 @@ _PROTOTYPES = {
     "baryon_plan_tensor": (POINTER(PlanTensor), [c_void_p, c_size_t]),
     "baryon_plan_operator": (POINTER(PlanOperator), [c_void_p, c_size_t]),
     "baryon_plan_stage": (POINTER(PlanStage), [c_void_p, c_size_t]),
+    "baryon_plan_rounding": (POINTER(PlanRounding), [c_void_p]),
+    "baryon_quality_free": (None, [c_void_p]),
+    "baryon_quality_summary": (POINTER(QualitySummary), [c_void_p]),
+    "baryon_quality_output": (POINTER(QualityOutput), [c_void_p, c_size_t]),
     "baryon_calibrate": (c_int, [_OUT, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_calibrate_file": (c_int, [_OUT, c_char_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_statistics_load": (c_int, [_OUT, c_char_p, _ERROR]),

@@ -49,9 +49,36 @@ class PlanTensor(NamedTuple):
     readers: int
 
 
+class Rounding(NamedTuple):
+    """What rounding reconstruction came to."""
+
+    layers: int
+    kept_layers: int  #: the others keep nearest rounding
+    samples: int  #: that it was solved on
+    held_out: int  #: samples that judged; 0: the same ones
+    nearest: float  #: SQNR in dB
+    solved: float
+    kept: bool  #: else all weights keep nearest rounding
+    text: str  #: all in a sentence
+
+
+class QualityOutput(NamedTuple):
+    name: str
+    sqnr: float  #: dB, at most 150; nan: all values of the float model are 0
+    error: float  #: standard error of that
+    rows: int  #: of classes; 0: the output has none
+    same_class: int  #: rows with the same top class
+    nonfinite: int  #: values that are nan or infinite after quantization alone
+    reshaped: int  #: samples of which the output has another shape
+
+
+def _texts(struct, names):
+    values = (getattr(struct, name) for name in names)
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
+
+
 def _row(kind, struct):
-    values = (getattr(struct, name) for name in kind._fields)
-    return kind(*(value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values))
+    return kind(*_texts(struct, kind._fields))
 
 
 def _rows(kind, get, pointer):
@@ -69,6 +96,8 @@ class Plan:
         self.nodes = _rows(PlanNode, library.baryon_plan_node, pointer)
         self.tensors = _rows(PlanTensor, library.baryon_plan_tensor, pointer)
         self.operators = _rows(PlanOperator, library.baryon_plan_operator, pointer)
+        rounding = library.baryon_plan_rounding(pointer)
+        self.rounding = _row(Rounding, rounding.contents) if rounding else None
         self.stages = {}
         while stage := library.baryon_plan_stage(pointer, len(self.stages)):
             self.stages[stage.contents.name.decode()] = stage.contents.seconds
@@ -93,16 +122,39 @@ class Plan:
         return f"<Plan: {quantized} nodes quantized, {len(floats)} stay float, {len(self.tensors)} tensors>"
 
 
+class Quality:
+    """How far the outputs of a quantized model are from those of the float model.
+
+    samples: how many it was measured on; first_sample: the first one's number; which: "unseen",
+    "seen" (calibration used them, too) or "others" (judge_data); random; worst: SQNR of the worst
+    output in dB; outputs: a list of QualityOutput; cause, next: under 20 dB what costs most and options
+    to try, or None; text: all in sentences; unmeasured: why there is no result, or None; seconds.
+    """
+
+    def __init__(self, pointer):
+        library = _library.library()
+        names = [name for name, _ in _library.QualitySummary._fields_]
+        for name, value in zip(names, _texts(library.baryon_quality_summary(pointer).contents, names)):
+            setattr(self, name, value)
+        self.outputs = _rows(QualityOutput, library.baryon_quality_output, pointer)
+
+    def __repr__(self):
+        found = self.unmeasured and f"not measured: {self.unmeasured}"
+        return f"<Quality: {found or f'SQNR {self.worst:.1f} dB on {self.samples} samples'}>"
+
+
 class Result:
     """What quantize() gives.
 
     path: where the model is, or None; model: its bytes, when it was not written; plan: a Plan;
-    stages: seconds by stage; quantized_nodes, float_nodes, multiply_adds,
+    stages: seconds by stage; quality: a Quality, or None (no samples, or no_judge=True);
+    rounding: a Rounding, or None; quantized_nodes, float_nodes, multiply_adds,
     quantized_multiply_adds (nan: unknown), samples, seconds.
     """
 
-    def __init__(self, path, model, plan, summary):
+    def __init__(self, path, model, plan, summary, quality=None):
         self.path, self.model, self.plan, self.stages = path, model, plan, plan.stages
+        self.quality, self.rounding = quality, plan.rounding
         for name, _ in _library.Summary._fields_[1:]:
             setattr(self, name, getattr(summary, name))
 
@@ -119,16 +171,21 @@ class Result:
 
 
 class _Wanted:
-    """The struct baryon_plan that a call fills, as a Plan."""
+    """What a call fills, the struct baryon_plan or baryon_quality, as an object of the kind."""
 
-    def __init__(self):
+    def __init__(self, kind, free):
         self.pointer = ctypes.c_void_p()
+        self.kind, self.free = kind, free
 
     def take(self):
         try:
-            return Plan(self.pointer)
+            return self.kind(self.pointer) if self.pointer else None
         finally:
-            _library.library().baryon_plan_free(self.pointer)
+            getattr(_library.library(), self.free)(self.pointer)
+
+
+def _wanted_plan():
+    return _Wanted(Plan, "baryon_plan_free")
 
 
 def settings_of(preset, data, options, in_file=False):
@@ -148,6 +205,8 @@ def quantize(model, output=None, *, preset=None, data=None, external_data=False,
     a file beside it. overwrite: output may be the model's own file. data are samples, see
     baryon._samples; options are those of `baryon quantize` with _ for -, for example
     weight_granularity="channel", exclude=["/head/*"], op_types={"Softmax": "float"}, stats=PATH.
+    The result is measured on samples: result.quality; judge_data=PATH takes others,
+    no_judge=True leaves it out.
 
         >>> result = baryon.quantize("model.onnx", "int8.onnx", preset="XINT8", data=samples)
         >>> result.plan.tensor("input").scale
@@ -164,9 +223,10 @@ def _refuse_itself(path, output):
 
 def quantize_with(settings, model, output, data, external_data=False, progress=None, overwrite=False):
     source = open_source(data)
-    wanted, summary = _Wanted(), _library.Summary()
+    wanted, summary, quality = _wanted_plan(), _library.Summary(), _Wanted(Quality, "baryon_quality_free")
     job = Call(progress, source)
-    filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer), overwrite=overwrite))
+    filled = job.fill(_library.QuantizeOptions(plan=ctypes.pointer(wanted.pointer), overwrite=overwrite,
+                                               quality=ctypes.pointer(quality.pointer)))  # fmt: skip
     path, made = path_of(model), None
     with settings:
         rest = (settings.structs, settings.count, ctypes.byref(filled), ctypes.byref(summary))
@@ -181,7 +241,8 @@ def quantize_with(settings, model, output, data, external_data=False, progress=N
                     loaded.save(output, external_data)
                 else:
                     made = loaded.to_bytes()
-    return Result(os.fspath(output) if output is not None else None, made, wanted.take(), summary)
+    return Result(os.fspath(output) if output is not None else None, made, wanted.take(), summary,
+                  quality.take())  # fmt: skip
 
 
 def plan(model, *, preset=None, data=None, progress=None, **options):
@@ -191,7 +252,7 @@ def plan(model, *, preset=None, data=None, progress=None, **options):
         ...     print(node.name, node.state, node.why)
     """
     source = open_source(data)
-    wanted = _Wanted()
+    wanted = _wanted_plan()
     job = Call(progress, source)
     filled = job.fill(_library.QuantizeOptions())
     with settings_of(preset, data, options) as settings, Loaded(model) as loaded:

@@ -1,6 +1,7 @@
 /* The public interface: plans. */
 #include "api/plan.h"
 
+#include "base/str.h"
 #include "quant/plan_view.h"
 
 struct baryon_plan {
@@ -10,6 +11,8 @@ struct baryon_plan {
     struct baryon_plan_operator *operators;
     struct baryon_plan_stage stages[BY_STAGES_MAX];
     size_t stage_count;
+    struct baryon_plan_rounding rounding; /* of no layers: there was none */
+    struct by_str text;
 };
 
 static const char *const states[] = {
@@ -95,8 +98,24 @@ int by_api_plan_make(struct baryon_plan **out, const struct by_quant_plan *from,
     return 0;
 }
 
-void by_api_plan_stages(struct baryon_plan *plan, const struct by_quantize_report *report)
+static void fill_rounding(struct baryon_plan *plan, const struct by_solved *solved)
 {
+    by_solved_say(solved, &plan->text);
+    plan->rounding = (struct baryon_plan_rounding){
+        .layers = solved->count,
+        .kept_layers = by_solved_kept(solved),
+        .samples = solved->train,
+        .held_out = solved->aside ? solved->judging : 0,
+        .nearest = solved->before,
+        .solved = solved->after,
+        .kept = solved->kept,
+        .text = by_str_text(&plan->text),
+    };
+}
+
+void by_api_plan_report(struct baryon_plan *plan, const struct by_quantize_report *report)
+{
+    fill_rounding(plan, &report->solved);
     plan->stage_count = report->stage_count;
     for (size_t i = 0; i < report->stage_count; i++)
         plan->stages[i] =
@@ -107,6 +126,7 @@ void baryon_plan_free(struct baryon_plan *plan)
 {
     if (!plan)
         return;
+    by_str_release(&plan->text);
     by_plan_view_release(&plan->view);
     by_free(plan);
 }
@@ -125,6 +145,11 @@ const struct baryon_plan_operator *baryon_plan_operator(const struct baryon_plan
                                                         size_t place)
 {
     return plan && place < plan->view.ops.count ? &plan->operators[place] : NULL;
+}
+
+const struct baryon_plan_rounding *baryon_plan_rounding(const struct baryon_plan *plan)
+{
+    return plan && plan->rounding.layers ? &plan->rounding : NULL;
 }
 
 const struct baryon_plan_stage *baryon_plan_stage(const struct baryon_plan *plan, size_t place)

@@ -7,7 +7,7 @@
 /* Before lowering; the model's nodes may be gone then. */
 int by_api_plan_make(struct baryon_plan **plan, const struct by_quant_plan *from,
                      struct baryon_error *err);
-/* The seconds of each stage, once all are over. */
-void by_api_plan_stages(struct baryon_plan *plan, const struct by_quantize_report *report);
+/* Seconds of each stage and what rounding reconstruction did, once all are over. */
+void by_api_plan_report(struct baryon_plan *plan, const struct by_quantize_report *report);
 
 #endif

@@ -4,6 +4,7 @@
 #include "api/quality.h"
 #include "api/work.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "calibrate/begin.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
@@ -101,6 +102,18 @@ static void summarize(const struct by_quantization *quantization,
         summary->seconds += quantization->report.stages[i].seconds;
 }
 
+/* Who asked for reconstruction and gets none has to know. */
+static void tell_given_up(const struct by_solved *solved, const struct by_log *log)
+{
+    struct by_str text;
+    if (!solved->count || by_solved_kept(solved))
+        return;
+    by_str_init(&text);
+    by_solved_say(solved, &text);
+    by_log(log, BY_LOG_NOTICE, "%s", by_str_text(&text));
+    by_str_release(&text);
+}
+
 static int give_summary(struct baryon_quantize_summary *theirs,
                         const struct baryon_quantize_summary *ours, struct baryon_error *err)
 {
@@ -140,12 +153,14 @@ static int quantize_model(struct job *job, struct baryon_model *model,
     int status = by_quantization_open(quantization, model, &job->options, err);
     if (status == 0)
         summarize(quantization, &summary);
+    if (status == 0)
+        tell_given_up(&quantization->report.solved, job->options.log);
     if (status == 0 && job->plan)
         status = by_api_plan_make(job->plan, quantization->plan, err);
     if (status == 0 && !job->plan_only)
         status = spill_and_lower(job, model, quantization, err);
     if (status == 0 && job->plan)
-        by_api_plan_stages(*job->plan, &quantization->report);
+        by_api_plan_report(*job->plan, &quantization->report);
     return status == 0 && theirs ? give_summary(theirs, &summary, err) : status;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/format.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void by_str_init(struct by_str *str)
@@ -87,6 +89,27 @@ void by_str_printf(struct by_str *str, const char *format, ...)
     va_start(args, format);
     by_str_vprintf(str, format, args);
     va_end(args);
+}
+
+const char *by_count_text(uint64_t count, char *buf, size_t size)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    size_t used = 0;
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i && (length - i) % 3 == 0)
+            buf[used++] = ',';
+        buf[used++] = digits[i];
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+void by_plural(struct by_str *str, uint64_t count, const char *what)
+{
+    char text[32];
+    by_str_printf(str, "%s %s%s", by_count_text(count, text, sizeof text), what,
+                  count == 1 ? "" : "s");
 }
 
 const char *by_str_text(const struct by_str *str)

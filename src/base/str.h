@@ -24,6 +24,10 @@ void by_str_printf(struct by_str *str, const char *format, ...) BARYON_PRINTF(2,
 void by_str_vprintf(struct by_str *str, const char *format, va_list args);
 /* The text, "" when nothing was added. */
 const char *by_str_text(const struct by_str *str);
+/* "3,504,872"; returns buf. */
+const char *by_count_text(uint64_t count, char *buf, size_t size);
+/* Appends "1 node", "1,234 nodes". */
+void by_plural(struct by_str *str, uint64_t count, const char *what);
 /* 0, or -1 with BARYON_ERR_NOMEM when an append failed. */
 int by_str_error(const struct by_str *str, struct baryon_error *err);
 

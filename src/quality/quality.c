@@ -111,14 +111,55 @@ static int open_written(struct by_quality_job *job, const struct by_quality_writ
     return by_err_in(err, "ONNX Runtime refuses the written model");
 }
 
-static int open_reference(struct by_quality_job *job, struct baryon_error *err)
+static int open_frame(struct by_quality_job *job, const struct by_frame *frame,
+                      struct baryon_error *err)
 {
     const struct by_session_options options = lone_session(job);
-    if (by_frame_copy(&job->run->reference, &job->exact, err) < 0 ||
-        by_model_settle(job->exact, err) < 0 || by_model_infer(job->exact, NULL, err) < 0 ||
+    by_session_close(job->reference);
+    by_model_free(job->exact);
+    job->reference = NULL;
+    job->exact = NULL;
+    if (by_frame_copy(frame, &job->exact, err) < 0 || by_model_settle(job->exact, err) < 0 ||
+        by_model_infer(job->exact, NULL, err) < 0 ||
         by_activation_bytes(job->exact->graph, &job->activations, err) < 0)
         return -1;
     return by_session_open_model(&job->reference, job->exact, 0, &options, err);
+}
+
+static bool same_sizes(const struct by_port *one, const struct by_port *other)
+{
+    if (one->any_rank || other->any_rank)
+        return true;
+    if (one->rank != other->rank)
+        return false;
+    for (size_t i = 0; i < one->rank; i++)
+        if (one->dims[i] >= 0 && other->dims[i] >= 0 && one->dims[i] != other->dims[i])
+            return false;
+    return true;
+}
+
+/* Passes may have turned the inputs, as those do that put channels last. */
+static bool same_inputs(const struct by_session *one, const struct by_session *other)
+{
+    size_t count, others;
+    const struct by_port *ports = by_session_inputs(one, &count);
+    const struct by_port *theirs = by_session_inputs(other, &others);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < others; k++)
+            if (!strcmp(ports[i].name, theirs[k].name) && !same_sizes(&ports[i], &theirs[k]))
+                return false;
+    return true;
+}
+
+/* The model as it came, else as passes left it: samples fit what is written. */
+static int open_reference(struct by_quality_job *job, struct baryon_error *err)
+{
+    const struct by_frame *behind = job->q->exact.count ? &job->q->exact : &job->q->floats;
+    if (open_frame(job, &job->run->reference, err) < 0)
+        return -1;
+    if (same_inputs(job->reference, job->written) || !behind->count)
+        return 0;
+    return open_frame(job, behind, err);
 }
 
 /* --- Outputs --- */

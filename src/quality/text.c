@@ -2,12 +2,8 @@
 #include "base/str.h"
 #include "quality/quality_internal.h"
 
-#define LISTED 8 /* outputs */
-
-static void say_count(struct by_str *text, uint64_t count, const char *what)
-{
-    by_str_printf(text, "%llu %s%s", (unsigned long long)count, what, count == 1 ? "" : "s");
-}
+#define LISTED 8   /* outputs */
+#define ROUGH  1.0 /* dB */
 
 static void say_samples(const struct by_quality *quality, struct by_str *text)
 {
@@ -15,7 +11,7 @@ static void say_samples(const struct by_quality *quality, struct by_str *text)
     by_str_puts(text, " on ");
     if (quality->which == BY_QUALITY_SEEN && !all)
         by_str_puts(text, "the last ");
-    say_count(text, quality->samples, quality->random ? "random sample" : "sample");
+    by_plural(text, quality->samples, quality->random ? "random sample" : "sample");
     if (quality->which == BY_QUALITY_SEEN)
         by_str_puts(text, quality->samples == 1 ? ", which calibration used"
                                                 : ", which calibration used too");
@@ -27,6 +23,14 @@ static void say_samples(const struct by_quality *quality, struct by_str *text)
         by_str_puts(text, " that quantization did not use");
 }
 
+/* An error that makes the figure a rough one is told. */
+static void say_sqnr(const struct by_quality_output *output, struct by_str *text)
+{
+    by_str_printf(text, "SQNR %.1f dB", output->sqnr);
+    if (output->error >= ROUGH && isfinite(output->error))
+        by_str_printf(text, " (standard error %.1f)", output->error);
+}
+
 static void say_output(const struct by_quality_output *output, struct by_str *text)
 {
     if (output->reshaped)
@@ -36,11 +40,11 @@ static void say_output(const struct by_quality_output *output, struct by_str *te
     else if (output->sqnr >= BY_SQNR_MAX)
         by_str_puts(text, "equal to the float model");
     else
-        by_str_printf(text, "SQNR %.1f dB", output->sqnr);
+        say_sqnr(output, text);
     if (output->rows)
         by_str_printf(text, ", top class equal in %llu of ", (unsigned long long)output->same);
     if (output->rows)
-        say_count(text, output->rows, "row");
+        by_plural(text, output->rows, "row");
 }
 
 static void say_outputs(const struct by_quality *quality, struct by_str *text)

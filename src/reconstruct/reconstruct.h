@@ -35,6 +35,13 @@ struct by_solved {
     bool on_float; /* layers were solved on what they read in the float model */
 };
 
+struct by_str;
+
+/* Layers whose reconstruction stays. */
+size_t by_solved_kept(const struct by_solved *solved);
+/* What it came to, without a full stop. */
+void by_solved_say(const struct by_solved *solved, struct by_str *text);
+
 /* What is kept of layers that are solved, of one run after the other. Zero to begin with. */
 struct by_reconstruct_keep {
     struct by_journal *journal; /* NULL: nothing is kept */

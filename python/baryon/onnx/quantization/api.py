@@ -30,11 +30,11 @@ class ModelQuantizer:
         turned = data is not None and nhwc.asked(options)
         if turned:
             data = nhwc.reader_of(model_input, data)
-        if (own.summary or own.evaluates) and hasattr(data, "get_next"):
+        if own.evaluates and hasattr(data, "get_next"):
             data = summary.First(data)
         self.result = self._quantize(model_input, model_output, data, external, options)
         restore.finish(own.ranges_file, self.result)
-        self._report(own, nhwc.turn_model(model_input) if turned else model_input, data)
+        self._report(own, nhwc.turn_model(model_input) if turned and own.evaluates else model_input, data)
         return self.result.to_onnx() if model_output is None else None
 
     def _report(self, own, model, data):
@@ -43,7 +43,7 @@ class ModelQuantizer:
         if own.evaluates:
             own.evaluate(model, result.path if result.model is None else result.model, samples or data)
         if own.summary:
-            for line in summary.summary(model, result, samples):
+            for line in summary.summary(result):
                 print(line)
 
     @staticmethod

@@ -1,5 +1,5 @@
-"""What quantize_model() prints: operators with their types, what stays float and why, and how far the
-outputs are from those of the float model."""
+"""What quantize_model() prints: operators with their types, what stays float and why, what rounding
+reconstruction came to, and how far the outputs are from those of the float model."""
 
 import itertools
 
@@ -70,20 +70,8 @@ class First:
         return sample
 
 
-def _quality(model, quantized, samples):
-    import baryon
-
-    try:
-        found = baryon.evaluate(model, quantized, samples, progress=False)
-    except Exception as error:
-        return f"quality: unknown, {error}"
-    count = f"{found.samples} calibration sample{'s' if found.samples != 1 else ''}"
-    return (f"quality on {count}: SQNR {found['sqnr'].mean:.2f} dB, cosine similarity {found['cosine'].mean:.6f} "
-            f"(worst {found['cosine'].worst:.6f})")  # fmt: skip
-
-
-def summary(model, result, samples):
-    """The lines of it. samples: some that the model can be judged on; none: it is not."""
+def summary(result):
+    """The lines of it."""
     plan = result.plan
     yield from _operators(plan)
     yield ""
@@ -93,6 +81,8 @@ def summary(model, result, samples):
         yield f"quantized: {result.quantized_nodes} nodes, {share:.1f} % of the multiply-adds"
     else:
         yield f"quantized: {result.quantized_nodes} nodes"
-    if samples:
-        yield _quality(model, result.model if result.path is None else result.path, samples)
+    if result.rounding:
+        yield result.rounding.text
+    if result.quality:
+        yield from result.quality.text.splitlines()
     yield f"quantized model: {result.path or f'{len(result.model)} bytes'}, in {result.seconds:.2f} s"
