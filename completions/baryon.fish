@@ -218,6 +218,8 @@ complete -c baryon -n '__fish_seen_subcommand_from quantize' -l dump-passes -r -
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l external -r -F -d 'Move weights to a data file; its path is relative to the folder of --out'
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l force -s f -d 'Replace existing files'
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l no-verify -d 'Do not load the written model in ONNX Runtime'
+complete -c baryon -n '__fish_seen_subcommand_from quantize' -l no-judge -d 'Do not measure the quality of the written model on samples'
+complete -c baryon -n '__fish_seen_subcommand_from quantize' -l judge-data -r -F -d 'Measure the quality on these samples; options of --data, except --limit, apply to them'
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l preset -s p -x -d 'Named config; options override parts of it; see '\''baryon presets'\'''
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l compat -x -a 'none quark-0.13' -d 'Reproduce the results of another tool'
 complete -c baryon -n '__fish_seen_subcommand_from quantize' -l extra -x -d 'Set an option of Quark by its own name, such as Int32Bias=False; can be repeated'

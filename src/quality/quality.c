@@ -151,15 +151,16 @@ static bool same_inputs(const struct by_session *one, const struct by_session *o
     return true;
 }
 
-/* The model as it came, else as passes left it: samples fit what is written. */
+/* The model as it came; where it does not run or samples do not fit it, as passes left it. */
 static int open_reference(struct by_quality_job *job, struct baryon_error *err)
 {
     const struct by_frame *behind = job->q->exact.count ? &job->q->exact : &job->q->floats;
-    if (open_frame(job, &job->run->reference, err) < 0)
-        return -1;
-    if (same_inputs(job->reference, job->written) || !behind->count)
+    const bool opened = open_frame(job, &job->run->reference, err) == 0;
+    if (opened && same_inputs(job->reference, job->written))
         return 0;
-    return open_frame(job, behind, err);
+    if (behind->count)
+        return open_frame(job, behind, err);
+    return opened ? 0 : by_err_in(err, "float model");
 }
 
 /* --- Outputs --- */

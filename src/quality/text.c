@@ -2,8 +2,9 @@
 #include "base/str.h"
 #include "quality/quality_internal.h"
 
-#define LISTED 8   /* outputs */
-#define ROUGH  1.0 /* dB */
+#define LISTED      8   /* outputs */
+#define ROUGH       1.0 /* dB */
+#define ROUGH_SHARE 0.05
 
 static void say_samples(const struct by_quality *quality, struct by_str *text)
 {
@@ -11,7 +12,10 @@ static void say_samples(const struct by_quality *quality, struct by_str *text)
     by_str_puts(text, " on ");
     if (quality->which == BY_QUALITY_SEEN && !all)
         by_str_puts(text, "the last ");
-    by_plural(text, quality->samples, quality->random ? "random sample" : "sample");
+    if (quality->which == BY_QUALITY_SEEN && !all && quality->samples == 1)
+        by_str_puts(text, "sample");
+    else
+        by_plural(text, quality->samples, quality->random ? "random sample" : "sample");
     if (quality->which == BY_QUALITY_SEEN)
         by_str_puts(text, quality->samples == 1 ? ", which calibration used"
                                                 : ", which calibration used too");
@@ -27,7 +31,7 @@ static void say_samples(const struct by_quality *quality, struct by_str *text)
 static void say_sqnr(const struct by_quality_output *output, struct by_str *text)
 {
     by_str_printf(text, "SQNR %.1f dB", output->sqnr);
-    if (output->error >= ROUGH && isfinite(output->error))
+    if (output->error >= fmax(ROUGH, ROUGH_SHARE * output->sqnr) && isfinite(output->error))
         by_str_printf(text, " (standard error %.1f)", output->error);
 }
 

@@ -1,6 +1,8 @@
 /* Defines the options of measuring what was written, and finds the samples for it. */
 #include "settings/recipe/take.h"
 
+#include "base/file.h"
+
 #define AT(member) .offset = offsetof(struct by_quantize_settings, member)
 
 static const struct by_option rows[] = {
@@ -23,6 +25,10 @@ static int take_named(struct by_config *config, const struct by_quantize_setting
                       struct by_quality_options *quality, struct baryon_error *err)
 {
     struct by_data_settings data = settings->running.data;
+    char quoted[BY_QUOTE_MAX];
+    if (!by_file_exists(settings->judge_data)) /* before an hour of work */
+        return by_fail(err, BARYON_ERR_IO, "--judge-data %s does not exist",
+                       by_quote(quoted, settings->judge_data));
     const struct by_log *log = quality->input.log;
     data.data = quality->data = settings->judge_data;
     data.random = data.limit = 0;

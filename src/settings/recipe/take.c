@@ -148,7 +148,7 @@ static int take_random(struct by_config *config, const struct by_quantize_settin
 {
     struct by_data_settings random = settings->running.data;
     random.random = 1;
-    if (!settings->recipe.quark_random)
+    if (!by_recipe_settings_of(config)->quark_random)
         by_log(options->log, BY_LOG_NOTICE,
                "no samples are given: one random sample is used, for a trial only");
     return by_data_options(config, &random, &options->calibrate.input, err);
@@ -186,7 +186,7 @@ static int take_samples(struct by_config *config, const struct by_quantize_setti
     if (callback)
         return by_data_options_of_caller(config, data, input, err);
     if (!data->data && !data->random && !settings->measures &&
-        falls_back_to_random(&settings->recipe))
+        falls_back_to_random(by_recipe_settings_of(config)))
         return take_random(config, settings, options, err);
     if (!data->data && !data->random)
         return refuse_no_samples(settings, recipe, err);
