@@ -91,7 +91,7 @@ def quantized(rng, fuzz, folder):
     name, preset = rng.choice(networks.names()), rng.choice(EARLIER)
     before, after = folder / "before.onnx", folder / "earlier.onnx"
     before.write_bytes(networks.stored(name))
-    fuzz.maker.run("quantize", before, "-o", after, "-f", "-q", "-p", preset, *sampling(networks.network(name)))
+    fuzz.maker.run("quantize", "--no-judge", before, "-o", after, "-f", "-q", "-p", preset, *sampling(networks.network(name)))
     path = after if after.exists() else before
     return f"{name} after {path.stem} {preset}", onnx.load(path)
 
@@ -165,7 +165,7 @@ def plans(seed, model, presets):
     quantize = ["quantize", "-q", "-p", preset, *sampling(model)]
     if rng.random() < 0.1:
         quantize += ["--external", "quantized.bin"]
-    layers = ["quantize", "-q", "-p", rng.choice(LAYER_PRESETS), "--format", "qoperator", *sampling(model)]
+    layers = ["quantize", "--no-judge", "-q", "-p", rng.choice(LAYER_PRESETS), "--format", "qoperator", *sampling(model)]
     convert = ["convert", "-q"]
     kind = rng.randrange(6)
     if kind < 4:

@@ -138,6 +138,7 @@ BY_TYPE = {
     "struct baryon_run *": "world_run()",
     "struct baryon_statistics *": 'world_statistics("one.stats")',
     "struct baryon_plan *": "world_plan()",
+    "struct baryon_quality *": "world_quality()",
     "struct baryon_preset *": "world_preset()",
     "struct baryon_evaluation *": "world_evaluation()",
     "struct baryon_error *": "&problem",

@@ -15,6 +15,8 @@
 /* With more nodes ONNX Runtime takes longer to optimize a graph than some samples gain. */
 #define OPTIMIZED_NODES 1000
 #define MANY_NODES      4000
+/* With more it takes the square of their number to open. */
+#define MEASURED_NODES 20000
 /* With more no cause is looked for: the models that this takes are opened together. */
 #define EXPLAINED_NODES 1500
 
@@ -318,11 +320,15 @@ static int say_unmeasured(struct by_quality *out, const struct baryon_error *why
     return out->unmeasured ? 0 : -1;
 }
 
-static int without_samples(struct by_quality *out, const struct by_quality_written *written)
+/* NULL: nothing keeps it from being measured. */
+static const char *reason_not_to(const struct by_quality_run *run,
+                                 const struct by_quality_written *written)
 {
-    by_session_close(written->session);
-    out->unmeasured = "statistics contain no samples; --judge-data PATH gives some";
-    return 0;
+    if (!run->reference.count)
+        return "statistics contain no samples; --judge-data PATH gives some";
+    if (written->model->graph->node.count > MEASURED_NODES)
+        return "it has more than 20,000 nodes; 'baryon evaluate' measures it all the same";
+    return NULL;
 }
 
 int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
@@ -334,8 +340,11 @@ int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
     *out = (struct by_quality){.worst = (double)NAN};
     by_arena_init(&out->arena, 0);
     out->asked = run->options && !run->options->off;
-    if (!run->reference.count)
-        return without_samples(out, written);
+    out->unmeasured = reason_not_to(run, written);
+    if (out->unmeasured) {
+        by_session_close(written->session);
+        return 0;
+    }
     by_err_clear(&why);
     int status = measure_written(&job, written, &why);
     const bool measured = status == 0;

@@ -17,8 +17,7 @@ static void say_samples(const struct by_quality *quality, struct by_str *text)
     else
         by_plural(text, quality->samples, quality->random ? "random sample" : "sample");
     if (quality->which == BY_QUALITY_SEEN)
-        by_str_puts(text, quality->samples == 1 ? ", which calibration used"
-                                                : ", which calibration used too");
+        by_str_puts(text, ", which calibration used too");
     else if (quality->which == BY_QUALITY_OTHERS)
         by_str_puts(text, " of --judge-data");
     else if (quality->random)

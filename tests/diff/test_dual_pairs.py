@@ -89,7 +89,7 @@ def ours(folder, *options, config=None):
         with open(f"{folder}/c.json", "w") as file:
             json.dump(config, file)
         options += ("--config", f"{folder}/c.json")
-    done = subprocess.run([BUILD / "baryon", "quantize", f"{folder}/m.onnx", "-o", f"{folder}/o.onnx", "-f", "-q", "-a", "uint8",
+    done = subprocess.run([BUILD / "baryon", "quantize", "--no-judge", f"{folder}/m.onnx", "-o", f"{folder}/o.onnx", "-f", "-q", "-a", "uint8",
                            "--data", folder, "--cle", "off", "--bias-correction", "false", *options],
                           capture_output=True, text=True)  # fmt: skip
     return onnx.load(f"{folder}/o.onnx") if done.returncode == 0 else done.stderr

@@ -90,8 +90,8 @@ def flow(folder):
     (folder / "convert.yaml").write_text(CONVERT)
     (folder / "quantize.yaml").write_text(QUANTIZE)
     baryon(folder, "convert", "convert.yaml")
-    baryon(folder, "quantize", "half.converted.onnx", "-o", "mixed.onnx", "--config", "quantize.yaml", "--data", "calib", "--quiet")
-    baryon(folder, "quantize", float_model, "-o", "from32.onnx", "-p", "VINT8", "-x", "536,537,538,539,540", "--data", "calib", "--quiet")
+    baryon(folder, "quantize", "--no-judge", "half.converted.onnx", "-o", "mixed.onnx", "--config", "quantize.yaml", "--data", "calib", "--quiet")
+    baryon(folder, "quantize", "--no-judge", float_model, "-o", "from32.onnx", "-p", "VINT8", "-x", "536,537,538,539,540", "--data", "calib", "--quiet")
     for model, out in ((float_model, "of_float"), ("half.onnx", "of_half"), ("mixed.onnx", "of_mixed"), ("from32.onnx", "of_from32")):
         results(folder, model, out)
     told = baryon(folder, "evaluate", "--baseline-results-folder", "of_float/537", "--quantized-results-folder", "of_mixed/537")

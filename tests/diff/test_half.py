@@ -58,7 +58,7 @@ class Flow:
         """The quantized model, or the message."""
         before, after = self.folder / "in.onnx", self.folder / "out.onnx"
         onnx.save(model, before)
-        problem = self.run("quantize", before, "-o", after, "-d", self.samples(), "--cle", "off", "--bias-correction", "false", "--quiet", "--force", *options)
+        problem = self.run("quantize", "--no-judge", before, "-o", after, "-d", self.samples(), "--cle", "off", "--bias-correction", "false", "--quiet", "--force", *options)
         return problem or onnx.load(after)
 
     def case(self, name, model, options, wanted, casts, decibels):

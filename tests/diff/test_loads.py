@@ -68,11 +68,11 @@ def runs(path):
 
 
 CASES = {
-    "pad-reflect": (padded("reflect"), ["quantize", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
-    "pad-edge": (padded("edge"), ["quantize", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
-    "pad-constant": (padded("constant"), ["quantize", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
-    "matmul-stack": (stacked(), ["quantize", "-p", "A8W8", "--random", "2", "--weight-granularity", "channel"]),
-    "matmul-stack-u8s8": (stacked(), ["quantize", "-p", "U8S8_AAWS", "--random", "2", "--weight-granularity", "channel"]),
+    "pad-reflect": (padded("reflect"), ["quantize", "--no-judge", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
+    "pad-edge": (padded("edge"), ["quantize", "--no-judge", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
+    "pad-constant": (padded("constant"), ["quantize", "--no-judge", "-p", "U8U8_AAWA", "--random", "2", "--format", "qoperator"]),
+    "matmul-stack": (stacked(), ["quantize", "--no-judge", "-p", "A8W8", "--random", "2", "--weight-granularity", "channel"]),
+    "matmul-stack-u8s8": (stacked(), ["quantize", "--no-judge", "-p", "U8S8_AAWS", "--random", "2", "--weight-granularity", "channel"]),
     "external-min-1": (reshaped(), ["copy", "--external", "F", "--external-min", "1"]),
 }
 

@@ -326,7 +326,7 @@ def memory(quantize, score):
     runs = {settings: [TOOL, paths[0], f"{settings},spill", "-", paths[1]] for settings in
             ("weights,channel,minmse", "weights,int4,group", "nbits", "dynamic")}
     for options in ("--preset A8W8 --approach weights", "--preset MATMUL_NBITS", "--preset UINT8_DYNAMIC_QUANT"):
-        runs[f"baryon quantize {options}"] = [BUILD / "baryon", "quantize", paths[0], "--out", paths[1], "--force",
+        runs[f"baryon quantize {options}"] = [BUILD / "baryon", "quantize", "--no-judge", paths[0], "--out", paths[1], "--force",
                                               *options.split()]
     for settings, arguments in runs.items():
         peak, good = peak_of(arguments)

@@ -196,6 +196,23 @@ class Stages(process.Case):
         contents = {(self.folder / f"q{threads}.onnx").read_bytes() for threads in ("1", "2", "5")}
         self.assertEqual(len(contents), 1)
 
+    def test_signal_while_it_is_measured(self):
+        """The model is written and stays."""
+        models.save(self.folder / "m.onnx", models.convolutions(1500))
+        words = (*self.WORDS[:-1], "8", "--cle", "off")
+        self.baryon(*words, "-q", "--no-judge")
+        whole = (self.folder / "q.onnx").read_bytes()
+        (self.folder / "q.onnx").unlink()
+        running = process.start(*words, "--json", cwd=self.folder)
+        process.wait_until(running, lambda: (self.folder / "q.onnx").exists())
+        running.send_signal(signal.SIGINT)
+        told = running.communicate(timeout=process.SECONDS)[1]
+        self.assertEqual(running.returncode, 130, told)
+        if b"stopped" in told:
+            self.assertIn(b"the model is written", told)
+        self.assertEqual({*os.listdir(self.folder)}, {"m.onnx", "q.onnx"})
+        self.assertEqual((self.folder / "q.onnx").read_bytes(), whole)
+
     def test_signal_ends_it_at_once(self):
         for seconds in (0, 0.3, 0.6):
             running = process.start(*self.WORDS, "-q", cwd=self.folder)

@@ -40,6 +40,7 @@ static struct {
     struct baryon_run *run;
     struct baryon_statistics *statistics[2];
     struct baryon_plan *plan;
+    struct baryon_quality *quality;
     struct baryon_preset *preset;
     struct baryon_evaluation *evaluation;
     void *bytes;
@@ -115,6 +116,7 @@ static void close_world(void)
     baryon_evaluation_free(world.evaluation);
     baryon_preset_free(world.preset);
     baryon_plan_free(world.plan);
+    baryon_quality_free(world.quality);
     baryon_statistics_free(world.statistics[0]);
     baryon_statistics_free(world.statistics[1]);
     baryon_run_free(world.run);
@@ -137,6 +139,7 @@ static void world_lost(const void *object)
         (const void **)&world.run,        (const void **)&world.statistics[0],
         (const void **)&world.plan,       (const void **)&world.preset,
         (const void **)&world.evaluation, (const void **)&world.bytes,
+        (const void **)&world.quality,
     };
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (*owners[i] == object)
@@ -171,6 +174,19 @@ static struct baryon_plan *world_plan(void)
     if (!world.plan)
         ok(baryon_plan_make(&world.plan, world.second, &random_setting, 1, NULL, &err));
     return world.plan;
+}
+
+static struct baryon_quality *world_quality(void)
+{
+    const struct baryon_quantize_options measured = {.size = sizeof measured,
+                                                     .quality = &world.quality};
+    struct baryon_model *model;
+    if (world.quality)
+        return world.quality;
+    ok(baryon_model_load(&model, "model.onnx", NULL, &err));
+    ok(baryon_quantize(model, &random_setting, 1, &measured, NULL, &err));
+    baryon_model_free(model);
+    return world.quality;
 }
 
 static struct baryon_preset *world_preset(void)
