@@ -157,6 +157,27 @@ def check_summary(score, data):
     score.check(row.nodes == row.quantized_nodes == 1 and row.weights == "int8" and row.biases == "int32", f"{row}")
 
 
+def check_quality(score, data):
+    """The measurement of a result, in memory and in a file; what quantize_model() prints of it."""
+    result, printed = quantize(QConfig(BASE), Again(data))[:2]
+    quality = result.quality
+    count = max(len(data) // 4, 1) if len(data) >= 4 else len(data)
+    score.check(quality.which == "seen" and quality.first_sample == len(data) - count, f"{quality}: {vars(quality)}")
+    score.check(quality.unmeasured is None and quality.worst == min(one.sqnr for one in quality.outputs), f"{quality}")
+    score.check(quality.text.splitlines()[0] in printed, printed)
+    other = baryon.quantize("model.onnx", preset="A8W8", data=(one for one in data), progress=False).quality
+    again = baryon.quantize("model.onnx", "other.onnx", preset="A8W8", data=data, progress=False).quality
+    score.check([one[:2] for one in other.outputs] == [one[:2] for one in again.outputs], f"{other} {again}")
+    first = baryon.quantize("model.onnx", preset="A8W8", data=data, limit=len(data) - 1, progress=False).quality
+    score.check(first.which == "unseen" and first.samples == 1, f"{first.text}")
+    for without in ({"data": data, "no_judge": True}, {"approach": "weights"}):
+        score.check(baryon.quantize("model.onnx", progress=False, **without).quality is None, f"{without}")
+    result, printed = quantize(preset("A8W8_ADAROUND"), Again(data))[:2]
+    rounding = result.rounding
+    score.check(0 <= rounding.kept_layers <= rounding.layers and rounding.text in printed, f"{rounding} {printed}")
+    score.check(rounding.held_out in (0, result.quality.samples), f"{rounding} {result.quality}")
+
+
 def check_ranges(score, data):
     """SaveAndRestore writes ranges, which give the same model without calibration."""
     quantize(preset("XINT8", SaveAndRestore="ranges.json"), Again(data))
@@ -376,6 +397,7 @@ def main():
         check_options(score, data)
         check_precedence(score)
         check_summary(score, data)
+        check_quality(score, data)
         check_ranges(score, data)
         check_random(score)
         check_readers(score, data)

@@ -352,6 +352,66 @@ static void test_samples_that_come_once(void **state)
     baryon_model_free(model);
 }
 
+/* NULL: not measured. */
+static struct baryon_quality *measure(const char *setting, const char *value, bool rewinds)
+{
+    const struct baryon_setting settings[] = {{"preset", "A8W8"}, {"cle", "off"}, {setting, value}};
+    struct maker maker = {0};
+    struct baryon_quality *quality = NULL;
+    const struct baryon_samples samples = {.size = sizeof samples,
+                                           .next = make_next,
+                                           .rewind = rewinds ? make_again : NULL,
+                                           .context = &maker,
+                                           .count = SAMPLES};
+    const struct baryon_quantize_options options = {
+        .size = sizeof options, .samples = &samples, .quality = &quality};
+    struct baryon_model *model = make_pair();
+    ok(baryon_quantize(model, settings, setting ? 3 : 2, &options, NULL, &err));
+    baryon_model_free(model);
+    return quality;
+}
+
+static void check_quality(struct baryon_quality *quality, const char *which, uint64_t samples,
+                          uint64_t first)
+{
+    const struct baryon_quality_summary *summary = baryon_quality_summary(quality);
+    const struct baryon_quality_output *output = baryon_quality_output(quality, 0);
+    assert_non_null(summary);
+    assert_null(summary->unmeasured);
+    assert_string_equal(summary->which, which);
+    assert_int_equal(summary->samples, samples);
+    assert_int_equal(summary->first_sample, first);
+    assert_false(summary->random);
+    assert_non_null(strstr(summary->text, "quality: SQNR "));
+    assert_string_equal(output->name, "z");
+    assert_true(output->sqnr > 10 && output->sqnr < 100 && output->sqnr == summary->worst);
+    assert_true(output->rows == samples && output->same_class <= output->rows);
+    assert_int_equal(output->nonfinite, 0);
+    assert_null(baryon_quality_output(quality, 1));
+    baryon_quality_free(quality);
+}
+
+static void test_quality(void **state)
+{
+    (void)state;
+    check_quality(measure(NULL, NULL, true), "seen", 3, 9);
+    check_quality(measure(NULL, NULL, false), "seen", 3, 9);
+    check_quality(measure("limit", "10", true), "unseen", 2, 10);
+    assert_null(measure("no-judge", "true", true));
+}
+
+/* Who does not take the result does not wait for it. */
+static void test_no_quality(void **state)
+{
+    (void)state;
+    static const struct baryon_setting settings[] = {{"preset", "A8W8"}, {"cle", "off"}, {0}};
+    struct maker maker = {0};
+    struct baryon_model *model = make_pair();
+    ok(quantize(model, &maker, settings, NULL));
+    assert_int_equal(maker.again, 0);
+    baryon_model_free(model);
+}
+
 static const struct baryon_plan_tensor *find_tensor(const struct baryon_plan *plan,
                                                     const char *name)
 {
@@ -429,6 +489,8 @@ int main(void)
         cmocka_unit_test(test_equalization),
         cmocka_unit_test(test_stop_while_equalizing),
         cmocka_unit_test(test_samples_that_come_once),
+        cmocka_unit_test(test_quality),
+        cmocka_unit_test(test_no_quality),
     };
     return cmocka_run_group_tests(tests, api_enter, api_leave);
 }
