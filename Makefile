@@ -79,7 +79,7 @@ peers: ## the peers that benches run beside ours, into build/peers (3 GB)
 	@test -x build/peers/bin/python || python3 -m venv build/peers
 	@VENV=build/peers scripts/pip.sh install --requirement bench/peers.txt
 
-zoo: ## eleven real models with samples into build/zoo-all, for benches (600 MB, installs torch)
+zoo: ## fourteen real models with samples into build/zoo-all, for benches (600 MB, installs torch)
 	@bench/zoo/fetch.sh
 
 objects: $(LIB_OBJ) $(CLI_OBJ) $(OPS_OBJ)

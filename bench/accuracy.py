@@ -3,7 +3,7 @@
     accuracy.py [--models NAME,...] [--presets NAME,...] [--samples 32] [--judge 96] [--no-peers] [--write]
                 [--keep FOLDER] [--peer-answers FOLDER]
 
-The eleven real models of bench/zoo (`make zoo`): calibrated on its `calib` samples, judged on
+The fourteen real models of bench/zoo (`make zoo`): calibrated on its `calib` samples, judged on
 its `eval` samples, which share no source with them. SQNR of the outputs against the float model
 in dB: mean over the outputs, each clipped to 0 to 100. "As written" is without integer kernels, which
 saturate on x86 processors that have no VNNI. ORT_MinMax and the like are presets of

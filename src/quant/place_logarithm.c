@@ -1,7 +1,8 @@
 /*
  * Logarithms: what rounds to zero in front of one becomes infinity, and small values count as much
  * as great ones, which steps of one size and blocks with one exponent do not have. So what computes
- * in front of it stays float, back to the layers.
+ * in front of it stays float, back to the layers. With few bits that hands noise of the layers on,
+ * which rounding to zero would remove: there samples decide (trial/choices.c).
  */
 #include "quant/place_internal.h"
 
@@ -38,12 +39,20 @@ static void keep_logarithm_float(struct by_placing *placing, const struct baryon
 void by_place_logarithms(struct by_placing *placing)
 {
     const struct by_recipe *recipe = placing->recipe;
-    if (recipe->compat || recipe->approach != BY_APPROACH_STATIC ||
-        recipe->activation.elem == BY_ELEM_BFLOAT16)
+    if (recipe->compat || recipe->logarithms == BY_LOGARITHMS_QUANTIZED ||
+        recipe->approach != BY_APPROACH_STATIC || recipe->activation.elem == BY_ELEM_BFLOAT16)
         return;
     for (size_t i = 0; i < placing->node_count; i++) {
         const struct baryon_node *node = placing->graph->node.at[i];
         if (node && by_node_is(node, "Log"))
             keep_logarithm_float(placing, by_node_in(node, 0), DEPTH);
     }
+}
+
+bool by_place_kept_logarithms(const struct by_quant_plan *plan)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].why == in_logarithm)
+            return true;
+    return false;
 }

@@ -143,6 +143,8 @@ enum by_bias_kind {
 };
 enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 /* What becomes of float16 and bfloat16; AUTO: float32, unless layers are float32 already. */
+/* What computes the input of a logarithm: as samples say, float, or quantized. */
+enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUANTIZED };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
@@ -165,6 +167,7 @@ struct by_recipe {
     enum by_format format;
     struct by_tensor_spec activation, weight, bias;
     enum by_bias_kind bias_kind;
+    bool headroom_auto;          /* samples decide whether activations have headroom */
     bool bias_int16;             /* int32 biases have to fit 16 bits: the scale is made to */
     bool adjust_weight_for_bias; /* widens a weight's scale until the bias fits int32 */
 
@@ -197,6 +200,7 @@ struct by_recipe {
     bool align_elementwise;       /* constants of Add, Mul, ... get the activation's type */
     bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
     bool matmul_constant_only;
+    enum by_logarithms logarithms;
     struct by_patterns no_output_op_types, no_output_nodes; /* no pairs on their outputs */
     /* A pair between a layer and its activation is left out for: */
     bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;

@@ -23,6 +23,7 @@
 #include "quantize/twice.h"
 #include "rounding/rounding.h"
 #include "trial/biases.h"
+#include "trial/choices.h"
 #include "trial/equalize.h"
 
 #include <string.h>
@@ -179,6 +180,21 @@ static int place_pairs(struct by_quantization *q, struct baryon_error *err)
     return place_with(q, q->options->log, err);
 }
 
+static int place_again(struct by_quantization *q, struct baryon_error *err)
+{
+    by_quant_plan_close(q->plan);
+    q->plan = NULL;
+    return place_with(q, NULL, err);
+}
+
+static int choose_config(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed;
+    if (by_choose(q, &changed, err) < 0)
+        return -1;
+    return changed ? place_again(q, err) : 0;
+}
+
 static int equalize(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
@@ -186,9 +202,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
         return -1;
     if (changed) {
         by_frame_release(&q->exact); /* it has other weights now */
-        by_quant_plan_close(q->plan);
-        q->plan = NULL;
-        if (place_with(q, NULL, err) < 0)
+        if (place_again(q, err) < 0)
             return -1;
     }
     by_quantize_tell_narrow(q);
@@ -270,9 +284,7 @@ static int refine(struct by_quantization *q, struct baryon_error *err)
             return -1;
         if (!left)
             return 0;
-        by_quant_plan_close(q->plan);
-        q->plan = NULL;
-        if (place_with(q, NULL, err) < 0 || find_params(q, err) < 0)
+        if (place_again(q, err) < 0 || find_params(q, err) < 0)
             return -1;
     }
     return by_refine(q->plan, err);
@@ -313,6 +325,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         run_stage(q, "check", refuse_unfit_model, err) < 0 ||
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
+        run_stage(q, "choose", choose_config, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||

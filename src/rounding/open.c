@@ -46,6 +46,7 @@ static int open_judge(struct by_rounding_run *run, struct baryon_error *err)
         .look = run->train,
         .aside = run->judging,
         .most = run->judging,
+        .unsaturated = !run->q->options->recipe->compat,
         .shares = true,
         .depot = run->shared->depot,
     };

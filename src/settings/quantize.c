@@ -177,6 +177,12 @@ static const struct by_option activation_rows[] = {
      AT(activation_headroom),
      .help = "Widen ranges of activations of more than 8 bits by this factor, for values beyond "
              "those of the samples"},
+    {.name = "activation-headroom-auto",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(activation_headroom_auto),
+     .help = "Leave this headroom out where held-out samples are better without it; off if "
+             "--activation-headroom is given"},
 };
 
 static const struct by_option weight_rows[] = {

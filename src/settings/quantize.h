@@ -29,6 +29,7 @@ struct by_recipe_settings {
     int activation, activation_scale, activation_method;
     bool activation_symmetric, activation_reduce_range;
     double activation_headroom;
+    bool activation_headroom_auto;
     struct by_method_values activation_options;
     int weight, weight_scale, weight_method, weight_granularity;
     bool weight_symmetric, weight_reduce_range;
@@ -60,6 +61,7 @@ struct by_recipe_settings {
     struct by_span_list file_spans;
 
     /* --- Pairs --- */
+    int logarithm_inputs;
     bool dedicated_pairs, dedicated_dq, dual_pairs, keep_float_weights, keep_float_blocks,
         fold_relu, align_elementwise;
     bool keep_unquantized_chains;

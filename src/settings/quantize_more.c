@@ -10,6 +10,13 @@ static const struct by_choice operator_lists[] = {
     {0},
 };
 
+static const struct by_choice logarithms[] = {
+    {"auto", BY_LOGARITHMS_AUTO, "float, or quantized where held-out samples are better so"},
+    {"float", BY_LOGARITHMS_FLOAT, "float"},
+    {"quantized", BY_LOGARITHMS_QUANTIZED, "as other nodes"},
+    {0},
+};
+
 static const struct by_option nodes_rows[] = {
     {.name = "operators",
      .type = BY_OPT_CHOICE,
@@ -76,6 +83,13 @@ static const struct by_option nodes_rows[] = {
      .fallback = "false",
      AT(matmul_constant_only),
      .help = "Keep MatMul of two activations float"},
+    {.name = "logarithm-inputs",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = logarithms,
+     .fallback = "auto",
+     AT(logarithm_inputs),
+     .help = "Type of what computes the input of a logarithm, back to the layers"},
     {.name = "op-type",
      .type = BY_OPT_PAIRS,
      .arg = "TYPE=RULE",

@@ -22,6 +22,11 @@ bool by_trial_before_rounding(const struct by_recipe *recipe)
     return recipe->rounding != BY_ROUNDING_NEAREST && recipe->cle == BY_CLE_AUTO;
 }
 
+bool by_trial_leaves_weights(const struct by_recipe *recipe)
+{
+    return by_trial_before_rounding(recipe) && !recipe->weight.format && !recipe->compat;
+}
+
 /* --- What is to be looked at --- */
 
 /* Names of ranges, and behind them those of what layers read; some are both. */

@@ -10,6 +10,8 @@ bool by_biases_corrected(const struct by_recipe *recipe);
 bool by_biases_need_means(const struct by_recipe *recipe);
 /* Equalization is tried for rounding that is solved behind it. */
 bool by_trial_before_rounding(const struct by_recipe *recipe);
+/* Weights of its candidates stay float then. */
+bool by_trial_leaves_weights(const struct by_recipe *recipe);
 /* Asks calibration for all that a plan needs to know: ranges, and means where its biases are or may
  * be corrected. What is added to the options lives in the plan. */
 int by_trial_want(struct by_quant_plan *plan, bool corrects, struct by_calibrate_options *options,

@@ -14,8 +14,11 @@ enum by_edit_kind {
     BY_EDIT_EQUALIZATION, /* value: enum by_cle_mode */
     BY_EDIT_BIASES,       /* value: corrected, or not */
     BY_EDIT_HEADROOM,     /* value: the headroom of ranges of activations, in thousandths */
+    BY_EDIT_LOGARITHMS,   /* value: enum by_logarithms */
     BY_EDIT_KINDS,
 };
+
+#define BY_HEADROOM_UNIT 1000
 
 /* By kind; 0: that is not edited. */
 struct by_candidate {

@@ -54,18 +54,32 @@ static const char *describe_biases(int value, char *text, size_t size)
 
 /* --- Headroom of activations --- */
 
-#define HEADROOM_UNIT 1000.0
-
 static int set_headroom(struct by_recipe *recipe, int value, struct baryon_error *err)
 {
     (void)err;
-    recipe->activation.calib.headroom = value / HEADROOM_UNIT;
+    recipe->activation.calib.headroom = (double)value / BY_HEADROOM_UNIT;
     return 0;
 }
 
 static const char *describe_headroom(int value, char *text, size_t size)
 {
-    (void)snprintf(text, size, "activation headroom %g", value / HEADROOM_UNIT);
+    (void)snprintf(text, size, "activation headroom %g", (double)value / BY_HEADROOM_UNIT);
+    return text;
+}
+
+/* --- Inputs of logarithms --- */
+
+static int set_logarithms(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)err;
+    recipe->logarithms = (enum by_logarithms)value;
+    return 0;
+}
+
+static const char *describe_logarithms(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "inputs of logarithms %s",
+                   value == BY_LOGARITHMS_QUANTIZED ? "quantized" : "float");
     return text;
 }
 
@@ -80,6 +94,9 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_HEADROOM] = {.name = "headroom",
                           .config = set_headroom,
                           .describe = describe_headroom},
+    [BY_EDIT_LOGARITHMS] = {.name = "logarithms",
+                            .config = set_logarithms,
+                            .describe = describe_logarithms},
 };
 
 const struct by_edit *by_edit(enum by_edit_kind kind)

@@ -9,10 +9,6 @@
 
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
-/* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
- * more than this, for every way. */
-#define NODES_MOST 3000
-
 /* --- Which way --- */
 
 /* Equalizations are tried as far as they are not the same as another one: the ways that keep the
@@ -35,8 +31,8 @@ static bool has_exponents(const struct by_quantization *q)
 static int judges_biases(const struct by_quantization *q, bool *judges, struct baryon_error *err)
 {
     struct by_bias_job job;
-    *judges =
-        q->options->recipe->bias_correction == BY_BIASES_AUTO && q->plan->node_count <= NODES_MOST;
+    *judges = q->options->recipe->bias_correction == BY_BIASES_AUTO &&
+              q->plan->node_count <= BY_TRIAL_NODES_MOST;
     if (!*judges || by_recipe_has_ranges(q->options->recipe))
         return 0;
     const int status = by_bias_survey(q->plan, &job, err);
@@ -85,7 +81,10 @@ static bool prefers_off(const struct by_quantization *q, const struct by_trial_s
     if (exact->lost)
         return true;
     if (by_trial_before_rounding(q->options->recipe))
-        return !is_better(q, BY_VERDICT_EQUALIZED_SOLVED, exact, off);
+        return !is_better(q,
+                          by_trial_leaves_weights(q->options->recipe) ? BY_VERDICT_EQUALIZED_ALONE
+                                                                      : BY_VERDICT_EQUALIZED_SOLVED,
+                          exact, off);
     return has_exponents(q) ? !is_better(q, BY_VERDICT_EQUALIZED, exact, off)
                             : is_better(q, BY_VERDICT_UNEQUALIZED, off, exact);
 }
@@ -184,7 +183,9 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     /* Solving finds biases: what comes nearest to that are corrected ones. */
     const bool solved = by_trial_before_rounding(q->options->recipe);
     struct by_candidate best = {
-        .edits = {[BY_EDIT_EQUALIZATION] = mode, [BY_EDIT_BIASES] = solved || q->corrects}};
+        .edits = {[BY_EDIT_EQUALIZATION] = mode,
+                  [BY_EDIT_BIASES] =
+                      (solved && !by_trial_leaves_weights(q->options->recipe)) || q->corrects}};
     struct by_trial *trial;
     bool biases;
     if (judges_biases(q, &biases, err) < 0 ||
@@ -226,12 +227,12 @@ static bool is_worth(const struct by_quantization *q, const struct by_cle_report
         by_log(log, BY_LOG_INFO,
                "equalization off: channels differ by only %.2f bits in %zu pairs of layers",
                survey->spread, survey->pairs + survey->stems);
-    else if (q->plan->node_count > NODES_MOST)
+    else if (q->plan->node_count > BY_TRIAL_NODES_MOST)
         by_log(log, BY_LOG_NOTICE,
                "equalization skipped: ONNX Runtime takes minutes to load a quantized model of %zu "
                "nodes; --cle exact equalizes without a trial",
                q->plan->node_count);
-    return survey->spread >= WORTH && q->plan->node_count <= NODES_MOST;
+    return survey->spread >= WORTH && q->plan->node_count <= BY_TRIAL_NODES_MOST;
 }
 
 int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *err)

@@ -2,11 +2,13 @@
 #include "trial/judge.h"
 
 #include "engine/common_shapes.h"
+#include "trial/saturates.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MANY_NODES 4000
+#define MANY_NODES  4000
+#define UNSATURATED 16 /* at most */
 
 struct kept {
     struct by_arena arena; /* of what is wanted */
@@ -23,6 +25,9 @@ struct by_judge {
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
+    /* Behind the outputs of the reference, by_unsaturated_all() of a model. */
+    size_t output_count, unsaturated_count;
+    bool centred[UNSATURATED];
     struct by_depot *depot, *own; /* where all waits; `own`: ours */
     struct by_arena arena;        /* of samples */
     /* Of the caller's depot, a sample that is shown; one reader at a time. */
@@ -234,6 +239,23 @@ static int open_depot(struct by_judge *judge, const struct by_judge_options *opt
     return 0;
 }
 
+static int open_reference(struct by_judge *judge, struct baryon_model *reference, bool unsaturated,
+                          struct baryon_error *err)
+{
+    struct by_unsaturated found[UNSATURATED];
+    judge->output_count = reference->graph->output.count;
+    judge->unsaturated_count =
+        unsaturated ? by_unsaturated_all(reference->graph, found, UNSATURATED) : 0;
+    for (size_t i = 0; i < judge->unsaturated_count; i++)
+        judge->centred[i] = found[i].centred;
+    struct by_unsaturated_shown shown;
+    int status = by_unsaturated_show(reference, found, judge->unsaturated_count, &shown, err);
+    if (status == 0)
+        status = by_session_open_model(&judge->session, reference, 0, &judge->session_options, err);
+    by_unsaturated_hide(&shown);
+    return status;
+}
+
 int by_judge_open(struct by_judge **out, struct baryon_model *reference,
                   const struct by_judge_options *options, struct baryon_error *err)
 {
@@ -246,7 +268,7 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->session_options.threads = 1;
     judge->session_options.branches = judge->session_options.cuts = 0;
     if (open_depot(judge, options, err) < 0 ||
-        by_session_open_model(&judge->session, reference, 0, &judge->session_options, err) < 0) {
+        open_reference(judge, reference, options->unsaturated, err) < 0) {
         by_judge_close(judge);
         return -1;
     }
@@ -371,18 +393,36 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
 
 #define CHUNK 1024
 
+/* Takes the mean of each row, of which a Softmax takes no notice, from its values. */
+static void centre(double *values, size_t size, size_t row)
+{
+    for (size_t begin = 0; begin < size; begin += row) {
+        double mean = 0;
+        for (size_t i = begin; i < begin + row; i++)
+            mean += values[i] / (double)row;
+        for (size_t i = begin; i < begin + row; i++)
+            values[i] -= mean;
+    }
+}
+
 static int add_difference(struct by_judged_output *output, const struct by_array *want,
-                          const struct by_array *got, struct baryon_error *err)
+                          const struct by_array *got, size_t row, struct baryon_error *err)
 {
     double wanted[CHUNK], found[CHUNK];
     size_t count;
     if (by_dims_count(want->dims, want->rank, &count, err) < 0)
         return -1;
-    for (size_t begin = 0; begin < count; begin += CHUNK) {
-        const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
+    const bool centred = row > 0 && row <= CHUNK;
+    const size_t step = centred ? CHUNK / row * row : CHUNK;
+    for (size_t begin = 0; begin < count; begin += step) {
+        const size_t size = count - begin < step ? count - begin : step;
         if (by_elem_to_doubles(want->elem, want->data, begin, size, wanted, err) < 0 ||
             by_elem_to_doubles(got->elem, got->data, begin, size, found, err) < 0)
             return -1;
+        if (centred) {
+            centre(wanted, size, row);
+            centre(found, size, row);
+        }
         for (size_t i = 0; i < size; i++) {
             const double difference = wanted[i] - found[i];
             if (!isfinite(wanted[i])) /* nothing comes close to that */
@@ -395,10 +435,12 @@ static int add_difference(struct by_judged_output *output, const struct by_array
 }
 
 static int compare_output(const struct by_judge *judge, const struct by_parked *parked,
-                          const struct by_array *got, struct by_unpark_room *room,
+                          const struct by_array *got, bool centred, struct by_unpark_room *room,
                           struct by_judged_output *output, struct baryon_error *err)
 {
     struct by_array want;
+    const size_t rank = parked->array.rank;
+    const size_t row = centred && rank ? (size_t)parked->array.dims[rank - 1] : 0;
     output->name = parked->array.name;
     if (!got || !same_shape(&parked->array, got)) {
         output->noise = INFINITY;
@@ -406,7 +448,7 @@ static int compare_output(const struct by_judge *judge, const struct by_parked *
     }
     return by_unpark(judge->depot, parked, room, &want, err) < 0
                ? -1
-               : add_difference(output, &want, got, err);
+               : add_difference(output, &want, got, row, err);
 }
 
 /* One sample's outputs; float ones only, in their order. */
@@ -417,10 +459,17 @@ static int compare_outputs(const struct by_judge *judge, const struct kept *kept
     const size_t most = sizeof judgement->outputs / sizeof *judgement->outputs;
     struct by_unpark_room room = {0};
     int status = 0;
-    for (size_t i = 0; status == 0 && i < kept->wanted_count && judgement->count < most; i++)
+    /* Whoever has the outputs alone is judged by them. */
+    const size_t count =
+        got_count <= judge->output_count && kept->wanted_count > judge->output_count
+            ? judge->output_count
+            : kept->wanted_count;
+    for (size_t i = 0; status == 0 && i < count && judgement->count < most; i++)
         if (is_float_elem(kept->wanted[i].array.elem))
-            status = compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL, &room,
-                                    &judgement->outputs[judgement->count++], err);
+            status =
+                compare_output(judge, &kept->wanted[i], i < got_count ? &got[i] : NULL,
+                               i >= judge->output_count && judge->centred[i - judge->output_count],
+                               &room, &judgement->outputs[judgement->count++], err);
     by_unpark_room_release(&room);
     return status;
 }
@@ -447,8 +496,17 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     options.as_written = true;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    const int status = by_session_open_shaped(session, model, shapes,
-                                              judge->count ? judge->port_count : 0, &options, err);
+    struct by_unsaturated found[UNSATURATED];
+    struct by_unsaturated_shown shown;
+    size_t more =
+        judge->unsaturated_count ? by_unsaturated_all(model->graph, found, UNSATURATED) : 0;
+    if (more != judge->unsaturated_count) /* a model that ends otherwise is judged by its outputs */
+        more = 0;
+    int status = by_unsaturated_show(model, found, more, &shown, err);
+    if (status == 0)
+        status = by_session_open_shaped(session, model, shapes,
+                                        judge->count ? judge->port_count : 0, &options, err);
+    by_unsaturated_hide(&shown);
     by_free(shapes);
     return status;
 }

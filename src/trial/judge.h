@@ -36,6 +36,8 @@ struct by_judge_options {
     bool last;
     /* Of fewer samples than that a quarter judges, as far as that is no more. */
     bool shares;
+    /* What outputs that saturate are computed from judges as further outputs. */
+    bool unsaturated;
     struct by_depot *depot; /* where samples and references wait; NULL: in memory */
 };
 

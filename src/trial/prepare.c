@@ -2,7 +2,9 @@
 #include "calibrate/size.h"
 #include "quant/lower.h"
 #include "quant/params.h"
+#include "quant/plan_copy.h"
 #include "quant/refine.h"
+#include "trial/biases.h"
 #include "trial/trial_internal.h"
 
 /* Drafts are made side by side as long as they take no more than this; each takes about so many
@@ -48,6 +50,24 @@ static int find_stats(struct preparing *preparing, struct by_stats **own, struct
     return 0;
 }
 
+/* Solving makes up for most of what rounding weights does: what activations lose remains. */
+static int lower_activations(struct preparing *preparing, struct baryon_error *err)
+{
+    struct by_draft *draft = &preparing->draft;
+    struct by_quant_plan *part = NULL;
+    size_t *rows = by_alloc(draft->plan->rows.count + 1, sizeof *rows, err);
+    if (!rows)
+        return -1;
+    draft->recipe.format = BY_FORMAT_QDQ;
+    int status = by_quant_plan_copy(&part, draft->plan, draft->model, &draft->recipe,
+                                    BY_ROLES_ACTIVATIONS, rows, err);
+    if (status == 0)
+        status = by_lower(part, preparing->trial->q->pool, err);
+    by_quant_plan_close(part);
+    by_free(rows);
+    return status;
+}
+
 static int find_ranges(struct preparing *preparing, struct by_stats *stats,
                        struct baryon_error *err)
 {
@@ -57,7 +77,8 @@ static int find_ranges(struct preparing *preparing, struct by_stats *stats,
     if (by_quant_find_params(plan, stats, pool, err) < 0 || by_refine(plan, err) < 0 ||
         by_candidate_edit_plan(&preparing->entry->candidate, plan, &sources, err) < 0)
         return -1;
-    return by_lower(plan, pool, err);
+    return by_trial_leaves_weights(&preparing->draft.recipe) ? lower_activations(preparing, err)
+                                                             : by_lower(plan, pool, err);
 }
 
 static int quantize_draft(struct preparing *preparing, struct baryon_error *err)

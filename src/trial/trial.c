@@ -110,6 +110,7 @@ static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *
         .look = LOOK,
         .aside = judges ? ASIDE_LEAST : 0,
         .most = judges ? ASIDE_MOST : 0,
+        .unsaturated = !all->recipe->compat,
     };
     options.input.log = NULL;
     if (options.input.random)

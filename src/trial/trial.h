@@ -11,6 +11,10 @@
 
 struct by_trial;
 
+/* ONNX Runtime takes time in the square of the nodes to open a quantized model: minutes with
+ * more than this, for every candidate. */
+#define BY_TRIAL_NODES_MOST 3000
+
 /* What the samples say, each by itself; they live as long as the trial. */
 struct by_trial_score {
     const struct by_judgement *each;

@@ -16,7 +16,17 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_EQUALIZED_SOLVED] = {1.5, 0.5, BY_MEASURE_ALL,
                                      "reconstruction compensates smaller losses: MobileNetV2 in "
                                      "XINT8 and PP-OCRv4 rec in A8W8 lost 1 dB by less"},
+    [BY_VERDICT_EQUALIZED_ALONE] = {0.1, 0.5, BY_MEASURE_ALL,
+                                    "activations alone foretell the solved model on five of six "
+                                    "models, nearest rounding on two"},
     [BY_VERDICT_BIASES] = {0.1, 0.5, BY_MEASURE_ALL, "two standard errors cost Silero VAD 3 dB"},
+    [BY_VERDICT_LOGARITHMS] =
+        {0.1, 1, BY_MEASURE_ALL,
+         "a music transcription network gains 2 dB in 8 bits, and loses 20 in "
+         "16"},
+    [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL,
+                             "a speaker network gains 2 dB without headroom; six others differ by "
+                             "less, or lose up to 10"},
     [BY_VERDICT_SOLVED] = {0, 0, BY_MEASURE_ALL,
                            "reconstruction of integers gains so much that samples hardly err"},
 };
@@ -28,7 +38,10 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_PAYS] = {0.1, 0, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_OTHER_WAY] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
     [BY_VERDICT_EQUALIZED_SOLVED] = {1.5, 2, BY_MEASURE_ALL, "as BY_VERDICT_EQUALIZED"},
+    [BY_VERDICT_EQUALIZED_ALONE] = {0.1, 0.5, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_BIASES] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
+    [BY_VERDICT_LOGARITHMS] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_SOLVED] = {0, 1, BY_MEASURE_EITHER,
                            "171 solutions on 96 other samples: +2.46 dB in the mean, two lose more "
                            "than 0.5 dB; of all that gain, eleven"},

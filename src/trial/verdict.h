@@ -14,7 +14,10 @@ enum by_verdict_rule {
     BY_VERDICT_PAYS,             /* the equalized one gains, so that no other way is tried */
     BY_VERDICT_OTHER_WAY,        /* another way of equalization replaces it */
     BY_VERDICT_EQUALIZED_SOLVED, /* equalization stays before rounding reconstruction */
+    BY_VERDICT_EQUALIZED_ALONE,  /* the same, judged by activations alone */
     BY_VERDICT_BIASES,           /* biases are corrected, or not, other than asked first */
+    BY_VERDICT_LOGARITHMS,       /* what computes the input of a logarithm is quantized */
+    BY_VERDICT_HEADROOM,         /* ranges of activations have no headroom */
     BY_VERDICT_SOLVED,           /* a reconstruction of integers stays */
     BY_VERDICT_RULES,
 };

@@ -199,9 +199,11 @@ static const struct meaning {
     const char *lacks;
 } meanings[] = {
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method activation-headroom format bias bias-correction rounding-scales ",
+     "activation-method activation-headroom activation-headroom-auto logarithm-inputs format bias "
+     "bias-correction rounding-scales ",
      is_static, "--approach static"},
-    {" activation-symmetric activation-reduce-range activation-scale activation-headroom ",
+    {" activation-symmetric activation-reduce-range activation-scale activation-headroom "
+     "activation-headroom-auto ",
      has_integer_activations, "--activation of an integer type"},
     {" activation-method ", has_ranges, "--activation of an integer type, or --activation-scaled"},
     {" activation-scaled ", may_scale_activations,

@@ -160,6 +160,9 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
                          &settings->activation_options);
     if (settings->compat && is_default(config, "activation-headroom"))
         settings->activation_headroom = 1;
+    if ((settings->compat || !is_default(config, "activation-headroom")) &&
+        is_default(config, "activation-headroom-auto"))
+        settings->activation_headroom_auto = false;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
     return settle_scaled(config, settings, err);
@@ -477,6 +480,8 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->simulate_dpu = settings->simulate_dpu;
     recipe->refine_rounds = settings->refine_rounds;
     recipe->compat = settings->compat;
+    recipe->headroom_auto = settings->activation_headroom_auto;
+    recipe->logarithms = (enum by_logarithms)settings->logarithm_inputs;
     recipe->nbits.bits = settings->nbits;
     recipe->nbits.group = settings->nbits_group;
     recipe->nbits.accuracy_level = settings->nbits_accuracy_level;

@@ -1,0 +1,108 @@
+/* Finds what outputs that saturate are computed from. */
+#include "trial/saturates.h"
+
+#include "ir/graph.h"
+#include "ir/shape.h"
+
+#include <string.h>
+
+#define DEPTH 32 /* operators from the output back */
+
+/* QuantizeLinear and the like of whatever domain, too. */
+static bool only_moves(const struct baryon_node *node)
+{
+    static const char *const names[] = {"Cast",  "Flatten", "Identity",  "Mul",       "Reshape",
+                                        "Slice", "Squeeze", "Transpose", "Unsqueeze", NULL};
+    return by_node_is_one_of(node, names) || strstr(node->op_type, "quantizeLinear") ||
+           strstr(node->op_type, "Quantize");
+}
+
+static bool is_constant(const struct baryon_value *value)
+{
+    return !value || value->initializer ||
+           (value->producer && by_node_is(value->producer, "Constant"));
+}
+
+/* The input that the values of the output come from; NULL where several make it. A factor of a
+ * simulated HardSigmoid is constant. */
+static const struct baryon_value *moved_from(const struct baryon_node *node)
+{
+    const struct baryon_value *data = by_node_in(node, 0);
+    if (!by_node_is(node, "Mul"))
+        return data;
+    return is_constant(by_node_in(node, 1)) ? data : is_constant(data) ? by_node_in(node, 1) : NULL;
+}
+
+static bool is_over_last_axis(const struct baryon_node *softmax)
+{
+    const struct baryon_value *value = by_node_in(softmax, 0);
+    const int64_t axis = by_node_int(softmax, "axis", -1);
+    return axis == -1 || (value->shape && axis == (int64_t)value->shape->rank - 1);
+}
+
+bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturated *found)
+{
+    const struct baryon_value *value = output;
+    for (unsigned depth = 0; value && value->producer && depth < DEPTH; depth++) {
+        const struct baryon_node *node = value->producer;
+        const bool softmax = by_node_is(node, "Softmax");
+        if (softmax || by_node_is(node, "Sigmoid") || by_node_is(node, "HardSigmoid")) {
+            *found =
+                (struct by_unsaturated){by_node_in(node, 0), softmax && is_over_last_axis(node)};
+            return found->value && found->value->graph == output->graph;
+        }
+        value = only_moves(node) ? moved_from(node) : NULL;
+    }
+    return false;
+}
+
+static bool is_listed(const struct by_unsaturated *found, size_t count,
+                      const struct baryon_value *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (found[i].value == value)
+            return true;
+    return false;
+}
+
+size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
+                          size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < graph->output.count && count < most; i++) {
+        struct by_unsaturated one;
+        const struct baryon_value *output = by_graph_out(graph, i);
+        if (output && by_unsaturated_find(output, &one) && !by_value_is_output(one.value) &&
+            !is_listed(found, count, one.value))
+            found[count++] = one;
+    }
+    return count;
+}
+
+int by_unsaturated_show(struct baryon_model *model, const struct by_unsaturated *values,
+                        size_t count, struct by_unsaturated_shown *shown, struct baryon_error *err)
+{
+    struct baryon_graph *graph = model->graph;
+    struct by_ptrs outputs = {0};
+    *shown = (struct by_unsaturated_shown){.graph = graph, .own = graph->output};
+    by_arena_init(&shown->arena, 0);
+    if (by_list_reserve(&shown->arena, &outputs, shown->own.count + count, sizeof(void *), err) < 0)
+        return -1;
+    for (size_t i = 0; i < shown->own.count; i++)
+        outputs.at[outputs.count++] = shown->own.at[i];
+    for (size_t i = 0; i < count; i++) {
+        struct by_value_info *info = BY_ARENA_NEW(&shown->arena, struct by_value_info, err);
+        if (!info)
+            return -1;
+        info->name = values[i].value->name;
+        outputs.at[outputs.count++] = info;
+    }
+    graph->output = outputs;
+    return 0;
+}
+
+void by_unsaturated_hide(struct by_unsaturated_shown *shown)
+{
+    shown->graph->output = shown->own;
+    by_arena_release(&shown->arena);
+}

@@ -1,0 +1,33 @@
+/*
+ * Outputs that saturate: where a Softmax or Sigmoid ends a model, a few samples near the middle
+ * make nearly all of an output's error, and the others say nothing. What such a node reads differs
+ * on all samples, so candidates are judged on that too.
+ */
+#ifndef BY_TRIAL_SATURATES_H
+#define BY_TRIAL_SATURATES_H
+
+#include "ir/model.h"
+
+struct by_unsaturated {
+    struct baryon_value *value; /* what the node reads; lives as long as the model */
+    bool centred;               /* of a Softmax over the last axis: its mean there is no matter */
+};
+
+/* What is in front of an output's Softmax, Sigmoid or HardSigmoid, through operators that only
+ * move values, Q/DQ pairs and constant factors included; false where there is none. */
+bool by_unsaturated_find(const struct baryon_value *output, struct by_unsaturated *found);
+/* Those of all outputs that have one, each once, in their order; how many. */
+size_t by_unsaturated_all(const struct baryon_graph *graph, struct by_unsaturated *found,
+                          size_t most);
+/* The graph has these as further outputs, behind its own, until they are hidden again: to open a
+ * session. Whatever comes out, by_unsaturated_hide() goes with it. */
+struct by_unsaturated_shown {
+    struct baryon_graph *graph;
+    struct by_ptrs own;
+    struct by_arena arena;
+};
+int by_unsaturated_show(struct baryon_model *model, const struct by_unsaturated *values,
+                        size_t count, struct by_unsaturated_shown *shown, struct baryon_error *err);
+void by_unsaturated_hide(struct by_unsaturated_shown *shown);
+
+#endif

@@ -1,0 +1,177 @@
+/* What outputs that saturate are computed from, and the choices between values of the config. */
+#include "engine_build.h"
+
+#include "ir/infer.h"
+#include "quant/place.h"
+#include "trial/choices.h"
+#include "trial/saturates.h"
+
+#include <string.h>
+
+static struct by_unsaturated found[4];
+
+static struct baryon_model *made(struct baryon_model *model)
+{
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    return model;
+}
+
+static struct baryon_model *softmax_behind(const char *last, const char *name)
+{
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,3");
+    put_node(model->graph, "relu", "Relu", "x", "r");
+    put_node(model->graph, "end", last, "r", "s");
+    put_node(model->graph, "same", "Identity", "s", name);
+    gives(model, name, BY_ELEM_FLOAT, "2,3");
+    return made(model);
+}
+
+static void what_a_softmax_reads_is_found(void **state)
+{
+    (void)state;
+    struct baryon_model *model = softmax_behind("Softmax", "y");
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_string_equal(found[0].value->name, "r");
+    assert_true(found[0].centred);
+    by_model_free(model);
+    model = softmax_behind("Sigmoid", "y");
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    assert_string_equal(found[0].value->name, "r");
+    assert_false(found[0].centred);
+    by_model_free(model);
+}
+
+static void other_ends_have_none(void **state)
+{
+    (void)state;
+    struct baryon_model *model = softmax_behind("Tanh", "y");
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 0);
+    by_model_free(model);
+}
+
+/* Through a factor that is constant; two activations that are multiplied are no end. */
+static void factors_are_passed_where_they_are_constant(void **state)
+{
+    (void)state;
+    const float half = 0.5F;
+    for (int gated = 0; gated < 2; gated++) {
+        struct baryon_model *model = new_model();
+        takes(model, "x", BY_ELEM_FLOAT, "2,3");
+        put_weight(model, "half", BY_ELEM_FLOAT, NULL, 0, &half, sizeof half);
+        put_node(model->graph, "relu", "Relu", "x", "r");
+        put_node(model->graph, "end", "HardSigmoid", "r", "s");
+        put_node(model->graph, "scale", "Mul", gated ? "s,x" : "half,s", "y");
+        gives(model, "y", BY_ELEM_FLOAT, "2,3");
+        made(model);
+        assert_int_equal(by_unsaturated_all(model->graph, found, 4), !gated);
+        by_model_free(model);
+    }
+}
+
+/* An input of the model that a Sigmoid reads, and outputs of the model, are known already. */
+static void outputs_are_not_listed_again(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,3");
+    put_node(model->graph, "relu", "Relu", "x", "r");
+    put_node(model->graph, "end", "Sigmoid", "r", "y");
+    put_node(model->graph, "also", "Softmax", "r", "z");
+    gives(model, "y", BY_ELEM_FLOAT, "2,3");
+    gives(model, "z", BY_ELEM_FLOAT, "2,3");
+    made(model);
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    by_model_free(model);
+    model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,3");
+    put_node(model->graph, "relu", "Relu", "x", "r");
+    put_node(model->graph, "end", "Sigmoid", "r", "y");
+    gives(model, "r", BY_ELEM_FLOAT, "2,3");
+    gives(model, "y", BY_ELEM_FLOAT, "2,3");
+    made(model);
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 0);
+    by_model_free(model);
+}
+
+static void a_session_gives_both_and_the_model_stays(void **state)
+{
+    (void)state;
+    struct by_session *session;
+    size_t count;
+    struct baryon_model *model = softmax_behind("Softmax", "y");
+    const struct by_session_options options = {.optimization = -1};
+    assert_int_equal(by_unsaturated_all(model->graph, found, 4), 1);
+    struct by_unsaturated_shown shown;
+    assert_ok(by_unsaturated_show(model, found, 1, &shown, &err));
+    assert_ok(by_session_open_model(&session, model, 0, &options, &err));
+    by_unsaturated_hide(&shown);
+    const struct by_port *ports = by_session_outputs(session, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(ports[0].name, "y");
+    assert_string_equal(ports[1].name, "r");
+    assert_int_equal(model->graph->output.count, 1);
+    by_session_close(session);
+    by_model_free(model);
+}
+
+/* --- Choices --- */
+
+static void each_choice_changes_what_it_names(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    assert_int_equal(count, 2);
+    struct by_recipe recipe = {.activation.calib.headroom = 1.5};
+    for (size_t i = 0; i < count; i++) {
+        struct by_candidate candidate = {0};
+        candidate.edits[rows[i].kind] = rows[i].value;
+        assert_true(by_candidate_edits_config(&candidate));
+        assert_ok(by_candidate_edit_config(&candidate, &recipe, &err));
+        assert_int_equal(recipe.logarithms, BY_LOGARITHMS_QUANTIZED);
+        assert_true(recipe.activation.calib.headroom == (i == 0 ? 1.5 : 1));
+    }
+    assert_int_equal(rows[0].rule, BY_VERDICT_LOGARITHMS);
+    assert_int_equal(rows[1].rule, BY_VERDICT_HEADROOM);
+}
+
+static void headroom_is_open_for_wide_activations_alone(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    struct by_recipe recipe = {.headroom_auto = true, .activation.calib.headroom = 1.5};
+    struct by_quant_row row = {.role = BY_ROLE_ACTIVATION};
+    struct by_quant_plan plan = {.recipe = &recipe, .rows = {.at = &row, .count = 1}};
+    by_spec_set_type(&row.spec, BY_ELEM_INT16);
+    assert_true(rows[1].applies(&plan));
+    by_spec_set_type(&row.spec, BY_ELEM_INT8);
+    assert_false(rows[1].applies(&plan));
+    by_spec_set_type(&row.spec, BY_ELEM_INT16);
+    row.role = BY_ROLE_WEIGHT;
+    assert_false(rows[1].applies(&plan));
+    row.role = BY_ROLE_ACTIVATION;
+    recipe.headroom_auto = false;
+    assert_false(rows[1].applies(&plan));
+    recipe.headroom_auto = true;
+    recipe.activation.calib.headroom = 1;
+    assert_false(rows[1].applies(&plan));
+    recipe.logarithms = BY_LOGARITHMS_FLOAT;
+    assert_false(rows[0].applies(&plan));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_softmax_reads_is_found),
+        cmocka_unit_test(other_ends_have_none),
+        cmocka_unit_test(factors_are_passed_where_they_are_constant),
+        cmocka_unit_test(outputs_are_not_listed_again),
+        cmocka_unit_test(a_session_gives_both_and_the_model_stays),
+        cmocka_unit_test(each_choice_changes_what_it_names),
+        cmocka_unit_test(headroom_is_open_for_wide_activations_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
