@@ -54,10 +54,10 @@ static const struct remedy {
     const char *old, *new; /* of the preset's name: "" is its end; NULL: options instead */
     const char *options;
 } remedies[] = {
-    {BY_BLAME_WEIGHTS, solves_nothing, true, "", "_ADAROUND", NULL},
-    {BY_BLAME_WEIGHTS, solves_nothing, true, "_DEFAULT", "_ACCURATE", NULL},
+    {BY_BLAME_WEIGHTS, solves_nothing, false, "", "_ADAROUND", NULL},
+    {BY_BLAME_WEIGHTS, solves_nothing, false, "_DEFAULT", "_ACCURATE", NULL},
     {BY_BLAME_WEIGHTS, solves_nothing, true, "", "_ADAQUANT", NULL},
-    {BY_BLAME_WEIGHTS, solves_nothing, true, NULL, NULL, "--rounding descent"},
+    {BY_BLAME_WEIGHTS, solves_nothing, false, NULL, NULL, "--rounding descent"},
     {BY_BLAME_WEIGHTS, has_one_scale, false, NULL, NULL, "--weight-granularity channel"},
     {BY_BLAME_WEIGHTS, has_few_bits, false, NULL, NULL, "--nbits 8"},
     {BY_BLAME_ACTIVATIONS, may_have_16_bits, false, "A8", "A16", NULL},
