@@ -43,7 +43,7 @@ static int report_sensitivity(struct job *job, struct by_cli *cli, struct baryon
 static int measure_model_sensitivity(struct job *job, bool decompose, struct baryon_error *err)
 {
     struct by_quantization *quantization = &job->quantizing.quantization;
-    if (by_sensitivity_measure(&job->sensitivity, quantization, job->judge,
+    if (by_sensitivity_measure(&job->sensitivity, quantization, job->judge, BY_STATES_ALL,
                                decompose ? SIZE_MAX : 0, err) < 0)
         return -1;
     return by_sensitivity_cause(&job->sensitivity, quantization, &job->cause, err);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define EXPLAINING 2 /* samples that tell weights from activations */
-#define DECOMPOSED 1 /* of them, for layers and tensors, which costs most */
 
 /* --- What to try --- */
 
@@ -183,9 +182,15 @@ static int explain(struct by_quality_job *job, enum by_blame *blame, struct bary
                                      .pool = job->q->pool};
     struct by_judge *judge = NULL;
     struct by_sensitivity sensitivity = {.samples = 0};
+    /* Passes that simulate hardware leave another float model. */
+    const unsigned states = 1u << BY_STATE_WEIGHTS | 1u << BY_STATE_ACTIVATIONS |
+                            (job->q->exact.count ? 1u << BY_STATE_FLOAT : 0);
     int status = open_explaining_judge(job, &judge, err);
     if (status == 0)
-        status = by_sensitivity_measure(&sensitivity, &before, judge, DECOMPOSED, err);
+        status = by_sensitivity_measure(&sensitivity, &before, judge, states, 0, err);
+    sensitivity.sqnr[BY_STATE_BOTH] = job->out->worst;
+    if (status == 0)
+        status = by_sensitivity_alone(&sensitivity, &before, err);
     if (status == 0) {
         const struct by_culprit culprit = by_sensitivity_culprit(&sensitivity);
         *blame = culprit.blame;

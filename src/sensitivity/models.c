@@ -43,6 +43,8 @@ static int open_model(struct by_sensing *sensing, enum by_state state, struct ba
 {
     struct by_sensing_model *model = &sensing->models[state];
     const struct baryon_model *exact = sensing->models[BY_STATE_FLOAT].draft.model;
+    if (state != BY_STATE_FLOAT && !(sensing->states >> state & 1))
+        return 0;
     if (state == BY_STATE_FLOAT)
         return by_draft_open_planned(&model->draft, &sensing->q->floats, NULL, 0, NULL, err);
     if (open_quantized(sensing, state, err) < 0 ||

@@ -103,16 +103,20 @@ static int measure_states(struct by_sensing *sensing, struct baryon_error *err)
 {
     if (by_sensing_open_models(sensing, err) < 0)
         return -1;
-    for (enum by_state i = 0; i < BY_STATES; i++)
-        if (judge_model(sensing, i, err) < 0)
+    for (enum by_state i = 0; i < BY_STATES; i++) {
+        sensing->out->sqnr[i] = BY_SQNR_MAX;
+        if ((sensing->states >> i & 1) && judge_model(sensing, i, err) < 0)
             return -1;
+    }
     return sensing->decompose ? by_sensing_twin(sensing, err) : 0;
 }
 
 int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q,
-                           const struct by_judge *judge, size_t decompose, struct baryon_error *err)
+                           const struct by_judge *judge, unsigned states, size_t decompose,
+                           struct baryon_error *err)
 {
-    struct by_sensing sensing = {.out = out, .q = q, .judge = judge, .decompose = decompose};
+    struct by_sensing sensing = {
+        .out = out, .q = q, .judge = judge, .states = states, .decompose = decompose};
     *out = (struct by_sensitivity){.samples = by_judge_count(judge),
                                    .seen = !by_judge_before(judge) &&
                                            by_recipe_needs_data(q->options->recipe)};

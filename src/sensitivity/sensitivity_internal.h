@@ -24,6 +24,7 @@ struct by_sensing {
     struct by_sensitivity *out;
     struct by_quantization *q;
     const struct by_judge *judge;
+    unsigned states;     /* mask of those to judge */
     size_t decompose;    /* samples for layers and tensors */
     struct by_frame now; /* of the model, with its biases as they are now */
     struct by_sensing_model models[BY_STATES];
