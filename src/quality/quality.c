@@ -85,6 +85,7 @@ static struct by_session_options lone_session(const struct by_quality_job *job)
     struct by_session_options options = job->q->options->calibrate.session;
     options.threads = 1;
     options.branches = options.cuts = 0;
+    options.low_memory = true;
     options.log = NULL;
     return options;
 }
@@ -352,6 +353,8 @@ int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
         status = say_unmeasured(out, &why, err);
     else if (!measured && err)
         *err = why;
+    by_session_close(job.written); /* what looks for a cause takes as much memory */
+    job.written = NULL;
     if (measured && out->worst < BY_QUALITY_GOOD)
         status = by_quality_find_cause(&job, err);
     out->seconds = by_seconds() - job.begin;

@@ -25,9 +25,7 @@ static int sense_tensor(struct by_sensitivity *out, const struct by_quantization
     by_bins_squares_release(&squares);
     const double rms = by_sketch_rms(&stats->sketch);
     out->tensors[out->tensor_count++] = (struct by_sensed_tensor){
-        .name = row->value->name,
-        .row = index,
-        .alone = by_decibels(rms * rms, error)};
+        .name = row->value->name, .row = index, .alone = by_decibels(rms * rms, error)};
     return 0;
 }
 
@@ -70,7 +68,8 @@ static int sense_weight(struct by_sensitivity *out, const struct by_quantization
     if (by_floats_open(&floats, row->value->initializer, err) < 0)
         return -1;
     float *rounded = by_alloc(floats.count + 1, sizeof *rounded, err);
-    int status = rounded ? by_quant_round(q->plan, index, floats.values, q->pool, rounded, err) : -1;
+    int status =
+        rounded ? by_quant_round(q->plan, index, floats.values, q->pool, rounded, err) : -1;
     if (status == 0)
         out->layers[out->layer_count++] = (struct by_sensed_layer){
             .name = reader->node->name ? reader->node->name : row->value->name,

@@ -494,6 +494,7 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     for (size_t i = 0; judge->count && i < judge->port_count; i++)
         shapes[i] = shape_of_port(judge, i);
     options.as_written = true;
+    options.low_memory = true;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
     struct by_unsaturated found[UNSATURATED];

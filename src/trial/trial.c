@@ -143,7 +143,7 @@ static int look_and_run(struct by_trial *trial, bool judges, struct baryon_error
 {
     const size_t count = judges ? by_judge_count(trial->judge) : 0;
     trial->threads = by_pool_threads(trial->q->pool);
-    trial->referenced = count < BY_TRIAL_FEWEST ? count : BY_TRIAL_FEWEST;
+    trial->referenced = count;
     if (by_par_for(trial->q->pool, 1 + trial->referenced, 1, look_or_run, trial, err) < 0)
         return -1;
     if (trial->seen[0].stats)
@@ -190,7 +190,8 @@ static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error 
     if (open_judge(trial, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
         (judges && take_more(trial, err) < 0))
         return -1;
-    if (!judges)
+    /* Models with large activations have no further samples: their memory is given back now. */
+    if (trial->referenced == by_judge_count(trial->judge) || !judges)
         by_judge_end_references(trial->judge);
     /* Calibration begins with the first one again. */
     return samples ? samples->rewind(samples->context, err) : 0;
