@@ -1,8 +1,8 @@
 /*
- * Logarithms: what rounds to zero in front of one becomes infinity, and small values count as much
- * as great ones, which steps of one size and blocks with one exponent do not have. So what computes
- * in front of it stays float, back to the layers. With few bits that hands noise of the layers on,
- * which rounding to zero would remove: there samples decide (trial/choices.c).
+ * Logarithms: what rounds to zero before one becomes infinity, and small values count as much as
+ * great ones, which steps of one size and blocks with one exponent do not have. So what computes
+ * its input stays float, back to the layers. With few bits that passes on noise of the layers that
+ * rounding to zero removes: there samples decide (trial/choices.c).
  */
 #include "quant/place_internal.h"
 
