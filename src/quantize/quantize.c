@@ -25,6 +25,7 @@
 #include "trial/biases.h"
 #include "trial/choices.h"
 #include "trial/equalize.h"
+#include "trial/trial.h"
 
 #include <string.h>
 
@@ -198,7 +199,10 @@ static int choose_config(struct by_quantization *q, struct baryon_error *err)
 static int equalize(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
-    if (by_equalize(q, &changed, err) < 0)
+    const int status = by_equalize(q, &changed, err);
+    by_trial_close(q->trial);
+    q->trial = NULL;
+    if (status < 0)
         return -1;
     if (changed) {
         by_frame_release(&q->exact); /* it has other weights now */
@@ -354,6 +358,7 @@ void by_quantization_close(struct by_quantization *q)
     by_frame_release(&q->exact);
     by_frame_release(&q->floats);
     by_free(q->report.solved.layers);
+    by_trial_close(q->trial);
     by_stats_close(q->begun);
     by_stats_close(q->stats);
     by_quant_plan_close(q->plan);

@@ -55,10 +55,12 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
         return 0;
     if (by_trial_open(&trial, q, 1 + open, err) < 0)
         return -1;
-    int status = choose_all(q, trial, &now, err);
-    by_trial_close(trial);
+    const int status = choose_all(q, trial, &now, err);
     *changed = by_candidate_edits_config(&now);
-    if (status == 0)
-        status = by_candidate_edit_config(&now, &q->recipe, err);
-    return status;
+    if (status == 0 && !*changed) {
+        q->trial = trial;
+        return 0;
+    }
+    by_trial_close(trial); /* it is of another config */
+    return status < 0 ? -1 : by_candidate_edit_config(&now, &q->recipe, err);
 }

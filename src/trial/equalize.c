@@ -186,11 +186,12 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
         .edits = {[BY_EDIT_EQUALIZATION] = mode,
                   [BY_EDIT_BIASES] =
                       (solved && !by_trial_leaves_weights(q->options->recipe)) || q->corrects}};
-    struct by_trial *trial;
+    struct by_trial *trial = q->trial;
     bool biases;
     if (judges_biases(q, &biases, err) < 0 ||
-        by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0)
+        (!trial && by_trial_open(&trial, q, count_ways(q, survey, biases), err) < 0))
         return -1;
+    q->trial = NULL;
     int status = try_all(q, trial, survey, biases, &best, err);
     if (status == 0)
         status = by_trial_adopt(trial, &best, changed, err);

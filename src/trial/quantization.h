@@ -48,6 +48,7 @@ struct by_quantization {
     struct by_frame exact;      /* the model before passes that simulate hardware; or empty */
     struct by_frame floats;     /* what options->keeps_float asks for; or empty */
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
+    struct by_trial *trial;     /* of choices, which equalization goes on with; or NULL */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
     struct by_stats *stats;     /* NULL: none needed */
     bool corrects;              /* biases, as asked for or as samples said */
