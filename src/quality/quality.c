@@ -310,13 +310,15 @@ static void close_job(struct by_quality_job *job)
     by_free(job->sums);
 }
 
+/* Too little memory is no fault of the written model. */
 static int say_unmeasured(struct by_quality *out, const struct baryon_error *why,
                           struct baryon_error *err)
 {
-    char text[1024];
-    baryon_error_format(why, text, sizeof text);
+    char text[1024] = "too little memory; 'baryon evaluate' measures it where there is more";
+    out->failed = why->code != BARYON_ERR_NOMEM;
+    if (out->failed)
+        baryon_error_format(why, text, sizeof text);
     out->unmeasured = by_arena_text(&out->arena, text, strlen(text), err);
-    out->failed = true;
     out->samples = out->count = 0;
     return out->unmeasured ? 0 : -1;
 }
