@@ -44,7 +44,7 @@ static int measure_model_sensitivity(struct job *job, bool decompose, struct bar
 {
     struct by_quantization *quantization = &job->quantizing.quantization;
     if (by_sensitivity_measure(&job->sensitivity, quantization, job->judge, BY_STATES_ALL,
-                               decompose ? SIZE_MAX : 0, err) < 0)
+                               decompose, err) < 0)
         return -1;
     return by_sensitivity_cause(&job->sensitivity, quantization, &job->cause, err);
 }

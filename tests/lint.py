@@ -49,7 +49,7 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats calib quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
-    "quality": "base ir onnx metric preset quant calibrate sensitivity evaluate",
+    "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",

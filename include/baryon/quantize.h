@@ -37,8 +37,8 @@ struct baryon_quantize_options {
     void *context;                        /* of both */
     struct baryon_plan **plan; /* what was decided, by baryon_plan_free(); NULL: not wanted */
     bool overwrite;            /* baryon_quantize_file() may replace the model's own file */
-    /* The result is measured on samples, for who wants to know; by baryon_quality_free(). It stays
-     * NULL where there are none, and with the setting no-judge. NULL: not measured. */
+    /* The quality of the result on samples; free it with baryon_quality_free(). It stays NULL
+     * without samples, and with the setting no-judge. NULL: not measured. */
     struct baryon_quality **quality;
 };
 

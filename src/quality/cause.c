@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define EXPLAINING 2 /* samples that tell weights from activations */
+#define EXPLAINING 2 /* samples to compare weights with activations on */
 
 /* --- What to try --- */
 
@@ -135,7 +135,7 @@ static int open_explaining_judge(struct by_quality_job *job, struct by_judge **j
         .aside = EXPLAINING,
         .most = EXPLAINING,
     };
-    if (by_judge_open(judge, job->exact, &options, err) < 0)
+    if (by_judge_open(judge, job->exact.model, &options, err) < 0)
         return -1;
     return by_judge_references(*judge, job->q->pool, err);
 }
@@ -174,8 +174,8 @@ static int keep_cause(struct by_quality *out, const struct by_culprit *culprit,
 /* The quantization as it was before emission. */
 static int explain(struct by_quality_job *job, enum by_blame *blame, struct baryon_error *err)
 {
-    struct by_quantization before = {.model = job->run->model,
-                                     .plan = job->run->plan,
+    struct by_quantization before = {.model = job->run->draft.model,
+                                     .plan = job->run->draft.plan,
                                      .options = job->q->options,
                                      .floats = job->q->floats,
                                      .stats = job->q->stats,
@@ -187,7 +187,7 @@ static int explain(struct by_quality_job *job, enum by_blame *blame, struct bary
                             (job->q->exact.count ? 1u << BY_STATE_FLOAT : 0);
     int status = open_explaining_judge(job, &judge, err);
     if (status == 0)
-        status = by_sensitivity_measure(&sensitivity, &before, judge, states, 0, err);
+        status = by_sensitivity_measure(&sensitivity, &before, judge, states, false, err);
     sensitivity.sqnr[BY_STATE_BOTH] = job->out->worst;
     if (status == 0)
         status = by_sensitivity_alone(&sensitivity, &before, err);
@@ -210,7 +210,8 @@ int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err)
     by_err_clear(&why);
     if (recipe->approach == BY_APPROACH_NBITS)
         blame = BY_BLAME_WEIGHTS;
-    if (job->run->plan && explain(job, &blame, &why) < 0 && why.code == BARYON_ERR_CANCELLED) {
+    if (job->run->draft.plan && explain(job, &blame, &why) < 0 &&
+        why.code == BARYON_ERR_CANCELLED) {
         if (err)
             *err = why;
         return -1;

@@ -17,7 +17,7 @@
 #define MANY_NODES      4000
 /* With more it takes the square of their number to open. */
 #define MEASURED_NODES 20000
-/* With more no cause is looked for: the models that this takes are opened together. */
+/* With more no cause is looked for: opening the models that this takes is most of its time. */
 #define EXPLAINED_NODES 1500
 
 /* --- What stays from before --- */
@@ -47,19 +47,15 @@ int by_quality_keep(struct by_quality_run *run, const struct by_quantization *q,
 {
     if (!run->reference.count || !is_explained(q))
         return 0;
-    if (by_frame_take(&run->frame, q->model, err) < 0 ||
-        by_frame_copy(&run->frame, &run->model, err) < 0 || by_model_settle(run->model, err) < 0 ||
-        by_model_infer(run->model, NULL, err) < 0)
+    if (by_frame_take(&run->frame, q->model, err) < 0)
         return -1;
-    const unsigned roles = BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS;
-    return by_quant_plan_copy(&run->plan, q->plan, run->model, q->options->recipe, roles, NULL,
-                              err);
+    return by_draft_open_planned(&run->draft, &run->frame, q->plan,
+                                 BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err);
 }
 
 void by_quality_end(struct by_quality_run *run)
 {
-    by_quant_plan_close(run->plan);
-    by_model_free(run->model);
+    by_draft_close(&run->draft);
     by_frame_release(&run->frame);
     by_frame_release(&run->reference);
     *run = (struct by_quality_run){0};
@@ -119,14 +115,12 @@ static int open_frame(struct by_quality_job *job, const struct by_frame *frame,
 {
     const struct by_session_options options = lone_session(job);
     by_session_close(job->reference);
-    by_model_free(job->exact);
+    by_draft_close(&job->exact);
     job->reference = NULL;
-    job->exact = NULL;
-    if (by_frame_copy(frame, &job->exact, err) < 0 || by_model_settle(job->exact, err) < 0 ||
-        by_model_infer(job->exact, NULL, err) < 0 ||
-        by_activation_bytes(job->exact->graph, &job->activations, err) < 0)
+    if (by_draft_open_planned(&job->exact, frame, NULL, 0, NULL, err) < 0 ||
+        by_activation_bytes(job->exact.model->graph, &job->activations, err) < 0)
         return -1;
-    return by_session_open_model(&job->reference, job->exact, 0, &options, err);
+    return by_session_open_model(&job->reference, job->exact.model, 0, &options, err);
 }
 
 static bool same_sizes(const struct by_port *one, const struct by_port *other)
@@ -306,7 +300,7 @@ static void close_job(struct by_quality_job *job)
     by_input_close(job->input);
     by_session_close(job->reference);
     by_session_close(job->written);
-    by_model_free(job->exact);
+    by_draft_close(&job->exact);
     by_free(job->sums);
 }
 

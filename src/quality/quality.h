@@ -13,6 +13,7 @@
 
 #include "metric/metric.h"
 #include "sensitivity/sensitivity.h"
+#include "trial/draft.h"
 
 #define BY_QUALITY_MOST   24   /* samples */
 #define BY_QUALITY_GOOD   20.0 /* dB: below, the cause is looked for */
@@ -60,10 +61,9 @@ struct by_quality {
 /* What has to stay from before the model is edited. All zero: nothing is measured. */
 struct by_quality_run {
     const struct by_quality_options *options;
-    struct by_frame reference;  /* the model as it came */
-    struct by_frame frame;      /* before emission, with the plan for a copy of it */
-    struct baryon_model *model; /* NULL: no cause is looked for */
-    struct by_quant_plan *plan;
+    struct by_frame reference; /* the model as it came */
+    struct by_frame frame;     /* before emission */
+    struct by_draft draft;     /* of that, with the plan; without a plan no cause is looked for */
 };
 
 /* Before by_quantization_open(), with the options that it gets. Whatever comes out,

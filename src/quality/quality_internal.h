@@ -51,8 +51,8 @@ struct by_quality_job {
     const struct by_quality_run *run;
     const struct by_quantization *q;
     struct by_quality *out;
-    struct baryon_model *exact;
-    uint64_t activations; /* bytes that a run of it holds; UINT64_MAX: unknown */
+    struct by_draft exact; /* of the float model, without a plan */
+    uint64_t activations;  /* bytes that a run of it holds; UINT64_MAX: unknown */
     struct by_session *reference, *written;
     struct by_input *input;
     const char **names; /* outputs of float types */

@@ -112,7 +112,7 @@ static int measure_states(struct by_sensing *sensing, struct baryon_error *err)
 }
 
 int by_sensitivity_measure(struct by_sensitivity *out, struct by_quantization *q,
-                           const struct by_judge *judge, unsigned states, size_t decompose,
+                           const struct by_judge *judge, unsigned states, bool decompose,
                            struct baryon_error *err)
 {
     struct by_sensing sensing = {

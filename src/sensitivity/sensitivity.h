@@ -69,17 +69,16 @@ struct by_sensitivity {
  * options, which it sets. */
 int by_sensitivity_begin(struct by_judge **judge, struct baryon_model *model,
                          struct by_quantize_options *options, struct baryon_error *err);
-/* After by_quantization_open(); q is left as it was. decompose: layers and tensors too, on so many
- * of the samples, which requires all states; 0: not. SQNR of other states than those of the mask
- * are BY_SQNR_MAX. Whatever the result, by_sensitivity_close() is required. Texts live in q and the
- * judge. */
+/* After by_quantization_open(); q is left as it was. decompose: layers and tensors too, which
+ * requires all states. SQNR of other states than those of the mask are BY_SQNR_MAX. Whatever the
+ * result, by_sensitivity_close() is required. Texts live in q and the judge. */
 #define BY_STATES_ALL ((1u << BY_STATES) - 1)
 int by_sensitivity_measure(struct by_sensitivity *sensitivity, struct by_quantization *q,
-                           const struct by_judge *judge, unsigned states, size_t decompose,
+                           const struct by_judge *judge, unsigned states, bool decompose,
                            struct baryon_error *err);
 /* Layers and tensors without the twin: `weights` is the SQNR of the weights themselves, `alone`
- * that of the values that statistics saw; nothing else is set. After by_sensitivity_measure() with
- * decompose 0. */
+ * that of the values that statistics saw; nothing else is set. After by_sensitivity_measure()
+ * without decompose. */
 int by_sensitivity_alone(struct by_sensitivity *sensitivity, const struct by_quantization *q,
                          struct baryon_error *err);
 void by_sensitivity_close(struct by_sensitivity *sensitivity);

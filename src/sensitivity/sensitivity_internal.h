@@ -24,8 +24,8 @@ struct by_sensing {
     struct by_sensitivity *out;
     struct by_quantization *q;
     const struct by_judge *judge;
-    unsigned states;     /* mask of those to judge */
-    size_t decompose;    /* samples for layers and tensors */
+    unsigned states; /* mask of those to judge */
+    bool decompose;
     struct by_frame now; /* of the model, with its biases as they are now */
     struct by_sensing_model models[BY_STATES];
 };

@@ -234,8 +234,7 @@ static void read_all(const struct by_sensing *sensing, const struct by_twin *twi
 static int run_twin(const struct by_sensing *sensing, struct by_twin *twin,
                     struct baryon_error *err)
 {
-    const size_t all = sensing->out->samples;
-    const size_t samples = sensing->decompose < all ? sensing->decompose : all;
+    const size_t samples = sensing->out->samples;
     const struct by_array **inputs = by_alloc(samples, sizeof *inputs, err);
     size_t count = 0;
     if (!inputs)

@@ -2,8 +2,8 @@
  * A candidate is a quantization with some edits, made on a draft. Kinds of edits are rows of
  * edits.c: what is edited, and when.
  *
- *   config -> Q/DQ insertion -> model -> insertion again -> ranges, hardware rules -> plan ->
- * emission
+ *   config -> Q/DQ insertion -> model -> insertion again
+ *          -> ranges, hardware rules -> plan -> emission
  */
 #ifndef BY_TRIAL_CANDIDATE_H
 #define BY_TRIAL_CANDIDATE_H
@@ -52,7 +52,7 @@ bool by_candidate_same(const struct by_candidate *one, const struct by_candidate
 bool by_candidate_same_model(const struct by_candidate *one, const struct by_candidate *other);
 bool by_candidate_edits_model(const struct by_candidate *candidate);
 bool by_candidate_edits_config(const struct by_candidate *candidate);
-/* "equalization exact, biases corrected". */
+/* "equalization exact, bias correction on". */
 const char *by_candidate_describe(const struct by_candidate *candidate, char *text, size_t size);
 
 /* All edits of one time, in the order of the kinds. */

@@ -2,27 +2,24 @@
 #include "trial/choices.h"
 #include "trial/trial.h"
 
-static int make_choice(struct by_trial *trial, const struct by_choice_row *row,
-                       struct by_candidate *now, struct baryon_error *err)
+static int make_choice(const struct by_quantization *q, struct by_trial *trial,
+                       const struct by_choice_row *row, struct by_candidate *now,
+                       struct baryon_error *err)
 {
     struct by_candidate candidates[] = {*now, *now};
     struct by_trial_score scores[2];
     candidates[1].edits[row->kind] = row->value;
     if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    const size_t count = scores[0].count < scores[1].count ? scores[0].count : scores[1].count;
-    if (scores[0].lost || (!scores[1].lost && by_verdict_of(by_threshold(row->rule, false),
-                                                            scores[1].each, scores[0].each, count)))
+    if (by_trial_prefers(q, row->rule, &scores[1], &scores[0]))
         *now = candidates[1];
     return 0;
 }
 
 static bool can_judge(const struct by_quantization *q)
 {
-    const struct by_input_callback *samples = q->options->calibrate.samples;
-    const bool again = samples ? samples->rewind != NULL : !q->options->stats;
-    return again && q->options->recipe == &q->recipe && by_recipe_needs_data(&q->recipe) &&
-           q->plan->node_count <= BY_TRIAL_NODES_MOST;
+    return by_trial_has_samples(q) && q->options->recipe == &q->recipe &&
+           by_recipe_needs_data(&q->recipe) && q->plan->node_count <= BY_TRIAL_NODES_MOST;
 }
 
 static size_t count_open(const struct by_quantization *q)
@@ -40,7 +37,7 @@ static int choose_all(struct by_quantization *q, struct by_trial *trial, struct 
     size_t count;
     const struct by_choice_row *rows = by_choices(&count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].applies(q->plan) && make_choice(trial, &rows[i], now, err) < 0)
+        if (rows[i].applies(q->plan) && make_choice(q, trial, &rows[i], now, err) < 0)
             return -1;
     return 0;
 }

@@ -1,6 +1,5 @@
 /* Compares candidates on the samples that judge them. */
 #include "trial/trial_internal.h"
-#include "trial/verdict.h"
 
 #define MOST 16 /* candidates, in a contest */
 
@@ -244,4 +243,14 @@ int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidat
         scores[i] = (struct by_trial_score){entry->judgements, entry->judged, entry->lost};
     }
     return 0;
+}
+
+bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
+                      const struct by_trial_score *one, const struct by_trial_score *other)
+{
+    const bool exponents = q->options->recipe->weight.format != NULL;
+    if (one->lost || other->lost)
+        return other->lost && !one->lost;
+    const size_t count = one->count < other->count ? one->count : other->count;
+    return by_verdict_of(by_threshold(rule, exponents), one->each, other->each, count);
 }

@@ -5,7 +5,6 @@
 #include "adjust/cle.h"
 #include "trial/biases.h"
 #include "trial/trial.h"
-#include "trial/verdict.h"
 
 #define WORTH 1.0 /* bits of spread below which there is nothing to win by trying */
 
@@ -41,15 +40,6 @@ static int judges_biases(const struct by_quantization *q, bool *judges, struct b
     return status;
 }
 
-static bool is_better(const struct by_quantization *q, enum by_verdict_rule rule,
-                      const struct by_trial_score *one, const struct by_trial_score *other)
-{
-    if (one->lost || other->lost)
-        return other->lost && !one->lost;
-    const size_t count = one->count < other->count ? one->count : other->count;
-    return by_verdict_of(by_threshold(rule, has_exponents(q)), one->each, other->each, count);
-}
-
 static struct by_candidate with_mode(const struct by_candidate *candidate, enum by_cle_mode mode)
 {
     struct by_candidate other = *candidate;
@@ -67,7 +57,7 @@ static int choose_later(const struct by_quantization *q, struct by_trial *trial,
     if (by_trial_contest(trial, candidates, 1 + more, scores, err) < 0)
         return -1;
     for (size_t i = 1; i <= more; i++)
-        if (is_better(q, BY_VERDICT_OTHER_WAY, &scores[i], &scores[place]))
+        if (by_trial_prefers(q, BY_VERDICT_OTHER_WAY, &scores[i], &scores[place]))
             place = i;
     *best = candidates[place];
     return 0;
@@ -81,12 +71,13 @@ static bool prefers_off(const struct by_quantization *q, const struct by_trial_s
     if (exact->lost)
         return true;
     if (by_trial_before_rounding(q->options->recipe))
-        return !is_better(q,
-                          by_trial_leaves_weights(q->options->recipe) ? BY_VERDICT_EQUALIZED_ALONE
-                                                                      : BY_VERDICT_EQUALIZED_SOLVED,
-                          exact, off);
-    return has_exponents(q) ? !is_better(q, BY_VERDICT_EQUALIZED, exact, off)
-                            : is_better(q, BY_VERDICT_UNEQUALIZED, off, exact);
+        return !by_trial_prefers(q,
+                                 by_trial_leaves_weights(q->options->recipe)
+                                     ? BY_VERDICT_EQUALIZED_ALONE
+                                     : BY_VERDICT_EQUALIZED_SOLVED,
+                                 exact, off);
+    return has_exponents(q) ? !by_trial_prefers(q, BY_VERDICT_EQUALIZED, exact, off)
+                            : by_trial_prefers(q, BY_VERDICT_UNEQUALIZED, off, exact);
 }
 
 static int choose_equalization(const struct by_quantization *q, struct by_trial *trial,
@@ -103,7 +94,7 @@ static int choose_equalization(const struct by_quantization *q, struct by_trial 
     *best = candidates[off];
     if (off && by_trial_before_rounding(q->options->recipe))
         return 0;
-    return more && !is_better(q, BY_VERDICT_PAYS, &scores[0], &scores[1])
+    return more && !by_trial_prefers(q, BY_VERDICT_PAYS, &scores[0], &scores[1])
                ? choose_later(q, trial, more, best, err)
                : 0;
 }
@@ -116,7 +107,7 @@ static int choose_biases(const struct by_quantization *q, struct by_trial *trial
     candidates[1].edits[BY_EDIT_BIASES] = !best->edits[BY_EDIT_BIASES];
     if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    *best = candidates[is_better(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
+    *best = candidates[by_trial_prefers(q, BY_VERDICT_BIASES, &scores[1], &scores[0])];
     return 0;
 }
 
@@ -207,11 +198,8 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
 static int leave_unequalized(struct by_quantization *q, const struct by_cle_report *survey,
                              bool *changed, struct baryon_error *err)
 {
-    const struct by_quantize_options *options = q->options;
-    const struct by_input_callback *samples = options->calibrate.samples;
-    const bool again = samples ? samples->rewind != NULL : !options->stats;
     bool biases;
-    if (!has_exponents(q) || !again)
+    if (!has_exponents(q) || !by_trial_has_samples(q))
         return 0;
     if (judges_biases(q, &biases, err) < 0)
         return -1;

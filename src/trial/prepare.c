@@ -55,16 +55,12 @@ static int lower_activations(struct preparing *preparing, struct baryon_error *e
 {
     struct by_draft *draft = &preparing->draft;
     struct by_quant_plan *part = NULL;
-    size_t *rows = by_alloc(draft->plan->rows.count + 1, sizeof *rows, err);
-    if (!rows)
-        return -1;
     draft->recipe.format = BY_FORMAT_QDQ;
     int status = by_quant_plan_copy(&part, draft->plan, draft->model, &draft->recipe,
-                                    BY_ROLES_ACTIVATIONS, rows, err);
+                                    BY_ROLES_ACTIVATIONS, NULL, err);
     if (status == 0)
         status = by_lower(part, preparing->trial->q->pool, err);
     by_quant_plan_close(part);
-    by_free(rows);
     return status;
 }
 

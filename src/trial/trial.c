@@ -55,6 +55,12 @@ static bool step_look(void *context, const struct by_calibrate_progress *now)
     return step_progress(look->trial, more, now->sample);
 }
 
+bool by_trial_has_samples(const struct by_quantization *q)
+{
+    const struct by_input_callback *samples = q->options->calibrate.samples;
+    return samples ? samples->rewind != NULL : !q->options->stats;
+}
+
 /* --- Looking at a few samples --- */
 
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,

@@ -7,7 +7,7 @@
 #define BY_TRIAL_H
 
 #include "trial/candidate.h"
-#include "trial/judge.h"
+#include "trial/verdict.h"
 
 struct by_trial;
 
@@ -19,7 +19,7 @@ struct by_trial;
 struct by_trial_score {
     const struct by_judgement *each;
     size_t count;
-    bool lost; /* half of them ruled it out */
+    bool lost; /* some of them ruled it out, or it cannot run */
 };
 
 /* Reads the samples, observes the model as it is, and runs it on those that judge, if anything is
@@ -32,6 +32,11 @@ void by_trial_close(struct by_trial *trial);
  * Runtime refuses loses. The result does not depend on threads. */
 int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidates, size_t count,
                      struct by_trial_score *scores, struct baryon_error *err);
+/* Whether the rule prefers one candidate of a contest to another. One that lost never is. */
+bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
+                      const struct by_trial_score *one, const struct by_trial_score *other);
+/* Whether there are samples that can be read more than once. */
+bool by_trial_has_samples(const struct by_quantization *q);
 /* Edits the quantization itself; *changed: Q/DQ pairs have to be inserted again. The statistics of
  * the candidate's model are taken over for calibration to go on with, where they are of the first
  * samples of the data. At the end. */

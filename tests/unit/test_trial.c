@@ -186,6 +186,15 @@ static struct by_candidate candidate_of(enum by_cle_mode mode, bool corrects, in
                                            [BY_EDIT_HEADROOM] = headroom}};
 }
 
+/* With equalization (1) and without (0), the trial open. */
+static void contest_equalization(struct by_trial **trial, struct by_trial_score scores[2])
+{
+    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
+                                              candidate_of(BY_CLE_EXACT, false, 0)};
+    assert_ok(by_trial_open(trial, &q, 2, &err));
+    assert_ok(by_trial_contest(*trial, candidates, 2, scores, &err));
+}
+
 /* --- Tests --- */
 
 static void test_best_is_adopted(void **state)
@@ -294,15 +303,12 @@ static void test_few_samples(void **state)
 {
     (void)state;
     static const size_t counts[] = {1, 2, 8, 9};
-    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
-                                              candidate_of(BY_CLE_EXACT, false, 0)};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct by_trial_score scores[2];
         struct by_trial *trial;
         set_options(counts[i]);
         open_quantization(pair_model(1));
-        assert_ok(by_trial_open(&trial, &q, 2, &err));
-        assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+        contest_equalization(&trial, scores);
         const size_t judging = counts[i] == 9 ? 1 : counts[i];
         assert_true(scores[1].count == judging || (scores[0].lost && scores[1].count < judging));
         assert_false(scores[1].lost);
@@ -315,8 +321,6 @@ static void test_few_samples(void **state)
 static void test_constant_outputs(void **state)
 {
     (void)state;
-    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
-                                              candidate_of(BY_CLE_EXACT, false, 0)};
     struct by_trial_score scores[2];
     struct by_trial *trial;
     struct baryon_model *model = new_model();
@@ -330,8 +334,7 @@ static void test_constant_outputs(void **state)
     assert_ok(by_model_set_opset(model, "", 13, &err));
     set_options(SAMPLES);
     open_quantization(model);
-    assert_ok(by_trial_open(&trial, &q, 2, &err));
-    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    contest_equalization(&trial, scores);
     assert_true(!scores[0].lost && !scores[1].lost);
     by_trial_close(trial);
     close_quantization();
@@ -341,8 +344,6 @@ static void test_constant_outputs(void **state)
 static void test_refused_candidates_lose(void **state)
 {
     (void)state;
-    const struct by_candidate candidates[] = {candidate_of(BY_CLE_OFF, false, 0),
-                                              candidate_of(BY_CLE_EXACT, false, 0)};
     struct by_trial_score scores[2];
     struct by_trial *trial;
     set_options(SAMPLES);
@@ -352,8 +353,7 @@ static void test_refused_candidates_lose(void **state)
     assert_ok(by_model_set_opset(model, "", 23, &err));
     open_quantization(model);
     const struct by_hash128 before = state_hash();
-    assert_ok(by_trial_open(&trial, &q, 2, &err));
-    assert_ok(by_trial_contest(trial, candidates, 2, scores, &err));
+    contest_equalization(&trial, scores);
     assert_true(scores[0].lost && scores[1].lost);
     assert_int_equal(scores[0].count, 0);
     assert_unchanged(before);
