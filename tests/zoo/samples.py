@@ -8,6 +8,7 @@ small enough has a recording.
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -94,11 +95,15 @@ SAMPLES = {
 
 
 def write(zoo):
-    for name, samples in SAMPLES.items():
-        folder = zoo / "data" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, sample in enumerate(samples(zoo)):
-            np.savez(folder / f"{number:04}.npz", **sample)
+    """Tests that run at the same time write the same samples: none may see half a file."""
+    with tempfile.TemporaryDirectory(dir=zoo) as drafts:
+        for name, samples in SAMPLES.items():
+            folder = zoo / "data" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            for number, sample in enumerate(samples(zoo)):
+                draft = Path(drafts) / f"{number:04}.npz"
+                np.savez(draft, **sample)
+                draft.replace(folder / draft.name)
 
 
 if __name__ == "__main__":
