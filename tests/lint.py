@@ -47,7 +47,7 @@ LAYERS = {
     "convert": "base ir onnx pass quant adjust config calibrate",
     "rounding": "base ir onnx engine stats moments quant adjust solve reconstruct trial",
     "quantize": "base ir pass quant preset trial convert rounding",
-    "sensitivity": "base ir engine stats calib quant trial quantize",
+    "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",

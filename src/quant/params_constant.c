@@ -2,6 +2,7 @@
  * small ones stand side by side; neither changes what is found. */
 #include "onnx/load.h"
 #include "quant/floats.h"
+#include "quant/known.h"
 #include "quant/nbits.h"
 #include "quant/params_internal.h"
 #include "quant/rounded.h"
@@ -121,7 +122,7 @@ static int keep_found_params(struct by_quant_plan *plan, struct by_quant_row *ro
     row->params.scales = copy(&plan->arena, from->scales, from->count, sizeof *from->scales, err);
     row->params.zeros = copy(&plan->arena, from->zeros, from->count, sizeof *from->zeros, err);
     row->error = found->error;
-    return row->params.scales && row->params.zeros ? 0 : -1;
+    return row->params.scales && row->params.zeros ? by_known_keep(plan->known, row, err) : -1;
 }
 
 /* Blocks whose levels nobody else chooses. */
@@ -130,30 +131,42 @@ static bool lowering_finds_them(const struct by_recipe *recipe)
     return recipe->approach == BY_APPROACH_NBITS && recipe->rounding == BY_ROUNDING_NEAREST;
 }
 
+/* Big ones and those that are known are done; the others are listed. */
+static int begin_row(struct work *work, size_t index, size_t *rows, size_t *small,
+                     struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_quant_plan *plan = work->plan;
+    struct by_quant_row *row = &plan->rows.at[index];
+    bool known;
+    if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
+        by_params_of_range(plan, row, err))
+        return -1;
+    if (!needs_constant_params(row) || lowering_finds_them(plan->recipe))
+        return 0;
+    if (by_known_take(plan->known, plan, row, &known, err) < 0)
+        return -1;
+    if (known)
+        return 0;
+    if (elements_of_row(row) < BIG_ELEMENTS) {
+        rows[(*small)++] = index;
+        return 0;
+    }
+    struct found found;
+    const int failed =
+        search(plan->recipe, row, pool, &found, err) || keep_found_params(plan, row, &found, err);
+    by_tensor_done(plan->model, row->value->initializer);
+    by_arena_release(&found.arena);
+    return failed ? -1 : 0;
+}
+
 static int search_all(struct work *work, size_t *rows, struct by_pool *pool,
                       struct baryon_error *err)
 {
     struct by_quant_plan *plan = work->plan;
     size_t small = 0;
-    for (size_t i = 0; i < plan->rows.count; i++) {
-        struct by_quant_row *row = &plan->rows.at[i];
-        if (row->role != BY_ROLE_ACTIVATION && row->has_range && !row->has_params &&
-            by_params_of_range(plan, row, err))
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (begin_row(work, i, rows, &small, pool, err) < 0)
             return -1;
-        if (!needs_constant_params(row) || lowering_finds_them(plan->recipe))
-            continue;
-        if (elements_of_row(row) < BIG_ELEMENTS) {
-            rows[small++] = i;
-            continue;
-        }
-        struct found found;
-        const int failed = search(plan->recipe, row, pool, &found, err) ||
-                           keep_found_params(plan, row, &found, err);
-        by_tensor_done(plan->model, row->value->initializer);
-        by_arena_release(&found.arena);
-        if (failed)
-            return -1;
-    }
     int failed = by_par_for(pool, small, 1, search_small, work, err);
     for (size_t i = 0; i < small; i++) {
         if (!failed)

@@ -3,6 +3,7 @@
  * counts: tensor, reader's node, producer's node, operator; among equals the later one.
  */
 #include "base/str.h"
+#include "quant/own_sqnr.h"
 #include "quant/place_internal.h"
 
 bool by_place_rule_picks(const struct by_placing *placing, size_t rule,
@@ -268,13 +269,22 @@ static int too_few_bits(const struct baryon_value *value, const struct by_tensor
     return by_err_hint(err, "the smallest types of activations are int4 and uint4");
 }
 
+/* Before rules: what these ask for is stronger. */
+static void begin_spec(const struct by_placing *placing, const struct baryon_value *value,
+                       struct by_tensor_spec *spec)
+{
+    *spec = placing->recipe->activation;
+    spec->granularity = BY_PER_TENSOR;
+    if (by_quant_is_wide(placing->recipe, value->name))
+        by_spec_set_type(spec, by_spec_is_unsigned(spec) ? BY_ELEM_UINT16 : BY_ELEM_INT16);
+}
+
 int by_place_data_spec(struct by_placing *placing, const struct baryon_value *value,
                        struct by_tensor_spec *spec, struct baryon_error *err)
 {
     bool changed = false, of_tensor = false;
     struct asked asked = {0};
-    *spec = placing->recipe->activation;
-    spec->granularity = BY_PER_TENSOR;
+    begin_spec(placing, value, spec);
     if (!placing->recipe->rules.count)
         return 0;
     const struct baryon_node *layer = by_place_fused_layer(placing, value);
@@ -305,8 +315,7 @@ void by_place_given_spec(const struct by_placing *placing, const struct baryon_v
                          struct by_tensor_spec *spec)
 {
     bool changed = false;
-    *spec = placing->recipe->activation;
-    spec->granularity = BY_PER_TENSOR;
+    begin_spec(placing, value, spec);
     apply_rules(placing, BY_RULE_OP_TYPE, value->producer, BY_SLOT_DATA, true, spec, &changed);
     apply_rules(placing, BY_RULE_NODE, value->producer, BY_SLOT_DATA, true, spec, &changed);
 }

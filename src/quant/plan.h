@@ -88,6 +88,8 @@ struct by_quant_node {
     bool folded; /* the range of what it gives does its work: lowering leaves it out */
 };
 
+struct by_known;
+
 struct by_quant_plan {
     struct by_arena arena;
     struct baryon_model *model; /* linked, inferred */
@@ -98,8 +100,9 @@ struct by_quant_plan {
     } rows;
     struct by_quant_node *nodes; /* all graphs, outer before inner, in order */
     size_t node_count;
-    struct by_map row_of;  /* value -> row + 1 */
-    struct by_map node_of; /* node -> place in nodes + 1 */
+    struct by_known *known; /* quant/known.h; or NULL. Belongs to whoever set it */
+    struct by_map row_of;   /* value -> row + 1 */
+    struct by_map node_of;  /* node -> place in nodes + 1 */
 };
 
 int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,

@@ -159,6 +159,12 @@ enum by_nbits_method { BY_NBITS_RTN, BY_NBITS_HQQ, BY_NBITS_MINMSE };
 /* Rules for spans that there may be. */
 #define BY_RULE_SPANS_MAX 64
 
+/* What a tensor has in 8 bits by itself, in dB. */
+struct by_own_sqnr {
+    const char *tensor;
+    double sqnr;
+};
+
 struct by_recipe {
     const char *preset; /* NULL: none */
     struct by_arena *arena;
@@ -167,7 +173,15 @@ struct by_recipe {
     enum by_format format;
     struct by_tensor_spec activation, weight, bias;
     enum by_bias_kind bias_kind;
-    bool headroom_auto;          /* samples decide whether activations have headroom */
+    bool headroom_auto; /* samples decide whether activations have headroom */
+    /* What samples may replace weight.method with; NULL: nothing. */
+    const struct by_calibrator *other_weight_method;
+    bool wide_auto;    /* samples decide about wide_below */
+    double wide_below; /* tensors with less by themselves have 16 bits instead of 8; 0: none */
+    struct {           /* sorted by name; none before there are statistics */
+        const struct by_own_sqnr *at;
+        size_t count;
+    } own;
     bool bias_int16;             /* int32 biases have to fit 16 bits: the scale is made to */
     bool adjust_weight_for_bias; /* widens a weight's scale until the bias fits int32 */
 

@@ -10,6 +10,7 @@
 #include "ir/tensor.h"
 #include "pass/retype.h"
 #include "preset/preset.h"
+#include "quant/known.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/place.h"
@@ -274,6 +275,7 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
 
 static int find_params(struct by_quantization *q, struct baryon_error *err)
 {
+    q->plan->known = q->known;
     return by_quantize_count_macs(q, err) ? -1
                                           : by_quant_find_params(q->plan, q->stats, q->pool, err);
 }
@@ -292,6 +294,17 @@ static int refine(struct by_quantization *q, struct baryon_error *err)
             return -1;
     }
     return by_refine(q->plan, err);
+}
+
+/* Choices that share what calibration saw. */
+static int choose_again(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed;
+    if (by_choose_calibrated(q, &changed, err) < 0)
+        return -1;
+    if (!changed)
+        return 0;
+    return place_again(q, err) < 0 || find_params(q, err) < 0 || refine(q, err) < 0 ? -1 : 0;
 }
 
 static int correct(struct by_quantization *q, struct baryon_error *err)
@@ -326,14 +339,15 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         .corrects = by_biases_corrected(options->recipe),
     };
     if (by_pool_open(&q->pool, options->calibrate.session.threads, err) < 0 ||
-        run_stage(q, "check", refuse_unfit_model, err) < 0 ||
+        by_known_open(&q->known, err) < 0 || run_stage(q, "check", refuse_unfit_model, err) < 0 ||
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
         run_stage(q, "choose", choose_config, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
-        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "biases", correct, err) < 0 ||
+        run_stage(q, "refine", refine, err) < 0 || run_stage(q, "compare", choose_again, err) < 0 ||
+        run_stage(q, "biases", correct, err) < 0 ||
         run_stage(q, "round", by_rounding_solve, err) < 0)
         return -1;
     return 0;
@@ -358,6 +372,8 @@ void by_quantization_close(struct by_quantization *q)
     by_frame_release(&q->exact);
     by_frame_release(&q->floats);
     by_free(q->report.solved.layers);
+    by_free(q->own);
+    by_known_close(q->known);
     by_trial_close(q->trial);
     by_stats_close(q->begun);
     by_stats_close(q->stats);

@@ -1,45 +1,23 @@
 /* SQNR of weights and activations by themselves, from plan and statistics: no model runs. */
-#include "calib/bins_squares.h"
 #include "quant/floats.h"
+#include "quant/own_sqnr.h"
 #include "quant/rounded.h"
 #include "sensitivity/sensitivity.h"
 #include "stats/layers.h"
 
-#include <math.h>
-
 /* --- Activations --- */
 
-static int sense_tensor(struct by_sensitivity *out, const struct by_quantization *q, size_t index,
-                        const struct by_tensor_stats *stats, struct baryon_error *err)
-{
-    const struct by_quant_row *row = &q->plan->rows.at[index];
-    const struct by_params *params = by_quant_params(q->plan, index);
-    const struct by_scale scale = {.scale = (double)params->scales[0],
-                                   .zero_point = params->zeros ? params->zeros[0] : 0};
-    struct by_bins_squares squares;
-    struct by_calib_target target;
-    if (by_bins_squares_of(&squares, &stats->sketch, err) < 0)
-        return -1;
-    by_spec_target(&row->spec, &target);
-    const double error = by_bins_squares_error(&squares, &scale, &target, INFINITY);
-    by_bins_squares_release(&squares);
-    const double rms = by_sketch_rms(&stats->sketch);
-    out->tensors[out->tensor_count++] = (struct by_sensed_tensor){
-        .name = row->value->name, .row = index, .alone = by_decibels(rms * rms, error)};
-    return 0;
-}
-
-/* Floats and blocks have steps that histograms of magnitudes do not tell. */
 static int sense_activation(struct by_sensitivity *out, const struct by_quantization *q,
                             size_t index, struct baryon_error *err)
 {
-    const struct by_quant_row *row = &q->plan->rows.at[index];
-    const struct by_params *params = by_quant_params(q->plan, index);
-    const struct by_tensor_stats *stats =
-        q->stats ? by_stats_find(q->stats, row->value->name) : NULL;
-    return stats && !row->spec.format && params->count == 1 && params->scales
-               ? sense_tensor(out, q, index, stats, err)
-               : 0;
+    double sqnr;
+    bool known;
+    if (by_quant_own_sqnr(q->plan, index, q->stats, &sqnr, &known, err) < 0)
+        return -1;
+    if (known)
+        out->tensors[out->tensor_count++] = (struct by_sensed_tensor){
+            .name = q->plan->rows.at[index].value->name, .row = index, .alone = sqnr};
+    return 0;
 }
 
 /* --- Weights --- */

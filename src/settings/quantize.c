@@ -183,6 +183,21 @@ static const struct by_option activation_rows[] = {
      AT(activation_headroom_auto),
      .help = "Leave this headroom out where held-out samples are better without it; off if "
              "--activation-headroom is given"},
+    {.name = "wide-below",
+     .type = BY_OPT_NUMBER,
+     .arg = "DB",
+     .min = 0,
+     .max = 150,
+     .fallback = "0",
+     AT(wide_below),
+     .help =
+         "Give 16 bits to activations that 8 bits represent with a lower SQNR than this, in dB"},
+    {.name = "wide-auto",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(wide_auto),
+     .help = "Find --wide-below on held-out samples where the model has less than 20 dB; off if "
+             "--wide-below is given"},
 };
 
 static const struct by_option weight_rows[] = {
@@ -232,6 +247,13 @@ static const struct by_option weight_rows[] = {
      .fallback = "minmax",
      AT(weight_method),
      .help = "Calibration method of weights"},
+    {.name = "weight-method-auto",
+     .type = BY_OPT_FLAG,
+     .fallback = "true",
+     AT(weight_method_auto),
+     .help =
+         "Replace weight method minmax by minmse where held-out samples are better with it; off "
+         "if --weight-method is given"},
 };
 
 static const struct by_option bias_rows[] = {

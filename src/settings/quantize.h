@@ -30,9 +30,11 @@ struct by_recipe_settings {
     bool activation_symmetric, activation_reduce_range;
     double activation_headroom;
     bool activation_headroom_auto;
+    double wide_below;
+    bool wide_auto;
     struct by_method_values activation_options;
     int weight, weight_scale, weight_method, weight_granularity;
-    bool weight_symmetric, weight_reduce_range;
+    bool weight_symmetric, weight_reduce_range, weight_method_auto;
     int64_t group_size;
     struct by_method_values weight_options;
     int bias, bias_scale, bias_method;

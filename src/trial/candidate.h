@@ -11,10 +11,12 @@
 #include "trial/draft.h"
 
 enum by_edit_kind {
-    BY_EDIT_EQUALIZATION, /* value: enum by_cle_mode */
-    BY_EDIT_BIASES,       /* value: corrected, or not */
-    BY_EDIT_HEADROOM,     /* value: the headroom of ranges of activations, in thousandths */
-    BY_EDIT_LOGARITHMS,   /* value: enum by_logarithms */
+    BY_EDIT_EQUALIZATION,  /* value: enum by_cle_mode */
+    BY_EDIT_BIASES,        /* value: corrected, or not */
+    BY_EDIT_HEADROOM,      /* value: the headroom of ranges of activations, in thousandths */
+    BY_EDIT_LOGARITHMS,    /* value: enum by_logarithms */
+    BY_EDIT_WEIGHT_METHOD, /* value: the recipe's other method of weights */
+    BY_EDIT_WIDE, /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */
     BY_EDIT_KINDS,
 };
 

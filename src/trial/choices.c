@@ -1,6 +1,8 @@
 /* Lists the choices that samples make between values of the config. */
 #include "trial/choices.h"
 
+#include "base/decibels.h"
+#include "quant/floats.h"
 #include "quant/place.h"
 
 /* --- Headroom of activations --- */
@@ -30,11 +32,59 @@ static bool has_logarithms(const struct by_quant_plan *plan)
            by_spec_is_integer(&plan->recipe->activation) && by_place_kept_logarithms(plan);
 }
 
+/* --- Clipping of weights --- */
+
+#define GOOD 20.0 /* dB that weights have by themselves, where clipping them gains little */
+
+/* The noise of rounding is that of a uniform distribution over a step. */
+static double predicted_sqnr(const struct by_quant_plan *plan, size_t index,
+                             const struct by_floats_view *floats)
+{
+    const struct by_params *params = by_quant_params(plan, index);
+    double signal = 0, noise = 0;
+    for (size_t i = 0; i < floats->count; i++)
+        signal += (double)floats->values[i] * (double)floats->values[i];
+    for (size_t i = 0; i < params->count; i++)
+        noise += (double)params->scales[i] * (double)params->scales[i] / 12;
+    return by_decibels(signal / (double)floats->count, noise / (double)params->count);
+}
+
+static bool is_coarse(const struct by_quant_plan *plan, size_t index)
+{
+    const struct by_quant_row *row = &plan->rows.at[index];
+    struct by_floats_view floats;
+    if (row->role != BY_ROLE_WEIGHT || !by_spec_is_integer(&row->spec) ||
+        row->spec.method != plan->recipe->weight.method || !row->value->initializer ||
+        !by_quant_params(plan, index)->count ||
+        by_floats_open(&floats, row->value->initializer, NULL))
+        return false;
+    const bool coarse = floats.count && predicted_sqnr(plan, index, &floats) < GOOD;
+    by_floats_close(&floats);
+    return coarse;
+}
+
+/* Solving finds scales itself. */
+static bool has_coarse_weights(const struct by_quant_plan *plan)
+{
+    const struct by_recipe *recipe = plan->recipe;
+    if (!recipe->other_weight_method || recipe->rounding != BY_ROUNDING_NEAREST ||
+        recipe->weight.method != by_calibrator_find("minmax"))
+        return false;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (is_coarse(plan, i))
+            return true;
+    return false;
+}
+
 /* --- All --- */
 
 static const struct by_choice_row rows[] = {
-    {has_logarithms, BY_EDIT_LOGARITHMS, BY_LOGARITHMS_QUANTIZED, BY_VERDICT_LOGARITHMS},
-    {has_headroom, BY_EDIT_HEADROOM, BY_HEADROOM_UNIT, BY_VERDICT_HEADROOM},
+    {has_logarithms, BY_EDIT_LOGARITHMS, BY_LOGARITHMS_QUANTIZED, BY_VERDICT_LOGARITHMS,
+     "--logarithm-inputs float keeps them float", false},
+    {has_headroom, BY_EDIT_HEADROOM, BY_HEADROOM_UNIT, BY_VERDICT_HEADROOM,
+     "--activation-headroom-auto=false keeps it", false},
+    {has_coarse_weights, BY_EDIT_WEIGHT_METHOD, 1, BY_VERDICT_WEIGHT_METHOD,
+     "--weight-method minmax does not clip them", true},
 };
 
 const struct by_choice_row *by_choices(size_t *count)

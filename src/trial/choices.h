@@ -1,6 +1,7 @@
 /*
  * Choices that samples make: other values of the config, each tried on a copy of the model and kept
- * where held-out samples confirm it.
+ * where held-out samples confirm it. Those that concern what calibration does come before it, with
+ * ranges of a few samples. The others come after it: all candidates share its statistics.
  */
 #ifndef BY_TRIAL_CHOICES_H
 #define BY_TRIAL_CHOICES_H
@@ -14,6 +15,8 @@ struct by_choice_row {
     enum by_edit_kind kind;
     int value;
     enum by_verdict_rule rule; /* by which the edited config replaces the other */
+    const char *undo;          /* the option that takes it back */
+    bool calibrated;           /* after calibration, with parameters in the plan */
 };
 
 /* In the order in which they are made. */
@@ -22,5 +25,7 @@ const struct by_choice_row *by_choices(size_t *count);
 /* Makes all of them: q->recipe is edited. *changed: Q/DQ pairs have to be inserted again. Samples
  * that are absent, or come only once, leave everything as it is. */
 int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err);
+/* The same after calibration. */
+int by_choose_calibrated(struct by_quantization *q, bool *changed, struct baryon_error *err);
 
 #endif

@@ -1,6 +1,17 @@
 /* Makes the choices of the config: each on drafts, by held-out samples. */
 #include "trial/choices.h"
 #include "trial/trial.h"
+#include "trial/wide.h"
+
+static void log_choice(const struct by_quantization *q, const struct by_choice_row *row,
+                       const struct by_trial_score *one, const struct by_trial_score *other)
+{
+    char text[64];
+    const size_t count = one->count < other->count ? one->count : other->count;
+    by_log(q->options->log, BY_LOG_NOTICE, "%s: %.1f dB better on held-out samples; %s",
+           by_edit(row->kind)->describe(row->value, text, sizeof text),
+           by_judge_gain(one->each, other->each, count).decibels, row->undo);
+}
 
 static int make_choice(const struct by_quantization *q, struct by_trial *trial,
                        const struct by_choice_row *row, struct by_candidate *now,
@@ -11,8 +22,10 @@ static int make_choice(const struct by_quantization *q, struct by_trial *trial,
     candidates[1].edits[row->kind] = row->value;
     if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    if (by_trial_prefers(q, row->rule, &scores[1], &scores[0]))
-        *now = candidates[1];
+    if (!by_trial_prefers(q, row->rule, &scores[1], &scores[0]))
+        return 0;
+    *now = candidates[1];
+    log_choice(q, row, &scores[1], &scores[0]);
     return 0;
 }
 
@@ -22,22 +35,23 @@ static bool can_judge(const struct by_quantization *q)
            by_recipe_needs_data(&q->recipe) && q->plan->node_count <= BY_TRIAL_NODES_MOST;
 }
 
-static size_t count_open(const struct by_quantization *q)
+static size_t count_open(const struct by_quantization *q, bool calibrated)
 {
     size_t count, open = 0;
     const struct by_choice_row *rows = by_choices(&count);
     for (size_t i = 0; i < count; i++)
-        open += rows[i].applies(q->plan);
+        open += rows[i].calibrated == calibrated && rows[i].applies(q->plan);
     return open;
 }
 
-static int choose_all(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
-                      struct baryon_error *err)
+static int choose_all(const struct by_quantization *q, struct by_trial *trial, bool calibrated,
+                      struct by_candidate *now, struct baryon_error *err)
 {
     size_t count;
     const struct by_choice_row *rows = by_choices(&count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].applies(q->plan) && make_choice(q, trial, &rows[i], now, err) < 0)
+        if (rows[i].calibrated == calibrated && rows[i].applies(q->plan) &&
+            make_choice(q, trial, &rows[i], now, err) < 0)
             return -1;
     return 0;
 }
@@ -46,13 +60,13 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
 {
     struct by_trial *trial;
     struct by_candidate now = {0};
-    const size_t open = count_open(q);
+    const size_t open = count_open(q, false);
     *changed = false;
     if (!open || !can_judge(q))
         return 0;
     if (by_trial_open(&trial, q, 1 + open, err) < 0)
         return -1;
-    const int status = choose_all(q, trial, &now, err);
+    const int status = choose_all(q, trial, false, &now, err);
     *changed = by_candidate_edits_config(&now);
     if (status == 0 && !*changed) {
         q->trial = trial;
@@ -60,4 +74,35 @@ int by_choose(struct by_quantization *q, bool *changed, struct baryon_error *err
     }
     by_trial_close(trial); /* it is of another config */
     return status < 0 ? -1 : by_candidate_edit_config(&now, &q->recipe, err);
+}
+
+/* --- After calibration --- */
+
+static int choose_calibrated(struct by_quantization *q, bool wide, struct by_candidate *now,
+                             struct baryon_error *err)
+{
+    struct by_trial *trial;
+    if (by_trial_open_calibrated(&trial, q, 2 + count_open(q, true) + BY_WIDE_LEVELS * wide, err) <
+        0)
+        return -1;
+    int status = choose_all(q, trial, true, now, err);
+    if (status == 0 && wide)
+        status = by_choose_wide(q, trial, now, err);
+    by_trial_close(trial);
+    return status;
+}
+
+int by_choose_calibrated(struct by_quantization *q, bool *changed, struct baryon_error *err)
+{
+    struct by_candidate now = {.edits = {[BY_EDIT_BIASES] = q->corrects}};
+    bool wide;
+    *changed = false;
+    if (q->options->recipe != &q->recipe || by_wide_list(q, err) < 0)
+        return -1;
+    wide = by_wide_is_open(&q->recipe);
+    if (q->stats && can_judge(q) && (wide || count_open(q, true)) &&
+        choose_calibrated(q, wide, &now, err) < 0)
+        return -1;
+    *changed = by_candidate_edits_config(&now) || q->recipe.wide_below > 0;
+    return by_candidate_edit_config(&now, &q->recipe, err);
 }

@@ -13,13 +13,18 @@ struct contest {
 
 /* --- Entries --- */
 
-static struct by_trial_seen *find_seen(struct by_trial *trial, const struct by_candidate *candidate)
+static struct by_trial_seen *find_seen(struct by_trial *trial, const struct by_candidate *candidate,
+                                       struct baryon_error *err)
 {
-    for (size_t i = 0; i < trial->seen_count; i++)
-        if (by_candidate_same_model(&trial->seen[i].of, candidate))
-            return &trial->seen[i];
-    trial->seen[trial->seen_count] = (struct by_trial_seen){.of = *candidate};
-    return &trial->seen[trial->seen_count++];
+    size_t place = 0;
+    while (place < trial->seen_count && !by_candidate_same_model(&trial->seen[place].of, candidate))
+        place++;
+    struct by_trial_seen *seen = &trial->seen[place];
+    if (place == trial->seen_count) {
+        *seen = (struct by_trial_seen){.of = *candidate};
+        trial->seen_count++;
+    }
+    return seen->known || by_known_open(&seen->known, err) == 0 ? seen : NULL;
 }
 
 static struct by_trial_entry *
@@ -30,7 +35,10 @@ add_entry(struct by_trial *trial, const struct by_candidate *candidate, struct b
         return NULL;
     }
     struct by_trial_entry *entry = &trial->entries[trial->entry_count];
-    *entry = (struct by_trial_entry){.candidate = *candidate, .seen = find_seen(trial, candidate)};
+    *entry =
+        (struct by_trial_entry){.candidate = *candidate, .seen = find_seen(trial, candidate, err)};
+    if (!entry->seen)
+        return NULL;
     entry->judgements = by_alloc_zero(by_judge_count(trial->judge), sizeof *entry->judgements, err);
     return entry->judgements ? &trial->entries[trial->entry_count++] : NULL;
 }

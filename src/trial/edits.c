@@ -83,6 +83,38 @@ static const char *describe_logarithms(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Method of weights --- */
+
+static int set_weight_method(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)value;
+    (void)err;
+    recipe->weight.method = recipe->other_weight_method;
+    return 0;
+}
+
+static const char *describe_weight_method(int value, char *text, size_t size)
+{
+    (void)value;
+    (void)snprintf(text, size, "weight method minmse");
+    return text;
+}
+
+/* --- Wide tensors --- */
+
+static int set_wide(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)err;
+    recipe->wide_below = value;
+    return 0;
+}
+
+static const char *describe_wide(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "16 bits below %d dB", value);
+    return text;
+}
+
 /* --- The rows --- */
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
@@ -97,6 +129,10 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_LOGARITHMS] = {.name = "logarithms",
                             .config = set_logarithms,
                             .describe = describe_logarithms},
+    [BY_EDIT_WEIGHT_METHOD] = {.name = "weight method",
+                               .config = set_weight_method,
+                               .describe = describe_weight_method},
+    [BY_EDIT_WIDE] = {.name = "wide", .config = set_wide, .describe = describe_wide},
 };
 
 const struct by_edit *by_edit(enum by_edit_kind kind)

@@ -105,7 +105,8 @@ uint64_t by_trial_seen_bytes(const struct by_trial *trial)
 
 /* --- The model as it is --- */
 
-static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *err)
+/* look: samples that ranges come from. */
+static int open_judge(struct by_trial *trial, size_t look, bool judges, struct baryon_error *err)
 {
     const struct by_quantize_options *all = trial->q->options;
     struct by_judge_options options = {
@@ -113,14 +114,14 @@ static int open_judge(struct by_trial *trial, bool judges, struct baryon_error *
         .samples = all->calibrate.samples,
         .input = all->calibrate.input,
         .session = all->calibrate.session,
-        .look = LOOK,
+        .look = look,
         .aside = judges ? ASIDE_LEAST : 0,
         .most = judges ? ASIDE_MOST : 0,
         .unsaturated = !all->recipe->compat,
     };
     options.input.log = NULL;
     if (options.input.random)
-        options.input.count = LOOK + ASIDE_MOST;
+        options.input.count = look + ASIDE_MOST;
     if (judges && trial->q->exact.count && by_frame_copy(&trial->q->exact, &trial->exact, err) < 0)
         return -1;
     return by_judge_open(&trial->judge, trial->exact ? trial->exact : trial->q->model, &options,
@@ -190,36 +191,54 @@ static int take_more(struct by_trial *trial, struct baryon_error *err)
     return most > by_judge_count(trial->judge) ? by_judge_more(trial->judge, most, err) : 0;
 }
 
-static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
+static int rewind_samples(const struct by_trial *trial, struct baryon_error *err)
 {
     const struct by_input_callback *samples = trial->q->options->calibrate.samples;
-    if (open_judge(trial, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
+    return samples ? samples->rewind(samples->context, err) : 0;
+}
+
+static int look_at_all(struct by_trial *trial, bool judges, struct baryon_error *err)
+{
+    if (open_judge(trial, LOOK, judges, err) < 0 || look_and_run(trial, judges, err) < 0 ||
         (judges && take_more(trial, err) < 0))
         return -1;
     /* Models with large activations have no further samples: their memory is given back now. */
     if (trial->referenced == by_judge_count(trial->judge) || !judges)
         by_judge_end_references(trial->judge);
     /* Calibration begins with the first one again. */
-    return samples ? samples->rewind(samples->context, err) : 0;
+    return rewind_samples(trial, err);
 }
 
-static int open_trial_parts(struct by_trial *trial, size_t candidates, struct baryon_error *err)
+/* All candidates share what calibration saw. */
+static int share_calibration(struct by_trial *trial, struct baryon_error *err)
 {
+    trial->seen[0].stats = trial->q->stats;
+    (void)by_stats_find(trial->q->stats, ""); /* from here on it is only read */
+    if (rewind_samples(trial, err) < 0 || open_judge(trial, 0, true, err) < 0)
+        return -1;
+    return take_more(trial, err);
+}
+
+static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated,
+                      struct baryon_error *err)
+{
+    const size_t look = calibrated ? 0 : LOOK;
     trial->progress =
-        (struct by_calibrate_progress){.stage = "equalize",
-                                       .total = LOOK + candidates * (LOOK + ASIDE_LEAST),
+        (struct by_calibrate_progress){.stage = calibrated ? "compare" : "equalize",
+                                       .total = look + candidates * (look + ASIDE_LEAST),
                                        .seconds = by_seconds()};
-    if (by_trial_go_on(trial, 0, err) < 0 || look_at_all(trial, candidates > 0, err) < 0)
+    if (by_trial_go_on(trial, 0, err) < 0 ||
+        (calibrated ? share_calibration(trial, err) : look_at_all(trial, candidates > 0, err)) < 0)
         return -1;
     if (!candidates)
         return 0;
     trial->progress.total =
-        trial->progress.done + candidates * (LOOK + by_judge_count(trial->judge)) - LOOK;
+        trial->progress.done + candidates * (look + by_judge_count(trial->judge)) - look;
     return by_frame_take(&trial->frame, trial->q->model, err);
 }
 
-int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t candidates,
-                  struct baryon_error *err)
+static int open_trial(struct by_trial **out, struct by_quantization *q, size_t candidates,
+                      bool calibrated, struct baryon_error *err)
 {
     *out = NULL;
     struct by_trial *trial = by_alloc_zero(1, sizeof *trial, err);
@@ -228,8 +247,9 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t candi
     trial->q = q;
     trial->seen_count = 1;
     trial->seen[0].observed = true;
+    trial->seen[0].known = q->known;
     pthread_mutex_init(&trial->lock, NULL);
-    if (open_trial_parts(trial, candidates, err) < 0) {
+    if (open_parts(trial, candidates, calibrated, err) < 0) {
         by_trial_close(trial);
         return -1;
     }
@@ -237,12 +257,28 @@ int by_trial_open(struct by_trial **out, struct by_quantization *q, size_t candi
     return 0;
 }
 
+int by_trial_open(struct by_trial **trial, struct by_quantization *q, size_t candidates,
+                  struct baryon_error *err)
+{
+    return open_trial(trial, q, candidates, false, err);
+}
+
+int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *q, size_t candidates,
+                             struct baryon_error *err)
+{
+    return open_trial(trial, q, candidates, true, err);
+}
+
 void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
         return;
-    for (size_t i = 0; i < trial->seen_count; i++)
-        by_stats_close(trial->seen[i].stats);
+    for (size_t i = 0; i < trial->seen_count; i++) {
+        if (trial->seen[i].known != trial->q->known)
+            by_known_close(trial->seen[i].known);
+        if (trial->seen[i].stats != trial->q->stats)
+            by_stats_close(trial->seen[i].stats);
+    }
     for (size_t i = 0; i < trial->entry_count; i++) {
         by_session_close(trial->entries[i].session);
         by_free(trial->entries[i].judgements);
@@ -268,19 +304,34 @@ static int edit_quantization(struct by_trial *trial, const struct by_candidate *
     return by_candidate_edit_model(candidate, q->plan, &sources, err);
 }
 
+/* Those of the candidate's model, if one was tried: q->known are of the model as it was. */
+static struct by_trial_seen *seen_of(struct by_trial *trial, const struct by_candidate *candidate)
+{
+    for (size_t i = 1; i < trial->seen_count; i++)
+        if (by_candidate_same_model(&trial->seen[i].of, candidate))
+            return &trial->seen[i];
+    return NULL;
+}
+
+static void take_known(struct by_trial *trial, struct by_trial_seen *seen)
+{
+    by_known_close(trial->q->known);
+    trial->q->known = seen ? seen->known : NULL;
+    trial->seen[0].known = NULL;
+}
+
 int by_trial_adopt(struct by_trial *trial, const struct by_candidate *candidate, bool *changed,
                    struct baryon_error *err)
 {
     if (edit_quantization(trial, candidate, changed, err) < 0)
         return -1;
-    /* The first ones have channels, which calibration does not. */
-    for (size_t i = 1; i < trial->seen_count; i++) {
-        struct by_trial_seen *seen = &trial->seen[i];
-        if (!by_judge_looks_are_first(trial->judge) ||
-            !by_candidate_same_model(&seen->of, candidate))
-            continue;
-        trial->q->begun = seen->stats;
-        seen->stats = NULL;
-    }
+    if (!by_candidate_edits_model(candidate))
+        return 0;
+    struct by_trial_seen *seen = seen_of(trial, candidate);
+    take_known(trial, seen);
+    if (!seen || !by_judge_looks_are_first(trial->judge))
+        return 0;
+    trial->q->begun = seen->stats;
+    seen->stats = NULL;
     return 0;
 }

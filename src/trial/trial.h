@@ -26,6 +26,9 @@ struct by_trial_score {
  * to be judged. candidates: how many are going to be tried at most, for the progress. */
 int by_trial_open(struct by_trial **trial, struct by_quantization *quantization, size_t candidates,
                   struct baryon_error *err);
+/* After calibration: q->stats are those of every candidate, and all samples judge. */
+int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *quantization,
+                             size_t candidates, struct baryon_error *err);
 void by_trial_close(struct by_trial *trial);
 /* Compares candidates with each other. Those of earlier contests are not run again on samples that
  * judged them. Where some of the samples decide, the others are not run. A candidate that ONNX

@@ -5,6 +5,7 @@
 #define BY_TRIAL_INTERNAL_H
 
 #include "onnx/frame.h"
+#include "quant/known.h"
 #include "trial/trial.h"
 
 #include <pthread.h>
@@ -16,6 +17,7 @@
 struct by_trial_seen {
     struct by_candidate of;
     struct by_stats *stats; /* NULL: not observed yet, or there are no ranges */
+    struct by_known *known; /* parameters of its constants */
     bool observed;
 };
 

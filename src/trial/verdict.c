@@ -27,6 +27,12 @@ static const struct by_threshold integers[BY_VERDICT_RULES] = {
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL,
                              "a speaker network gains 2 dB without headroom; six others differ by "
                              "less, or lose up to 10"},
+    [BY_VERDICT_WEIGHT_METHOD] = {0.5, 2, BY_MEASURE_ALL,
+                                  "MiniLM gains 2.4 dB in A8W8, PP-OCRv4 rec loses 5"},
+    [BY_VERDICT_WIDE] = {1, 2, BY_MEASURE_ALL, "where 16 bits of all these gain nothing, none do"},
+    [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL,
+                          "more tensors of 16 bits rarely lose; with two errors "
+                          "a text detector stayed 4 dB below"},
     [BY_VERDICT_SOLVED] = {0, 0, BY_MEASURE_ALL,
                            "reconstruction of integers gains so much that samples hardly err"},
 };
@@ -42,6 +48,9 @@ static const struct by_threshold exponents[BY_VERDICT_RULES] = {
     [BY_VERDICT_BIASES] = {0.1, 2, BY_MEASURE_ALL, "with half of one Silero VAD lost 4 dB"},
     [BY_VERDICT_LOGARITHMS] = {0.1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_HEADROOM] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_WEIGHT_METHOD] = {0.5, 2, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_WIDE] = {1, 2, BY_MEASURE_ALL, "as of integers"},
+    [BY_VERDICT_WIDER] = {1, 1, BY_MEASURE_ALL, "as of integers"},
     [BY_VERDICT_SOLVED] = {0, 1, BY_MEASURE_EITHER,
                            "171 solutions on 96 other samples: +2.46 dB in the mean, two lose more "
                            "than 0.5 dB; of all that gain, eleven"},

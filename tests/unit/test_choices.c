@@ -123,8 +123,9 @@ static void each_choice_changes_what_it_names(void **state)
     (void)state;
     size_t count;
     const struct by_choice_row *rows = by_choices(&count);
-    assert_int_equal(count, 2);
-    struct by_recipe recipe = {.activation.calib.headroom = 1.5};
+    assert_int_equal(count, 3);
+    struct by_recipe recipe = {.activation.calib.headroom = 1.5,
+                               .other_weight_method = by_calibrator_find("minmse")};
     for (size_t i = 0; i < count; i++) {
         struct by_candidate candidate = {0};
         candidate.edits[rows[i].kind] = rows[i].value;
@@ -132,9 +133,12 @@ static void each_choice_changes_what_it_names(void **state)
         assert_ok(by_candidate_edit_config(&candidate, &recipe, &err));
         assert_int_equal(recipe.logarithms, BY_LOGARITHMS_QUANTIZED);
         assert_true(recipe.activation.calib.headroom == (i == 0 ? 1.5 : 1));
+        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i == 2);
+        assert_int_equal(rows[i].calibrated, i == 2);
     }
     assert_int_equal(rows[0].rule, BY_VERDICT_LOGARITHMS);
     assert_int_equal(rows[1].rule, BY_VERDICT_HEADROOM);
+    assert_int_equal(rows[2].rule, BY_VERDICT_WEIGHT_METHOD);
 }
 
 static void headroom_is_open_for_wide_activations_alone(void **state)
@@ -162,6 +166,48 @@ static void headroom_is_open_for_wide_activations_alone(void **state)
     assert_false(rows[0].applies(&plan));
 }
 
+/* One greater value among equal ones: the coarser the scale, the less is left of these. */
+static void coarse_weights_may_be_clipped(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    struct baryon_model *model = new_model();
+    float values[1000], scale = 31.0F / 127;
+    for (size_t i = 0; i < 1000; i++)
+        values[i] = i ? 1 : 31;
+    const struct by_calibrator *minmax = by_calibrator_find("minmax");
+    struct by_recipe recipe = {.other_weight_method = by_calibrator_find("minmse"),
+                               .weight.method = minmax};
+    takes(model, "x", BY_ELEM_FLOAT, "1,1000");
+    put_weight(model, "w", BY_ELEM_FLOAT, (const int64_t[]){1000, 1}, 2, values, sizeof values);
+    put_node(model->graph, "matmul", "MatMul", "x,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, "1,1");
+    made(model);
+    struct by_quant_row row = {
+        .value = by_graph_value(model->graph, "w"),
+        .role = BY_ROLE_WEIGHT,
+        .spec.method = minmax,
+        .shares = BY_NO_ROW,
+        .params = {.count = 1, .scales = &scale, .axis = -1},
+    };
+    struct by_quant_plan plan = {
+        .model = model, .recipe = &recipe, .rows = {.at = &row, .count = 1}};
+    by_spec_set_type(&row.spec, BY_ELEM_INT8);
+    assert_false(rows[2].applies(&plan)); /* 26 dB */
+    scale *= 4;
+    assert_true(rows[2].applies(&plan)); /* 14 dB */
+    recipe.rounding = BY_ROUNDING_DESCENT;
+    assert_false(rows[2].applies(&plan));
+    recipe.rounding = BY_ROUNDING_NEAREST;
+    row.spec.method = recipe.other_weight_method;
+    assert_false(rows[2].applies(&plan));
+    row.spec.method = minmax;
+    recipe.other_weight_method = NULL;
+    assert_false(rows[2].applies(&plan));
+    by_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_session_gives_both_and_the_model_stays),
         cmocka_unit_test(each_choice_changes_what_it_names),
         cmocka_unit_test(headroom_is_open_for_wide_activations_alone),
+        cmocka_unit_test(coarse_weights_may_be_clipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,12 @@ static const struct {
     {BY_VERDICT_LOGARITHMS, true, 0.1, 1},
     {BY_VERDICT_HEADROOM, false, 0.5, 2},
     {BY_VERDICT_HEADROOM, true, 0.5, 2},
+    {BY_VERDICT_WEIGHT_METHOD, false, 0.5, 2},
+    {BY_VERDICT_WEIGHT_METHOD, true, 0.5, 2},
+    {BY_VERDICT_WIDE, false, 1, 2},
+    {BY_VERDICT_WIDE, true, 1, 2},
+    {BY_VERDICT_WIDER, false, 1, 1},
+    {BY_VERDICT_WIDER, true, 1, 1},
     {BY_VERDICT_SOLVED, false, 0, 0},
     {BY_VERDICT_SOLVED, true, 0, 1},
 };

@@ -52,6 +52,12 @@ static bool has_integer_activations(const struct by_recipe_settings *s)
     return is_static(s) && by_type_is_integer(s->activation);
 }
 
+static bool has_narrow_activations(const struct by_recipe_settings *s)
+{
+    return has_pairs(s) && s->hardware != BY_HARDWARE_XINT8 &&
+           (s->activation == BY_ELEM_INT8 || s->activation == BY_ELEM_UINT8);
+}
+
 static bool has_integer_weights(const struct by_recipe_settings *s)
 {
     return is_not_nbits(s) && by_type_is_integer(s->weight);
@@ -199,12 +205,14 @@ static const struct meaning {
     const char *lacks;
 } meanings[] = {
     {" activation activation-symmetric activation-reduce-range activation-scale "
-     "activation-method activation-headroom activation-headroom-auto logarithm-inputs format bias "
-     "bias-correction rounding-scales ",
+     "activation-method activation-headroom activation-headroom-auto wide-below wide-auto "
+     "weight-method-auto logarithm-inputs format bias bias-correction rounding-scales ",
      is_static, "--approach static"},
     {" activation-symmetric activation-reduce-range activation-scale activation-headroom "
      "activation-headroom-auto ",
      has_integer_activations, "--activation of an integer type"},
+    {" wide-below wide-auto ", has_narrow_activations,
+     "--activation int8 or uint8, --format qdq and --hardware none or extended"},
     {" activation-method ", has_ranges, "--activation of an integer type, or --activation-scaled"},
     {" activation-scaled ", may_scale_activations,
      "--activation bf16, fp16 or fp8 and --float-form quark or cast"},

@@ -163,6 +163,9 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     if ((settings->compat || !is_default(config, "activation-headroom")) &&
         is_default(config, "activation-headroom-auto"))
         settings->activation_headroom_auto = false;
+    if ((settings->compat || !is_default(config, "weight-method")) &&
+        is_default(config, "weight-method-auto"))
+        settings->weight_method_auto = false;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
     return settle_scaled(config, settings, err);
@@ -481,6 +484,10 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->refine_rounds = settings->refine_rounds;
     recipe->compat = settings->compat;
     recipe->headroom_auto = settings->activation_headroom_auto;
+    if (settings->weight_method_auto && settings->approach == BY_APPROACH_STATIC)
+        recipe->other_weight_method = by_calibrator_find("minmse");
+    recipe->wide_auto = settings->wide_auto && !(settings->wide_below > 0);
+    recipe->wide_below = settings->wide_below;
     recipe->logarithms = (enum by_logarithms)settings->logarithm_inputs;
     recipe->nbits.bits = settings->nbits;
     recipe->nbits.group = settings->nbits_group;

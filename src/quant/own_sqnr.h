@@ -1,0 +1,23 @@
+/*
+ * What quantizing one activation costs by itself, from its histogram: no model runs.
+ */
+#ifndef BY_QUANT_OWN_SQNR_H
+#define BY_QUANT_OWN_SQNR_H
+
+#include "quant/plan.h"
+#include "stats/stats.h"
+
+/* SQNR of an activation with the parameters that its row has, in dB. *known: there is a histogram;
+ * floats and blocks have steps that it does not show. stats: NULL: none. */
+int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_stats *stats,
+                      double *sqnr, bool *known, struct baryon_error *err);
+
+/* The tensors of all rows with 8 bits, sorted by name. Those that share parameters have the lowest
+ * SQNR of them. The caller frees it; names are those of the values. */
+int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
+                      struct by_own_sqnr **list, size_t *count, struct baryon_error *err);
+
+/* Whether the recipe asks for 16 bits of a tensor that would have 8. */
+bool by_quant_is_wide(const struct by_recipe *recipe, const char *tensor);
+
+#endif

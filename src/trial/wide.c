@@ -1,0 +1,103 @@
+/* Chooses how many activations have 16 bits instead of 8. */
+#include "trial/wide.h"
+
+#include "quant/own_sqnr.h"
+
+#define GOOD 20.0 /* dB of a model that needs none */
+
+/* In steps of about a bit, from tensors that are lost in 8 bits to those that are good. */
+static const int levels[BY_WIDE_LEVELS] = {25, 30, 35};
+
+static size_t count_below(const struct by_recipe *recipe, double level)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recipe->own.count; i++)
+        count += recipe->own.at[i].sqnr < level;
+    return count;
+}
+
+int by_wide_list(struct by_quantization *q, struct baryon_error *err)
+{
+    struct by_recipe *recipe = &q->recipe;
+    if ((!recipe->wide_auto && !(recipe->wide_below > 0)) || !q->stats)
+        return 0;
+    if (by_quant_own_list(q->plan, q->stats, &q->own, &recipe->own.count, err) < 0)
+        return -1;
+    recipe->own.at = q->own;
+    return 0;
+}
+
+bool by_wide_is_open(const struct by_recipe *recipe)
+{
+    return recipe->wide_auto && recipe->domain != BY_Q_ONNX &&
+           count_below(recipe, levels[BY_WIDE_LEVELS - 1]) > 0;
+}
+
+/* The unchanged one first; levels that add no tensor are left out. */
+static size_t list_candidates(const struct by_recipe *recipe, const struct by_candidate *now,
+                              struct by_candidate *candidates)
+{
+    size_t count = 1, tensors = 0;
+    candidates[0] = *now;
+    for (size_t i = 0; i < BY_WIDE_LEVELS; i++) {
+        const size_t below = count_below(recipe, levels[i]);
+        if (below == tensors)
+            continue;
+        tensors = below;
+        candidates[count] = *now;
+        candidates[count++].edits[BY_EDIT_WIDE] = levels[i];
+    }
+    return count;
+}
+
+static bool is_good(const struct by_trial_score *score)
+{
+    return !score->lost && by_judge_sqnr(score->each, score->count) >= GOOD;
+}
+
+/* Upwards as long as it pays and the model is not good yet. */
+static size_t climb(const struct by_quantization *q, const struct by_trial_score *scores,
+                    size_t count)
+{
+    size_t place = 0;
+    for (size_t i = 1; i < count && !is_good(&scores[place]); i++)
+        if (by_trial_prefers(q, BY_VERDICT_WIDER, &scores[i], &scores[place]))
+            place = i;
+    return place;
+}
+
+static void log_wide(const struct by_quantization *q, int level, const struct by_trial_score *wide,
+                     const struct by_trial_score *narrow)
+{
+    const size_t count = wide->count < narrow->count ? wide->count : narrow->count;
+    by_log(q->options->log, BY_LOG_NOTICE,
+           "%zu of %zu activations get 16 bits, since 8 bits represent them with less than %d dB: "
+           "%.1f dB better on held-out samples; --wide-auto=false keeps 8 bits",
+           count_below(&q->recipe, level), q->recipe.own.count, level,
+           by_judge_gain(wide->each, narrow->each, count).decibels);
+}
+
+int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
+                   struct baryon_error *err)
+{
+    struct by_candidate candidates[1 + BY_WIDE_LEVELS], ends[2];
+    struct by_trial_score scores[1 + BY_WIDE_LEVELS];
+    const size_t count = list_candidates(&q->recipe, now, candidates);
+    ends[0] = candidates[0];
+    ends[1] = candidates[count - 1];
+    if (by_trial_contest(trial, ends, 1, scores, err) < 0)
+        return -1;
+    if (is_good(&scores[0]))
+        return 0;
+    if (by_trial_contest(trial, ends, 2, scores, err) < 0)
+        return -1;
+    if (!by_trial_prefers(q, BY_VERDICT_WIDE, &scores[1], &scores[0]))
+        return 0;
+    if (by_trial_contest(trial, candidates, count, scores, err) < 0)
+        return -1;
+    const size_t place = climb(q, scores, count);
+    *now = candidates[place];
+    if (place)
+        log_wide(q, now->edits[BY_EDIT_WIDE], &scores[place], &scores[0]);
+    return 0;
+}
