@@ -129,6 +129,27 @@ static int print_quantize_summary(struct job *job, struct baryon_error *err)
     return 0;
 }
 
+static void choices_json(const struct by_quantize_report *report, struct by_json *json)
+{
+    if (!report->choice_count)
+        return;
+    by_json_open(json, "choices", '[');
+    for (size_t i = 0; i < report->choice_count; i++) {
+        const struct by_choice_made *made = &report->choices[i];
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "choice", made->choice);
+        by_json_text(json, "text", made->text);
+        by_json_double(json, "gain_db", made->gain);
+        by_json_int(json, "samples", (int64_t)made->samples);
+        if (made->tensors) {
+            by_json_int(json, "tensors", (int64_t)made->tensors);
+            by_json_double(json, "macs_share", made->macs_share);
+        }
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
 static void write_json(const struct job *job, struct by_str *text)
 {
     struct by_json json;
@@ -148,6 +169,7 @@ static void write_json(const struct job *job, struct by_str *text)
     if (job->quality.asked)
         by_json_double(&json, "measure", job->quality.seconds);
     by_json_close(&json, '}');
+    choices_json(report, &json);
     by_quality_json(&job->quality, &json);
     by_solved_json(&report->solved, &json);
     by_plan_view_json(&q->view, &json);

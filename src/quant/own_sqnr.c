@@ -95,11 +95,15 @@ int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
     return status;
 }
 
+bool by_quant_is_below(const struct by_recipe *recipe, const char *tensor, double level)
+{
+    const struct by_own_sqnr key = {tensor, 0}, *own = NULL;
+    if (recipe->own.count)
+        own = bsearch(&key, recipe->own.at, recipe->own.count, sizeof key, by_name);
+    return own && own->sqnr < level;
+}
+
 bool by_quant_is_wide(const struct by_recipe *recipe, const char *tensor)
 {
-    const struct by_own_sqnr key = {tensor, 0}, *own;
-    if (!(recipe->wide_below > 0) || !recipe->own.count)
-        return false;
-    own = bsearch(&key, recipe->own.at, recipe->own.count, sizeof key, by_name);
-    return own && own->sqnr < recipe->wide_below;
+    return by_quant_is_below(recipe, tensor, recipe->wide_below);
 }

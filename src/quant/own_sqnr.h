@@ -17,6 +17,8 @@ int by_quant_own_sqnr(const struct by_quant_plan *plan, size_t row, struct by_st
 int by_quant_own_list(const struct by_quant_plan *plan, struct by_stats *stats,
                       struct by_own_sqnr **list, size_t *count, struct baryon_error *err);
 
+/* Whether a tensor of 8 bits has less than this many dB by itself, by the recipe's list. */
+bool by_quant_is_below(const struct by_recipe *recipe, const char *tensor, double level);
 /* Whether the recipe asks for 16 bits of a tensor that would have 8. */
 bool by_quant_is_wide(const struct by_recipe *recipe, const char *tensor);
 

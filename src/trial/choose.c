@@ -3,17 +3,16 @@
 #include "trial/trial.h"
 #include "trial/wide.h"
 
-static void log_choice(const struct by_quantization *q, const struct by_choice_row *row,
+static void log_choice(struct by_quantization *q, const struct by_choice_row *row,
                        const struct by_trial_score *one, const struct by_trial_score *other)
 {
-    char text[64];
-    const size_t count = one->count < other->count ? one->count : other->count;
-    by_log(q->options->log, BY_LOG_NOTICE, "%s: %.1f dB better on held-out samples; %s",
-           by_edit(row->kind)->describe(row->value, text, sizeof text),
-           by_judge_gain(one->each, other->each, count).decibels, row->undo);
+    const struct by_choice_made *made =
+        by_trial_report_choice(q, row->kind, row->value, one, other);
+    by_log(q->options->log, BY_LOG_NOTICE, "%s: %.1f dB better on held-out samples; %s", made->text,
+           made->gain, row->undo);
 }
 
-static int make_choice(const struct by_quantization *q, struct by_trial *trial,
+static int make_choice(struct by_quantization *q, struct by_trial *trial,
                        const struct by_choice_row *row, struct by_candidate *now,
                        struct baryon_error *err)
 {
@@ -44,7 +43,7 @@ static size_t count_open(const struct by_quantization *q, bool calibrated)
     return open;
 }
 
-static int choose_all(const struct by_quantization *q, struct by_trial *trial, bool calibrated,
+static int choose_all(struct by_quantization *q, struct by_trial *trial, bool calibrated,
                       struct by_candidate *now, struct baryon_error *err)
 {
     size_t count;

@@ -262,3 +262,19 @@ bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule
     const size_t count = one->count < other->count ? one->count : other->count;
     return by_verdict_of(by_threshold(rule, exponents), one->each, other->each, count);
 }
+
+struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,
+                                              int value, const struct by_trial_score *one,
+                                              const struct by_trial_score *other)
+{
+    struct by_quantize_report *report = &q->report;
+    struct by_choice_made *made = &report->choices[report->choice_count];
+    report->choice_count += report->choice_count + 1 < BY_CHOICES_MAX;
+    *made = (struct by_choice_made){
+        .choice = by_edit(kind)->name,
+        .samples = one->count < other->count ? one->count : other->count,
+    };
+    (void)by_edit(kind)->describe(value, made->text, sizeof made->text);
+    made->gain = by_judge_gain(one->each, other->each, made->samples).decibels;
+    return made;
+}

@@ -24,7 +24,18 @@ struct by_quantize_options {
     const struct by_log *log; /* may be NULL */
 };
 
-#define BY_STAGES_MAX 16
+#define BY_STAGES_MAX  16
+#define BY_CHOICES_MAX 8
+
+/* What held-out samples changed of the config. */
+struct by_choice_made {
+    const char *choice; /* "wide" */
+    char text[64];      /* "16 bits below 35 dB" */
+    double gain;        /* dB on those samples */
+    size_t samples;
+    size_t tensors;    /* that change; 0: not counted */
+    double macs_share; /* of multiply-adds that read them */
+};
 
 /* Seconds by stage, and figures for the report. */
 struct by_quantize_report {
@@ -34,6 +45,8 @@ struct by_quantize_report {
     } stages[BY_STAGES_MAX];
     size_t stage_count;
     struct by_calibrate_report calibration; /* all zero when there was none */
+    struct by_choice_made choices[BY_CHOICES_MAX];
+    size_t choice_count;
     struct by_solved solved;
 };
 

@@ -38,6 +38,10 @@ int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidat
 /* Whether the rule prefers one candidate of a contest to another. One that lost never is. */
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other);
+/* Adds a choice to the report of the quantization. */
+struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,
+                                              int value, const struct by_trial_score *one,
+                                              const struct by_trial_score *other);
 /* Whether there are samples that can be read more than once. */
 bool by_trial_has_samples(const struct by_quantization *q);
 /* Edits the quantization itself; *changed: Q/DQ pairs have to be inserted again. The statistics of

@@ -66,15 +66,40 @@ static size_t climb(const struct by_quantization *q, const struct by_trial_score
     return place;
 }
 
-static void log_wide(const struct by_quantization *q, int level, const struct by_trial_score *wide,
-                     const struct by_trial_score *narrow)
+static bool reads_wide(const struct by_quantization *q, const struct baryon_node *node, int level)
 {
-    const size_t count = wide->count < narrow->count ? wide->count : narrow->count;
+    for (size_t i = 0; i < node->input.count; i++) {
+        const size_t row = by_quant_read(q->plan, node, i);
+        if (row != BY_NO_ROW &&
+            by_quant_is_below(&q->recipe, q->plan->rows.at[row].value->name, level))
+            return true;
+    }
+    return false;
+}
+
+static double share_of_macs(const struct by_quantization *q, int level)
+{
+    double all = 0, wide = 0;
+    for (size_t i = 0; i < q->plan->node_count; i++) {
+        const struct by_quant_node *node = &q->plan->nodes[i];
+        all += node->macs;
+        if (node->state == BY_NODE_QUANTIZED && reads_wide(q, node->node, level))
+            wide += node->macs;
+    }
+    return all > 0 ? wide / all : 0;
+}
+
+static void report_wide(struct by_quantization *q, int level, const struct by_trial_score *wide,
+                        const struct by_trial_score *narrow)
+{
+    struct by_choice_made *made = by_trial_report_choice(q, BY_EDIT_WIDE, level, wide, narrow);
+    made->tensors = count_below(&q->recipe, level);
+    made->macs_share = share_of_macs(q, level);
     by_log(q->options->log, BY_LOG_NOTICE,
            "%zu of %zu activations get 16 bits, since 8 bits represent them with less than %d dB: "
-           "%.1f dB better on held-out samples; --wide-auto=false keeps 8 bits",
-           count_below(&q->recipe, level), q->recipe.own.count, level,
-           by_judge_gain(wide->each, narrow->each, count).decibels);
+           "%.1f dB better on held-out samples; %.0f %% of multiply-adds read them; "
+           "--wide-auto=false keeps 8 bits",
+           made->tensors, q->recipe.own.count, level, made->gain, 100 * made->macs_share);
 }
 
 int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_candidate *now,
@@ -98,6 +123,6 @@ int by_choose_wide(struct by_quantization *q, struct by_trial *trial, struct by_
     const size_t place = climb(q, scores, count);
     *now = candidates[place];
     if (place)
-        log_wide(q, now->edits[BY_EDIT_WIDE], &scores[place], &scores[0]);
+        report_wide(q, now->edits[BY_EDIT_WIDE], &scores[place], &scores[0]);
     return 0;
 }

@@ -110,13 +110,17 @@ class Job:
 
 
 def automatic(job):
-    wide, said, _ = job.quantize("wide", "-p", "A8W8")
-    narrow, silent, _ = job.quantize("narrow", "-p", "A8W8", "--wide-auto=false")
+    wide, said, report = job.quantize("wide", "-p", "A8W8")
+    choice = report["choices"][0]
+    check(choice["choice"] == "wide" and choice["tensors"] == 1 and choice["macs_share"] == 1, "report", choice)
+    check(abs(choice["gain_db"] - float(said.split("dB: ")[1].split()[0])) < 0.051, "gain", said, choice)
+    narrow, silent, plain = job.quantize("narrow", "-p", "A8W8", "--wide-auto=false")
     check(types(wide)["x"] == "INT16", "the massive input has 8 bits", types(wide))
     check(set(types(narrow).values()) == {"INT8"}, "tensors are wide though nobody asked", types(narrow))
     gain = sqnr(job.model, wide, job.feeds) - sqnr(job.model, narrow, job.feeds)
     check(gain > 3, "16 bits gain", gain)
     check("activations get 16 bits" in said and "--wide-auto=false" in said, "no notice", said)
+    check("choices" not in plain, "report of choices", plain)
     check("16 bits" not in silent, "a notice without a reason", silent)
 
 
