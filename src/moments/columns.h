@@ -55,6 +55,8 @@ struct by_moments_rows {
 /* Rows that are taken of each of so many samples: together they have to say enough, each by itself
  * a little. 0 samples: as of one. */
 size_t by_rows_wanted(size_t columns, size_t samples);
+/* No more than these are worth their time where so many samples are solved on. */
+size_t by_rows_enough(size_t columns, size_t samples);
 /* list: room for by_rows_most() numbers. */
 size_t by_rows_most(const struct by_columns *columns);
 int by_rows_choose(const struct by_columns *columns, uint64_t sample, size_t *list,

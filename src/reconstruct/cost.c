@@ -23,7 +23,7 @@ static double cost_of(const struct by_reconstruction *all, const struct by_recon
     const double columns = (double)layer->columns, outs = (double)layer->outs;
     const double samples = (double)(model->train + model->judging);
     const double places = layer->places < 1 ? 1 : layer->places;
-    const double most = (double)by_rows_wanted(layer->columns, model->train);
+    const double most = (double)by_rows_enough(layer->columns, model->train);
     const double rows = places < most ? places : most;
     const double sums = samples * rows * (columns * columns / 2 + columns * outs);
     const double runs = samples * places * outs * (columns * 2 + PASSING);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Raised when a layer is solved otherwise than before, or records look otherwise. */
-#define METHOD 5
+#define METHOD 6
 
 /* --- What decides what comes out --- */
 

@@ -20,6 +20,15 @@ static bool may_keep_rows(const struct by_round_options *options)
     return !options->gptq && !options->relaxation && options->starts < 2;
 }
 
+/* Bytes of rows that are looked at again. */
+#define KEPT ((size_t)16 << 20)
+
+static bool looks_again(const struct by_reconstruction *all)
+{
+    return by_round_hides(all->target) &&
+           !(all->options->round.fixed_biases && all->target->biases);
+}
+
 static int gather_moments(const struct by_reconstruction *all, struct by_round_moments *moments,
                           struct baryon_error *err)
 {
@@ -27,6 +36,7 @@ static int gather_moments(const struct by_reconstruction *all, struct by_round_m
         return -1;
     if (may_keep_rows(&all->options->round))
         moments->samples = all->model->train;
+    by_round_keep(all->options->scratch, looks_again(all) ? KEPT : 0);
     for (size_t i = 0; i < all->model->train; i++) {
         const struct by_array *x, *y;
         if (by_reconstruct_go_on(all, err) < 0 || read_sample(all, i, &x, &y, err) < 0 ||
@@ -51,7 +61,9 @@ static int look_again(void *context, struct by_round_behind *behind, struct bary
     const struct by_reconstruction *all = context;
     struct by_round_scratch *scratch = all->options->scratch;
     const uint64_t left_out = by_round_left_out(scratch);
-    for (size_t i = 0; i < all->model->train; i++) {
+    if (by_round_behind_look_kept(behind, scratch, all->target, err) < 0)
+        return -1;
+    for (size_t i = by_round_kept_samples(scratch); i < all->model->train; i++) {
         const struct by_array *x, *y;
         if (by_reconstruct_go_on(all, err) < 0 || read_sample(all, i, &x, &y, err) < 0 ||
             by_round_behind_look(behind, scratch, all->target, x, y, i, err) < 0)
@@ -165,6 +177,7 @@ static int solve_choices(struct by_reconstruction *all, size_t place,
                        &choices[SCALED], err) < 0)
         return -1;
     by_round_moments_release(moments);
+    by_round_keep(all->options->scratch, 0);
     return decide(all, place, choices, err);
 }
 

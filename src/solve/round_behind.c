@@ -171,13 +171,27 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
     return status;
 }
 
+static struct looking look_with(struct by_round_behind *behind,
+                                const struct by_round_scratch *scratch,
+                                const struct by_round_target *target)
+{
+    return (struct looking){.behind = behind,
+                            .blas = by_round_blas(scratch),
+                            .pool = by_round_pool(scratch),
+                            .blocks = (target->outs + BLOCK - 1) / BLOCK};
+}
+
 int by_round_behind_look(struct by_round_behind *behind, struct by_round_scratch *scratch,
                          const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err)
 {
-    struct looking looking = {.behind = behind,
-                              .blas = by_round_blas(scratch),
-                              .pool = by_round_pool(scratch),
-                              .blocks = (target->outs + BLOCK - 1) / BLOCK};
+    struct looking looking = look_with(behind, scratch, target);
     return by_round_each_chunk(scratch, target, x, y, sample, add_chunk, &looking, err);
+}
+
+int by_round_behind_look_kept(struct by_round_behind *behind, struct by_round_scratch *scratch,
+                              const struct by_round_target *target, struct baryon_error *err)
+{
+    struct looking looking = look_with(behind, scratch, target);
+    return by_round_each_kept(scratch, target, add_chunk, &looking, err);
 }

@@ -30,5 +30,8 @@ void by_round_behind_aim(const struct by_round_behind *behind, float *cross, dou
 int by_round_behind_look(struct by_round_behind *behind, struct by_round_scratch *scratch,
                          const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
+/* All samples that are kept (solve/round_rows.h). */
+int by_round_behind_look_kept(struct by_round_behind *behind, struct by_round_scratch *scratch,
+                              const struct by_round_target *target, struct baryon_error *err);
 
 #endif

@@ -4,6 +4,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* A chunk that is kept: x, and y behind it. */
+struct kept_chunk {
+    float *x, *y;
+    size_t length, rows;
+    uint64_t sample;
+};
+
 struct by_round_scratch {
     struct by_pool *pool;
     const struct by_blas *blas;
@@ -12,6 +19,9 @@ struct by_round_scratch {
     size_t y_room;
     uint64_t left_out;
     size_t samples;
+    struct kept_chunk *kept;
+    size_t kept_count, kept_room;
+    size_t budget; /* bytes that may be kept yet */
 };
 
 int by_round_scratch_open(struct by_round_scratch **out, struct by_pool *pool,
@@ -36,6 +46,8 @@ void by_round_scratch_close(struct by_round_scratch *scratch)
     if (!scratch)
         return;
     by_chunk_room_close(&scratch->room);
+    by_round_keep(scratch, 0);
+    by_free(scratch->kept);
     by_free(scratch->y);
     by_free(scratch);
 }
@@ -60,6 +72,78 @@ void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count)
     scratch->left_out = count;
 }
 
+/* --- Chunks that are kept --- */
+
+void by_round_keep(struct by_round_scratch *scratch, size_t budget)
+{
+    for (size_t i = 0; i < scratch->kept_count; i++)
+        by_free(scratch->kept[i].x);
+    scratch->kept_count = 0;
+    scratch->budget = budget;
+}
+
+size_t by_round_kept_samples(const struct by_round_scratch *scratch)
+{
+    return scratch->kept_count ? (size_t)scratch->kept[scratch->kept_count - 1].sample + 1 : 0;
+}
+
+/* Samples are kept whole, the first ones. */
+static bool may_keep(struct by_round_scratch *scratch, const struct by_round_chunk *chunk,
+                     size_t columns, size_t outs)
+{
+    const size_t bytes = chunk->rows * (columns + outs) * sizeof(float);
+    if (chunk->inputs->begin)
+        return scratch->budget > 0;
+    scratch->budget = bytes < scratch->budget ? scratch->budget - bytes : 0;
+    return scratch->budget > 0;
+}
+
+static int make_kept_room(struct by_round_scratch *scratch, struct baryon_error *err)
+{
+    if (scratch->kept_count < scratch->kept_room)
+        return 0;
+    const size_t room = 2 * scratch->kept_room + 16;
+    struct kept_chunk *kept = by_realloc(scratch->kept, room, sizeof *kept, err);
+    if (!kept)
+        return -1;
+    scratch->kept = kept;
+    scratch->kept_room = room;
+    return 0;
+}
+
+static int keep_chunk(struct by_round_scratch *scratch, const struct by_round_chunk *chunk,
+                      uint64_t sample, struct baryon_error *err)
+{
+    const struct by_round_target *target = chunk->target;
+    const size_t columns = target->groups * target->columns, outs = target->groups * target->outs;
+    if (!may_keep(scratch, chunk, columns, outs))
+        return 0;
+    if (make_kept_room(scratch, err) < 0)
+        return -1;
+    float *x = by_alloc((columns + outs) * chunk->length, sizeof *x, err);
+    if (!x)
+        return -1;
+    float *y = x + columns * chunk->length;
+    memcpy(x, chunk->x, columns * chunk->length * sizeof *x);
+    memcpy(y, chunk->y, outs * chunk->length * sizeof *y);
+    scratch->kept[scratch->kept_count++] =
+        (struct kept_chunk){x, y, chunk->length, chunk->rows, sample};
+    return 0;
+}
+
+int by_round_each_kept(struct by_round_scratch *scratch, const struct by_round_target *target,
+                       by_round_chunk_fn *look, void *context, struct baryon_error *err)
+{
+    for (size_t i = 0; i < scratch->kept_count; i++) {
+        const struct kept_chunk *kept = &scratch->kept[i];
+        const struct by_round_chunk chunk = {target,     NULL,    kept->length,
+                                             kept->rows, kept->x, kept->y};
+        if (look(context, &chunk, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* --- One chunk --- */
 
 struct looking {
@@ -67,6 +151,7 @@ struct looking {
     const struct by_round_target *target;
     const struct by_chunk *chunk;
     const float *y;
+    uint64_t sample;
     by_round_chunk_fn *look;
     void *context;
 };
@@ -110,7 +195,9 @@ static int look_at_chunk(void *context, const struct by_chunk *chunk, struct bar
         return -1;
     const struct by_round_chunk given = {looking->target,    chunk,    chunk->length,
                                          chunk->rows->count, chunk->x, scratch->y};
-    return looking->look(looking->context, &given, err);
+    return keep_chunk(scratch, &given, looking->sample, err) < 0
+               ? -1
+               : looking->look(looking->context, &given, err);
 }
 
 /* --- All rows of a sample --- */
@@ -152,6 +239,7 @@ static bool output_is_bad(const struct by_round_target *target, const struct by_
 
 #define SCAN_LANES 16    /* of a loop whose length the compiler knows, for vectors */
 #define SCAN_GRAIN 65536 /* values that a thread takes at once */
+#define APART      16    /* values of a row lie apart: looking at each costs as much as so many */
 
 struct scan {
     const float *values;
@@ -193,10 +281,11 @@ static void leave_bad_out(struct by_round_scratch *scratch, const struct by_roun
                           struct by_moments_rows *rows)
 {
     const size_t taken = rows->count, values = columns->rows * target->groups * target->outs;
+    const bool few = taken * APART < columns->rows;
     struct scan scan = {.values = y};
-    (void)by_par_for(scratch->pool, values, SCAN_GRAIN, scan_outputs, &scan, NULL);
-    const bool bad = atomic_load(&scan.bad);
-    if (bad) {
+    if (!few)
+        (void)by_par_for(scratch->pool, values, SCAN_GRAIN, scan_outputs, &scan, NULL);
+    if (few || atomic_load(&scan.bad)) {
         rows->count = 0;
         for (size_t i = 0; i < taken; i++) {
             const size_t row = rows->list ? rows->list[i] : i;
@@ -216,14 +305,18 @@ int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_
     struct by_columns columns;
     struct by_moments_rows rows;
     struct by_pool_team team;
-    struct looking looking = {
-        .scratch = scratch, .target = target, .y = y->data, .look = look, .context = context};
+    struct looking looking = {.scratch = scratch,
+                              .target = target,
+                              .y = y->data,
+                              .sample = sample,
+                              .look = look,
+                              .context = context};
     by_pool_team(&team, scratch->pool);
     if (by_columns_init(&columns, &target->rows, x, err) < 0 ||
         check_output(target, &columns, y, err) < 0)
         return -1;
     columns.values = x->data;
-    columns.most = by_rows_wanted(target->columns, scratch->samples);
+    columns.most = by_rows_enough(target->columns, scratch->samples);
     if (by_chunk_rows(&scratch->room, &columns, sample, &rows, &team.team, err) < 0 ||
         by_chunk_need(&scratch->room, &target->rows, err) < 0)
         return -1;

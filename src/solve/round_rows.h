@@ -24,10 +24,16 @@ uint64_t by_round_left_out(const struct by_round_scratch *scratch);
 /* As many as before samples were looked at once more. */
 void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 
+/* Rows of the samples that come next are kept until the next call, as long as they fit into so
+ * many bytes; what was kept is given back. */
+void by_round_keep(struct by_round_scratch *scratch, size_t budget);
+/* How many there are: the first ones. */
+size_t by_round_kept_samples(const struct by_round_scratch *scratch);
+
 /* One chunk: of each number of x and y, `length` rows side by side. */
 struct by_round_chunk {
     const struct by_round_target *target;
-    const struct by_chunk *inputs;
+    const struct by_chunk *inputs; /* NULL: it was kept */
     size_t length;
     size_t rows;    /* of the sample, in all its chunks */
     const float *x; /* of inputs */
@@ -41,5 +47,8 @@ typedef int by_round_chunk_fn(void *context, const struct by_round_chunk *chunk,
 int by_round_each_chunk(struct by_round_scratch *scratch, const struct by_round_target *target,
                         const struct by_array *x, const struct by_array *y, uint64_t sample,
                         by_round_chunk_fn *look, void *context, struct baryon_error *err);
+/* The same of the samples that are kept, in their order. */
+int by_round_each_kept(struct by_round_scratch *scratch, const struct by_round_target *target,
+                       by_round_chunk_fn *look, void *context, struct baryon_error *err);
 
 #endif

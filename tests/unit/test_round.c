@@ -450,6 +450,55 @@ static void check_behind(bool centred, double share)
     prepare(NULL);
 }
 
+/* What three samples add up to, of which the first ones are kept if there is the room. */
+static void look_again_at_three(size_t budget, size_t kept, float cross[24])
+{
+    struct layer layer;
+    struct numbers numbers;
+    struct by_round_moments moments;
+    float exact[24], now[24];
+    conv_layer(&layer, &numbers);
+    layer.target.low = 0;
+    numbers_of(exact, 1, (const int64_t[]){24});
+    numbers_of(now, 1, (const int64_t[]){24});
+    assert_ok(by_round_moments_init(&moments, &layer.target, &err));
+    by_round_keep(scratch, budget);
+    for (size_t i = 0; i < 3; i++) {
+        numbers.x[5] = (float)i;
+        assert_ok(by_round_moments_look(&moments, scratch, &layer.target, &numbers.in, &numbers.out,
+                                        i, &err));
+    }
+    assert_int_equal(by_round_kept_samples(scratch), kept);
+    struct by_round_behind at = {
+        .moments = &moments, .exact = exact, .now = now, .now_y = moments.y};
+    assert_ok(by_round_behind_open(&at, &err));
+    assert_ok(by_round_behind_look_kept(&at, scratch, &layer.target, &err));
+    for (size_t i = kept; i < 3; i++) {
+        numbers.x[5] = (float)i;
+        assert_ok(
+            by_round_behind_look(&at, scratch, &layer.target, &numbers.in, &numbers.out, i, &err));
+    }
+    assert_int_equal(at.rows, 24);
+    memcpy(cross, at.cross, 24 * sizeof *cross);
+    by_round_behind_close(&at);
+    by_round_moments_release(&moments);
+    finish(NULL);
+    prepare(NULL);
+}
+
+#define SAMPLE (8 * (2 * 4 + 6) * sizeof(float)) /* bytes: rows, columns, outputs */
+
+static void kept_rows_are_those_of_the_sample(void **state)
+{
+    float all[24], some[24], none[24];
+    (void)state;
+    look_again_at_three(0, 0, none);
+    look_again_at_three(2 * SAMPLE + 1, 2, some);
+    look_again_at_three(4 * SAMPLE, 3, all);
+    assert_memory_equal(some, none, sizeof none);
+    assert_memory_equal(all, none, sizeof none);
+}
+
 static void test_behind(void **state)
 {
     (void)state;
@@ -665,14 +714,30 @@ static void samples_share_the_rows_that_columns_need(void **state)
     assert_int_equal(by_rows_wanted(20480, 1), 10240);
 }
 
+static void few_columns_need_few_rows(void **state)
+{
+    (void)state;
+    assert_int_equal(by_rows_enough(9, 24), 64);
+    assert_int_equal(by_rows_enough(24, 24), 64);
+    assert_int_equal(by_rows_enough(25, 24), 67);
+    assert_int_equal(by_rows_enough(96, 24), 256);
+    assert_int_equal(by_rows_enough(384, 24), 1024);
+    assert_int_equal(by_rows_enough(576, 24), 1024);
+    assert_int_equal(by_rows_enough(9, 1), 576);
+    assert_int_equal(by_rows_enough(9, 0), 576);
+    assert_int_equal(by_rows_enough(8192, 24), 170);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_share_the_rows_that_columns_need),
+        cmocka_unit_test(few_columns_need_few_rows),
         cmocka_unit_test_setup_teardown(test_moments, prepare, finish),
         cmocka_unit_test_setup_teardown(test_given, prepare, finish),
         cmocka_unit_test_setup_teardown(test_errors, prepare, finish),
         cmocka_unit_test_setup_teardown(test_behind, prepare, finish),
+        cmocka_unit_test_setup_teardown(kept_rows_are_those_of_the_sample, prepare, finish),
         cmocka_unit_test_setup_teardown(test_less_error_behind, prepare, finish),
         cmocka_unit_test_setup_teardown(test_scales, prepare, finish),
         cmocka_unit_test_setup_teardown(test_shapes_that_do_not_fit, prepare, finish),
