@@ -261,8 +261,10 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
         return -1;
     if (q->options->stats)
         return load_stats(q, err);
-    /* What was begun has means where samples were to judge corrected biases. */
-    if (by_trial_want(q->plan, q->begun ? by_biases_need_means(q->options->recipe) : q->corrects,
+    /* What was begun has means where samples were to judge corrected biases; solving asks samples
+     * whether these are better than what it found. */
+    const bool judges = q->begun || q->options->recipe->rounding != BY_ROUNDING_NEAREST;
+    if (by_trial_want(q->plan, judges ? by_biases_need_means(q->options->recipe) : q->corrects,
                       &options, err) < 0)
         return -1;
     if (!options.name_count)

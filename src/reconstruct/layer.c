@@ -20,9 +20,6 @@ static bool may_keep_rows(const struct by_round_options *options)
     return !options->gptq && !options->relaxation && options->starts < 2;
 }
 
-/* Bytes of rows that are looked at again. */
-#define KEPT ((size_t)16 << 20)
-
 static bool looks_again(const struct by_reconstruction *all)
 {
     return by_round_hides(all->target) &&
@@ -36,7 +33,7 @@ static int gather_moments(const struct by_reconstruction *all, struct by_round_m
         return -1;
     if (may_keep_rows(&all->options->round))
         moments->samples = all->model->train;
-    by_round_keep(all->options->scratch, looks_again(all) ? KEPT : 0);
+    by_round_keep(all->options->scratch, looks_again(all) ? BY_ROUND_KEPT : 0);
     for (size_t i = 0; i < all->model->train; i++) {
         const struct by_array *x, *y;
         if (by_reconstruct_go_on(all, err) < 0 || read_sample(all, i, &x, &y, err) < 0 ||

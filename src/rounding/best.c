@@ -98,14 +98,9 @@ static int try_integers(struct ways *ways, const struct by_rounding_way *layers,
     return status;
 }
 
-/* Where no scale of an activation moves, weights' own scales are all that this way tries: it is
- * that of the layers over again where that moved none of activations, and integers alone where it
- * found none for any weights. */
-static int try_model(struct ways *ways, const struct by_rounding_way *layers,
-                     struct baryon_error *err)
+static int try_model(struct ways *ways, struct baryon_error *err)
 {
-    struct by_rounding_way model = {.scales = BY_ROUNDING_SCALES_OF_MODEL,
-                                    .has_to_move = !layers->moved || !layers->weights};
+    struct by_rounding_way model = {.scales = BY_ROUNDING_SCALES_OF_MODEL};
     struct by_solved solved;
     const int status = run_way(ways, &model, &solved, err);
     if (status == 0 && is_best(ways, &solved)) {
@@ -127,7 +122,7 @@ static int try_ways(struct ways *ways, struct baryon_error *err)
         return -1;
     }
     if (try_integers(ways, &layers, &solved, err) < 0 ||
-        (ways->solved.count && try_model(ways, &layers, err) < 0))
+        (ways->solved.count && try_model(ways, err) < 0))
         return -1;
     return by_snapshot_restore(&ways->best, ways->q->plan, err);
 }

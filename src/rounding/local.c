@@ -88,42 +88,55 @@ static bool set_levels(struct scaling *scaling)
 
 /* --- What a scale costs --- */
 
-static int fake_quantize(struct scaling *scaling, const struct by_array *from, float scale,
-                         struct by_array *to, struct baryon_error *err)
+struct requantizing {
+    const struct scaling *scaling;
+    float scale;
+};
+
+static void requantize(void *context, float *values, size_t count)
 {
-    struct by_rounding_run *run = scaling->run;
-    const float *values = from->data;
-    float *out = by_rounding_values(run, from, to, err);
-    if (!out)
-        return -1;
-    for (size_t i = 0; i < to->size / sizeof *out; i++) {
+    const struct requantizing *job = context;
+    const float low = job->scaling->low, high = job->scaling->high, scale = job->scale;
+    for (size_t i = 0; i < count; i++) {
         const float level = nearbyintf(values[i] / scale);
-        out[i] = scale * (level < scaling->low    ? scaling->low
-                          : level > scaling->high ? scaling->high
-                                                  : level);
+        values[i] = scale * (level < low ? low : level > high ? high : level);
     }
-    return 0;
 }
 
-static int cost(struct scaling *scaling, float scale, double *noise, struct baryon_error *err)
+/* Samples that are kept from the first scale on are not read again. */
+static int look_at_samples(const struct scaling *scaling, struct by_round_errors *errors,
+                           struct baryon_error *err)
 {
     struct by_rounding_run *run = scaling->run;
     const struct by_rounding_source source = {.value = scaling->exact};
-    struct by_round_errors errors = {.choices = &scaling->choice, .count = 1, .noise = noise};
-    *noise = 0;
-    for (size_t i = 0; i < run->train && i < SAMPLES; i++) {
-        struct by_array rounded;
+    const struct by_round_target *target = &scaling->target.target;
+    if (by_round_errors_look_kept(errors, run->scratch, target, err) < 0)
+        return -1;
+    for (size_t i = by_round_kept_samples(run->scratch); i < run->train && i < SAMPLES; i++) {
         const struct by_array *x, *y;
         if (by_rounding_sample(run, scaling->layer, &source, i, &x, &y, err) < 0 ||
-            fake_quantize(scaling, x, scale, &rounded, err) < 0 ||
-            by_round_errors_look(&errors, run->scratch, &scaling->target.target, &rounded, y, i,
-                                 err) < 0)
+            by_round_errors_look(errors, run->scratch, target, x, y, i, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int search(struct scaling *scaling, float *best, struct baryon_error *err)
+static int cost(const struct scaling *scaling, float scale, double *noise, struct baryon_error *err)
+{
+    struct requantizing job = {scaling, scale};
+    struct by_round_errors errors = {.choices = &scaling->choice,
+                                     .count = 1,
+                                     .noise = noise,
+                                     .edit = requantize,
+                                     .context = &job};
+    const uint64_t left_out = by_round_left_out(scaling->run->scratch);
+    *noise = 0;
+    const int status = look_at_samples(scaling, &errors, err);
+    by_round_set_left_out(scaling->run->scratch, left_out);
+    return status;
+}
+
+static int search(const struct scaling *scaling, float *best, struct baryon_error *err)
 {
     static const float twos[] = {0.5f, 2}, others[] = {0.7f, 0.8f, 0.9f, 1.1f, 1.25f};
     const struct by_quant_row *row = &scaling->run->q->plan->rows.at[scaling->row];
@@ -204,7 +217,9 @@ int by_rounding_scale(struct by_rounding_run *run, const struct by_rounding_laye
         return 0;
     if (by_stages_reach(run->rounded, &scaling.exact, 1, err) < 0)
         return -1;
+    by_round_keep(run->scratch, BY_ROUND_KEPT);
     const int status = choose_scale(&scaling, err);
+    by_round_keep(run->scratch, 0);
     by_round_choice_release(&scaling.choice);
     by_rounding_target_close(&scaling.target);
     by_stages_let_go(run->rounded, scaling.exact);

@@ -161,13 +161,10 @@ void by_rounding_close(struct by_rounding_run *run)
     by_unpark_room_release(&run->wanted_room);
     by_draft_close(&run->copy);
     by_frame_release(&run->frame);
-    for (size_t i = 0; run->old_biases && i < run->layer_count; i++)
-        by_free(run->old_biases[i]);
-    by_free(run->old_biases);
+    by_snapshot_release(&run->as_came);
     by_rounding_move_close(&run->move);
     by_free(run->layers);
     by_free(run->described);
-    by_free(run->before);
     by_free((void *)run->inputs);
     by_free(run->values);
 }

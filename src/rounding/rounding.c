@@ -72,9 +72,8 @@ static int find_layers(struct by_rounding_run *run, struct baryon_error *err)
         if (may)
             run->layers[run->layer_count++] = run->layers[i];
     }
-    run->old_biases = by_alloc_zero(run->layer_count, sizeof *run->old_biases, err);
     run->described = by_alloc(run->layer_count, sizeof *run->described, err);
-    if (!run->old_biases || !run->described)
+    if (!run->described)
         return -1;
     for (size_t i = 0; i < run->layer_count; i++)
         run->described[i] = by_rounding_describe(run->q, &run->layers[i]);
@@ -145,7 +144,13 @@ static int open_layers(struct by_rounding_run *run, struct baryon_error *err)
     solved->layers = by_alloc_zero(run->layer_count, sizeof *solved->layers, err);
     for (size_t i = 0; solved->layers && i < run->layer_count; i++)
         solved->layers[i].name = run->described[i].name;
-    return solved->layers ? 0 : -1;
+    return solved->layers ? by_rounding_remember(run, err) : -1;
+}
+
+/* Without other scales this way is one of those before, but for weights' own scales. */
+static bool has_to_solve(const struct by_rounding_run *run)
+{
+    return run->moved || run->scales != BY_ROUNDING_SCALES_OF_MODEL;
 }
 
 int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *shared,
@@ -160,7 +165,7 @@ int by_rounding_once(struct by_quantization *q, struct by_rounding_shared *share
     int status = open_layers(&run, err);
     if (status == 0 && run.layer_count &&
         (by_rounding_open(&run, err) < 0 ||
-         ((run.moved || !way->has_to_move) && solve_layers(&run, keep, err) < 0)))
+         (has_to_solve(&run) && solve_layers(&run, keep, err) < 0)))
         status = -1;
     way->moved = run.moved;
     way->weights = run.weights;

@@ -5,6 +5,7 @@
  *   rounding.c    one run over all layers: which, with what options, what the plan says of them
  *   open.c        the samples, the reference, the copy
  *   model.c       what the driver asks of a model
+ *   judged.c      what held-out samples say of it, and all of it taken back
  *   layers.c      which nodes are layers
  *   target.c      a layer as arrays, out of the plan
  *   take.c        the solver's choice, into the plan
@@ -29,6 +30,7 @@
 #include "rounding/target.h"
 #include "trial/draft.h"
 #include "trial/judge.h"
+#include "trial/snapshot.h"
 
 /* What a layer reads, integers where they wait as such. */
 struct by_rounding_source {
@@ -52,15 +54,15 @@ struct by_rounding_shared {
     struct by_depot *depot;       /* what waits */
     struct by_judge *judge;       /* samples, and what the reference gives for those that judge */
     struct baryon_model *loaded;  /* the reference; NULL: it is the model itself */
-    struct by_judgement *nearest; /* by sample: the model as it came; NULL: not judged yet */
+    struct by_judgement *nearest; /* by sample: with nearest integers; NULL: not judged yet */
+    bool corrects;                /* that was with corrected biases, which are better */
 };
 
 struct by_rounding_way {
     enum by_rounding_scales scales;
-    bool repeats;     /* another way came before */
-    bool has_to_move; /* nothing is solved where no scale of an activation moves before */
-    size_t moved;     /* out: scales of activations */
-    size_t weights;   /* out: layers whose weights got other scales */
+    bool repeats;   /* another way came before */
+    size_t moved;   /* out: scales of activations */
+    size_t weights; /* out: layers whose weights got other scales */
 };
 
 /* All layers, in one way. */
@@ -118,9 +120,9 @@ struct by_rounding_run {
     struct by_round_scratch *scratch;
     struct by_rounding_layer *layers;
     struct by_reconstruct_layer *described; /* the same, for the driver */
-    float **old_biases;                     /* by layer; NULL: it was not touched */
+    struct by_snapshot as_came;             /* plan and biases, before anything is solved */
     size_t layer_count;
-    struct by_judgement *before;  /* by sample, with the nearest integers; NULL: not judged yet */
+    const struct by_judgement *before; /* the shared ones; NULL: not judged yet */
     struct by_array read, wanted; /* one sample of what a layer reads and is to give, as floats */
     struct by_unpark_room read_room, wanted_room;
     float *values;
@@ -161,6 +163,17 @@ struct baryon_value *by_rounding_given(const struct by_rounding_run *run,
 struct baryon_node *by_rounding_node_in_copy(const struct by_rounding_run *run,
                                              const struct by_rounding_layer *layer);
 int by_rounding_key(void *context, struct by_hasher *hasher, struct baryon_error *err);
+
+/* --- judged.c --- */
+
+/* Plan and biases as they are now, for by_rounding_undo(). */
+int by_rounding_remember(struct by_rounding_run *run, struct baryon_error *err);
+/* judge() and undo() of the model. Solved layers have to be better than the nearest integers, with
+ * corrected biases where held-out samples prefer these; undo() leaves the model so. */
+int by_rounding_judge(void *context, struct by_reconstruct_score *score, struct baryon_error *err);
+int by_rounding_undo(void *context, struct baryon_error *err);
+/* Gives memory back to the system. */
+void by_rounding_give_back(const struct by_rounding_run *run);
 
 /* --- The copy --- */
 

@@ -58,10 +58,16 @@ struct by_round_errors {
     size_t count;
     double *noise; /* by choice */
     double signal; /* energy of the output */
+    /* Changes what is read, all of it by itself; padding has to stay zero. NULL: it is as given. */
+    void (*edit)(void *context, float *x, size_t count);
+    void *context;
 };
 
 int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch *scratch,
                          const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err);
+/* All samples that are kept (solve/round_rows.h). */
+int by_round_errors_look_kept(struct by_round_errors *errors, struct by_round_scratch *scratch,
+                              const struct by_round_target *target, struct baryon_error *err);
 
 #endif

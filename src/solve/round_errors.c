@@ -3,6 +3,8 @@
 
 #include "solve/round_sums.h"
 
+#include <string.h>
+
 #define BLOCK 64 /* outputs at once */
 
 struct measuring {
@@ -69,11 +71,10 @@ static int measure_items(struct measuring *measuring, struct baryon_error *err)
     return 0;
 }
 
-static int add_chunk(void *context, const struct by_round_chunk *chunk, struct baryon_error *err)
+static int measure_chunk(struct measuring *measuring, struct baryon_error *err)
 {
-    struct measuring *measuring = context;
+    const struct by_round_chunk *chunk = measuring->chunk;
     const unsigned workers = measuring->pool ? by_pool_threads(measuring->pool) : 1;
-    measuring->chunk = chunk;
     /* Zeroed: some libraries multiply what is there by a zero beta. */
     measuring->results =
         by_alloc_zero(workers * BLOCK * chunk->length, sizeof *measuring->results, err);
@@ -85,13 +86,51 @@ static int add_chunk(void *context, const struct by_round_chunk *chunk, struct b
     return status;
 }
 
+static int measure_edited(struct measuring *measuring, struct baryon_error *err)
+{
+    const struct by_round_errors *errors = measuring->errors;
+    struct by_round_chunk edited = *measuring->chunk;
+    const size_t count = edited.target->groups * edited.target->columns * edited.length;
+    float *x = by_alloc(count, sizeof *x, err);
+    if (!x)
+        return -1;
+    memcpy(x, edited.x, count * sizeof *x);
+    errors->edit(errors->context, x, count);
+    edited.x = x;
+    measuring->chunk = &edited;
+    const int status = measure_chunk(measuring, err);
+    by_free(x);
+    return status;
+}
+
+static int add_chunk(void *context, const struct by_round_chunk *chunk, struct baryon_error *err)
+{
+    struct measuring *measuring = context;
+    measuring->chunk = chunk;
+    return measuring->errors->edit ? measure_edited(measuring, err) : measure_chunk(measuring, err);
+}
+
+static struct measuring measure_with(struct by_round_errors *errors,
+                                     const struct by_round_scratch *scratch,
+                                     const struct by_round_target *target)
+{
+    return (struct measuring){.errors = errors,
+                              .blas = by_round_blas(scratch),
+                              .pool = by_round_pool(scratch),
+                              .blocks = (target->outs + BLOCK - 1) / BLOCK};
+}
+
 int by_round_errors_look(struct by_round_errors *errors, struct by_round_scratch *scratch,
                          const struct by_round_target *target, const struct by_array *x,
                          const struct by_array *y, uint64_t sample, struct baryon_error *err)
 {
-    struct measuring measuring = {.errors = errors,
-                                  .blas = by_round_blas(scratch),
-                                  .pool = by_round_pool(scratch),
-                                  .blocks = (target->outs + BLOCK - 1) / BLOCK};
+    struct measuring measuring = measure_with(errors, scratch, target);
     return by_round_each_chunk(scratch, target, x, y, sample, add_chunk, &measuring, err);
+}
+
+int by_round_errors_look_kept(struct by_round_errors *errors, struct by_round_scratch *scratch,
+                              const struct by_round_target *target, struct baryon_error *err)
+{
+    struct measuring measuring = measure_with(errors, scratch, target);
+    return by_round_each_kept(scratch, target, add_chunk, &measuring, err);
 }

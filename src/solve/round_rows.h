@@ -24,6 +24,9 @@ uint64_t by_round_left_out(const struct by_round_scratch *scratch);
 /* As many as before samples were looked at once more. */
 void by_round_set_left_out(struct by_round_scratch *scratch, uint64_t count);
 
+/* Bytes of rows that are kept to be looked at again. */
+#define BY_ROUND_KEPT ((size_t)16 << 20)
+
 /* Rows of the samples that come next are kept until the next call, as long as they fit into so
  * many bytes; what was kept is given back. */
 void by_round_keep(struct by_round_scratch *scratch, size_t budget);

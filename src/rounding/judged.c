@@ -1,0 +1,173 @@
+/* Judges the quantized model before and after its layers are solved, and takes them back. */
+#include "adjust/bias_correct.h"
+#include "base/thread.h"
+#include "onnx/load.h"
+#include "quant/lower.h"
+#include "quant/plan_copy.h"
+#include "rounding/rounding_internal.h"
+#include "trial/biases.h"
+#include "trial/verdict.h"
+
+#include <string.h>
+
+static bool has_steps(const struct by_rounding_run *run)
+{
+    for (size_t i = 0; i < run->layer_count; i++)
+        if (by_rounding_has_steps(run->q->plan, &run->layers[i]))
+            return true;
+    return false;
+}
+
+/* --- What may be taken back --- */
+
+/* Biases that are solved, and those that may be corrected. */
+static int list_biases(struct by_rounding_run *run, const struct by_bias_job *job,
+                       struct baryon_error *err)
+{
+    const size_t count = run->layer_count + job->layer_count;
+    struct baryon_value **biases = by_alloc(count + 1, sizeof *biases, err);
+    if (!biases)
+        return -1;
+    for (size_t i = 0; i < run->layer_count; i++)
+        biases[i] = run->layers[i].bias;
+    for (size_t i = 0; i < job->layer_count; i++)
+        biases[run->layer_count + i] = by_node_in(job->layers[i].node, 2);
+    const int status = by_snapshot_take(&run->as_came, run->q->plan, biases, count, err);
+    by_free(biases);
+    return status;
+}
+
+int by_rounding_remember(struct by_rounding_run *run, struct baryon_error *err)
+{
+    struct by_bias_job job;
+    int status = by_bias_survey(run->q->plan, &job, err);
+    if (status == 0)
+        status = list_biases(run, &job, err);
+    by_bias_close(&job);
+    return status;
+}
+
+/* --- Judging --- */
+
+/* What sessions that are closed had, and pages of the model's file, which copies look at as well.
+ */
+void by_rounding_give_back(const struct by_rounding_run *run)
+{
+    by_trim_memory();
+    by_model_pages_done(run->q->model);
+}
+
+static int judge_model(const struct by_rounding_run *run, struct baryon_model *model,
+                       struct by_judgement *each, struct baryon_error *err)
+{
+    by_rounding_give_back(run);
+    const int status = by_judge_model(run->judge, model, run->q->pool, each, err);
+    by_rounding_give_back(run);
+    return status;
+}
+
+/* --- Nearest integers, with biases that are corrected as they are where nothing is solved --- */
+
+static bool may_correct(const struct by_rounding_run *run)
+{
+    const struct by_recipe *recipe = run->q->options->recipe;
+    return run->q->stats && recipe->approach == BY_APPROACH_STATIC && !recipe->compat &&
+           recipe->rounding_biases && recipe->bias_correction == BY_BIASES_KEPT &&
+           by_biases_need_means(recipe) && !has_steps(run);
+}
+
+static int correct(const struct by_rounding_run *run, const struct by_log *log,
+                   struct baryon_error *err)
+{
+    return by_biases_correct(run->q->plan, run->q->stats, run->q->pool, log, err);
+}
+
+static int judge_draft(const struct by_rounding_run *run, struct by_judgement *each,
+                       struct baryon_error *err)
+{
+    struct by_frame frame = {0};
+    struct by_draft draft = {0};
+    int status = by_frame_take(&frame, run->q->model, err);
+    if (status == 0)
+        status = by_draft_open_planned(&draft, &frame, run->q->plan,
+                                       BY_ROLES_WEIGHTS | BY_ROLES_ACTIVATIONS, NULL, err);
+    if (status == 0)
+        status = by_lower(draft.plan, run->q->pool, err);
+    if (status == 0)
+        status = judge_model(run, draft.model, each, err);
+    by_draft_close(&draft);
+    by_frame_release(&frame);
+    return status;
+}
+
+static int try_corrected(const struct by_rounding_run *run, struct by_judgement *nearest,
+                         struct by_judgement *corrected, struct baryon_error *err)
+{
+    const struct by_threshold *threshold = by_threshold(BY_VERDICT_BIASES, false);
+    if (correct(run, NULL, err) < 0 || judge_draft(run, corrected, err) < 0 ||
+        by_snapshot_restore(&run->as_came, run->q->plan, err) < 0)
+        return -1;
+    by_log(run->q->options->log, BY_LOG_INFO,
+           "nearest rounding: %.2f dB, with corrected biases %.2f",
+           by_judge_sqnr(nearest, run->judging), by_judge_sqnr(corrected, run->judging));
+    run->shared->corrects = by_verdict_of(threshold, corrected, nearest, run->judging);
+    if (run->shared->corrects)
+        memcpy(nearest, corrected, run->judging * sizeof *nearest);
+    return 0;
+}
+
+/* The better of both. */
+static int judge_nearest(const struct by_rounding_run *run, struct by_judgement *nearest,
+                         struct baryon_error *err)
+{
+    if (judge_model(run, run->copy.model, nearest, err) < 0)
+        return -1;
+    if (!may_correct(run))
+        return 0;
+    struct by_judgement *corrected = by_alloc_zero(run->judging + 1, sizeof *corrected, err);
+    const int status = corrected ? try_corrected(run, nearest, corrected, err) : -1;
+    by_free(corrected);
+    return status;
+}
+
+/* All ways start from the same. */
+static int judge_before(struct by_rounding_run *run, struct by_reconstruct_score *score,
+                        struct baryon_error *err)
+{
+    struct by_judgement **nearest = &run->shared->nearest;
+    if (!*nearest) {
+        struct by_judgement *each = by_alloc_zero(run->judging + 1, sizeof *each, err);
+        if (!each || judge_nearest(run, each, err) < 0) {
+            by_free(each);
+            return -1;
+        }
+        *nearest = each;
+    }
+    run->before = *nearest;
+    *score = (struct by_reconstruct_score){.sqnr = by_judge_sqnr(run->before, run->judging)};
+    return 0;
+}
+
+int by_rounding_judge(void *context, struct by_reconstruct_score *score, struct baryon_error *err)
+{
+    struct by_rounding_run *run = context;
+    if (!run->before)
+        return judge_before(run, score, err);
+    struct by_judgement *each = by_alloc_zero(run->judging + 1, sizeof *each, err);
+    const int status = each ? judge_model(run, run->copy.model, each, err) : -1;
+    if (status == 0) {
+        score->sqnr = by_judge_sqnr(each, run->judging);
+        score->better = by_verdict_of(by_threshold(BY_VERDICT_SOLVED, has_steps(run)), each,
+                                      run->before, run->judging);
+    }
+    by_free(each);
+    return status;
+}
+
+int by_rounding_undo(void *context, struct baryon_error *err)
+{
+    struct by_rounding_run *run = context;
+    if (by_snapshot_restore(&run->as_came, run->q->plan, err) < 0)
+        return -1;
+    return run->shared->corrects ? correct(run, run->q->options->log, err) : 0;
+}
