@@ -73,7 +73,7 @@ static bool may_correct(const struct by_rounding_run *run)
     const struct by_recipe *recipe = run->q->options->recipe;
     return run->q->stats && recipe->approach == BY_APPROACH_STATIC && !recipe->compat &&
            recipe->rounding_biases && recipe->bias_correction == BY_BIASES_KEPT &&
-           by_biases_need_means(recipe) && !has_steps(run);
+           !recipe->rounding_op_types.count && by_biases_need_means(recipe) && !has_steps(run);
 }
 
 static int correct(const struct by_rounding_run *run, const struct by_log *log,
