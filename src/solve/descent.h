@@ -43,6 +43,9 @@ struct by_descent {
     int32_t low, high;    /* levels, less than 2^22 from each other and from the zeros */
     unsigned sweeps;      /* at most; 0: BY_DESCENT_SWEEPS, which nearly all is gained by */
     bool free;            /* integers may leave the two next to the weights */
+    /* On rows, where a sweep takes long: one that gains less than this share of all gains is the
+     * last one. */
+    double least_gain;
 };
 
 /*

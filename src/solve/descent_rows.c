@@ -112,13 +112,13 @@ static void place_integers(const struct by_descent *p, struct side *side, const 
 
 /* --- Sweeps --- */
 
-/* One column of all outputs. */
-static bool step_side(const struct solving *solving, struct side *side, size_t column)
+/* One column of all outputs: what its steps gain. */
+static double step_side(const struct solving *solving, struct side *side, size_t column)
 {
     const struct by_descent *p = solving->problem;
     const size_t at = column * SIDE;
     float slopes[SIDE], steps[SIDE] = {0};
-    bool any = false;
+    double gain = 0;
     product_at(p->rows, solving->path, column, side->values, side->lines, slopes);
     for (size_t k = 0; k < side->outs; k++) {
         const float slope = slopes[k] - side->cross[at + k], scale = side->scales[at + k];
@@ -131,20 +131,20 @@ static bool step_side(const struct solving *solving, struct side *side, size_t c
         side->up[at + k] -= way;
         steps[k] = way * scale;
         side->values[at + k] += steps[k];
-        any = true;
+        gain += 2 * (double)scale * (double)(fabsf(slope) - scale * solving->reach[column]);
     }
-    if (any)
+    if (gain > 0)
         solving->path->push(side->lines, column_of(p->rows, column), p->rows->count, steps);
-    return any;
+    return gain;
 }
 
-static bool sweep(const struct solving *solving, struct side *side)
+static double sweep(const struct solving *solving, struct side *side)
 {
-    bool any = false;
+    double gain = 0;
     for (size_t i = 0; i < solving->problem->columns; i++)
         if (isfinite(solving->reach[i]))
-            any = step_side(solving, side, i) || any;
-    return any;
+            gain += step_side(solving, side, i);
+    return gain;
 }
 
 /* --- What came of it --- */
@@ -178,13 +178,16 @@ static void descend(const struct solving *solving, struct side *side)
 {
     const struct by_descent *p = solving->problem;
     const unsigned sweeps = p->sweeps ? p->sweeps : BY_DESCENT_SWEEPS;
-    double before[SIDE];
+    double before[SIDE], all = 0;
     memcpy(side->start, solving->integers + side->first * p->columns,
            side->outs * p->columns * sizeof *side->start);
     errors_of(solving, side, side->start, before);
-    for (unsigned i = 0; i < sweeps; i++)
-        if (!sweep(solving, side))
+    for (unsigned i = 0; i < sweeps; i++) {
+        const double gain = sweep(solving, side);
+        all += gain;
+        if (!(gain > p->least_gain * all))
             break;
+    }
     settle_side(solving, side, before);
 }
 

@@ -12,6 +12,10 @@ void by_round_choice_release(struct by_round_choice *choice)
     *choice = (struct by_round_choice){0};
 }
 
+/* Sweeps behind one that gains so little gain less still: on CREPE's convolution of 8,192 columns
+ * they take half of the time, for 2 % of what descent gains and nothing at the model's outputs. */
+#define LEAST_GAIN 0.02
+
 struct by_descent by_round_group(const struct by_round_problem *problem, size_t group)
 {
     const struct by_round_target *target = problem->target;
@@ -28,6 +32,7 @@ struct by_descent by_round_group(const struct by_round_problem *problem, size_t 
         .low = grid->low,
         .high = grid->high,
         .free = problem->free,
+        .least_gain = LEAST_GAIN,
     };
 }
 

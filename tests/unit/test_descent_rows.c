@@ -117,6 +117,27 @@ static void within_neighbours(void **state)
     rows_close(&c);
 }
 
+/* Sweeps that hardly gain are left out. */
+static void hardly_less_where_it_ends_early(void **state)
+{
+    struct rows_case whole, early;
+    double with_all = 0, with_few = 0;
+    (void)state;
+    rows_open(&whole, &shapes[2]);
+    rows_open(&early, &shapes[2]);
+    early.of_rows.problem.least_gain = 0.02;
+    run(&whole.of_rows, NULL);
+    run(&early.of_rows, NULL);
+    for (size_t out = 0; out < shapes[2].outs; out++) {
+        assert_true(early.of_rows.errors[out] >= 0);
+        with_all += whole.of_rows.errors[out];
+        with_few += early.of_rows.errors[out];
+    }
+    assert_true(with_few < with_all && with_few > 0.95 * with_all);
+    rows_close(&whole);
+    rows_close(&early);
+}
+
 static void same_for_any_threads(void **state)
 {
     (void)state;
@@ -208,9 +229,12 @@ static void what_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_good_as_with_gram), cmocka_unit_test(within_neighbours),
-        cmocka_unit_test(same_for_any_threads), cmocka_unit_test(errors_and_products),
-        cmocka_unit_test(dead_columns_stay),    cmocka_unit_test(what_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_good_as_with_gram),
+                                       cmocka_unit_test(within_neighbours),
+                                       cmocka_unit_test(hardly_less_where_it_ends_early),
+                                       cmocka_unit_test(same_for_any_threads),
+                                       cmocka_unit_test(errors_and_products),
+                                       cmocka_unit_test(dead_columns_stay),
+                                       cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
