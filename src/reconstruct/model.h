@@ -35,8 +35,9 @@ struct by_reconstruct_layer {
 };
 
 struct by_reconstruct_score {
-    double sqnr; /* of the model's outputs, dB */
-    bool better; /* than at the call before, beyond what chance could do */
+    double sqnr;    /* of the model's outputs, dB */
+    bool better;    /* than at the call before, beyond what chance could do */
+    double against; /* SQNR of what that was compared with, dB */
 };
 
 struct by_reconstruct_model {

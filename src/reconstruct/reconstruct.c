@@ -77,7 +77,7 @@ static int solve_and_judge(struct by_reconstruction *all, struct baryon_error *e
     if (model->judge(model->context, &before, err) < 0 || by_reconstruct_keep_open(all, err) < 0 ||
         solve_layers(all, err) < 0 || model->judge(model->context, &after, err) < 0)
         return -1;
-    all->solved->before = before.sqnr;
+    all->solved->before = after.against;
     all->solved->after = after.sqnr;
     all->solved->kept = after.better;
     return 0;

@@ -8,8 +8,6 @@
 #include "trial/biases.h"
 #include "trial/verdict.h"
 
-#include <string.h>
-
 static bool has_steps(const struct by_rounding_run *run)
 {
     for (size_t i = 0; i < run->layer_count; i++)
@@ -100,52 +98,64 @@ static int judge_draft(const struct by_rounding_run *run, struct by_judgement *e
     return status;
 }
 
-static int try_corrected(const struct by_rounding_run *run, struct by_judgement *nearest,
-                         struct by_judgement *corrected, struct baryon_error *err)
+static int try_corrected(const struct by_rounding_run *run, struct by_judgement *corrected,
+                         struct baryon_error *err)
 {
-    const struct by_threshold *threshold = by_threshold(BY_VERDICT_BIASES, false);
-    if (correct(run, NULL, err) < 0 || judge_draft(run, corrected, err) < 0 ||
-        by_snapshot_restore(&run->as_came, run->q->plan, err) < 0)
+    return correct(run, NULL, err) < 0 || judge_draft(run, corrected, err) < 0
+               ? -1
+               : by_snapshot_restore(&run->as_came, run->q->plan, err);
+}
+
+static int judge_corrected(const struct by_rounding_run *run, struct baryon_error *err)
+{
+    const struct by_judgement *nearest = run->shared->nearest;
+    struct by_judgement *corrected = by_alloc_zero(run->judging + 1, sizeof *corrected, err);
+    if (!corrected || try_corrected(run, corrected, err) < 0) {
+        by_free(corrected);
         return -1;
+    }
     by_log(run->q->options->log, BY_LOG_INFO,
            "nearest rounding: %.2f dB, with corrected biases %.2f",
            by_judge_sqnr(nearest, run->judging), by_judge_sqnr(corrected, run->judging));
-    run->shared->corrects = by_verdict_of(threshold, corrected, nearest, run->judging);
-    if (run->shared->corrects)
-        memcpy(nearest, corrected, run->judging * sizeof *nearest);
+    if (by_verdict_of(by_threshold(BY_VERDICT_BIASES, false), corrected, nearest, run->judging))
+        run->shared->corrected = corrected;
+    else
+        by_free(corrected);
     return 0;
 }
 
-/* The better of both. */
-static int judge_nearest(const struct by_rounding_run *run, struct by_judgement *nearest,
-                         struct baryon_error *err)
+static int judge_nearest(const struct by_rounding_run *run, struct baryon_error *err)
 {
-    if (judge_model(run, run->copy.model, nearest, err) < 0)
+    struct by_judgement **nearest = &run->shared->nearest;
+    *nearest = by_alloc_zero(run->judging + 1, sizeof **nearest, err);
+    if (!*nearest || judge_model(run, run->copy.model, *nearest, err) < 0)
         return -1;
-    if (!may_correct(run))
-        return 0;
-    struct by_judgement *corrected = by_alloc_zero(run->judging + 1, sizeof *corrected, err);
-    const int status = corrected ? try_corrected(run, nearest, corrected, err) : -1;
-    by_free(corrected);
-    return status;
+    return may_correct(run) ? judge_corrected(run, err) : 0;
 }
 
 /* All ways start from the same. */
 static int judge_before(struct by_rounding_run *run, struct by_reconstruct_score *score,
                         struct baryon_error *err)
 {
-    struct by_judgement **nearest = &run->shared->nearest;
-    if (!*nearest) {
-        struct by_judgement *each = by_alloc_zero(run->judging + 1, sizeof *each, err);
-        if (!each || judge_nearest(run, each, err) < 0) {
-            by_free(each);
-            return -1;
-        }
-        *nearest = each;
-    }
-    run->before = *nearest;
+    if (!run->shared->nearest && judge_nearest(run, err) < 0)
+        return -1;
+    run->before = run->shared->nearest;
     *score = (struct by_reconstruct_score){.sqnr = by_judge_sqnr(run->before, run->judging)};
     return 0;
+}
+
+/* Better than nearest integers, and not clearly worse than these with corrected biases. */
+static void compare_solved(const struct by_rounding_run *run, const struct by_judgement *solved,
+                           struct by_reconstruct_score *score)
+{
+    const struct by_threshold *threshold = by_threshold(BY_VERDICT_SOLVED, has_steps(run));
+    const struct by_judgement *corrected = run->shared->corrected;
+    score->better = by_verdict_of(threshold, solved, run->before, run->judging);
+    if (corrected && score->better)
+        score->better = !by_verdict_of(by_threshold(BY_VERDICT_UNSOLVED, false), corrected, solved,
+                                       run->judging);
+    score->against =
+        by_judge_sqnr(corrected && !score->better ? corrected : run->before, run->judging);
 }
 
 int by_rounding_judge(void *context, struct by_reconstruct_score *score, struct baryon_error *err)
@@ -157,8 +167,7 @@ int by_rounding_judge(void *context, struct by_reconstruct_score *score, struct 
     const int status = each ? judge_model(run, run->copy.model, each, err) : -1;
     if (status == 0) {
         score->sqnr = by_judge_sqnr(each, run->judging);
-        score->better = by_verdict_of(by_threshold(BY_VERDICT_SOLVED, has_steps(run)), each,
-                                      run->before, run->judging);
+        compare_solved(run, each, score);
     }
     by_free(each);
     return status;
@@ -169,5 +178,5 @@ int by_rounding_undo(void *context, struct baryon_error *err)
     struct by_rounding_run *run = context;
     if (by_snapshot_restore(&run->as_came, run->q->plan, err) < 0)
         return -1;
-    return run->shared->corrects ? correct(run, run->q->options->log, err) : 0;
+    return run->shared->corrected ? correct(run, run->q->options->log, err) : 0;
 }

@@ -175,4 +175,5 @@ void by_rounding_shared_close(struct by_rounding_shared *shared)
     by_depot_close(shared->depot);
     by_model_free(shared->loaded);
     by_free(shared->nearest);
+    by_free(shared->corrected);
 }

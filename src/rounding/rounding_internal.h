@@ -51,11 +51,11 @@ enum by_rounding_scales {
 /* What all ways have in common: read, loaded, run and judged by the first one. Zero to begin with.
  */
 struct by_rounding_shared {
-    struct by_depot *depot;       /* what waits */
-    struct by_judge *judge;       /* samples, and what the reference gives for those that judge */
-    struct baryon_model *loaded;  /* the reference; NULL: it is the model itself */
-    struct by_judgement *nearest; /* by sample: with nearest integers; NULL: not judged yet */
-    bool corrects;                /* that was with corrected biases, which are better */
+    struct by_depot *depot;         /* what waits */
+    struct by_judge *judge;         /* samples, and what the reference gives for those that judge */
+    struct baryon_model *loaded;    /* the reference; NULL: it is the model itself */
+    struct by_judgement *nearest;   /* by sample: with nearest integers; NULL: not judged yet */
+    struct by_judgement *corrected; /* and corrected biases; NULL: these are no better */
 };
 
 struct by_rounding_way {

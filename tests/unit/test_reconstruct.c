@@ -288,6 +288,7 @@ static int judge_network(void *context, struct by_reconstruct_score *score,
     (void)error;
     score->sqnr = sqnr_of(network);
     score->better = !network->never_better && score->sqnr > network->sqnr;
+    score->against = network->sqnr;
     network->sqnr = score->sqnr;
     return 0;
 }

@@ -48,6 +48,8 @@ static const struct {
     {BY_VERDICT_WIDER, true, 1, 1},
     {BY_VERDICT_SOLVED, false, 0, 0},
     {BY_VERDICT_SOLVED, true, 0, 1},
+    {BY_VERDICT_UNSOLVED, false, 0.1, 1},
+    {BY_VERDICT_UNSOLVED, true, 0.1, 1},
 };
 
 static void thresholds_are_kept(void **state)
