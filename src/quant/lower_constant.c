@@ -29,7 +29,7 @@ static size_t elements_of_row(const struct by_quant_row *row)
 static int make_constant_room(struct by_lowering *lowering, size_t index, struct baryon_error *err)
 {
     const struct by_quant_row *row = &lowering->plan->rows.at[index];
-    const struct baryon_tensor *tensor = row->value->initializer;
+    const struct by_ints *dims = by_quant_dims(row);
     const bool rounded = by_lower_is_rounded(lowering->recipe, row);
     const int64_t elem = rounded ? BY_ELEM_FLOAT : row->spec.elem;
     const char *name = by_lower_name(lowering, row->value->name,
@@ -37,8 +37,8 @@ static int make_constant_room(struct by_lowering *lowering, size_t index, struct
     size_t size;
     if (!name || by_elem_bytes(elem, elements_of_row(row), &size, err))
         return -1;
-    struct baryon_tensor *made = by_tensor_new(lowering->model, name, elem, tensor->dims.at,
-                                               tensor->dims.count, NULL, size, err);
+    struct baryon_tensor *made =
+        by_tensor_new(lowering->model, name, elem, dims->at, dims->count, NULL, size, err);
     if (made)
         lowering->at[index].integers = by_graph_add_initializer(lowering->graph, made, err);
     if (lowering->at[index].integers && by_lower_is_stored(row))

@@ -18,6 +18,7 @@ static const struct layer {
     {"MatMul", "", 1, by_dynamic_matmul}, {"Gemm", "", 1, by_dynamic_matmul},
     {"Conv", "", 1, by_dynamic_conv},     {"Attention", BY_MICROSOFT, 1, by_dynamic_attention},
     {"LSTM", "", 1, by_dynamic_lstm},     {"Gather", "", 0, by_dynamic_gather},
+    {"GRU", "", 1, by_dynamic_recurrent}, {"RNN", "", 1, by_dynamic_recurrent},
 };
 
 static const struct layer *layer_of(const struct baryon_node *node)

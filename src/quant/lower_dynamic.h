@@ -30,6 +30,7 @@ struct by_dynamic_form {
     size_t rank;
     int axis;
     bool transposed;       /* the last two axes change places */
+    bool flat;             /* it is stored with these dims, not its own */
     bool equal_zeros;      /* the operator takes no others */
     bool one_zero;         /* it takes one number for all channels */
     int64_t scale_dims[4]; /* of scales and zero points */
@@ -56,6 +57,8 @@ int by_dynamic_attention(struct by_dynamic *dynamic, struct baryon_node *node, s
                          struct baryon_error *err);
 int by_dynamic_lstm(struct by_dynamic *dynamic, struct baryon_node *node, size_t row,
                     struct baryon_error *err);
+int by_dynamic_recurrent(struct by_dynamic *dynamic, struct baryon_node *node, size_t row,
+                         struct baryon_error *err);
 int by_dynamic_gather(struct by_dynamic *dynamic, struct baryon_node *node, size_t row,
                       struct baryon_error *err);
 

@@ -217,6 +217,55 @@ int by_dynamic_lstm(struct by_dynamic *dynamic, struct baryon_node *node, size_t
     return 0;
 }
 
+/* --- Recurrent operators without a form of their own --- */
+
+/* Stored as one matrix, a row of which has a scale in each direction. */
+static struct baryon_value *dequantized_matrix(struct by_dynamic *dynamic,
+                                               const struct baryon_node *node, size_t slot,
+                                               struct baryon_error *err)
+{
+    const struct baryon_value *value = by_node_in(node, slot);
+    const size_t row = by_quant_find(dynamic->plan, value);
+    if (row == BY_NO_ROW) {
+        by_fail(err, BARYON_ERR_INTERNAL, "%s with only one matrix in the plan", node->op_type);
+        return NULL;
+    }
+    const struct by_ints *dims = dims_of(dynamic->plan, row);
+    const int64_t rows = dims->at[0] * dims->at[1], rank = (int64_t)dims->count;
+    const struct by_dynamic_form form = {.dims = {rows, dims->at[2]},
+                                         .rank = 2,
+                                         .axis = by_channel(dynamic->plan, row) ? 0 : -1,
+                                         .flat = true,
+                                         .scale_dims = {rows},
+                                         .scale_rank = 1};
+    struct by_dynamic_weight *weight;
+    if (by_dynamic_weight(dynamic, row, &form, &weight, err))
+        return NULL;
+    struct baryon_value *inputs[] = {weight->levels, weight->scale, weight->zero};
+    struct baryon_value *shape =
+        by_lower_new(dynamic->graph, value->name, "shape", BY_ELEM_INT64, &rank, 1, dims->at,
+                     dims->count * sizeof *dims->at, err);
+    struct baryon_value *matrix = shape ? by_lower_step(dynamic->graph, "DequantizeLinear",
+                                                        value->name, "dequantized", inputs, 3, err)
+                                        : NULL;
+    if (!matrix || (form.axis == 0 && by_node_set_int(matrix->producer, "axis", 0, err)))
+        return NULL;
+    struct baryon_value *parts[] = {matrix, shape};
+    return by_lower_step(dynamic->graph, "Reshape", value->name, "stack", parts, 2, err);
+}
+
+int by_dynamic_recurrent(struct by_dynamic *dynamic, struct baryon_node *node, size_t row,
+                         struct baryon_error *err)
+{
+    (void)row;
+    for (size_t slot = 1; slot <= 2; slot++) {
+        struct baryon_value *matrix = dequantized_matrix(dynamic, node, slot, err);
+        if (!matrix || by_node_set_input(node, slot, matrix, err))
+            return -1;
+    }
+    return 0;
+}
+
 /* --- Tables --- */
 
 /* Rows of integers, and of their scales and zero points. */

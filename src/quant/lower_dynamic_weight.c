@@ -84,16 +84,17 @@ static int add_levels(struct work *work, struct baryon_value **value, struct bar
 {
     const struct by_dynamic_form *form = work->form;
     const struct by_ints *own = &work->row->value->initializer->dims;
+    const size_t rank = form->flat ? form->rank : own->count;
     int64_t dims[BY_RANK_MAX];
     size_t size;
-    memcpy(dims, own->at, own->count * sizeof *dims);
+    memcpy(dims, form->flat ? form->dims : own->at, rank * sizeof *dims);
     if (form->transposed) {
         dims[own->count - 1] = own->at[own->count - 2];
         dims[own->count - 2] = own->at[own->count - 1];
     }
     *value = by_lower_new(work->dynamic->graph, work->row->value->name, "quantized", BY_ELEM_UINT8,
-                          dims, own->count, NULL, 0, err);
-    if (!*value || by_dims_count(dims, own->count, &size, err))
+                          dims, rank, NULL, 0, err);
+    if (!*value || by_dims_count(dims, rank, &size, err))
         return -1;
     uint8_t *out = by_lower_room(*value), *straight = out;
     if (form->transposed && !(straight = by_alloc(size, 1, err)))

@@ -1,5 +1,6 @@
 /* QuantizeLinear and DequantizeLinear for a row, and its readers. */
 #include "quant/lower_format.h"
+#include "quant/lower_node.h"
 
 /* --- Readers --- */
 
@@ -168,6 +169,22 @@ static int take_name(struct by_lowering *lowering, struct baryon_value *was,
     return by_graph_remove_initializer(was, err) ? -1 : by_value_rename(now, stem, err);
 }
 
+/* What was stored as a matrix, with its own dims again. */
+static struct baryon_value *stack(struct by_lowering *lowering, const struct by_quant_row *row,
+                                  struct baryon_value *matrix, struct baryon_error *err)
+{
+    const struct by_ints *dims = &row->value->initializer->dims;
+    const char *stem = row->value->name;
+    const int64_t rank = (int64_t)dims->count;
+    if (!matrix || !row->matrix.count)
+        return matrix;
+    struct baryon_value *inputs[] = {matrix, by_lower_new(lowering->graph, stem, "shape",
+                                                          BY_ELEM_INT64, &rank, 1, dims->at,
+                                                          dims->count * sizeof *dims->at, err)};
+    return inputs[1] ? by_lower_step(lowering->graph, "Reshape", stem, "stack", inputs, 2, err)
+                     : NULL;
+}
+
 static int drop_unused(struct baryon_value *value, struct baryon_error *err)
 {
     if (value->graph && !value->use_count && !value->pinned && !by_value_is_output(value))
@@ -183,8 +200,10 @@ static int add_constant(struct by_lowering *lowering, size_t index, struct baryo
     struct baryon_value *value = rounded ? lowering->at[index].integers : NULL;
     for (size_t i = 0; i < row->readers.count; i++) {
         if (!value || (each && !rounded))
-            value = by_lower_half(lowering, index, BY_WIDENS, lowering->at[index].integers,
-                                  row->value->name, each ? i + 1 : 0, err);
+            value = stack(lowering, row,
+                          by_lower_half(lowering, index, BY_WIDENS, lowering->at[index].integers,
+                                        row->value->name, each ? i + 1 : 0, err),
+                          err);
         if (!value ||
             rewire(lowering, row, &row->readers.at[i], value, NULL, row->value->name, err))
             return -1;

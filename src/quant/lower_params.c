@@ -43,7 +43,7 @@ static void layout_of(const struct by_lowering *lowering, const struct by_quant_
         lowering->recipe->compat && row->role == BY_ROLE_BIAS && row->input_row != BY_NO_ROW;
     *layout = (struct layout){0};
     if (params->count > 1 && params->group_axis >= 0 && params->groups > 1) {
-        const struct by_ints *dims = &row->value->initializer->dims;
+        const struct by_ints *dims = by_quant_dims(row);
         layout->rank = dims->count;
         for (size_t i = 0; i < dims->count; i++)
             layout->dims[i] = dims->at[i];

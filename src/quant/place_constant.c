@@ -27,16 +27,22 @@ static void settle_granularity(struct by_tensor_spec *spec, int axis, int group_
         spec->group = 0;
 }
 
+/* Where the parameters of a constant lie. */
+struct axes {
+    int channel, group, block;
+    bool matrix; /* of the constant as one matrix */
+};
+
 static bool is_same(const struct by_quant_row *row, enum by_role role,
-                    const struct by_tensor_spec *spec, int axis, int group_axis, int block_axis)
+                    const struct by_tensor_spec *spec, const struct axes *axes)
 {
     return row->role == role && role == BY_ROLE_WEIGHT && row->spec.elem == spec->elem &&
            row->spec.format == spec->format && row->spec.bits == spec->bits &&
            row->spec.symmetric == spec->symmetric && row->spec.scale == spec->scale &&
            row->spec.reduce_range == spec->reduce_range && row->spec.method == spec->method &&
-           row->spec.group == spec->group && row->params.axis == axis &&
-           row->params.group_axis == group_axis &&
-           (!by_spec_is_block(spec) || row->block_axis == block_axis);
+           row->spec.group == spec->group && row->params.axis == axes->channel &&
+           row->params.group_axis == axes->group && (row->matrix.count > 0) == axes->matrix &&
+           (!by_spec_is_block(spec) || row->block_axis == axes->block);
 }
 
 /* A constant that other places want otherwise gets a copy, which shares its bytes. */
@@ -124,25 +130,66 @@ static void nbits_spec(const struct by_recipe *recipe, struct by_tensor_spec *sp
     spec->group = recipe->nbits.group;
 }
 
+/* DequantizeLinear has scales along one axis: of two directions they lie along the rows of both. */
+static bool wants_matrix(const struct by_placing *placing, const struct baryon_node *node,
+                         size_t slot, const struct by_tensor_spec *spec, int channel)
+{
+    const struct by_place_op *op = placing->ops[node->index];
+    return (op->flags & BY_PLACE_RECURRENT) && channel == 1 && by_spec_is_integer(spec) &&
+           !placing->recipe->keep_float_weights &&
+           by_node_in(node, slot)->initializer->dims.at[0] > 1;
+}
+
+static void find_axes(const struct by_placing *placing, const struct baryon_node *node, size_t slot,
+                      struct by_tensor_spec *spec, struct axes *axes)
+{
+    by_place_axes(placing, node, slot, spec, &axes->channel, &axes->group);
+    axes->matrix = wants_matrix(placing, node, slot, spec, axes->channel);
+    if (axes->matrix) {
+        axes->channel = 0;
+        axes->group = axes->group < 0 ? -1 : 1;
+    }
+    settle_granularity(spec, axes->channel, axes->group);
+    if (spec->granularity != BY_PER_GROUP)
+        axes->group = -1;
+    axes->block = by_place_block_axis(node, slot, spec);
+}
+
+static int set_axes(struct by_quant_plan *plan, size_t index, const struct axes *axes,
+                    struct baryon_error *err)
+{
+    struct by_quant_row *row = &plan->rows.at[index];
+    const struct by_ints *dims = &row->value->initializer->dims;
+    row->block_axis = axes->block;
+    row->params.axis = axes->channel;
+    row->params.group_axis = axes->group;
+    if (!axes->matrix)
+        return 0;
+    int64_t *matrix = by_arena_alloc(&plan->arena, 2, sizeof *matrix, err);
+    if (!matrix)
+        return -1;
+    matrix[0] = dims->at[0] * dims->at[1];
+    matrix[1] = dims->at[2];
+    row->matrix = (struct by_ints){.at = matrix, .count = 2};
+    return 0;
+}
+
 int by_place_constant(struct by_placing *placing, struct baryon_node *node, size_t slot,
                       enum by_slot_role role, struct baryon_error *err)
 {
     struct by_quant_plan *plan = placing->plan;
     struct by_tensor_spec spec;
-    int axis, group_axis;
+    struct axes axes;
     if (constant_spec(placing, node, slot, role, &spec, err))
         return -1;
     if (!spec.elem)
         return 0;
     if (placing->recipe->approach == BY_APPROACH_NBITS)
         nbits_spec(placing->recipe, &spec);
-    by_place_axes(placing, node, slot, &spec, &axis, &group_axis);
     const bool wants_channels = spec.granularity == BY_PER_CHANNEL;
-    settle_granularity(&spec, axis, group_axis);
-    const int block_axis = by_place_block_axis(node, slot, &spec);
+    find_axes(placing, node, slot, &spec, &axes);
     const size_t known = by_quant_find(plan, by_node_in(node, slot));
-    if (known != BY_NO_ROW &&
-        is_same(&plan->rows.at[known], BY_ROLE_WEIGHT, &spec, axis, group_axis, block_axis))
+    if (known != BY_NO_ROW && is_same(&plan->rows.at[known], BY_ROLE_WEIGHT, &spec, &axes))
         return by_quant_add_reader(plan, known, node, placing->graph, slot, err);
     const size_t row = add_constant(placing, node, slot, BY_ROLE_WEIGHT, &spec,
                                     reason(placing, node, role, err), err);
@@ -152,10 +199,7 @@ int by_place_constant(struct by_placing *placing, struct baryon_node *node, size
         by_quant_remark(plan, row, "granularity", err,
                         "one scale: QLinearMatMul takes scales per channel of matrices only") < 0)
         return -1;
-    plan->rows.at[row].block_axis = block_axis;
-    plan->rows.at[row].params.axis = axis;
-    plan->rows.at[row].params.group_axis = spec.granularity == BY_PER_GROUP ? group_axis : -1;
-    return 0;
+    return set_axes(plan, row, &axes, err);
 }
 
 /* --- Biases --- */

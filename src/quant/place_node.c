@@ -24,13 +24,15 @@ static unsigned asked_lists(const struct by_recipe *recipe)
         return BY_LIST_DYNAMIC;
     if (recipe->approach == BY_APPROACH_NBITS)
         return BY_LIST_NBITS;
+    const unsigned more = (recipe->compat ? 0 : BY_LIST_OURS) |
+                          (recipe->approach == BY_APPROACH_WEIGHTS ? BY_LIST_WEIGHTS : 0);
     switch (recipe->operators) {
     case BY_OPERATORS_TRANSFORMER:
-        return BY_LIST_TRANSFORMER;
+        return BY_LIST_TRANSFORMER | (more & BY_LIST_WEIGHTS);
     case BY_OPERATORS_NPU:
-        return BY_LIST_CNN | BY_LIST_NPU | (recipe->compat ? 0 : BY_LIST_OURS);
+        return BY_LIST_CNN | BY_LIST_NPU | more;
     default:
-        return BY_LIST_CNN | (recipe->compat ? 0 : BY_LIST_OURS);
+        return BY_LIST_CNN | more;
     }
 }
 
@@ -192,6 +194,19 @@ static int stays_by_wish(struct by_placing *placing, const struct baryon_node *n
     return 0;
 }
 
+/* Of an operator that nobody asked for. */
+static const char *why_unlisted(struct by_placing *placing, const struct baryon_node *node,
+                                struct baryon_error *err)
+{
+    if (placing->recipe->approach == BY_APPROACH_DYNAMIC &&
+        (placing->ops[node->index]->flags & BY_PLACE_RECURRENT))
+        return by_place_text(placing, err,
+                             "ONNX Runtime has no %s that quantizes at run time; --extra-op-types "
+                             "%s stores its weights in 8 bits, which makes it slower",
+                             node->op_type, node->op_type);
+    return by_place_text(placing, err, "%s is not one of the operators to quantize", node->op_type);
+}
+
 static int stays_by_operator(struct by_placing *placing, const struct baryon_node *node,
                              struct baryon_error *err)
 {
@@ -202,8 +217,7 @@ static int stays_by_operator(struct by_placing *placing, const struct baryon_nod
         return -1;
     if (!listed)
         return stay(placing, node, reads_anything(placing, node) ? BY_NODE_FLOAT : BY_NODE_OTHER,
-                    by_place_text(placing, err, "%s is not one of the operators to quantize",
-                                  node->op_type));
+                    why_unlisted(placing, node, err));
     if (recipe->approach == BY_APPROACH_NBITS || recipe->approach == BY_APPROACH_DYNAMIC) {
         const char *unfit = by_unfit(node, recipe);
         return unfit ? stay(placing, node, BY_NODE_FLOAT, unfit) : 0;

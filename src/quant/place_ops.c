@@ -12,6 +12,7 @@
 #define D  BY_LIST_DYNAMIC
 #define B  BY_LIST_NBITS
 #define O  BY_LIST_OURS
+#define W  BY_LIST_WEIGHTS
 #define CN (C | N)
 
 #define PLAIN      BY_PLACE_PLAIN
@@ -22,6 +23,7 @@
 #define ONLY_BEHIND BY_PLACE_ONLY_BEHIND
 #define PEER_PLAIN  BY_PLACE_PEER_PLAIN
 #define ALL_INPUTS  BY_PLACE_ALL_INPUTS
+#define RECURRENT   (ALL_INPUTS | BY_PLACE_RECURRENT)
 #define MS          "com.microsoft"
 
 /* Sorted by name. Rows without a list say how to do it when it is asked for. */
@@ -43,7 +45,7 @@ static const struct by_place_op rows[] = {
     {"Erf", "", N, PLAIN, 0, 0},
     {"Expand", "", 0, MOVE, PEER_PLAIN, 0},
     {"Flatten", "", O, MOVE, ONLY_BEHIND | PEER_PLAIN, 0},
-    {"GRU", "", 0, PLAIN, ALL_INPUTS | BY_PLACE_BIAS_WEIGHT, 0},
+    {"GRU", "", W, PLAIN, RECURRENT, 0},
     {"Gather", "", CN | D, MOVE, BEHIND | BY_PLACE_TABLE, 0},
     {"GatherElements", "", 0, MOVE, PEER_PLAIN, 0},
     {"GatherND", "", 0, MOVE, PEER_PLAIN, 0},
@@ -54,7 +56,7 @@ static const struct by_place_op rows[] = {
     {"HardSigmoid", "", N, PLAIN, BY_PLACE_HARD_SIGMOID, 0},
     {"Identity", "", O, MOVE, ONLY_BEHIND | PEER_PLAIN, 0},
     {"InstanceNormalization", "", CN, PLAIN, 0, 0},
-    {"LSTM", "", D, PLAIN, ALL_INPUTS | BY_PLACE_BIAS_WEIGHT, 0},
+    {"LSTM", "", D | W, PLAIN, RECURRENT, 0},
     {"LayerNormalization", "", CN, PLAIN, BEHIND | BY_PLACE_BIAS_WEIGHT, 0},
     {"LeakyRelu", "", CN, PLAIN, 0, 0},
     {"LpNormalization", "", N, PLAIN, 0, 0},
@@ -65,7 +67,7 @@ static const struct by_place_op rows[] = {
     {"Mul", "", CN, PLAIN, 0, 0},
     {"PRelu", "", N, PLAIN, 0, 0},
     {"Pad", "", CN, PLAIN, BY_PLACE_PAD_MOVES, 0},
-    {"RNN", "", 0, PLAIN, ALL_INPUTS | BY_PLACE_BIAS_WEIGHT, 0},
+    {"RNN", "", W, PLAIN, RECURRENT, 0},
     {"ReduceMax", "", 0, MOVE, PEER_PLAIN, 0},
     {"ReduceMean", "", N, PLAIN, 0, 0},
     {"ReduceMin", "", 0, MOVE, PEER_PLAIN, 0},

@@ -14,6 +14,7 @@
 #define BY_LIST_DYNAMIC     (1u << 3)
 #define BY_LIST_NBITS       (1u << 5) /* MatMulNBits */
 #define BY_LIST_OURS        (1u << 4) /* besides the first two, where nobody compares */
+#define BY_LIST_WEIGHTS     (1u << 6) /* besides the first one, where weights alone are quantized */
 
 enum by_place_rule {
     BY_PLACE_PLAIN,      /* what it reads and gives, each with parameters of its own */
@@ -35,6 +36,7 @@ enum by_place_rule {
 #define BY_PLACE_TABLE        (1u << 10) /* input 0 may be a constant, which it moves */
 #define BY_PLACE_UNIT         (1u << 11) /* output lies in [0, 1] */
 #define BY_PLACE_HARD_SIGMOID (1u << 12) /* hardware has it with alpha 1/6 and beta 1/2 alone */
+#define BY_PLACE_RECURRENT    (1u << 13) /* weights are inputs 1 and 2, matrices of each direction */
 
 struct by_place_op {
     const char *op_type, *domain;

@@ -75,12 +75,25 @@ static bool is_data_slot(const struct by_placing *placing, const struct baryon_n
             (slot == (size_t)info->weight || slot == (size_t)info->bias));
 }
 
+/* Vectors of biases and peepholes have few values, of which integers only cost accuracy. */
+static enum by_slot_role role_in_recurrent(const struct by_placing *placing, size_t slot)
+{
+    const struct by_recipe *recipe = placing->recipe;
+    const bool vector = slot == 3 || slot == 7;
+    if (slot == 1 || slot == 2)
+        return BY_SLOT_WEIGHT;
+    return vector && !recipe->compat && recipe->bias_kind != BY_BIAS_OWN ? BY_SLOT_FLOAT
+                                                                         : BY_SLOT_CONSTANT;
+}
+
 static enum by_slot_role role_of_constant(const struct by_placing *placing,
                                           const struct baryon_node *node,
                                           const struct by_opinfo *info, size_t slot)
 {
     if (is_set(placing, node, BY_PLACE_TABLE))
         return BY_SLOT_TABLE;
+    if (is_set(placing, node, BY_PLACE_RECURRENT))
+        return role_in_recurrent(placing, slot);
     if (reads_first_alone(placing, node))
         return BY_SLOT_FLOAT;
     if (info && info->weight != BY_SLOT_NONE && slot == (size_t)info->weight)
@@ -112,8 +125,6 @@ enum by_slot_role by_place_slot(const struct by_placing *placing, const struct b
                            value->initializer->dims.count == 2
                        ? role
                        : BY_SLOT_FLOAT;
-        if (placing->recipe->approach == BY_APPROACH_DYNAMIC && by_node_is(node, "LSTM"))
-            return slot == 1 || slot == 2 ? BY_SLOT_WEIGHT : BY_SLOT_FLOAT;
         const bool of_layer = role == BY_SLOT_WEIGHT || role == BY_SLOT_TABLE;
         return of_layer || placing->recipe->approach == BY_APPROACH_STATIC ? role : BY_SLOT_FLOAT;
     }
@@ -133,11 +144,12 @@ bool by_place_gives(const struct by_placing *placing, const struct baryon_node *
 /* --- Axes --- */
 
 /* The axis that is summed over: what a group of weights shares a scale along. */
-static int summed_axis(const struct baryon_node *node, int rank, int channel)
+static int summed_axis(const struct by_placing *placing, const struct baryon_node *node, int rank,
+                       int channel)
 {
     if (by_node_is(node, "Conv") || by_node_is(node, "ConvTranspose"))
         return channel == 0 ? 1 : 0;
-    if (by_node_is(node, "Gather"))
+    if (by_node_is(node, "Gather") || is_set(placing, node, BY_PLACE_RECURRENT))
         return rank - 1;
     return rank == 2 ? 1 - channel : rank - 2;
 }
@@ -165,12 +177,12 @@ void by_place_axes(const struct by_placing *placing, const struct baryon_node *n
         return;
     if (by_node_is(node, "Gather") && slot == 0)
         *axis = placing->recipe->approach == BY_APPROACH_STATIC ? -1 : 0;
-    else if (by_node_is(node, "LSTM"))
-        *axis = 1;
+    else if (is_set(placing, node, BY_PLACE_RECURRENT))
+        *axis = rank == 3 && (slot == 1 || slot == 2) ? 1 : -1;
     else if (slot == (size_t)info->weight)
         *axis = by_node_is(node, "PRelu") ? 0 : by_node_channel_axis(node);
     if (spec->granularity == BY_PER_GROUP && *axis >= 0 && rank >= 2)
-        *group_axis = summed_axis(node, rank, *axis);
+        *group_axis = summed_axis(placing, node, rank, *axis);
 }
 
 bool by_place_runs_quantized(const struct by_placing *placing, const struct baryon_value *value)

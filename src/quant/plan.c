@@ -204,3 +204,8 @@ int by_scale_position(float scale)
 {
     return (int)nearbyintf(-log2f(scale));
 }
+
+const struct by_ints *by_quant_dims(const struct by_quant_row *row)
+{
+    return row->matrix.count ? &row->matrix : &row->value->initializer->dims;
+}

@@ -54,6 +54,9 @@ struct by_quant_row {
     bool dedicated;  /* a pair for each reader */
     bool keep_float; /* of a constant: Q and DQ stand in the graph */
     int block_axis;  /* of formats of blocks */
+    /* A stack of matrices whose rows have a channel each is stored, and seen by its parameters, as
+     * one matrix; count 0: as it is. */
+    struct by_ints matrix;
     size_t
         converts;  /* row whose dequantized value it quantizes anew, BY_NO_ROW: the value itself */
     size_t second; /* the next row that does so with the same value, BY_NO_ROW: none */
@@ -138,6 +141,8 @@ int by_quant_add_reader(struct by_quant_plan *plan, size_t row, struct baryon_no
 int by_quant_remark(struct by_quant_plan *plan, size_t row, const char *rule,
                     struct baryon_error *err, const char *text, ...)
     __attribute__((format(printf, 5, 6)));
+/* The dims that the axes of a constant's parameters count. */
+const struct by_ints *by_quant_dims(const struct by_quant_row *row);
 /* The row whose parameters a row has in the end. */
 size_t by_quant_owner(const struct by_quant_plan *plan, size_t row);
 const struct by_params *by_quant_params(const struct by_quant_plan *plan, size_t row);

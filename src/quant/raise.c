@@ -1,6 +1,7 @@
 /* Reads the Q/DQ pairs of a quantized model back into a plan. */
 #include "quant/raise.h"
 
+#include "ir/opinfo.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "quant/form.h"
@@ -88,9 +89,11 @@ static enum by_role role_of(const struct baryon_node *dequantize)
     const struct baryon_value *out = by_node_out(dequantize, 0);
     if (!constant(dequantize, 0))
         return BY_ROLE_ACTIVATION;
-    for (size_t i = 0; i < out->use_count; i++)
-        if (out->uses[i].node && out->uses[i].slot == 2)
+    for (size_t i = 0; i < out->use_count; i++) {
+        const struct by_opinfo *info = out->uses[i].node ? by_node_opinfo(out->uses[i].node) : NULL;
+        if (info && info->bias != BY_SLOT_NONE && out->uses[i].slot == (size_t)info->bias)
             return BY_ROLE_BIAS;
+    }
     return BY_ROLE_WEIGHT;
 }
 

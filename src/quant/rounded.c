@@ -6,7 +6,7 @@
 struct by_weight_view by_quant_view(const struct by_quant_row *row, const struct by_params *params,
                                     const float *values)
 {
-    const struct by_ints *dims = &row->value->initializer->dims;
+    const struct by_ints *dims = by_quant_dims(row);
     return (struct by_weight_view){.values = values,
                                    .rank = dims->count,
                                    .dims = dims->at,

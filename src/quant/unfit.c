@@ -65,10 +65,22 @@ static const char *unfit_nbits(const struct baryon_node *node, const struct by_r
     return NULL;
 }
 
+static const char *unfit_matrices(const struct baryon_node *node)
+{
+    for (size_t i = 1; i <= 2; i++) {
+        if (!is_fixed_constant(by_node_in(node, i)))
+            return "its weights are not constant";
+        if (dims_of(by_node_in(node, i))->count != 3)
+            return "its weights do not have three axes";
+    }
+    return NULL;
+}
+
 static const char *unfit_lstm(const struct baryon_node *node)
 {
-    if (!is_fixed_constant(by_node_in(node, 1)) || !is_fixed_constant(by_node_in(node, 2)))
-        return "its weights are not constant";
+    const char *unfit = unfit_matrices(node);
+    if (unfit)
+        return unfit;
     return by_node_int(node, "layout", 0) ? "the batch must not be its first axis" : NULL;
 }
 
@@ -83,6 +95,8 @@ static const char *unfit_dynamic(const struct baryon_node *node)
         return is_fixed_constant(by_node_in(node, 1)) ? NULL : "its weights are not constant";
     if (by_node_is(node, "LSTM"))
         return unfit_lstm(node);
+    if (by_node_is(node, "GRU") || by_node_is(node, "RNN"))
+        return unfit_matrices(node);
     if (by_node_is(node, "Gather"))
         return is_fixed_constant(first) && by_node_int(node, "axis", 0) == 0
                    ? NULL
