@@ -9,6 +9,7 @@
 #include "onnx/save.h"
 #include "rounding/rounding.h"
 
+#include <math.h>
 #include <string.h>
 
 struct settings {
@@ -100,6 +101,30 @@ static void show_times(const struct job *job, struct by_out *out)
     by_str_puts(&out->text, "\n");
 }
 
+static void show_excluded(const struct by_excluded *excluded, struct by_out *out)
+{
+    if (!excluded->samples)
+        return;
+    by_str_puts(&out->text, excluded->nodes
+                                ? "  without pairs that no layer reads "
+                                : "  pairs that no layer reads are kept; without them ");
+    by_str_printf(&out->text, "%+.1f dB (standard error %.1f) on ", excluded->gain,
+                  excluded->error);
+    by_plural(&out->text, excluded->samples, "held-out sample");
+    by_str_puts(&out->text, "\n");
+}
+
+static void write_excluded(const struct by_excluded *excluded, struct by_json *json)
+{
+    by_json_open(json, "auto_exclude", '{');
+    by_json_int(json, "nodes", (int64_t)excluded->nodes);
+    by_json_double(json, "multiply_adds", 0); /* of layers alone, and none of them changes */
+    by_json_int(json, "samples", (int64_t)excluded->samples);
+    by_json_double(json, "gain_db", excluded->samples ? excluded->gain : NAN);
+    by_json_double(json, "error_db", excluded->samples ? excluded->error : NAN);
+    by_json_close(json, '}');
+}
+
 static int print_quantize_summary(struct job *job, struct baryon_error *err)
 {
     char before[32], after[32];
@@ -113,6 +138,7 @@ static int print_quantize_summary(struct job *job, struct baryon_error *err)
     if (by_solved_text(&q->quantization.report.solved, out, err) < 0 ||
         by_plan_view_coverage(&q->view, out, err) < 0)
         return -1;
+    show_excluded(&q->quantization.report.excluded, out);
     const uint64_t samples = by_quantization_samples(&q->quantization);
     if (samples) {
         by_str_puts(&out->text, "  calibrated on ");
@@ -172,6 +198,8 @@ static void write_json(const struct job *job, struct by_str *text)
     choices_json(report, &json);
     by_quality_json(&job->quality, &json);
     by_solved_json(&report->solved, &json);
+    if (report->excluded.nodes || report->excluded.samples)
+        write_excluded(&report->excluded, &json);
     by_plan_view_json(&q->view, &json);
     by_json_close(&json, '}');
     by_str_puts(text, "\n");

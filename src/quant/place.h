@@ -24,6 +24,8 @@ int by_place(struct by_quant_plan *plan, const struct by_origins *origins, const
  * and set *open. */
 double by_place_macs(const struct baryon_node *node, bool *open);
 
+/* Nodes that stay float since no layer reads their integers. */
+size_t by_place_spared(const struct by_quant_plan *plan);
 /* True when nodes stay float since a logarithm follows. */
 bool by_place_kept_logarithms(const struct by_quant_plan *plan);
 

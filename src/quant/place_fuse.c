@@ -47,7 +47,7 @@ static bool is_fusable_clip(const struct baryon_node *node)
            (fabs(high - 6) < 1e-6 || fabs(high - 1) < 1e-6);
 }
 
-static bool is_asked_activation(const struct by_recipe *recipe, const struct baryon_node *node)
+bool by_place_is_activation(const struct by_recipe *recipe, const struct baryon_node *node)
 {
     return (recipe->fuse_relu && by_node_is(node, "Relu")) ||
            (recipe->fuse_leaky_relu && by_node_is(node, "LeakyRelu")) ||
@@ -130,7 +130,7 @@ static bool is_fused_activation(const struct by_placing *placing, const struct b
                                 const struct baryon_node *reader)
 {
     const struct by_recipe *recipe = placing->recipe;
-    return is_layer(recipe, layer) && is_asked_activation(recipe, reader) &&
+    return is_layer(recipe, layer) && by_place_is_activation(recipe, reader) &&
            (recipe->compat || placing->quantized[reader->index] ||
             feeds_quantized(placing, reader));
 }

@@ -105,6 +105,10 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err);
 void by_place_variances(struct by_placing *placing);
 /* --- place_logarithm.c: what computes in front of a logarithm stays float --- */
 void by_place_logarithms(struct by_placing *placing);
+/* --- place_spare.c: pairs that no layer reads are left out --- */
+int by_place_spare(struct by_placing *placing, struct baryon_error *err);
+/* True when a node that hands values on is quantized only behind what is. */
+bool by_place_waits(const struct by_placing *placing, const struct baryon_node *node);
 /* --- place_mask.c: from a mask to its Softmax all stays float, for this reason --- */
 extern const char by_place_masked[];
 int by_place_masks(struct by_placing *placing, struct baryon_error *err);
@@ -113,6 +117,8 @@ int by_place_mark(struct by_placing *placing, struct baryon_error *err);
 /* --- place_fuse.c: pairs that are left out --- */
 bool by_place_fused(const struct by_placing *placing, const struct baryon_value *value,
                     const struct by_tensor_spec *spec);
+/* True when the recipe wants no pair between a layer and this node. */
+bool by_place_is_activation(const struct by_recipe *recipe, const struct baryon_node *node);
 /* The layer whose activation gives the value, with no pair between the two; NULL: none. */
 const struct baryon_node *by_place_fused_layer(const struct by_placing *placing,
                                                const struct baryon_value *value);

@@ -12,8 +12,7 @@ static bool is_conditional(const struct by_placing *placing, const struct baryon
         return false;
     if (op->rule == BY_PLACE_ACTIVATION || (op->flags & BY_PLACE_ONLY_BEHIND))
         return true;
-    return placing->recipe->keep_unquantized_chains &&
-           (op->flags & (BY_PLACE_BEHIND | BY_PLACE_JOINS));
+    return by_place_waits(placing, node);
 }
 
 static bool is_met(const struct by_placing *placing, const struct baryon_node *node)

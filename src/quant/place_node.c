@@ -289,6 +289,8 @@ int by_place_select(struct by_placing *placing, struct baryon_error *err)
     for (size_t i = 0; i < placing->node_count; i++)
         if (select_node(placing, placing->graph->node.at[i], err))
             return -1;
+    if (by_place_spare(placing, err))
+        return -1;
     by_place_logarithms(placing);
     by_place_variances(placing);
     /* Floats of 16 bits hold masks. */

@@ -145,6 +145,8 @@ enum by_hardware { BY_HARDWARE_NONE, BY_HARDWARE_XINT8, BY_HARDWARE_EXTENDED };
 /* What becomes of float16 and bfloat16; AUTO: float32, unless layers are float32 already. */
 /* What computes the input of a logarithm: as samples say, float, or quantized. */
 enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUANTIZED };
+/* Pairs that no layer reads: kept, left out unless samples say otherwise, or left out. */
+enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
@@ -215,6 +217,8 @@ struct by_recipe {
     bool keep_unquantized_chains; /* Reshape, Transpose, ... only behind quantized tensors */
     bool matmul_constant_only;
     enum by_logarithms logarithms;
+    enum by_auto_exclude auto_exclude;
+    bool spares_pairs; /* those that no layer reads are left out */
     struct by_patterns no_output_op_types, no_output_nodes; /* no pairs on their outputs */
     /* A pair between a layer and its activation is left out for: */
     bool fuse_relu, fuse_clip, fuse_leaky_relu, fuse_prelu, fuse_gelu, fuse_instance_norm;

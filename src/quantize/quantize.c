@@ -210,6 +210,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
         if (place_again(q, err) < 0)
             return -1;
     }
+    q->report.excluded.nodes = by_place_spared(q->plan);
     by_quantize_tell_narrow(q);
     return 0;
 }

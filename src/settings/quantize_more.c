@@ -17,6 +17,13 @@ static const struct by_choice logarithms[] = {
     {0},
 };
 
+static const struct by_choice auto_exclude[] = {
+    {"auto", BY_EXCLUDE_AUTO, "float, unless held-out samples are worse so"},
+    {"off", BY_EXCLUDE_OFF, "quantized"},
+    {"always", BY_EXCLUDE_ALWAYS, "float"},
+    {0},
+};
+
 static const struct by_option nodes_rows[] = {
     {.name = "operators",
      .type = BY_OPT_CHOICE,
@@ -90,6 +97,15 @@ static const struct by_option nodes_rows[] = {
      .fallback = "auto",
      AT(logarithm_inputs),
      .help = "Type of what computes the input of a logarithm, back to the layers"},
+    {.name = "auto-exclude",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHEN",
+     .choices = auto_exclude,
+     .fallback = "auto",
+     AT(auto_exclude),
+     .help = "Tensors whose integers no layer reads: inputs of recurrent operators, softmax, "
+             "norms, sums between layers. All multiply-adds stay as they are. 'off' is the default "
+             "of presets for NPUs and of 16 bits"},
     {.name = "op-type",
      .type = BY_OPT_PAIRS,
      .arg = "TYPE=RULE",

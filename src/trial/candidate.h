@@ -16,7 +16,8 @@ enum by_edit_kind {
     BY_EDIT_HEADROOM,      /* value: the headroom of ranges of activations, in thousandths */
     BY_EDIT_LOGARITHMS,    /* value: enum by_logarithms */
     BY_EDIT_WEIGHT_METHOD, /* value: the recipe's other method of weights */
-    BY_EDIT_WIDE, /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */
+    BY_EDIT_WIDE,  /* value: SQNR of tensors by themselves, in dB, below which they have 16 bits */
+    BY_EDIT_PAIRS, /* value: pairs that no layer reads are there */
     BY_EDIT_KINDS,
 };
 

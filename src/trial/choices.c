@@ -4,6 +4,7 @@
 #include "base/decibels.h"
 #include "quant/floats.h"
 #include "quant/place.h"
+#include "trial/equalize.h"
 
 /* --- Headroom of activations --- */
 
@@ -76,6 +77,16 @@ static bool has_coarse_weights(const struct by_quant_plan *plan)
     return false;
 }
 
+/* --- Pairs that no layer reads --- */
+
+/* Only where equalization opens a trial anyway: networks without pairs of layers, transformers
+ * most of all, would pay a third of the whole time for what never decided otherwise. */
+static bool has_spared_pairs(const struct by_quant_plan *plan)
+{
+    return plan->recipe->auto_exclude == BY_EXCLUDE_AUTO && plan->recipe->spares_pairs &&
+           by_place_spared(plan) && by_equalize_is_tried(plan);
+}
+
 /* --- All --- */
 
 static const struct by_choice_row rows[] = {
@@ -83,6 +94,8 @@ static const struct by_choice_row rows[] = {
      "--logarithm-inputs float keeps them float", false},
     {has_headroom, BY_EDIT_HEADROOM, BY_HEADROOM_UNIT, BY_VERDICT_HEADROOM,
      "--activation-headroom-auto=false keeps it", false},
+    {has_spared_pairs, BY_EDIT_PAIRS, 1, BY_VERDICT_PAIRS, "--auto-exclude always leaves them out",
+     false},
     {has_coarse_weights, BY_EDIT_WEIGHT_METHOD, 1, BY_VERDICT_WEIGHT_METHOD,
      "--weight-method minmax does not clip them", true},
 };

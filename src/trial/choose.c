@@ -12,6 +12,16 @@ static void log_choice(struct by_quantization *q, const struct by_choice_row *ro
            made->gain, row->undo);
 }
 
+static void keep_gain(struct by_excluded *excluded, const struct by_trial_score *without,
+                      const struct by_trial_score *with)
+{
+    const size_t count = without->count < with->count ? without->count : with->count;
+    const struct by_gain gain = by_judge_gain(without->each, with->each, count);
+    excluded->samples = count;
+    excluded->gain = gain.decibels;
+    excluded->error = gain.error;
+}
+
 static int make_choice(struct by_quantization *q, struct by_trial *trial,
                        const struct by_choice_row *row, struct by_candidate *now,
                        struct baryon_error *err)
@@ -21,6 +31,8 @@ static int make_choice(struct by_quantization *q, struct by_trial *trial,
     candidates[1].edits[row->kind] = row->value;
     if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
+    if (row->kind == BY_EDIT_PAIRS)
+        keep_gain(&q->report.excluded, &scores[0], &scores[1]);
     if (!by_trial_prefers(q, row->rule, &scores[1], &scores[0]))
         return 0;
     *now = candidates[1];

@@ -115,6 +115,22 @@ static const char *describe_wide(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Pairs that no layer reads --- */
+
+static int keep_pairs(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    (void)err;
+    recipe->spares_pairs = !value;
+    return 0;
+}
+
+static const char *describe_pairs(int value, char *text, size_t size)
+{
+    (void)value;
+    (void)snprintf(text, size, "pairs that no layer reads kept");
+    return text;
+}
+
 /* --- The rows --- */
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
@@ -133,6 +149,7 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
                                .config = set_weight_method,
                                .describe = describe_weight_method},
     [BY_EDIT_WIDE] = {.name = "wide", .config = set_wide, .describe = describe_wide},
+    [BY_EDIT_PAIRS] = {.name = "pairs", .config = keep_pairs, .describe = describe_pairs},
 };
 
 const struct by_edit *by_edit(enum by_edit_kind kind)

@@ -224,6 +224,14 @@ static bool is_worth(const struct by_quantization *q, const struct by_cle_report
     return survey->spread >= WORTH && q->plan->node_count <= BY_TRIAL_NODES_MOST;
 }
 
+bool by_equalize_is_tried(const struct by_quant_plan *plan)
+{
+    struct by_cle_report survey = {0};
+    return plan->recipe->cle == BY_CLE_AUTO && plan->node_count <= BY_TRIAL_NODES_MOST &&
+           by_cle_survey((struct by_quant_plan *)plan, &survey, NULL) == 0 &&
+           (survey.pairs || survey.stems) && survey.spread >= WORTH;
+}
+
 int by_equalize(struct by_quantization *q, bool *changed, struct baryon_error *err)
 {
     const enum by_cle_mode mode = q->options->recipe->cle;

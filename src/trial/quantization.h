@@ -37,6 +37,12 @@ struct by_choice_made {
     double macs_share; /* of multiply-adds that read them */
 };
 
+/* Nodes between layers that stay float, and what held-out samples say of that. */
+struct by_excluded {
+    size_t nodes, samples; /* no samples: there was no trial */
+    double gain, error;    /* dB, and its standard error */
+};
+
 /* Seconds by stage, and figures for the report. */
 struct by_quantize_report {
     struct {
@@ -48,6 +54,7 @@ struct by_quantize_report {
     struct by_choice_made choices[BY_CHOICES_MAX];
     size_t choice_count;
     struct by_solved solved;
+    struct by_excluded excluded;
 };
 
 /* A model on its way; it is edited from the beginning. */

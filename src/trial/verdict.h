@@ -18,6 +18,7 @@ enum by_verdict_rule {
     BY_VERDICT_BIASES,           /* biases are corrected, or not, other than asked first */
     BY_VERDICT_LOGARITHMS,       /* what computes the input of a logarithm is quantized */
     BY_VERDICT_HEADROOM,         /* ranges of activations have no headroom */
+    BY_VERDICT_PAIRS,            /* pairs that no layer reads are there */
     BY_VERDICT_WEIGHT_METHOD,    /* weights have another calibration method */
     BY_VERDICT_WIDE,             /* some activations have 16 bits */
     BY_VERDICT_WIDER,            /* more of them have */

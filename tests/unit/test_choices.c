@@ -123,8 +123,9 @@ static void each_choice_changes_what_it_names(void **state)
     (void)state;
     size_t count;
     const struct by_choice_row *rows = by_choices(&count);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 4);
     struct by_recipe recipe = {.activation.calib.headroom = 1.5,
+                               .spares_pairs = true,
                                .other_weight_method = by_calibrator_find("minmse")};
     for (size_t i = 0; i < count; i++) {
         struct by_candidate candidate = {0};
@@ -133,12 +134,14 @@ static void each_choice_changes_what_it_names(void **state)
         assert_ok(by_candidate_edit_config(&candidate, &recipe, &err));
         assert_int_equal(recipe.logarithms, BY_LOGARITHMS_QUANTIZED);
         assert_true(recipe.activation.calib.headroom == (i == 0 ? 1.5 : 1));
-        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i == 2);
-        assert_int_equal(rows[i].calibrated, i == 2);
+        assert_int_equal(recipe.spares_pairs, i < 2);
+        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i == 3);
+        assert_int_equal(rows[i].calibrated, i == 3);
     }
     assert_int_equal(rows[0].rule, BY_VERDICT_LOGARITHMS);
     assert_int_equal(rows[1].rule, BY_VERDICT_HEADROOM);
-    assert_int_equal(rows[2].rule, BY_VERDICT_WEIGHT_METHOD);
+    assert_int_equal(rows[2].rule, BY_VERDICT_PAIRS);
+    assert_int_equal(rows[3].rule, BY_VERDICT_WEIGHT_METHOD);
 }
 
 static void headroom_is_open_for_wide_activations_alone(void **state)
@@ -194,17 +197,17 @@ static void coarse_weights_may_be_clipped(void **state)
     struct by_quant_plan plan = {
         .model = model, .recipe = &recipe, .rows = {.at = &row, .count = 1}};
     by_spec_set_type(&row.spec, BY_ELEM_INT8);
-    assert_false(rows[2].applies(&plan)); /* 26 dB */
+    assert_false(rows[3].applies(&plan)); /* 26 dB */
     scale *= 4;
-    assert_true(rows[2].applies(&plan)); /* 14 dB */
+    assert_true(rows[3].applies(&plan)); /* 14 dB */
     recipe.rounding = BY_ROUNDING_DESCENT;
-    assert_false(rows[2].applies(&plan));
+    assert_false(rows[3].applies(&plan));
     recipe.rounding = BY_ROUNDING_NEAREST;
     row.spec.method = recipe.other_weight_method;
-    assert_false(rows[2].applies(&plan));
+    assert_false(rows[3].applies(&plan));
     row.spec.method = minmax;
     recipe.other_weight_method = NULL;
-    assert_false(rows[2].applies(&plan));
+    assert_false(rows[3].applies(&plan));
     by_model_free(model);
 }
 

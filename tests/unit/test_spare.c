@@ -1,102 +1,184 @@
-/* The memory that ONNX Runtime falls back on, and the hook of operator new that gives it up. */
+/* Pairs that no layer reads: which nodes compute in float without them, and which stay. */
 #include "engine_build.h"
 
-#include "base/room.h"
-#include "engine/ort.h"
-#include "engine/spare.h"
+#include "ir/infer.h"
+#include "quant/place.h"
+#include "trial/equalize.h"
 
-#include <dlfcn.h>
+#include <string.h>
 
-#define MIB ((size_t)1 << 20)
+static struct by_recipe recipe;
+static struct by_quant_plan *plan;
 
-typedef void hook_fn(void);
-
-static const struct by_ort *ort;
-static hook_fn *(*set_hook)(hook_fn *);
-static hook_fn *(*get_hook)(void);
-
-static int enter(void **state)
+static int prepare(void **state)
 {
     (void)state;
-    assert_ok(by_ort_open(&ort, NULL, &err));
-    void *handle = dlopen(ort->path, RTLD_NOW);
-    assert_non_null(handle);
-    *(void **)&set_hook = dlsym(handle, "_ZSt15set_new_handlerPFvvE");
-    *(void **)&get_hook = dlsym(handle, "_ZSt15get_new_handlerv");
-    assert_true(set_hook && get_hook);
+    recipe = (struct by_recipe){
+        .activation = {.elem = BY_ELEM_UINT8},
+        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .bias = {.elem = BY_ELEM_INT32, .symmetric = true},
+        .fuse_relu = true,
+        .fuse_leaky_relu = true,
+        .cle = BY_CLE_AUTO,
+        .spares_pairs = true,
+    };
+    recipe.activation.method = recipe.weight.method = by_calibrator_find("minmax");
     return 0;
 }
 
-static int leave(void **state)
+/* Activations with pairs, in the order of rows: "x a". */
+static const char *pairs_of(struct baryon_model *model)
 {
-    (void)state;
-    by_ort_close(ort);
-    assert_null(get_hook());
-    return 0;
+    static char text[512];
+    size_t used = 0;
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    assert_ok(by_quant_plan_open(&plan, model, &recipe, &err));
+    assert_ok(by_place(plan, NULL, NULL, &err));
+    text[0] = '\0';
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (plan->rows.at[i].role == BY_ROLE_ACTIVATION)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "",
+                                     plan->rows.at[i].value->name);
+    return text;
 }
 
-static void test_room(void **state)
+#define assert_pairs(model, wanted, spared)                                                        \
+    do {                                                                                           \
+        struct baryon_model *of = (model);                                                         \
+        assert_string_equal(pairs_of(of), (wanted));                                               \
+        assert_int_equal(by_place_spared(plan), (spared));                                         \
+        by_quant_plan_close(plan);                                                                 \
+        by_model_free(of);                                                                         \
+    } while (0)
+
+/* x -> MatMul -> Add(v) -> Softmax -> MatMul -> Tanh -> y */
+static struct baryon_model *matrices(void)
 {
-    (void)state;
-    void *room = by_room_take(16 * MIB);
-    assert_non_null(room);
-    by_room_give(room, 16 * MIB);
-    by_room_give(NULL, 16 * MIB);
-    assert_true(by_room_is_there(16 * MIB));
-    assert_null(by_room_take(SIZE_MAX / 2));
-    assert_false(by_room_is_there(SIZE_MAX / 2));
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,4");
+    put_floats(model, "w", "4,4", 1);
+    put_floats(model, "v", "4", 1);
+    put_node(model->graph, "one", "MatMul", "x,w", "a");
+    put_node(model->graph, "sum", "Add", "a,v", "b");
+    put_node(model->graph, "soft", "Softmax", "b", "c");
+    put_node(model->graph, "two", "MatMul", "c,w", "d");
+    put_node(model->graph, "end", "Tanh", "d", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    return model;
 }
 
-/* First the room goes, then the hook: operator new throws. The next call sets up both. */
-static void test_giving_up(void **state)
+static void pairs_stand_where_layers_read(void **state)
 {
     (void)state;
-    hook_fn *hook = get_hook();
-    assert_non_null(hook);
-    hook();
-    assert_ptr_equal(get_hook(), hook);
-    hook();
-    assert_null(get_hook());
-    assert_ok(by_spare_take(&err));
-    assert_ptr_equal(get_hook(), hook);
-    assert_ok(by_spare_take(&err));
-    hook();
-    assert_ptr_equal(get_hook(), hook);
-    assert_ok(by_spare_take(&err));
+    assert_pairs(matrices(), "x c", 3);
+    recipe.spares_pairs = false;
+    assert_pairs(matrices(), "x a b c d y", 0);
 }
 
-static void of_the_caller(void)
-{
-}
-
-static void test_hook_of_the_caller(void **state)
+/* Integers of a Conv come out of its pair alone; its activation function has no pair before it. */
+static void a_convolution_keeps_the_pair_behind_it(void **state)
 {
     (void)state;
-    hook_fn *before = set_hook(of_the_caller);
-    assert_ok(by_spare_take(&err));
-    assert_ptr_equal(get_hook(), of_the_caller);
-    by_ort_close(ort);
-    assert_ptr_equal(get_hook(), of_the_caller);
-    assert_ok(by_ort_open(&ort, NULL, &err));
-    assert_ptr_equal(get_hook(), of_the_caller);
-    set_hook(NULL);
-    assert_ok(by_spare_take(&err));
-    assert_ptr_equal(get_hook(), before);
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,2,4,4");
+    put_floats(model, "w", "2,2,1,1", 0.5f);
+    put_node(model->graph, "conv", "Conv", "x,w", "a");
+    put_node(model->graph, "leaky", "LeakyRelu", "a", "b");
+    put_node(model->graph, "gate", "Sigmoid", "b", "c");
+    put_node(model->graph, "scale", "Mul", "b,c", "d");
+    put_node(model->graph, "last", "Conv", "d,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_pairs(model, "x b d y", 2);
 }
 
-static void test_threads(void **state)
+/* What hands values on does so in integers behind a pair, and in float elsewhere. */
+static void movers_follow_what_they_read(void **state)
 {
     (void)state;
-    assert_ok(by_spare_for_threads(4096, &err));
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    put_floats(model, "w", "2,2", 1);
+    put_node(model->graph, "first", "Transpose", "x", "t");
+    put_node(model->graph, "one", "MatMul", "t,w", "a");
+    put_node(model->graph, "turn", "Transpose", "a", "b");
+    put_node(model->graph, "two", "MatMul", "b,t", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_pairs(model, "t b", 0);
+}
+
+/* The input of an operator that stays float is left alone. */
+static void inputs_of_recurrent_operators_stay_float(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "1,3,2");
+    put_floats(model, "k", "1,6,2", 1);
+    put_floats(model, "r", "1,6,2", 1);
+    put_floats(model, "w", "2,2", 1);
+    put_node(model->graph, "turn", "Transpose", "x", "t");
+    put_node(model->graph, "gru", "GRU", "t,k,r", ",h");
+    put_node(model->graph, "flat", "Squeeze", "h", "f");
+    put_node(model->graph, "end", "MatMul", "f,w", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_node_set_int(model->graph->node.at[1], "hidden_size", 2, &err));
+    assert_pairs(model, "f", 0);
+}
+
+/* Nothing would be left of a model without layers; what the user names is quantized. */
+static void some_are_left_as_they_are(void **state)
+{
+    (void)state;
+    struct baryon_model *model = new_model();
+    takes(model, "x", BY_ELEM_FLOAT, "2,2");
+    put_node(model->graph, "soft", "Softmax", "x", "a");
+    put_node(model->graph, "end", "Tanh", "a", "y");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    assert_pairs(model, "x a y", 0);
+
+    static struct by_pattern asked = {.text = "Softmax"};
+    recipe.extra_op_types = (struct by_patterns){.at = &asked, .count = 1};
+    assert_pairs(matrices(), "x b c", 2);
+    recipe.extra_op_types = (struct by_patterns){0};
+    recipe.op_types = (struct by_patterns){.at = &asked, .count = 1};
+    assert_pairs(matrices(), "b c", 0);
+}
+
+/* Two layers whose channels differ are equalized, and so are judged; matrices alone are not. */
+static void equalization_says_when_samples_judge(void **state)
+{
+    (void)state;
+    for (int differ = 0; differ < 2; differ++) {
+        const float first[2] = {1, differ ? 100 : 1}, second[2] = {differ ? 100 : 1, 1};
+        struct baryon_model *model = new_model();
+        takes(model, "x", BY_ELEM_FLOAT, "1,1,4,4");
+        put_weight(model, "w", BY_ELEM_FLOAT, (const int64_t[]){2, 1, 1, 1}, 4, first,
+                   sizeof first);
+        put_weight(model, "v", BY_ELEM_FLOAT, (const int64_t[]){1, 2, 1, 1}, 4, second,
+                   sizeof second);
+        put_node(model->graph, "one", "Conv", "x,w", "a");
+        put_node(model->graph, "two", "Conv", "a,v", "y");
+        gives(model, "y", BY_ELEM_FLOAT, NULL);
+        (void)pairs_of(model);
+        assert_int_equal(by_equalize_is_tried(plan), differ);
+        recipe.cle = BY_CLE_OFF;
+        assert_false(by_equalize_is_tried(plan));
+        recipe.cle = BY_CLE_AUTO;
+        by_quant_plan_close(plan);
+        by_model_free(model);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_giving_up),
-        cmocka_unit_test(test_hook_of_the_caller),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test_setup(pairs_stand_where_layers_read, prepare),
+        cmocka_unit_test_setup(a_convolution_keeps_the_pair_behind_it, prepare),
+        cmocka_unit_test_setup(movers_follow_what_they_read, prepare),
+        cmocka_unit_test_setup(inputs_of_recurrent_operators_stay_float, prepare),
+        cmocka_unit_test_setup(some_are_left_as_they_are, prepare),
+        cmocka_unit_test_setup(equalization_says_when_samples_judge, prepare),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,22 @@ static void settle_scales(struct by_recipe_settings *settings)
         settings->rounding_scales = false;
 }
 
+/* Compilers of NPUs want a pair at every tensor, integer operators have nothing but integers; with
+ * 16 bits a pair costs nothing. */
+static bool may_exclude(const struct by_recipe_settings *settings)
+{
+    struct by_tensor_spec activation = {0};
+    int64_t low, high;
+    by_spec_set_type(&activation, settings->activation);
+    if (settings->approach != BY_APPROACH_STATIC || settings->compat ||
+        settings->format != BY_FORMAT_QDQ || settings->operators == BY_OPERATORS_NPU ||
+        settings->hardware != BY_HARDWARE_NONE || settings->all_op_types ||
+        !by_spec_is_integer(&activation))
+        return false;
+    by_spec_levels(&activation, &low, &high);
+    return high - low <= UINT8_MAX;
+}
+
 static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
                                   struct baryon_error *err)
 {
@@ -166,6 +182,8 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     if ((settings->compat || !is_default(config, "weight-method")) &&
         is_default(config, "weight-method-auto"))
         settings->weight_method_auto = false;
+    if (!may_exclude(settings) && is_default(config, "auto-exclude"))
+        settings->auto_exclude = BY_EXCLUDE_OFF;
     if (settings->nbits_method == BY_NBITS_HQQ && is_default(config, "nbits-symmetric"))
         settings->nbits_symmetric = false;
     return settle_scaled(config, settings, err);
@@ -489,6 +507,8 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->wide_auto = settings->wide_auto && !(settings->wide_below > 0);
     recipe->wide_below = settings->wide_below;
     recipe->logarithms = (enum by_logarithms)settings->logarithm_inputs;
+    recipe->auto_exclude = (enum by_auto_exclude)settings->auto_exclude;
+    recipe->spares_pairs = recipe->auto_exclude != BY_EXCLUDE_OFF;
     recipe->nbits.bits = settings->nbits;
     recipe->nbits.group = settings->nbits_group;
     recipe->nbits.accuracy_level = settings->nbits_accuracy_level;
