@@ -52,7 +52,7 @@ static void bash_word(struct by_str *str, const struct by_command *command,
 static void bash_value(struct by_str *str, const struct by_command *command,
                        const struct by_option *option)
 {
-    if (option->type == BY_OPT_CHOICE) {
+    if (by_option_has_words(option)) {
         by_str_printf(str, "    %s:--%s) words='", command->name, option->name);
         choice_names(str, option);
         by_str_puts(str, "' ;;\n");
@@ -108,7 +108,7 @@ static void zsh_argument(struct by_str *str, const struct by_option *option)
         by_str_puts(str, ":");
         quoted(str, option->arg, "[]:");
         by_str_puts(str, ":");
-        if (option->type == BY_OPT_CHOICE) {
+        if (by_option_has_words(option)) {
             by_str_puts(str, "(");
             choice_names(str, option);
             by_str_puts(str, ")");
@@ -175,7 +175,7 @@ static void fish_option(struct by_str *str, const struct by_command *command,
                   command->name, option->name);
     if (option->letter)
         by_str_printf(str, " -s %c", option->letter);
-    if (option->type == BY_OPT_CHOICE) {
+    if (by_option_has_words(option)) {
         by_str_puts(str, " -x -a '");
         choice_names(str, option);
         by_str_puts(str, "'");

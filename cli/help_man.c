@@ -56,7 +56,7 @@ static void facts(struct by_str *str, const char *title, const struct by_help_fa
 
 static void choices(struct by_str *str, const struct by_option *option)
 {
-    if (option->type != BY_OPT_CHOICE || !option->choices->help)
+    if (!by_option_has_words(option) || !option->choices->help)
         return;
     by_str_puts(str, ".RS\n");
     for (const struct by_choice *choice = option->choices; choice->name; choice++) {

@@ -12,7 +12,7 @@ static void markdown_facts(struct by_str *str, const char *title, const struct b
 
 static void markdown_choices(struct by_str *str, const struct by_option *option)
 {
-    if (option->type != BY_OPT_CHOICE || !option->choices->help)
+    if (!by_option_has_words(option) || !option->choices->help)
         return;
     for (const struct by_choice *choice = option->choices; choice->name; choice++)
         by_str_printf(str, "<br>`%s`: %s", choice->name, choice->help ? choice->help : "");

@@ -164,6 +164,7 @@ _baryon()
     quantize:--pass) return ;;
     quantize:--opset) return ;;
     quantize:--half-floats) words='auto float32 keep' ;;
+    quantize:--smooth) words='off auto' ;;
     quantize:--cle) words='off auto exact replace keep' ;;
     quantize:--cle-threshold) return ;;
     quantize:--cle-steps) return ;;
@@ -259,6 +260,7 @@ _baryon()
     plan:--pass) return ;;
     plan:--opset) return ;;
     plan:--half-floats) words='auto float32 keep' ;;
+    plan:--smooth) words='off auto' ;;
     plan:--cle) words='off auto exact replace keep' ;;
     plan:--cle-threshold) return ;;
     plan:--cle-steps) return ;;
@@ -354,6 +356,7 @@ _baryon()
     sensitivity:--pass) return ;;
     sensitivity:--opset) return ;;
     sensitivity:--half-floats) words='auto float32 keep' ;;
+    sensitivity:--smooth) words='off auto' ;;
     sensitivity:--cle) words='off auto exact replace keep' ;;
     sensitivity:--cle-threshold) return ;;
     sensitivity:--cle-steps) return ;;

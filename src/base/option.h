@@ -70,4 +70,10 @@ struct by_option {
     const char *help;         /* one sentence, without a full stop */
 };
 
+/* Its values are words, or numbers and words. */
+static inline bool by_option_has_words(const struct by_option *option)
+{
+    return option->type == BY_OPT_CHOICE || (option->type == BY_OPT_NUMBER && option->choices);
+}
+
 #endif

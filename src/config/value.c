@@ -55,6 +55,12 @@ static bool set_number(struct by_arena *arena, const struct by_option *option, c
 {
     (void)arena, (void)err;
     double value;
+    for (const struct by_choice *word = option->choices; word && word->name; word++)
+        if (!strcmp(word->name, text)) {
+            value = word->value;
+            memcpy(slot, &value, sizeof value);
+            return true;
+        }
     if (!by_parse_double(text, &value) || !isfinite(value) || !in_range(option, value))
         return false;
     memcpy(slot, &value, sizeof value);
@@ -319,10 +325,12 @@ const char *by_option_range(const struct by_option *option, char *buf, size_t si
 {
     struct by_text text;
     by_text_init(&text, buf, size);
-    if (option->type == BY_OPT_CHOICE)
-        add_choices(&text, option);
-    else
+    if (option->type != BY_OPT_CHOICE)
         add_range(&text, option);
+    if (option->type == BY_OPT_NUMBER && option->choices)
+        by_text_add(&text, ", or ");
+    if (by_option_has_words(option))
+        add_choices(&text, option);
     if (option->most)
         by_text_add(&text, "%sat most %zu", text.used ? ", " : "", option->most);
     return buf;
@@ -389,5 +397,5 @@ int by_value_parse(struct by_arena *arena, const struct by_option *option, const
     if (inner.code == BARYON_ERR_NOMEM)
         return ran_out(&inner, err);
     not_expected(option, text, err);
-    return option->type == BY_OPT_CHOICE ? hint_choice(option, text, err) : -1;
+    return by_option_has_words(option) ? hint_choice(option, text, err) : -1;
 }

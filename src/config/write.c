@@ -19,13 +19,15 @@ static void put_double(struct by_str *out, double value)
     by_str_puts(out, by_format_double(buf, value));
 }
 
-static void put_choice(struct by_str *out, const struct by_option *option, int value)
+/* False: no word has that value. */
+static bool put_choice(struct by_str *out, const struct by_option *option, double value)
 {
-    for (const struct by_choice *choice = option->choices; choice->name; choice++)
+    for (const struct by_choice *choice = option->choices; choice && choice->name; choice++)
         if (choice->value == value) {
             by_str_puts(out, choice->name);
-            return;
+            return true;
         }
+    return false;
 }
 
 static void put_numbers(struct by_str *out, const struct by_setting_numbers *list)
@@ -98,7 +100,7 @@ static void put_value(struct by_str *out, const struct by_option *option, const 
     case BY_OPT_NUMBER:
     case BY_OPT_PERCENT:
         memcpy(&number, slot, sizeof number);
-        if (!is_absent(option, number))
+        if (!put_choice(out, option, number) && !is_absent(option, number))
             put_double(out, option->type == BY_OPT_PERCENT ? number * 100 : number);
         break;
     case BY_OPT_BYTES:
@@ -113,7 +115,7 @@ static void put_value(struct by_str *out, const struct by_option *option, const 
         break;
     case BY_OPT_CHOICE:
         memcpy(&choice, slot, sizeof choice);
-        put_choice(out, option, choice);
+        (void)put_choice(out, option, choice);
         break;
     case BY_OPT_EXTENT:
         put_extent(out, slot);
@@ -183,7 +185,9 @@ void by_config_write(const struct by_config *config, const struct by_option_grou
 /* What stands in a file without quotes is a word or a number. */
 static void put_member(void *to, const struct by_option *option, const char *value)
 {
-    if (option->type == BY_OPT_CHOICE || option->type == BY_OPT_EXTENT)
+    double number;
+    const bool word = by_option_has_words(option) && !by_parse_double(value, &number);
+    if (word || option->type == BY_OPT_CHOICE || option->type == BY_OPT_EXTENT)
         by_json_text(to, option->name, value);
     else
         by_json_raw(to, option->name, value);

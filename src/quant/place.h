@@ -26,6 +26,11 @@ double by_place_macs(const struct baryon_node *node, bool *open);
 
 /* Nodes that stay float since no layer reads their integers. */
 size_t by_place_spared(const struct by_quant_plan *plan);
+
+/* Names of Muls that divide by factors of smoothing: they stay float, and read the float tensor. */
+#define BY_SMOOTH_MUL "smooth_mul"
+bool by_place_smooths(const struct baryon_node *node);
+
 /* True when nodes stay float since a logarithm follows. */
 bool by_place_kept_logarithms(const struct by_quant_plan *plan);
 

@@ -52,6 +52,19 @@ static bool can_reread(const struct by_placing *placing, const struct by_use *us
            (use->graph == placing->graph && !by_graph_out(use->graph, use->slot)->is_input);
 }
 
+static bool smooths(const struct by_use *use)
+{
+    return use->node && by_place_smooths(use->node);
+}
+
+static bool is_only_smoothed(const struct baryon_value *value)
+{
+    for (size_t i = 0; i < value->use_count; i++)
+        if (!smooths(&value->uses[i]))
+            return false;
+    return true;
+}
+
 static int add_readers(struct by_placing *placing, size_t row, struct by_use *uses, size_t count,
                        struct baryon_error *err)
 {
@@ -60,7 +73,8 @@ static int add_readers(struct by_placing *placing, size_t row, struct by_use *us
     const bool floats_too = floats_read_too(placing, plan->rows.at[row].value, quantized);
     qsort(uses, count, sizeof *uses, compare_uses);
     for (size_t i = 0; i < count; i++)
-        if ((reads_quantized(placing, &uses[i]) || (floats_too && can_reread(placing, &uses[i]))) &&
+        if ((reads_quantized(placing, &uses[i]) ||
+             (floats_too && can_reread(placing, &uses[i]) && !smooths(&uses[i]))) &&
             by_quant_add_reader(plan, row, uses[i].node, uses[i].graph, uses[i].slot, err))
             return -1;
     plan->rows.at[row].dedicated =
@@ -101,7 +115,7 @@ static int add_activation(struct by_placing *placing, struct baryon_value *value
 {
     struct by_tensor_spec spec;
     if (!by_place_marked(placing, value) || by_quant_find(placing->plan, value) != BY_NO_ROW ||
-        is_folded_away(placing, value) || !value->use_count)
+        is_folded_away(placing, value) || is_only_smoothed(value))
         return 0;
     if (by_place_data_spec(placing, value, &spec, err))
         return -1;

@@ -149,6 +149,8 @@ enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUAN
 enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
+/* What is no alpha of smoothing. */
+enum by_smooth_mode { BY_SMOOTH_OFF = -2, BY_SMOOTH_AUTO = -1 };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
 enum by_rounding {
     BY_ROUNDING_NEAREST,
@@ -239,6 +241,7 @@ struct by_recipe {
     enum by_half_floats half_floats;
 
     /* --- Solvers and hardware --- */
+    double smooth; /* alpha, or enum by_smooth_mode */
     enum by_cle_mode cle;
     double cle_threshold;
     int64_t cle_steps;

@@ -26,6 +26,7 @@
 #include "trial/biases.h"
 #include "trial/choices.h"
 #include "trial/equalize.h"
+#include "trial/smooth.h"
 #include "trial/trial.h"
 
 #include <string.h>
@@ -117,7 +118,8 @@ static int64_t wanted_opset(const struct by_quantization *q)
  * hardware. */
 static bool compares(const struct by_recipe *recipe)
 {
-    return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF;
+    return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF ||
+           recipe->smooth != BY_SMOOTH_OFF;
 }
 
 static int keep_exact(void *context, struct baryon_error *err)
@@ -195,6 +197,17 @@ static int choose_config(struct by_quantization *q, struct baryon_error *err)
     if (by_choose(q, &changed, err) < 0)
         return -1;
     return changed ? place_again(q, err) : 0;
+}
+
+static int smooth(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    if (by_smooth(q, &changed, err) < 0)
+        return -1;
+    if (!changed)
+        return 0;
+    by_frame_release(&q->exact); /* it has other weights now */
+    return place_again(q, err);
 }
 
 static int equalize(struct by_quantization *q, struct baryon_error *err)
@@ -345,7 +358,7 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         by_known_open(&q->known, err) < 0 || run_stage(q, "check", refuse_unfit_model, err) < 0 ||
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
-        run_stage(q, "choose", choose_config, err) < 0 ||
+        run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "smooth", smooth, err) < 0 ||
         run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||

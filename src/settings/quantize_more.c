@@ -294,6 +294,13 @@ static const struct by_choice cle_modes[] = {
     {0},
 };
 
+static const struct by_choice smooth_modes[] = {
+    {"off", BY_SMOOTH_OFF, "no smoothing"},
+    {"auto", BY_SMOOTH_AUTO,
+     "alpha for each tensor by predicted noise; kept where held-out samples are better"},
+    {0},
+};
+
 static const struct by_choice corrections[] = {
     {"false", BY_BIASES_KEPT, "no correction"},
     {"true", BY_BIASES_CORRECTED, "correct every layer that supports it"},
@@ -327,6 +334,16 @@ static const struct by_choice hardware_names[] = {
 };
 
 static const struct by_option hardware_rows[] = {
+    {.name = "smooth",
+     .type = BY_OPT_NUMBER,
+     .arg = "ALPHA",
+     .min = 0,
+     .max = 1,
+     .choices = smooth_modes,
+     .fallback = "auto",
+     AT(smooth),
+     .help = "SmoothQuant: move peaks of channels from the inputs of matrix products to their "
+             "weights, with this share; off by default for activations of other types than 8 bits"},
     {.name = "cle",
      .type = BY_OPT_CHOICE,
      .arg = "MODE",

@@ -1,13 +1,14 @@
 /* Least and greatest finite value of each channel. */
 #include "stats/sketch_path.h"
 
+#include <float.h>
 #include <math.h>
 
 #define BLOCK 64u /* channels side by side that are done together */
 
 int by_channels_init(struct by_channels *channels, size_t count, struct baryon_error *err)
 {
-    *channels = (struct by_channels){.count = count};
+    *channels = (struct by_channels){.count = count, .squares.cell = BY_FOLD_NONE};
     if (!count)
         return 0;
     channels->min = by_alloc_zero(count, sizeof *channels->min, err);
@@ -24,6 +25,7 @@ void by_channels_release(struct by_channels *channels)
     by_free(channels->min);
     by_free(channels->max);
     by_free(channels->seen);
+    by_fold_release(&channels->squares);
     *channels = (struct by_channels){0};
 }
 
@@ -43,6 +45,7 @@ struct look {
     const void *values;
     int64_t elem;
     size_t outer, inner;
+    float *squares; /* of this look, by channel, where they lie side by side */
 };
 
 static void look_channel(const struct look *look, size_t channel, float *buffer)
@@ -72,12 +75,19 @@ static int look_channels(void *context, size_t begin, size_t end, unsigned worke
     return 0;
 }
 
+static void add_squares(const float *values, size_t count, double *squares)
+{
+    for (size_t i = 0; i < count; i++)
+        squares[i] += (double)values[i] * values[i];
+}
+
 /* Channels that lie side by side: [begin, end) of each row. */
 static int look_columns(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
     const struct look *look = context;
     float min[BLOCK], max[BLOCK], buffer[BLOCK];
+    double squares[BLOCK] = {0};
     (void)worker;
     (void)err;
     for (size_t i = 0; i < BLOCK; i++) {
@@ -86,13 +96,30 @@ static int look_columns(void *context, size_t begin, size_t end, unsigned worker
     }
     for (size_t o = 0; o < look->outer; o++) {
         size_t at = o * look->channels->count + begin;
-        look->path->ranges(by_sketch_floats(look->values, look->elem, at, end - begin, buffer),
-                           end - begin, min, max);
+        const float *values = by_sketch_floats(look->values, look->elem, at, end - begin, buffer);
+        look->path->ranges(values, end - begin, min, max);
+        add_squares(values, end - begin, squares);
     }
-    for (size_t i = 0; i < end - begin; i++)
+    for (size_t i = 0; i < end - begin; i++) {
+        look->squares[begin + i] = squares[i] <= (double)FLT_MAX ? (float)squares[i] : 0;
         if (min[i] <= max[i])
             add_channel_range(look->channels, begin + i, min[i], max[i]);
+    }
     return 0;
+}
+
+static int look_at_columns(struct look *look, const struct by_team *team, struct baryon_error *err)
+{
+    struct by_channels *channels = look->channels;
+    if (!channels->squares.count && by_fold_init(&channels->squares, channels->count, err) < 0)
+        return -1;
+    look->squares = by_alloc(channels->count, sizeof *look->squares, err);
+    const int status =
+        look->squares ? by_team_for(team, channels->count, BLOCK, look_columns, look, err) : -1;
+    if (status == 0)
+        by_fold_add(&channels->squares, look->squares);
+    by_free(look->squares);
+    return status;
 }
 
 int by_channels_look(struct by_channels *channels, const void *values, int64_t elem, size_t outer,
@@ -107,7 +134,7 @@ int by_channels_look(struct by_channels *channels, const void *values, int64_t e
     if (by_sketch_check(elem, err))
         return -1;
     if (inner == 1)
-        return by_team_for(team, channels->count, BLOCK, look_columns, &look, err);
+        return look_at_columns(&look, team, err);
     /* So many channels that a piece is worth a thread's while. */
     size_t each = outer && inner ? BY_SKETCH_PIECE / outer / inner : 0;
     return by_team_for(team, channels->count, each ? each : 1, look_channels, &look, err);
@@ -122,4 +149,8 @@ void by_channels_merge(struct by_channels *channels, const struct by_channels *o
     for (size_t i = 0; i < other->count; i++)
         if (other->seen[i])
             add_channel_range(channels, i, other->min[i], other->max[i]);
+    if (channels->squares.count && other->squares.count)
+        by_fold_merge(&channels->squares, &other->squares);
+    else
+        by_fold_release(&channels->squares);
 }

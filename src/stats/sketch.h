@@ -23,6 +23,7 @@
 #include "base/blocks.h"
 #include "base/exact.h"
 #include "base/team.h"
+#include "moments/fold.h"
 #include "stats/votes.h"
 
 #include <pthread.h>
@@ -115,6 +116,8 @@ struct by_channels {
     size_t count;     /* 0: not asked for, or the size varies */
     float *min, *max; /* finite values; both 0 where there are none */
     bool *seen;
+    /* Of values, where channels lie side by side; count 0: elsewhere. Not in files. */
+    struct by_fold squares;
 };
 
 int by_channels_init(struct by_channels *channels, size_t count, struct baryon_error *err);

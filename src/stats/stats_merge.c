@@ -191,6 +191,9 @@ static int merge_channels(struct by_tensor_stats *tensor, const struct by_tensor
     struct by_channels *channels = &tensor->channels;
     if (fresh && other->channels.count && by_channels_init(channels, other->channels.count, err))
         return -1;
+    if (fresh && other->channels.squares.count &&
+        by_fold_init(&channels->squares, other->channels.squares.count, err) < 0)
+        return -1;
     if (channels->count != other->channels.count)
         by_channels_release(channels);
     else if (channels->count)

@@ -1,5 +1,6 @@
 /* Edits that candidates are made of: the rows, and walks over those of a candidate. */
 #include "adjust/cle.h"
+#include "adjust/smooth.h"
 #include "trial/biases.h"
 #include "trial/candidate.h"
 
@@ -33,6 +34,44 @@ const char *by_cle_mode_name(enum by_cle_mode mode)
 static const char *describe_equalization(int value, char *text, size_t size)
 {
     (void)snprintf(text, size, "equalization %s", by_cle_mode_name((enum by_cle_mode)value));
+    return text;
+}
+
+/* --- Smoothing --- */
+
+#define ALPHA_UNIT 10000
+
+int by_smooth_value(double alpha, bool multiplies)
+{
+    const int share = alpha < 0 ? 0 : 1 + (int)(alpha * ALPHA_UNIT + 0.5);
+    return 1 + 2 * share + multiplies;
+}
+
+static struct by_smooth_options smooth_options(int value)
+{
+    const int share = (value - 1) / 2;
+    return (struct by_smooth_options){
+        .alpha = share ? (double)(share - 1) / ALPHA_UNIT : BY_SMOOTH_AUTO,
+        .multiplies = (value - 1) % 2,
+    };
+}
+
+static int smooth(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
+                  struct baryon_error *err)
+{
+    struct by_smooth_report report;
+    const struct by_smooth_options options = smooth_options(value);
+    return by_smooth_run(plan, sources->seen, &options, &report, err);
+}
+
+static const char *describe_smoothing(int value, char *text, size_t size)
+{
+    const struct by_smooth_options options = smooth_options(value);
+    char alpha[32] = "auto";
+    if (options.alpha >= 0)
+        (void)snprintf(alpha, sizeof alpha, "%g", options.alpha);
+    (void)snprintf(text, size, "smoothing %s%s", alpha,
+                   options.multiplies ? " with multiplications" : "");
     return text;
 }
 
@@ -134,6 +173,7 @@ static const char *describe_pairs(int value, char *text, size_t size)
 /* --- The rows --- */
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
+    [BY_EDIT_SMOOTHING] = {.name = "smoothing", .model = smooth, .describe = describe_smoothing},
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
                               .always = true,
                               .model = equalize,

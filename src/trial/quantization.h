@@ -24,7 +24,7 @@ struct by_quantize_options {
     const struct by_log *log; /* may be NULL */
 };
 
-#define BY_STAGES_MAX  16
+#define BY_STAGES_MAX  20
 #define BY_CHOICES_MAX 8
 
 /* What held-out samples changed of the config. */

@@ -1,4 +1,5 @@
 /* Opens a trial: reads samples, runs the float model on them, adopts the best candidate. */
+#include "adjust/smooth.h"
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
@@ -71,6 +72,9 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     struct by_input_callback samples;
     struct look look = {.trial = trial};
     if (by_trial_want(plan, by_biases_need_means(trial->q->options->recipe), &options, err) < 0)
+        return -1;
+    if (per_channel && trial->q->options->recipe->smooth != BY_SMOOTH_OFF &&
+        by_smooth_want(plan, &options.names, &options.name_count, err) < 0)
         return -1;
     if (!options.name_count) /* floats and blocks have no ranges */
         return 0;
@@ -269,6 +273,11 @@ int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *q,
     return open_trial(trial, q, candidates, true, err);
 }
 
+struct by_stats *by_trial_seen(const struct by_trial *trial)
+{
+    return trial->seen[0].stats;
+}
+
 void by_trial_close(struct by_trial *trial)
 {
     if (!trial)
@@ -331,6 +340,7 @@ int by_trial_adopt(struct by_trial *trial, const struct by_candidate *candidate,
     take_known(trial, seen);
     if (!seen || !by_judge_looks_are_first(trial->judge))
         return 0;
+    by_stats_close(trial->q->begun);
     trial->q->begun = seen->stats;
     seen->stats = NULL;
     return 0;

@@ -29,6 +29,8 @@ int by_trial_open(struct by_trial **trial, struct by_quantization *quantization,
 /* After calibration: q->stats are those of every candidate, and all samples judge. */
 int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *quantization,
                              size_t candidates, struct baryon_error *err);
+/* Statistics with channels of the model as it is; NULL: it has no ranges. */
+struct by_stats *by_trial_seen(const struct by_trial *trial);
 void by_trial_close(struct by_trial *trial);
 /* Compares candidates with each other. Those of earlier contests are not run again on samples that
  * judged them. Where some of the samples decide, the others are not run. A candidate that ONNX

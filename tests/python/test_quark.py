@@ -97,7 +97,10 @@ def check_algorithms(score, data):
     score.check(rounded.samples == len(data) and pathlib.Path("out.onnx").read_bytes() != plain, "rounding is solved")
     score.check(quantize(QConfig(base, algo_config=[CLEConfig(cle_steps=2), BiasCorrectionConfig()]), data).samples == 8, "cle")
     raises(score, TypeError, "did you mean 'num_iterations'", AdaRoundConfig, num_iteration=3)
-    for name in ("SmoothQuantConfig", "QuarotConfig", "AutoMixprecisionConfig"):
+    smoothed = SmoothQuantConfig(alpha=0.6).options()
+    score.check(smoothed == {"include_sq": True, "extra_options": {"SmoothAlpha": 0.6}}, f"{smoothed}")
+    score.check(quantize(QConfig(base, algo_config=[SmoothQuantConfig()]), data).samples == 8, "smoothing")
+    for name in ("QuarotConfig", "AutoMixprecisionConfig"):
         raises(score, NotImplementedError, name, getattr(bo, name))
 
 

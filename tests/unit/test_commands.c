@@ -77,7 +77,7 @@ static void row_is_complete(const struct by_command *command, struct by_config *
     assert_ptr_equal(by_config_find(config, option->name), option);
     assert_true(is_sentence(option->help));
     assert_true((option->arg != NULL) == (by_option_arguments(option) > 0));
-    assert_true((option->type == BY_OPT_CHOICE) == (option->choices != NULL));
+    assert_true(by_option_has_words(option) == (option->choices != NULL));
     for (const char *c = option->name; *c; c++)
         assert_true(islower((unsigned char)*c) ||
                     (c > option->name && (isdigit((unsigned char)*c) || *c == '-')));

@@ -154,6 +154,22 @@ static bool may_exclude(const struct by_recipe_settings *settings)
     return high - low <= UINT8_MAX;
 }
 
+/* Peaks of channels cost what 8 bits have; with 16 there is room for them. */
+static void settle_smoothing(const struct by_config *config, struct by_recipe_settings *settings)
+{
+    struct by_tensor_spec activation = {0};
+    int64_t qmin, qmax;
+    by_spec_set_type(&activation, settings->activation);
+    if (by_spec_is_integer(&activation)) {
+        by_spec_levels(&activation, &qmin, &qmax);
+        if (qmax - qmin <= UINT8_MAX && settings->approach == BY_APPROACH_STATIC &&
+            !settings->compat)
+            return;
+    }
+    if (is_default(config, "smooth"))
+        settings->smooth = BY_SMOOTH_OFF;
+}
+
 static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
                                   struct baryon_error *err)
 {
@@ -161,6 +177,7 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     by_spec_set_type(&weight, settings->weight);
     settle_floats(config, settings);
     settle_scales(settings);
+    settle_smoothing(config, settings);
     if (by_spec_is_unsigned(&weight) && is_default(config, "weight-symmetric"))
         settings->weight_symmetric = false;
     if (settings->approach != BY_APPROACH_STATIC && is_default(config, "cle"))
@@ -482,6 +499,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->opset = settings->opset;
     recipe->all_value_info = settings->all_value_info;
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
+    recipe->smooth = settings->smooth;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;
     recipe->cle_steps = settings->cle_steps;

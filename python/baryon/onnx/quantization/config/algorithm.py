@@ -108,7 +108,10 @@ class AdaQuantConfig(_FastFinetune):
 
 
 class SmoothQuantConfig(AlgoConfig):
-    _fields, _later = {"alpha": 0.5}, "SmoothQuant"
+    _fields = {"alpha": 0.5}
+
+    def options(self):
+        return {"include_sq": True, "extra_options": {"SmoothAlpha": self.alpha}}
 
 
 class QuarotConfig(AlgoConfig):
