@@ -16,6 +16,7 @@ import baryon
 import baryon.onnx as bo
 from baryon.onnx import (
     AdaRoundConfig, BiasCorrectionConfig, CalibMethod, CLEConfig, Config, GPTQConfig, Int8Spec, Int16Spec, ModelQuantizer,
+    SmoothQuantConfig,
     PowerOfTwoMethod, QConfig, QLayerConfig, QuantGranularity, QuantizationConfig, ScaleType, UInt8Spec, XInt8Spec,
 )  # fmt: skip
 from baryon.onnx.quantization.config import get_default_config
