@@ -305,10 +305,10 @@ class Case:
         plain = [one for one in options if not one.startswith("--rounding")]
         self.relaxed, self.free, self.fixed, self.on_float = (one in options for one in (
             RELAXED, "--rounding-free", "--rounding-biases=false", "--rounding-inputs=float"))
-        off = ["--cle", "off", "--bias-correction", "false"]
+        still = ["--cle", "off", "--smooth", "off", "--wide-auto=false", "--weight-method-auto=false"]
         how = [] if self.relaxed else ["--rounding=descent"]
-        self.failed = not (self.quantize("solved", [*options, *off[:2], *how, "--report", f"{folder}/r.json"])
-                           and self.quantize("nearest", [*plain, *off]))
+        self.failed = not (self.quantize("solved", [*options, *still, *how, "--report", f"{folder}/r.json"])
+                           and self.quantize("nearest", [*plain, *still, "--bias-correction", "false"]))
         if self.failed:
             return
         self.told = json.loads(pathlib.Path(f"{folder}/r.json").read_text()).get("rounding")

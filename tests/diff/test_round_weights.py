@@ -68,7 +68,7 @@ class Alone(Case):
 
     def quantize(self, name, options):
         data = ["--data", f"{self.folder}/data"] if name == "solved" else []
-        kept = [one for one in options if name == "solved" or one not in ("--cle", "off", "--bias-correction", "false")]
+        kept = [one for one in options if name == "solved" or one not in ("--bias-correction", "false")]
         done = subprocess.run(
             [BUILD / "baryon", "quantize", "--no-judge", self.model, "-q", "-f", "-o", f"{self.folder}/{name}.onnx", *data, *kept],
             capture_output=True, text=True)  # fmt: skip

@@ -119,8 +119,8 @@ def check_flat(score, data):
     score.check("conv.weight" not in types(Config(other), data), "a copy of its own")
     raises(score, AttributeError, "did you mean 'per_channel'", setattr, config, "per_chanel", True)
     later = get_default_config("XINT8")
-    later.include_sq = True
-    raises(score, NotImplementedError, "include_sq", quantize, Config(later), data)
+    later.include_rotation = True
+    raises(score, NotImplementedError, "include_rotation", quantize, Config(later), data)
     external = get_default_config("A8W8")
     external.use_external_data_format = True
     quantize(Config(external), data)

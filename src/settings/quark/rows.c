@@ -159,7 +159,7 @@ static const struct by_alias rows[] = {
     WORDS("quant_format", formats),
     WORDS("activation_type", activations),
     WORDS("weight_type", weights),
-    FLAG("include_sq", "?smooth=0.5", "smooth=off"),
+    FLAG("include_sq", "?smooth=auto", "smooth=off"),
     LATER("include_rotation"),
     LATER("include_auto_mp"),
     FLAG("include_fast_ft", "rounding=descent", "rounding=nearest"),

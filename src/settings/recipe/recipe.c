@@ -154,6 +154,8 @@ static bool may_exclude(const struct by_recipe_settings *settings)
     return high - low <= UINT8_MAX;
 }
 
+#define QUARK_ALPHA 0.5 /* its default */
+
 /* Peaks of channels cost what 8 bits have; with 16 there is room for them. */
 static void settle_smoothing(const struct by_config *config, struct by_recipe_settings *settings)
 {
@@ -168,6 +170,8 @@ static void settle_smoothing(const struct by_config *config, struct by_recipe_se
     }
     if (is_default(config, "smooth"))
         settings->smooth = BY_SMOOTH_OFF;
+    else if (settings->compat && settings->smooth == BY_SMOOTH_AUTO)
+        settings->smooth = QUARK_ALPHA; /* Quark does not choose */
 }
 
 static int settle_recipe_defaults(struct by_config *config, struct by_recipe_settings *settings,
