@@ -212,8 +212,9 @@ def check_what_gives_way(score, data):
 def check_libraries(score, data):
     """A caller may name libraries, a file may not."""
     layer = QLayerConfig(input_tensors=Int8Spec(), weight=Int8Spec())
+    nodes = quantize(QConfig(layer), data).quantized_nodes
     for named in (bo.get_library_path(), [bo.get_library_path()]):
-        score.check(quantize(QConfig(layer, UserCustomOpLibPath=named), data).quantized_nodes == 5, "a library")
+        score.check(quantize(QConfig(layer, UserCustomOpLibPath=named), data).quantized_nodes == nodes > 0, "a library")
     raises(score, Exception, "nowhere.so", quantize, QConfig(layer, UserCustomOpLibPath="nowhere.so"), data)
     raises(score, Exception, "nowhere.so", baryon.quantize, "model.onnx", data=data, ops_library=["nowhere.so"])
     pathlib.Path("c.yaml").write_text("ops-library: nowhere.so\n", encoding="utf-8")
