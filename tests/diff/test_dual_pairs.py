@@ -90,7 +90,8 @@ def ours(folder, *options, config=None):
             json.dump(config, file)
         options += ("--config", f"{folder}/c.json")
     done = subprocess.run([BUILD / "baryon", "quantize", "--no-judge", f"{folder}/m.onnx", "-o", f"{folder}/o.onnx", "-f", "-q", "-a", "uint8",
-                           "--data", folder, "--cle", "off", "--bias-correction", "false", *options],
+                           "--data", folder, "--cle", "off", "--bias-correction", "false", "--auto-exclude", "off",
+                           *options],
                           capture_output=True, text=True)  # fmt: skip
     return onnx.load(f"{folder}/o.onnx") if done.returncode == 0 else done.stderr
 

@@ -55,7 +55,8 @@ def run(path, feeds, level="ALL"):
 
 def quantize(folder, model, form, options, data):
     out = folder / f"{form}.onnx"
-    words = [BUILD / "baryon", "quantize", "--no-judge", model, "-o", out, "-f", "--format", form, "--cle", "off", *options, *data]
+    words = [BUILD / "baryon", "quantize", "--no-judge", model, "-o", out, "-f", "--format", form, "--cle", "off",
+             "--smooth", "off", "--auto-exclude", "off", *options, *data]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.strip())
