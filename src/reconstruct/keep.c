@@ -188,8 +188,10 @@ int by_reconstruct_keep_open(struct by_reconstruction *all, struct baryon_error 
     return 0;
 }
 
-void by_reconstruct_keep_close(struct by_reconstruct_keep *keep)
+void by_reconstruct_keep_close(struct by_reconstruct_keep *keep, const struct by_log *log)
 {
+    if (log && keep->reads && keep->taken_up)
+        by_log(log, BY_LOG_NOTICE, "rounding reconstruction: resumed after all layers");
     by_journal_close(keep->journal);
 }
 
@@ -232,6 +234,7 @@ int by_reconstruct_keep_next(struct by_reconstruction *all, size_t place, struct
         return -1;
     if (all->known.is_there) {
         all->taken_up++;
+        keep->taken_up++;
         return 0;
     }
     keep->reads = false;

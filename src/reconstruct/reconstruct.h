@@ -46,9 +46,11 @@ void by_solved_say(const struct by_solved *solved, struct by_str *text);
 struct by_reconstruct_keep {
     struct by_journal *journal; /* NULL: nothing is kept */
     bool is_open;
-    bool reads; /* records of an earlier process */
+    bool reads;      /* records of an earlier process */
+    size_t taken_up; /* of these */
 };
-void by_reconstruct_keep_close(struct by_reconstruct_keep *keep);
+/* log: of runs that finished; NULL: of others. */
+void by_reconstruct_keep_close(struct by_reconstruct_keep *keep, const struct by_log *log);
 
 struct by_reconstruct_progress {
     size_t done, total, taken_up; /* layers; taken_up: of done, those of an earlier process */

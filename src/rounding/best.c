@@ -131,7 +131,7 @@ int by_rounding_best(struct by_quantization *q, struct baryon_error *err)
 {
     struct ways ways = {.q = q};
     const int status = try_ways(&ways, err);
-    by_reconstruct_keep_close(&ways.keep);
+    by_reconstruct_keep_close(&ways.keep, status ? NULL : q->options->log);
     by_rounding_shared_close(&ways.shared);
     by_snapshot_release(&ways.before);
     by_snapshot_release(&ways.best);

@@ -189,7 +189,7 @@ int by_rounding_solve(struct by_quantization *q, struct baryon_error *err)
     struct by_reconstruct_keep keep = {0};
     struct by_rounding_shared shared = {0};
     const int status = by_rounding_once(q, &shared, &(struct by_rounding_way){0}, &keep, err);
-    by_reconstruct_keep_close(&keep);
+    by_reconstruct_keep_close(&keep, status ? NULL : q->options->log);
     by_rounding_shared_close(&shared);
     return status;
 }

@@ -520,11 +520,11 @@ static void an_interrupted_run_goes_on(void **state)
     assert_ok(run_driver(whole, (struct by_reconstruct_options){0}, 1, &outcome));
     first->limit = 1;
     assert_error(run_driver(first, options, 1, &outcome), BARYON_ERR_CANCELLED, "enough");
-    by_reconstruct_keep_close(&keep);
+    by_reconstruct_keep_close(&keep, NULL);
     assert_true(first->layers[0].patched && !first->layers[1].patched);
     options.keep = &again;
     assert_ok(run_driver(second, options, 2, &outcome));
-    by_reconstruct_keep_close(&again);
+    by_reconstruct_keep_close(&again, NULL);
     assert_same_layers(whole, second);
     assert_true(outcome.solved.kept && outcome.layers[0].kept);
     assert_int_equal(outcome.layers[0].rows, TRAIN * ROWS);
