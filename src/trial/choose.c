@@ -15,9 +15,7 @@ static void log_choice(struct by_quantization *q, const struct by_choice_row *ro
 static void keep_gain(struct by_excluded *excluded, const struct by_trial_score *without,
                       const struct by_trial_score *with)
 {
-    const size_t count = without->count < with->count ? without->count : with->count;
-    const struct by_gain gain = by_judge_gain(without->each, with->each, count);
-    excluded->samples = count;
+    const struct by_gain gain = by_trial_gain(without, with, &excluded->samples);
     excluded->gain = gain.decibels;
     excluded->error = gain.error;
 }

@@ -253,14 +253,26 @@ int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidat
     return 0;
 }
 
+static size_t judged_by_both(const struct by_trial_score *one, const struct by_trial_score *other)
+{
+    return one->count < other->count ? one->count : other->count;
+}
+
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other)
 {
     const bool exponents = q->options->recipe->weight.format != NULL;
     if (one->lost || other->lost)
         return other->lost && !one->lost;
-    const size_t count = one->count < other->count ? one->count : other->count;
-    return by_verdict_of(by_threshold(rule, exponents), one->each, other->each, count);
+    return by_verdict_of(by_threshold(rule, exponents), one->each, other->each,
+                         judged_by_both(one, other));
+}
+
+struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
+                             size_t *samples)
+{
+    *samples = judged_by_both(one, other);
+    return by_judge_gain(one->each, other->each, *samples);
 }
 
 struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,
@@ -270,11 +282,8 @@ struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by
     struct by_quantize_report *report = &q->report;
     struct by_choice_made *made = &report->choices[report->choice_count];
     report->choice_count += report->choice_count + 1 < BY_CHOICES_MAX;
-    *made = (struct by_choice_made){
-        .choice = by_edit(kind)->name,
-        .samples = one->count < other->count ? one->count : other->count,
-    };
+    *made = (struct by_choice_made){.choice = by_edit(kind)->name};
     (void)by_edit(kind)->describe(value, made->text, sizeof made->text);
-    made->gain = by_judge_gain(one->each, other->each, made->samples).decibels;
+    made->gain = by_trial_gain(one, other, &made->samples).decibels;
     return made;
 }

@@ -40,6 +40,9 @@ int by_trial_contest(struct by_trial *trial, const struct by_candidate *candidat
 /* Whether the rule prefers one candidate of a contest to another. One that lost never is. */
 bool by_trial_prefers(const struct by_quantization *q, enum by_verdict_rule rule,
                       const struct by_trial_score *one, const struct by_trial_score *other);
+/* How much better one candidate is than another, on the samples that judged both. */
+struct by_gain by_trial_gain(const struct by_trial_score *one, const struct by_trial_score *other,
+                             size_t *samples);
 /* Adds a choice to the report of the quantization. */
 struct by_choice_made *by_trial_report_choice(struct by_quantization *q, enum by_edit_kind kind,
                                               int value, const struct by_trial_score *one,

@@ -138,20 +138,24 @@ static void settle_scales(struct by_recipe_settings *settings)
         settings->rounding_scales = false;
 }
 
-/* Compilers of NPUs want a pair at every tensor, integer operators have nothing but integers; with
+static bool has_8_bit_activations(const struct by_recipe_settings *settings)
+{
+    struct by_tensor_spec activation = {0};
+    int64_t qmin, qmax;
+    by_spec_set_type(&activation, settings->activation);
+    if (settings->approach != BY_APPROACH_STATIC || !by_spec_is_integer(&activation))
+        return false;
+    by_spec_levels(&activation, &qmin, &qmax);
+    return qmax - qmin <= UINT8_MAX;
+}
+
+/* Compilers of NPUs require a pair at every tensor, and integer operators take integers alone; with
  * 16 bits a pair costs nothing. */
 static bool may_exclude(const struct by_recipe_settings *settings)
 {
-    struct by_tensor_spec activation = {0};
-    int64_t low, high;
-    by_spec_set_type(&activation, settings->activation);
-    if (settings->approach != BY_APPROACH_STATIC || settings->compat ||
-        settings->format != BY_FORMAT_QDQ || settings->operators == BY_OPERATORS_NPU ||
-        settings->hardware != BY_HARDWARE_NONE || settings->all_op_types ||
-        !by_spec_is_integer(&activation))
-        return false;
-    by_spec_levels(&activation, &low, &high);
-    return high - low <= UINT8_MAX;
+    return has_8_bit_activations(settings) && !settings->compat &&
+           settings->format == BY_FORMAT_QDQ && settings->operators != BY_OPERATORS_NPU &&
+           settings->hardware == BY_HARDWARE_NONE && !settings->all_op_types;
 }
 
 #define QUARK_ALPHA 0.5 /* its default */
@@ -159,15 +163,8 @@ static bool may_exclude(const struct by_recipe_settings *settings)
 /* Peaks of channels cost what 8 bits have; with 16 there is room for them. */
 static void settle_smoothing(const struct by_config *config, struct by_recipe_settings *settings)
 {
-    struct by_tensor_spec activation = {0};
-    int64_t qmin, qmax;
-    by_spec_set_type(&activation, settings->activation);
-    if (by_spec_is_integer(&activation)) {
-        by_spec_levels(&activation, &qmin, &qmax);
-        if (qmax - qmin <= UINT8_MAX && settings->approach == BY_APPROACH_STATIC &&
-            !settings->compat)
-            return;
-    }
+    if (has_8_bit_activations(settings) && !settings->compat)
+        return;
     if (is_default(config, "smooth"))
         settings->smooth = BY_SMOOTH_OFF;
     else if (settings->compat && settings->smooth == BY_SMOOTH_AUTO)
