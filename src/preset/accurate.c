@@ -25,10 +25,11 @@ static const struct by_preset_value whole[] = {
         .values = list,                                                                            \
     }
 
-ACCURATE(int8_cnn, "INT8_CNN", "Convolutional networks: uint8 activations, int8 weights", values);
+ACCURATE(int8_cnn, "INT8_CNN",
+         "Convolutional networks: uint8 activations, int8 weights per channel", values);
 ACCURATE(int16_cnn, "INT16_CNN", "Convolutional networks: uint16 activations, int16 weights",
          values);
 ACCURATE(int8_transformer, "INT8_TRANSFORMER",
-         "Transformers: matrix products with uint8 activations, int8 weights", whole);
+         "Transformers: matrix products with uint8 activations, int8 weights per channel", whole);
 ACCURATE(int16_transformer, "INT16_TRANSFORMER",
          "Transformers: matrix products with uint16 activations, int16 weights", whole);

@@ -6,12 +6,14 @@ static const struct by_preset_value values[] = {
     {"weight", "int8"},
     {"operators", "transformer"},
     {"matmul-constant-only", "true"},
+    {"weight-granularity", "channel"}, /* as fast on processors, and 1 dB to 20 dB better */
     {"activation-method", "minmse"},
     {"keep-unquantized-chains", "true"},
     {0},
 };
 
 static const struct by_preset_value compat[] = {
+    {"weight-granularity", "tensor"},
     {"activation-method", "minmax"},
     {"moving-average", "true"},
     {0},
@@ -19,7 +21,7 @@ static const struct by_preset_value compat[] = {
 
 const struct by_preset by_preset_int8_transformer = {
     .name = "INT8_TRANSFORMER_DEFAULT",
-    .help = "Transformers: matrix products with uint8 activations, int8 weights",
+    .help = "Transformers: matrix products with uint8 activations, int8 weights per channel",
     .values = values,
     .compat = compat,
 };
