@@ -7,12 +7,6 @@ static const struct by_preset_value values[] = {
     {"operators", "npu"},
     {"domain", "microsoft"},
     {"hardware", "extended"},
-    {"adjust-weight-for-bias", "true"}, /* products of fine scales are too small for biases */
-    {0},
-};
-
-static const struct by_preset_value compat[] = {
-    {"adjust-weight-for-bias", "false"},
     {0},
 };
 
@@ -20,5 +14,4 @@ const struct by_preset by_preset_int16_cnn = {
     .name = "INT16_CNN_DEFAULT",
     .help = "Convolutional networks: uint16 activations, int16 weights",
     .values = values,
-    .compat = compat,
 };

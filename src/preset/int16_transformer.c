@@ -10,12 +10,10 @@ static const struct by_preset_value values[] = {
     {"hardware", "extended"},
     {"activation-method", "minmse"}, /* a moving average cuts more than fine scales gain */
     {"keep-unquantized-chains", "true"},
-    {"adjust-weight-for-bias", "true"}, /* products of fine scales are too small for biases */
     {0},
 };
 
 static const struct by_preset_value compat[] = {
-    {"adjust-weight-for-bias", "false"},
     {"activation-method", "minmax"},
     {"moving-average", "true"},
     {0},

@@ -284,7 +284,7 @@ static const struct by_option bias_rows[] = {
      .help = "Limit int32 biases to 16 bits"},
     {.name = "adjust-weight-for-bias",
      .type = BY_OPT_FLAG,
-     .fallback = "false",
+     .fallback = "true",
      AT(adjust_weight_for_bias),
      .help = "Increase weight scales until biases fit int32"},
 };

@@ -183,6 +183,21 @@ static void transformers_have_moving_averages_in_compat_alone(void **state)
     }
 }
 
+static void biases_fit_but_in_compat(void **state)
+{
+    struct world world;
+    (void)state;
+    makes(&world, WORDS("--preset=A8W8", "--weight=int16"));
+    assert_true(world.recipe->adjust_weight_for_bias);
+    end(&world);
+    makes(&world, WORDS("--preset=A8W8", "--adjust-weight-for-bias=false"));
+    assert_false(world.recipe->adjust_weight_for_bias);
+    end(&world);
+    makes(&world, WORDS("--preset=INT16_CNN_DEFAULT", "--compat=quark-0.13"));
+    assert_false(world.recipe->adjust_weight_for_bias);
+    end(&world);
+}
+
 static void unknown_presets_are_told(void **state)
 {
     (void)state;
@@ -672,6 +687,7 @@ int main(void)
         cmocka_unit_test(presets_are_what_their_names_say),
         cmocka_unit_test(given_values_stand_above_the_preset),
         cmocka_unit_test(transformers_have_moving_averages_in_compat_alone),
+        cmocka_unit_test(biases_fit_but_in_compat),
         cmocka_unit_test(unknown_presets_are_told),
         cmocka_unit_test(methods_are_the_list_of_methods),
         cmocka_unit_test(defaults_follow_other_values),

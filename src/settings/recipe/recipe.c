@@ -192,6 +192,8 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     if (settings->compat)
         by_method_settle(BY_FOR_ACTIVATIONS, by_method_of(settings->activation_method), config,
                          &settings->activation_options);
+    if (settings->compat && is_default(config, "adjust-weight-for-bias"))
+        settings->adjust_weight_for_bias = false;
     if (settings->compat && is_default(config, "activation-headroom"))
         settings->activation_headroom = 1;
     if ((settings->compat || !is_default(config, "activation-headroom")) &&
