@@ -115,7 +115,9 @@ static int give_payload(void *context, struct baryon_tensor *tensor, struct bary
     if (copying->place >= copying->frame->count)
         return by_fail(err, BARYON_ERR_INTERNAL,
                        "the copy of the model has more tensors than the model");
-    copy_payload(tensor, &copying->frame->tensors[copying->place++]);
+    const struct baryon_tensor *from = &copying->frame->tensors[copying->place++];
+    tensor->msg = from->msg; /* written as the model's own would be: both have the same hash */
+    copy_payload(tensor, from);
     return 0;
 }
 
