@@ -23,7 +23,7 @@
 
 struct survey {
     uint64_t bytes;
-    bool halves;
+    bool halves, convolutions;
 };
 
 static bool is_half(int64_t elem)
@@ -50,9 +50,12 @@ static int survey_nodes(void *context, struct baryon_graph *graph, unsigned dept
 {
     struct survey *survey = context;
     (void)depth, (void)err;
-    for (size_t i = 0; i < graph->node.count; i++)
-        if (by_node_is(graph->node.at[i], "Cast"))
-            survey->halves |= is_half(by_node_int(graph->node.at[i], "to", 0));
+    for (size_t i = 0; i < graph->node.count; i++) {
+        const struct baryon_node *node = graph->node.at[i];
+        if (by_node_is(node, "Cast"))
+            survey->halves |= is_half(by_node_int(node, "to", 0));
+        survey->convolutions |= by_node_is(node, "Conv");
+    }
     return 0;
 }
 
@@ -93,6 +96,8 @@ static int find_tap_obstacle(const char **why, struct baryon_model *model,
         *why = "it computes in 16-bit floats";
     else if (survey.bytes > WEIGHTS_MAX)
         *why = "it is too large";
+    else if (!survey.convolutions)
+        *why = "it has no convolutions, whose layout would change";
     return 0;
 }
 

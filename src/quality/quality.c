@@ -148,16 +148,45 @@ static bool same_inputs(const struct by_session *one, const struct by_session *o
     return true;
 }
 
-/* The model as it came; where it does not run or samples do not fit it, as passes left it. */
-static int open_reference(struct by_quality_job *job, struct baryon_error *err)
+struct opening {
+    struct by_quality_job *job;
+    const struct by_quality_written *written;
+    bool runs; /* the model as it came */
+    struct baryon_error why_not;
+};
+
+/* The written model, and the model as it came. */
+static int open_one(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    struct opening *opening = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (i == 0 && open_written(opening->job, opening->written, err) < 0)
+            return -1;
+        else if (i == 1)
+            opening->runs =
+                open_frame(opening->job, &opening->job->run->reference, &opening->why_not) == 0;
+    return 0;
+}
+
+/* Where the model does not run as it came, or samples do not fit it, the reference is what passes
+ * left of it. */
+static int open_both(struct by_quality_job *job, const struct by_quality_written *written,
+                     struct baryon_error *err)
 {
     const struct by_frame *behind = job->q->exact.count ? &job->q->exact : &job->q->floats;
-    const bool opened = open_frame(job, &job->run->reference, err) == 0;
-    if (opened && same_inputs(job->reference, job->written))
+    struct opening opening = {.job = job, .written = written};
+    by_err_clear(&opening.why_not);
+    if (by_par_for(job->q->pool, 2, 1, open_one, &opening, err) < 0)
+        return -1;
+    if (opening.runs && same_inputs(job->reference, job->written))
         return 0;
     if (behind->count)
         return open_frame(job, behind, err);
-    return opened ? 0 : by_err_in(err, "float model");
+    if (!opening.runs && err)
+        *err = opening.why_not;
+    return opening.runs ? 0 : by_err_in(err, "float model");
 }
 
 /* --- Outputs --- */
@@ -282,8 +311,8 @@ static int measure_written(struct by_quality_job *job, const struct by_quality_w
                            struct baryon_error *err)
 {
     struct by_quality *out = job->out;
-    if (open_written(job, written, err) < 0 || open_reference(job, err) < 0 ||
-        choose_float_outputs(job, err) < 0 || open_samples(job, err) < 0 ||
+    if (open_both(job, written, err) < 0 || choose_float_outputs(job, err) < 0 ||
+        open_samples(job, err) < 0 ||
         by_fitted_open(&job->fitted, job->reference, job->written, &out->arena, NULL, err) < 0)
         return -1;
     job->sums = by_alloc_zero((size_t)out->samples * job->name_count + 1, sizeof *job->sums, err);

@@ -214,7 +214,7 @@ static int equalize(struct by_quantization *q, struct baryon_error *err)
 {
     bool changed = false;
     const int status = by_equalize(q, &changed, err);
-    by_trial_close(q->trial);
+    by_trial_end(q->trial, changed || status < 0);
     q->trial = NULL;
     if (status < 0)
         return -1;
@@ -278,8 +278,11 @@ static int calibrate(struct by_quantization *q, struct baryon_error *err)
     /* What was begun has means where samples were to judge corrected biases; solving asks samples
      * whether these are better than what it found. */
     const bool judges = q->begun || q->options->recipe->rounding != BY_ROUNDING_NEAREST;
-    if (by_trial_want(q->plan, judges ? by_biases_need_means(q->options->recipe) : q->corrects,
-                      &options, err) < 0)
+    if ((q->begun_by_channel
+             ? by_trial_want_channels(q->plan, &options, err)
+             : by_trial_want(q->plan,
+                             judges ? by_biases_need_means(q->options->recipe) : q->corrects,
+                             &options, err)) < 0)
         return -1;
     if (!options.name_count)
         return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ASIDE 24 /* samples that are kept aside, where there are four times as many */
+#define FEW   4  /* samples that are judged one by one */
 
 /* --- Samples --- */
 
@@ -84,30 +85,62 @@ static int add_up(struct by_sensitivity *out, const struct by_judgement *each, e
     return 0;
 }
 
-static int judge_model(struct by_sensing *sensing, enum by_state state, struct baryon_error *err)
+/* --- States --- */
+
+struct judging {
+    struct by_sensing *sensing;
+    struct by_pool *within;             /* a state's samples side by side; NULL: one by one */
+    struct by_judgement *at[BY_STATES]; /* by sample; NULL: not judged */
+};
+
+static int judge_states(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
 {
-    struct by_judgement *each = by_alloc_zero(sensing->out->samples, sizeof *each, err);
-    if (!each)
+    const struct judging *judging = context;
+    struct by_sensing *sensing = judging->sensing;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        if (judging->at[i] && by_judge_model(sensing->judge, sensing->models[i].draft.model,
+                                             judging->within, judging->at[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Few samples leave threads idle: then states run side by side. */
+static int judge_wanted(struct judging *judging, struct baryon_error *err)
+{
+    struct by_sensing *sensing = judging->sensing;
+    const size_t samples = sensing->out->samples;
+    const bool beside = samples <= FEW;
+    judging->within = beside ? NULL : sensing->q->pool;
+    for (enum by_state i = 0; i < BY_STATES; i++) {
+        sensing->out->sqnr[i] = BY_SQNR_MAX;
+        if (!(sensing->states >> i & 1))
+            continue;
+        judging->at[i] = by_alloc_zero(samples, sizeof *judging->at[i], err);
+        if (!judging->at[i])
+            return -1;
+    }
+    if (by_par_for(beside ? sensing->q->pool : NULL, BY_STATES, 1, judge_states, judging, err) < 0)
         return -1;
-    int status = by_judge_model(sensing->judge, sensing->models[state].draft.model,
-                                sensing->q->pool, each, err);
-    if (status == 0)
-        status = add_up(sensing->out, each, state, err);
-    by_free(each);
-    return status;
+    for (enum by_state i = 0; i < BY_STATES; i++)
+        if (judging->at[i] && add_up(sensing->out, judging->at[i], i, err) < 0)
+            return -1;
+    return 0;
 }
 
 /* --- The whole --- */
 
 static int measure_states(struct by_sensing *sensing, struct baryon_error *err)
 {
+    struct judging judging = {.sensing = sensing};
     if (by_sensing_open_models(sensing, err) < 0)
         return -1;
-    for (enum by_state i = 0; i < BY_STATES; i++) {
-        sensing->out->sqnr[i] = BY_SQNR_MAX;
-        if ((sensing->states >> i & 1) && judge_model(sensing, i, err) < 0)
-            return -1;
-    }
+    const int status = judge_wanted(&judging, err);
+    for (enum by_state i = 0; i < BY_STATES; i++)
+        by_free(judging.at[i]);
+    if (status < 0)
+        return -1;
     return sensing->decompose ? by_sensing_twin(sensing, err) : 0;
 }
 

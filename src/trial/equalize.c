@@ -186,7 +186,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     int status = try_all(q, trial, survey, biases, &best, err);
     if (status == 0)
         status = by_trial_adopt(trial, &best, changed, err);
-    by_trial_close(trial);
+    by_trial_end(trial, *changed || status < 0);
     if (!solved)
         q->corrects = best.edits[BY_EDIT_BIASES];
     if (status == 0)

@@ -70,6 +70,7 @@ struct by_quantization {
     struct by_hash128 original; /* of the model as it came, where options->stats is given */
     struct by_trial *trial;     /* of choices, which equalization goes on with; or NULL */
     struct by_stats *begun;     /* of the first samples, as equalization left it; or NULL */
+    bool begun_by_channel;      /* what is observed then has channels, too */
     struct by_known *known;     /* parameters of the model's constants */
     struct by_stats *stats;     /* NULL: none needed */
     struct by_own_sqnr *own;    /* what recipe.own lists; or NULL */

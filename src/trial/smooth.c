@@ -60,30 +60,23 @@ static int lacks_samples(const struct by_quantization *q, bool *lacks, struct ba
 
 /* --- Which way --- */
 
-static struct by_candidate candidate_of(const struct by_quantization *q, bool multiplies)
+/* With Muls of its own where nothing else takes the factors: on the networks that gained, never
+ * worse than what is folded alone. */
+static struct by_candidate smoothed(const struct by_quantization *q,
+                                    const struct by_smooth_report *survey)
 {
-    return (struct by_candidate){
-        .edits = {[BY_EDIT_SMOOTHING] = by_smooth_value(q->options->recipe->smooth, multiplies)}};
+    const int value = by_smooth_value(q->options->recipe->smooth, survey->multiplied > 0);
+    return (struct by_candidate){.edits = {[BY_EDIT_SMOOTHING] = value}};
 }
 
-/* Off first, then what is folded alone, and with Muls of its own. */
 static int choose_smoothing(const struct by_quantization *q, struct by_trial *trial,
-                            const struct by_smooth_report *survey, struct by_candidate *best,
-                            struct baryon_error *err)
+                            struct by_candidate *best, struct baryon_error *err)
 {
-    struct by_candidate candidates[3] = {{{0}}};
-    struct by_trial_score scores[3];
-    size_t count = 1, place = 0;
-    if (survey->folded)
-        candidates[count++] = candidate_of(q, false);
-    if (survey->multiplied)
-        candidates[count++] = candidate_of(q, true);
-    if (by_trial_contest(trial, candidates, count, scores, err) < 0)
+    const struct by_candidate candidates[] = {{{0}}, *best};
+    struct by_trial_score scores[2];
+    if (by_trial_contest(trial, candidates, 2, scores, err) < 0)
         return -1;
-    for (size_t i = 1; i < count; i++)
-        if (by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[i], &scores[place]))
-            place = i;
-    *best = candidates[place];
+    *best = candidates[by_trial_prefers(q, BY_VERDICT_SMOOTHED, &scores[1], &scores[0])];
     return 0;
 }
 
@@ -122,10 +115,10 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
                   struct baryon_error *err)
 {
     const bool asked = is_asked(q);
-    struct by_candidate best = candidate_of(q, survey->multiplied > 0);
+    struct by_candidate best = smoothed(q, survey);
     struct by_smooth_report report = *survey;
     const struct by_smooth_options options = options_of(q, survey->multiplied > 0);
-    if (!q->trial && by_trial_open(&q->trial, q, asked ? 0 : 3, err) < 0)
+    if (!q->trial && by_trial_open(&q->trial, q, asked ? 0 : 2, err) < 0)
         return -1;
     if (by_smooth_survey(q->plan, by_trial_seen(q->trial), &options, &report, err) < 0)
         return -1;
@@ -133,7 +126,7 @@ static int smooth(struct by_quantization *q, const struct by_smooth_report *surv
         leaves(q, "peaks of channels differ too little");
         return 0;
     }
-    if (!asked && choose_smoothing(q, q->trial, &report, &best, err) < 0)
+    if (!asked && choose_smoothing(q, q->trial, &best, err) < 0)
         return -1;
     if (adopt(q, q->trial, &best, changed, err) < 0)
         return -1;

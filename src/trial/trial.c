@@ -64,6 +64,17 @@ bool by_trial_has_samples(const struct by_quantization *q)
 
 /* --- Looking at a few samples --- */
 
+int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_options *options,
+                           struct baryon_error *err)
+{
+    if (by_trial_want(plan, by_biases_need_means(plan->recipe), options, err) < 0)
+        return -1;
+    options->per_channel = true;
+    return plan->recipe->smooth != BY_SMOOTH_OFF
+               ? by_smooth_want(plan, &options->names, &options->name_count, err)
+               : 0;
+}
+
 int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_quant_plan *plan,
                   bool per_channel, struct by_stats **stats, struct baryon_error *err)
 {
@@ -71,17 +82,16 @@ int by_trial_look(struct by_trial *trial, struct baryon_model *model, struct by_
     struct by_judge_reader reader;
     struct by_input_callback samples;
     struct look look = {.trial = trial};
-    if (by_trial_want(plan, by_biases_need_means(trial->q->options->recipe), &options, err) < 0)
-        return -1;
-    if (per_channel && trial->q->options->recipe->smooth != BY_SMOOTH_OFF &&
-        by_smooth_want(plan, &options.names, &options.name_count, err) < 0)
+    options.per_channel = false;
+    if ((per_channel ? by_trial_want_channels(plan, &options, err)
+                     : by_trial_want(plan, by_biases_need_means(trial->q->options->recipe),
+                                     &options, err)) < 0)
         return -1;
     if (!options.name_count) /* floats and blocks have no ranges */
         return 0;
     by_judge_read(trial->judge, &reader, &samples);
     options.samples = &samples;
     options.model = options.data = "";
-    options.per_channel = per_channel;
     options.checkpoint = NULL;
     options.progress = step_look;
     options.context = &look;
@@ -297,6 +307,16 @@ void by_trial_close(struct by_trial *trial)
     by_frame_release(&trial->frame);
     pthread_mutex_destroy(&trial->lock);
     by_free(trial);
+}
+
+void by_trial_end(struct by_trial *trial, bool changed)
+{
+    if (trial && !changed && !trial->q->begun && by_judge_looks_are_first(trial->judge)) {
+        trial->q->begun = trial->seen[0].stats;
+        trial->q->begun_by_channel = trial->q->begun != NULL;
+        trial->seen[0].stats = NULL;
+    }
+    by_trial_close(trial);
 }
 
 /* --- The winner --- */

@@ -32,6 +32,12 @@ int by_trial_open_calibrated(struct by_trial **trial, struct by_quantization *qu
 /* Statistics with channels of the model as it is; NULL: it has no ranges. */
 struct by_stats *by_trial_seen(const struct by_trial *trial);
 void by_trial_close(struct by_trial *trial);
+/* Closes it when nothing changes the model or config any more before calibration. changed: the
+ * trial's choices did. Else calibration goes on after the samples that were observed. */
+void by_trial_end(struct by_trial *trial, bool changed);
+/* What to observe of the model as it is, with channels: as the trial did. */
+int by_trial_want_channels(struct by_quant_plan *plan, struct by_calibrate_options *options,
+                           struct baryon_error *err);
 /* Compares candidates with each other. Those of earlier contests are not run again on samples that
  * judged them. Where some of the samples decide, the others are not run. A candidate that ONNX
  * Runtime refuses loses. The result does not depend on threads. */
