@@ -2,12 +2,8 @@
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "uint16"},
-    {"weight", "int16"},
-    {"operators", "npu"},
-    {"domain", "microsoft"},
-    {"hardware", "extended"},
-    {0},
+    {"activation", "uint16"}, {"weight", "int16"},      {"operators", "npu"},
+    {"domain", "microsoft"},  {"hardware", "extended"}, {0},
 };
 
 const struct by_preset by_preset_int16_cnn = {
