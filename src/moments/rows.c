@@ -24,9 +24,10 @@ size_t by_rows_wanted(size_t columns, size_t samples)
 }
 
 /* Weights that least squares finds on n rows have an error that is 1 + columns / n times the least:
- * 1.6 % more with so many a column. Rows of a sample resemble each other, so each gives some. */
-#define A_COLUMN_ENOUGH 64
-#define A_SAMPLE_LEAST  64
+ * 6 % more with so many a column, and less where there are but two integers for each weight. Rows
+ * of a sample resemble each other, so each gives some. */
+#define A_COLUMN_ENOUGH 16
+#define A_SAMPLE_LEAST  32
 
 size_t by_rows_enough(size_t columns, size_t samples)
 {
