@@ -16,7 +16,7 @@
 #define IN      12 /* y = w1 relu(w0 x + b0) + b1 */
 #define HIDDEN  16
 #define OUT     6
-#define ROWS    32 /* of a sample */
+#define ROWS    40 /* of a sample */
 #define TRAIN   6
 #define JUDGING 2
 #define SAMPLES (TRAIN + JUDGING)

@@ -755,10 +755,10 @@ static void samples_share_the_rows_that_columns_need(void **state)
 static void few_columns_need_few_rows(void **state)
 {
     (void)state;
-    assert_int_equal(by_rows_enough(9, 24), 32);
-    assert_int_equal(by_rows_enough(48, 24), 32);
-    assert_int_equal(by_rows_enough(49, 24), 33);
+    assert_int_equal(by_rows_enough(9, 24), 64);
     assert_int_equal(by_rows_enough(96, 24), 64);
+    assert_int_equal(by_rows_enough(97, 24), 65);
+    assert_int_equal(by_rows_enough(192, 24), 128);
     assert_int_equal(by_rows_enough(384, 24), 256);
     assert_int_equal(by_rows_enough(1536, 24), 1024);
     assert_int_equal(by_rows_enough(9, 1), 144);
