@@ -41,6 +41,17 @@ void by_ggml_sums(const float *x, size_t count, size_t groups, float *sums)
     }
 }
 
+float by_ggml_greatest(const float *x, size_t count)
+{
+    float most = 0, size = 0;
+    for (size_t i = 0; i < count; i++)
+        if (fabsf(x[i]) > size) {
+            size = fabsf(x[i]);
+            most = x[i];
+        }
+    return most;
+}
+
 void by_ggml_affine_levels(const float *x, size_t count, float inverse, float base, int top,
                            uint8_t *levels)
 {

@@ -49,6 +49,9 @@ float by_ggml_power(const float *x, size_t count); /* sum of squares, in order *
 /* Sums of the groups of `count`. */
 void by_ggml_sums(const float *x, size_t count, size_t groups, float *sums);
 
+/* The value of greatest magnitude, the first of several. */
+float by_ggml_greatest(const float *x, size_t count);
+
 /* Levels of a group by what was found: 0 to top. */
 void by_ggml_affine_levels(const float *x, size_t count, float inverse, float base, int top,
                            uint8_t *levels);

@@ -85,24 +85,12 @@ void by_decode_iq4_xs(const uint8_t *in, size_t count, float *out)
     }
 }
 
-static float greatest_scale(const float *scales)
-{
-    float most = 0, size = 0;
-    for (size_t g = 0; g < BY_GGML_GROUPS; g++) {
-        const float own = scales[g] < 0 ? -scales[g] : scales[g];
-        if (own > size) {
-            size = own;
-            most = scales[g];
-        }
-    }
-    return most;
-}
-
 static void encode_xs_block(const float *x, const float *importance, uint8_t *out)
 {
     float scales[BY_GGML_GROUPS];
     search_scales(x, importance, SUPER, SUPER, scales);
-    const float scale = -greatest_scale(scales) / 32, inverse = scale != 0 ? 1 / scale : 0;
+    const float scale = -by_ggml_greatest(scales, BY_GGML_GROUPS) / 32,
+                inverse = scale != 0 ? 1 / scale : 0;
     by_half_put(out, scale);
     out[2] = out[3] = out[4] = out[5] = out[6] = out[7] = 0;
     for (size_t g = 0; g < BY_GGML_GROUPS; g++) {

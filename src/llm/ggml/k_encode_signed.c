@@ -12,18 +12,6 @@
 #define GROUPS 16
 #define GROUP  16
 
-/* The scale of greatest magnitude, the first of several. */
-static float greatest(const float *scales)
-{
-    float most = 0, size = 0;
-    for (size_t g = 0; g < GROUPS; g++)
-        if (fabsf(scales[g]) > size) {
-            size = fabsf(scales[g]);
-            most = scales[g];
-        }
-    return most;
-}
-
 /* Groups whose scale is 0 keep their levels. */
 static void round_levels(const float *x, const float *scales, int half, uint8_t *levels)
 {
@@ -81,7 +69,7 @@ static void descend_groups(const float *x, float *scales, uint8_t *levels)
 /* Codes of the scales, 32 more than what they count; returns the scale of the scales. */
 static float round_q3_scales(const float *scales, uint8_t *codes)
 {
-    const float most = greatest(scales), inverse = -32 / most;
+    const float most = by_ggml_greatest(scales, GROUPS), inverse = -32 / most;
     memset(codes, 0, GROUPS);
     if (most == 0)
         return 0;
@@ -133,7 +121,7 @@ static void encode_q6_block(const float *x, const float *importance, uint8_t *ou
     if (!importance)
         square(x, weights);
     search_symmetric(x, importance ? importance : weights, Q6_HALF, scales, levels);
-    const float most = greatest(scales);
+    const float most = by_ggml_greatest(scales, GROUPS);
     if (fabsf(most) < BY_GGML_NOTHING) {
         memset(out, 0, Q6_BYTES);
         return;

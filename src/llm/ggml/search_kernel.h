@@ -251,7 +251,8 @@ TARGET static void symmetric(const struct by_ggml_set *set, int half, struct by_
 
 /* --- Scale by descent --- */
 
-INLINE vints descend(const float *x, size_t count, int half, struct products *sums, vfloats *levels)
+INLINE vints descend_levels(const float *x, size_t count, int half, struct products *sums,
+                            vfloats *levels)
 {
     vints moved = {0};
     for (size_t i = 0; i < count; i++) {
@@ -288,7 +289,7 @@ INLINE vfloats fit_descent(const float *x, size_t count, int half, vfloats *leve
         sums.level2 += weight * levels[i] * levels[i];
     }
     for (int i = 0; i < DESCENTS; i++)
-        if (!ANY(descend(x, count, half, &sums, levels)))
+        if (!ANY(descend_levels(x, count, half, &sums, levels)))
             break;
     for (size_t i = 0; i < count; i++)
         levels[i] = choose(none, (vfloats){0}, levels[i] + (float)half);

@@ -216,7 +216,7 @@ float by_ggml_symmetric(const float *x, const float *weights, size_t count, int 
 
 /* --- Scale by descent: a level moves when that lowers the error --- */
 
-static bool descend(const struct span *span, int half, struct products *sums, int8_t *levels)
+static bool descend_levels(const struct span *span, int half, struct products *sums, int8_t *levels)
 {
     bool moved = false;
     for (size_t i = 0; i < span->count; i++) {
@@ -256,7 +256,7 @@ static float fit_descent(const struct span *span, int half, int8_t *levels)
         sums.level2 += weight * (float)level * (float)level;
     }
     for (int i = 0; most != 0 && i < DESCENTS; i++)
-        if (!descend(span, half, &sums, levels))
+        if (!descend_levels(span, half, &sums, levels))
             break;
     for (size_t i = 0; i < span->count; i++)
         levels[i * span->stride] = (int8_t)(levels[i * span->stride] + half);
