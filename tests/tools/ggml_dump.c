@@ -2,8 +2,8 @@
  * Floats to GGUF blocks and back, for tests that compare with ggml. A question on stdin, in native
  * numbers (see pipe.h):
  *
- *   text words   "encode TYPE ROWS WIDTH IMPORTANCE", then f32 values, with IMPORTANCE 1 f32 of each
- *                column; or "decode TYPE COUNT", then the blocks
+ *   text words   "encode TYPE ROWS WIDTH IMPORTANCE", then f32 values, with IMPORTANCE 1 f32 of
+ * each column; or "decode TYPE COUNT", then the blocks
  *
  * The answer is text: "" or an error; without one the blocks, or f32 values.
  */
