@@ -17,7 +17,8 @@ static bool avx2_supported(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_ggml_search by_ggml_search_avx2 = {"avx2",    avx2_supported, affine,
-                                                   symmetric, descent,        table};
+const struct by_ggml_search by_ggml_search_avx2 = {
+    "avx2", avx2_supported, affine,       symmetric,  descent,
+    table,  extremes,       round_levels, round_away, passes};
 
 #endif

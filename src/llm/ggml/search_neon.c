@@ -17,7 +17,8 @@ static bool neon_supported(void)
     return true;
 }
 
-const struct by_ggml_search by_ggml_search_neon = {"neon",    neon_supported, affine,
-                                                   symmetric, descent,        table};
+const struct by_ggml_search by_ggml_search_neon = {
+    "neon", neon_supported, affine,       symmetric,  descent,
+    table,  extremes,       round_levels, round_away, passes};
 
 #endif
