@@ -6,6 +6,7 @@
  *   TARGET                    attribute of the functions
  *   IMAX(a, b), IMIN(a, b)    of vectors of int32_t
  *   ANY(mask)                 whether a lane of the mask is set
+ *   BYTES(x)                  the low bytes of a vector of int32_t
  *
  * and gets affine(), symmetric(), descent(), table(), extremes(), round_levels(), round_away() and
  * passes(). Each lane does the same operations on the
@@ -21,6 +22,7 @@
 
 typedef float vfloats __attribute__((vector_size(4 * LANES)));
 typedef int32_t vints __attribute__((vector_size(4 * LANES)));
+typedef uint8_t vbytes __attribute__((vector_size(LANES)));
 
 INLINE vfloats load(const float *at)
 {
@@ -358,11 +360,9 @@ TARGET static void table(const struct by_ggml_set *set, float *scales)
 
 /* --- Without a search: 32 values in a few vectors --- */
 
-typedef uint8_t vbytes __attribute__((vector_size(LANES)));
-
 INLINE void store_bytes(uint8_t *at, vints x)
 {
-    const vbytes low = __builtin_convertvector(x, vbytes);
+    const vbytes low = BYTES(x);
     memcpy(at, &low, sizeof low);
 }
 
