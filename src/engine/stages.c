@@ -248,6 +248,21 @@ bool by_stages_has(const struct by_stages *stages, const struct baryon_value *va
     return value->index < stages->value_count && stages->held[value->index].parked;
 }
 
+bool by_stages_may_reach(const struct by_stages *stages, const struct baryon_value *value)
+{
+    while (!by_stages_has(stages, value)) {
+        const struct baryon_node *producer = value->producer;
+        if (!producer)
+            return false;
+        if (!by_stage_is_free(producer))
+            return !stages->done[producer->index];
+        if (!by_node_dequantizes(producer))
+            return false;
+        value = by_node_in(producer, 0);
+    }
+    return true;
+}
+
 int by_stages_look(const struct by_stages *stages, const struct baryon_value *value, size_t sample,
                    struct by_unpark_room *room, struct by_array *array, struct baryon_error *err)
 {

@@ -38,6 +38,8 @@ int by_stages_reach(struct by_stages *stages, struct baryon_value *const *values
                     struct baryon_error *err);
 /* Whether the value waits: it is wanted, or some node is to read it. */
 bool by_stages_has(const struct by_stages *stages, const struct baryon_value *value);
+/* Whether a piece or a rest can still give it. */
+bool by_stages_may_reach(const struct by_stages *stages, const struct baryon_value *value);
 /* What a value that waits is in a sample; as long as it does, and the room is not used again. */
 int by_stages_look(const struct by_stages *stages, const struct baryon_value *value, size_t sample,
                    struct by_unpark_room *room, struct by_array *array, struct baryon_error *err);

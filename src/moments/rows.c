@@ -24,8 +24,9 @@ size_t by_rows_wanted(size_t columns, size_t samples)
 }
 
 /* Weights that least squares finds on n rows have an error that is 1 + columns / n times the least:
- * 1.6 % more with so many a column. Rows of a sample resemble each other, so each gives some. */
-#define A_COLUMN_ENOUGH 64
+ * 6 % more with so many a column, and less where there are but two integers for each weight. Rows
+ * of a sample resemble each other, so each gives some. */
+#define A_COLUMN_ENOUGH 16
 #define A_SAMPLE_LEAST  64
 
 size_t by_rows_enough(size_t columns, size_t samples)

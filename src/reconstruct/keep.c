@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Raised when a layer is solved otherwise than before, or records look otherwise. */
-#define METHOD 6
+#define METHOD 7
 
 /* --- What decides what comes out --- */
 

@@ -55,6 +55,62 @@ void by_rounding_give_back(const struct by_rounding_run *run)
     by_model_pages_done(run->q->model);
 }
 
+struct resting {
+    const struct by_rounding_run *run;
+    const struct by_stages_rest *rest;
+    struct by_judgement *each;
+};
+
+static int judge_values(void *context, size_t sample, const struct by_array *values, size_t count,
+                        struct baryon_error *err)
+{
+    const struct resting *resting = context;
+    const size_t place = sample - resting->run->train;
+    return by_judge_outputs(resting->run->judge, place, values, count, &resting->each[place], err);
+}
+
+static int run_rest(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    struct resting *resting = context;
+    for (size_t i = begin; i < end; i++)
+        if (by_stages_rest_run(resting->rest, resting->run->train + i, worker, judge_values,
+                               resting, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int judge_values_of(const struct by_rounding_run *run, struct baryon_value **values,
+                           size_t count, struct by_judgement *each, struct baryon_error *err)
+{
+    struct by_stages_rest *rest;
+    if (by_stages_rest_open(&rest, run->rounded, values, count, err) < 0)
+        return -1;
+    struct resting resting = {run, rest, each};
+    const int status = by_par_for(run->q->pool, run->judging, 1, run_rest, &resting, err);
+    by_stages_rest_close(rest);
+    return status;
+}
+
+/* Behind all layers: what the stages have not run yet. done: false where some of what is judged
+ * has gone, or is a constant. */
+static int judge_rest(const struct by_rounding_run *run, struct by_judgement *each, bool *done,
+                      struct baryon_error *err)
+{
+    struct baryon_graph *graph = run->copy.model->graph;
+    struct baryon_value **values =
+        by_alloc(graph->output.count + BY_JUDGE_MORE, sizeof *values, err);
+    if (!values)
+        return -1;
+    const size_t count = by_judge_values(run->judge, graph, values);
+    *done = true;
+    for (size_t i = 0; i < count; i++)
+        *done = *done && values[i] && by_stages_may_reach(run->rounded, values[i]);
+    const int status = *done ? judge_values_of(run, values, count, each, err) : 0;
+    by_free(values);
+    return status;
+}
+
 static int judge_model(const struct by_rounding_run *run, struct baryon_model *model,
                        struct by_judgement *each, struct baryon_error *err)
 {
@@ -164,7 +220,10 @@ int by_rounding_judge(void *context, struct by_reconstruct_score *score, struct 
     if (!run->before)
         return judge_before(run, score, err);
     struct by_judgement *each = by_alloc_zero(run->judging + 1, sizeof *each, err);
-    const int status = each ? judge_model(run, run->copy.model, each, err) : -1;
+    bool done = false;
+    int status = each ? judge_rest(run, each, &done, err) : -1;
+    if (status == 0 && !done)
+        status = judge_model(run, run->copy.model, each, err);
     if (status == 0) {
         score->sqnr = by_judge_sqnr(each, run->judging);
         compare_solved(run, each, score);

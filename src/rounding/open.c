@@ -138,6 +138,7 @@ static int open_stages(struct by_rounding_run *run, struct baryon_error *err)
         return -1;
     options.session.as_written = true;
     options.session.optimization = 1;
+    options.outputs_wait = true;
     return by_stages_open(&run->rounded, run->copy.model, run->inputs, inputs, samples, &options,
                           err);
 }

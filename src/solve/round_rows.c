@@ -21,6 +21,7 @@ struct by_round_scratch {
     size_t samples;
     struct kept_chunk *kept;
     size_t kept_count, kept_room;
+    bool joined;   /* what is kept: chunks of several samples are one */
     size_t budget; /* bytes that may be kept yet */
 };
 
@@ -79,6 +80,7 @@ void by_round_keep(struct by_round_scratch *scratch, size_t budget)
     for (size_t i = 0; i < scratch->kept_count; i++)
         by_free(scratch->kept[i].x);
     scratch->kept_count = 0;
+    scratch->joined = false;
     scratch->budget = budget;
 }
 
@@ -120,6 +122,7 @@ static int keep_chunk(struct by_round_scratch *scratch, const struct by_round_ch
         return 0;
     if (make_kept_room(scratch, err) < 0)
         return -1;
+    scratch->joined = false;
     float *x = by_alloc((columns + outs) * chunk->length, sizeof *x, err);
     if (!x)
         return -1;
@@ -131,9 +134,63 @@ static int keep_chunk(struct by_round_scratch *scratch, const struct by_round_ch
     return 0;
 }
 
+/* Products of many rows take less time than those of a few. */
+#define JOINED 1024 /* rows, or a little more */
+
+/* Chunks [first, end), as one in place of the first. */
+static int join_chunks(struct by_round_scratch *scratch, size_t first, size_t end, size_t length,
+                       size_t values, struct baryon_error *err)
+{
+    struct kept_chunk *kept = scratch->kept;
+    float *x = by_alloc(values * length, sizeof *x, err);
+    size_t at = 0;
+    if (!x)
+        return -1;
+    for (size_t k = first; k < end; k++) {
+        for (size_t i = 0; i < values; i++)
+            memcpy(x + i * length + at, kept[k].x + i * kept[k].length, kept[k].length * sizeof *x);
+        at += kept[k].length;
+        by_free(kept[k].x);
+        kept[k].x = NULL;
+    }
+    kept[first].x = x;
+    return 0;
+}
+
+/* From chunk `first` on, as many as make up enough rows; the first behind them. */
+static size_t end_of_joined(const struct by_round_scratch *scratch, size_t first, size_t *length)
+{
+    size_t end = first;
+    for (*length = 0; end < scratch->kept_count && *length < JOINED; end++)
+        *length += scratch->kept[end].length;
+    return end;
+}
+
+/* Chunks of several samples become one. columns, outs: of all groups. */
+static int join_kept(struct by_round_scratch *scratch, size_t columns, size_t outs,
+                     struct baryon_error *err)
+{
+    size_t count = 0, length;
+    for (size_t first = 0, end; first < scratch->kept_count; first = end) {
+        end = end_of_joined(scratch, first, &length);
+        if (end > first + 1 && join_chunks(scratch, first, end, length, columns + outs, err) < 0)
+            return -1;
+        float *x = scratch->kept[first].x;
+        scratch->kept[first].x = NULL;
+        scratch->kept[count++] = (struct kept_chunk){x, x + columns * length, length, length,
+                                                     scratch->kept[end - 1].sample};
+    }
+    scratch->kept_count = count;
+    scratch->joined = true;
+    return 0;
+}
+
 int by_round_each_kept(struct by_round_scratch *scratch, const struct by_round_target *target,
                        by_round_chunk_fn *look, void *context, struct baryon_error *err)
 {
+    if (!scratch->joined && join_kept(scratch, target->groups * target->columns,
+                                      target->groups * target->outs, err) < 0)
+        return -1;
     for (size_t i = 0; i < scratch->kept_count; i++) {
         const struct kept_chunk *kept = &scratch->kept[i];
         const struct by_round_chunk chunk = {target,     NULL,    kept->length,

@@ -2,13 +2,13 @@
 #include "trial/judge.h"
 
 #include "engine/common_shapes.h"
+#include "ir/graph.h"
 #include "trial/saturates.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MANY_NODES  4000
-#define UNSATURATED 16 /* at most */
+#define MANY_NODES 4000
 
 struct kept {
     struct by_arena arena; /* of what is wanted */
@@ -27,7 +27,7 @@ struct by_judge {
     size_t port_count;
     /* Behind the outputs of the reference, by_unsaturated_all() of a model. */
     size_t output_count, unsaturated_count;
-    bool centred[UNSATURATED];
+    bool centred[BY_JUDGE_MORE];
     struct by_depot *depot, *own; /* where all waits; `own`: ours */
     struct by_arena arena;        /* of samples */
     /* Of the caller's depot, a sample that is shown; one reader at a time. */
@@ -242,10 +242,10 @@ static int open_depot(struct by_judge *judge, const struct by_judge_options *opt
 static int open_reference(struct by_judge *judge, struct baryon_model *reference, bool unsaturated,
                           struct baryon_error *err)
 {
-    struct by_unsaturated found[UNSATURATED];
+    struct by_unsaturated found[BY_JUDGE_MORE];
     judge->output_count = reference->graph->output.count;
     judge->unsaturated_count =
-        unsaturated ? by_unsaturated_all(reference->graph, found, UNSATURATED) : 0;
+        unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
     for (size_t i = 0; i < judge->unsaturated_count; i++)
         judge->centred[i] = found[i].centred;
     struct by_unsaturated_shown shown;
@@ -483,6 +483,28 @@ static struct by_common_shape shape_of_port(const struct by_judge *judge, size_t
     return shape;
 }
 
+/* A model that ends otherwise is judged by its outputs. */
+static size_t find_unsaturated(const struct by_judge *judge, const struct baryon_graph *graph,
+                               struct by_unsaturated found[BY_JUDGE_MORE])
+{
+    const size_t count =
+        judge->unsaturated_count ? by_unsaturated_all(graph, found, BY_JUDGE_MORE) : 0;
+    return count == judge->unsaturated_count ? count : 0;
+}
+
+size_t by_judge_values(const struct by_judge *judge, struct baryon_graph *graph,
+                       struct baryon_value **values)
+{
+    struct by_unsaturated found[BY_JUDGE_MORE];
+    const size_t more = find_unsaturated(judge, graph, found);
+    size_t count = 0;
+    for (; count < graph->output.count; count++)
+        values[count] = by_graph_out(graph, count);
+    for (size_t i = 0; i < more; i++)
+        values[count++] = found[i].value;
+    return count;
+}
+
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
                      struct by_session **session, struct baryon_error *err)
 {
@@ -497,12 +519,9 @@ int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
     options.low_memory = true;
     /* Blocked layouts of convolutions pay after a sample or two; with many nodes nothing does. */
     options.optimization = model->graph->node.count < MANY_NODES ? -1 : 0;
-    struct by_unsaturated found[UNSATURATED];
+    struct by_unsaturated found[BY_JUDGE_MORE];
     struct by_unsaturated_shown shown;
-    size_t more =
-        judge->unsaturated_count ? by_unsaturated_all(model->graph, found, UNSATURATED) : 0;
-    if (more != judge->unsaturated_count) /* a model that ends otherwise is judged by its outputs */
-        more = 0;
+    const size_t more = find_unsaturated(judge, model->graph, found);
     int status = by_unsaturated_show(model, found, more, &shown, err);
     if (status == 0)
         status = by_session_open_shaped(session, model, shapes,

@@ -82,6 +82,11 @@ void by_judge_end_references(struct by_judge *judge);
 /* A model to be judged, with the reference's inputs and outputs; it may be freed then. */
 int by_judge_session(const struct by_judge *judge, struct baryon_model *model,
                      struct by_session **session, struct baryon_error *err);
+/* What such a session gives, of a graph with the reference's inputs and outputs; NULL: nothing
+ * makes it. values: room for its outputs and BY_JUDGE_MORE more. How many they are. */
+#define BY_JUDGE_MORE 16
+size_t by_judge_values(const struct by_judge *judge, struct baryon_graph *graph,
+                       struct baryon_value **values);
 /* What one sample says. */
 int by_judge_run(const struct by_judge *judge, struct by_session *session, size_t sample,
                  struct by_judgement *judgement, struct baryon_error *err);

@@ -67,7 +67,7 @@ class Net:
 
 def windows():
     """Convolutions: strides, dilations, groups, depthwise, pads of all kinds."""
-    net = Net([1, 3, 13, 11])
+    net = Net([1, 3, 12, 9])  # no more rows than are all used
     net.layer("Conv", "plain", (12, 3, 3, 3), 12, pads=[1, 0, 0, 2], strides=[2, 1])
     net.layer("Conv", "dilated", (8, 12, 2, 3), 8, dilations=[2, 1], pads=[2, 1, 0, 1])
     net.layer("Conv", "same", (8, 8, 2, 3), 8, auto_pad="SAME_UPPER", strides=[1, 2])
@@ -78,7 +78,7 @@ def windows():
 
 
 def transposed():
-    net = Net([1, 4, 2, 2], seed=4)  # few rows, which are all used
+    net = Net([1, 4, 1, 2], seed=4)  # few rows, which are all used
     net.layer("ConvTranspose", "up", (4, 6, 3, 3), 6, strides=[2, 2], pads=[1, 0, 0, 1], output_padding=[1, 0])
     net.layer("ConvTranspose", "grouped", (6, 4, 2, 3), 8, group=2, strides=[1, 2], dilations=[2, 1])
     return net.layer("ConvTranspose", "no_bias", (8, 3, 2, 2), relu=False)
@@ -157,7 +157,7 @@ def left_alone():
 
 def hidden():
     """Activations that do not see all of a layer."""
-    net = Net([1, 3, 11, 11], seed=13)
+    net = Net([1, 3, 10, 10], seed=13)
     net.layer("Conv", "relu", (12, 3, 3, 3), 12, relu=False).add("Relu", "relu.relu")
     net.layer("Conv", "six", (12, 1, 3, 3), 12, relu=False, group=12)
     net.weights += [numpy_helper.from_array(np.float32(value), name) for name, value in (("no", 0), ("few", 0.5))]

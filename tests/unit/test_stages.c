@@ -334,6 +334,22 @@ static void test_rest(void **state)
     close_stages(model);
 }
 
+/* What has gone is out of reach, what nothing has run yet is not. */
+static void what_can_still_be_reached(void **state)
+{
+    (void)state;
+    struct baryon_model *model = chain();
+    open_stages(model);
+    assert_true(by_stages_may_reach(stages, value_of(model->graph, "a")));
+    assert_true(by_stages_may_reach(stages, value_of(model->graph, "y")));
+    reach(model, "c");
+    by_stages_let_go(stages, value_of(model->graph, "a"));
+    assert_false(by_stages_may_reach(stages, value_of(model->graph, "a")));
+    assert_true(by_stages_may_reach(stages, value_of(model->graph, "c")));
+    assert_true(by_stages_may_reach(stages, value_of(model->graph, "y")));
+    close_stages(model);
+}
+
 /* Outputs that ran already are there with the others; constants are not. */
 static void test_outputs_wait(void **state)
 {
@@ -414,6 +430,7 @@ int main(void)
         IN_MEMORY(test_nested),
         IN_MEMORY(test_gone),
         IN_MEMORY(test_rest),
+        IN_MEMORY(what_can_still_be_reached),
         IN_MEMORY(test_outputs_wait),
         IN_MEMORY(test_inputs_change),
         IN_MEMORY(test_rest_is_gone),
