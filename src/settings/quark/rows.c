@@ -160,7 +160,7 @@ static const struct by_alias rows[] = {
     WORDS("activation_type", activations),
     WORDS("weight_type", weights),
     FLAG("include_sq", "?smooth=auto", "smooth=off"),
-    LATER("include_rotation"),
+    FLAG("include_rotation", "rotate=on", "rotate=off"),
     LATER("include_auto_mp"),
     FLAG("include_fast_ft", "rounding=descent", "rounding=nearest"),
     IDLE("use_external_data_format", NULL,
