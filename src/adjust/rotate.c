@@ -2,6 +2,7 @@
 #include "adjust/rotate.h"
 
 #include "adjust/rotate_internal.h"
+#include "quant/place.h"
 
 #include <string.h>
 
@@ -123,7 +124,7 @@ static int do_heads(struct by_rotating *rotating, struct baryon_error *err)
 /* --- Streams --- */
 
 /* What a norm reads, written out or not. */
-static struct baryon_value *norm_input(const struct baryon_node *node)
+static struct baryon_value *read_by_norm(const struct baryon_node *node)
 {
     static const char *const norms[] = {"LayerNormalization",
                                         "RMSNormalization",
@@ -170,6 +171,17 @@ static int do_stream(struct by_rotating *rotating, struct by_rotate_stream *stre
                            : 0;
 }
 
+/* Not what a product of a stream gives. */
+static struct baryon_value *norm_input(const struct baryon_node *node)
+{
+    struct baryon_value *value = node ? read_by_norm(node) : NULL;
+    const struct baryon_node *from = value ? value->producer : NULL;
+    const bool turned =
+        from && from->name && !strncmp(from->name, BY_ROTATE_MATMUL, sizeof BY_ROTATE_MATMUL - 1);
+    return value && !turned && !value->initializer && value->shape && value->shape->rank ? value
+                                                                                         : NULL;
+}
+
 /* The first norm of each stream stands for it. */
 static int do_streams(struct by_rotating *rotating, struct baryon_error *err)
 {
@@ -180,9 +192,8 @@ static int do_streams(struct by_rotating *rotating, struct baryon_error *err)
     } seen = {0};
     const size_t nodes = graph->node.count;
     for (size_t i = 0; i < nodes; i++) {
-        const struct baryon_node *node = graph->node.at[i];
-        struct baryon_value *value = node ? norm_input(node) : NULL;
-        bool is_new = value && !value->initializer && value->shape && value->shape->rank;
+        struct baryon_value *value = norm_input(graph->node.at[i]);
+        bool is_new = value != NULL;
         for (size_t k = 0; is_new && k < seen.count; k++)
             is_new = !by_rotate_has(seen.at[k], value);
         if (!is_new)

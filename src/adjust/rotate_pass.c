@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static size_t rank_of(const struct baryon_value *value)
+static size_t any_rank(const struct baryon_value *value)
 {
     if (value && value->initializer)
         return value->initializer->dims.count;
@@ -12,7 +12,7 @@ static size_t rank_of(const struct baryon_value *value)
 
 static size_t size_of_axis(const struct baryon_value *value, size_t axis)
 {
-    if (axis >= rank_of(value))
+    if (axis >= any_rank(value))
         return 0;
     const int64_t size =
         value->initializer ? value->initializer->dims.at[axis] : by_smooth_size(value, axis);
@@ -25,15 +25,15 @@ static bool same_axis(const struct baryon_node *node, const struct baryon_value 
                       size_t *axis)
 {
     *axis = out;
-    return rank_of(in) == rank_of(by_node_out(node, 0));
+    return any_rank(in) == any_rank(by_node_out(node, 0));
 }
 
 /* As broadcasting has it. */
 static bool right_axis(const struct baryon_node *node, const struct baryon_value *in, size_t out,
                        size_t *axis)
 {
-    const size_t more = rank_of(by_node_out(node, 0)) - rank_of(in);
-    if (rank_of(by_node_out(node, 0)) < rank_of(in) || out < more)
+    const size_t more = any_rank(by_node_out(node, 0)) - any_rank(in);
+    if (any_rank(by_node_out(node, 0)) < any_rank(in) || out < more)
         return false;
     *axis = out - more;
     return true;
@@ -43,7 +43,7 @@ static bool turned_axis(const struct baryon_node *node, const struct baryon_valu
                         size_t *axis)
 {
     const struct baryon_attribute *perm = by_node_attr(node, "perm");
-    const size_t rank = rank_of(in);
+    const size_t rank = any_rank(in);
     if (rank <= out || (perm && perm->ints.count != rank))
         return false;
     *axis = perm ? (size_t)perm->ints.at[out] : rank - 1 - out;
@@ -87,7 +87,7 @@ static bool reshaped_axis(struct by_smooth *smooth, const struct baryon_node *no
 static bool gathered_axis(const struct baryon_node *node, const struct baryon_value *in, size_t out,
                           size_t *axis)
 {
-    const size_t rank = rank_of(in);
+    const size_t rank = any_rank(in);
     const struct baryon_value *index = by_node_in(node, 1);
     int64_t along = by_node_int(node, "axis", 0);
     along += along < 0 ? (int64_t)rank : 0;
@@ -97,8 +97,8 @@ static bool gathered_axis(const struct baryon_node *node, const struct baryon_va
         *axis = out;
         return true;
     }
-    *axis = out + 1 - rank_of(index);
-    return out >= (size_t)along + rank_of(index) && *axis < rank;
+    *axis = out + 1 - any_rank(index);
+    return out >= (size_t)along + any_rank(index) && *axis < rank;
 }
 
 static bool sliced_axis(struct by_smooth *smooth, const struct baryon_node *node,
@@ -111,7 +111,7 @@ static bool sliced_axis(struct by_smooth *smooth, const struct baryon_node *node
         by_tensor_ints(axes->initializer, &smooth->arena, BY_RANK_MAX, &at, &count, NULL) < 0)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (at[i] == (int64_t)out || at[i] + (int64_t)rank_of(in) == (int64_t)out)
+        if (at[i] == (int64_t)out || at[i] + (int64_t)any_rank(in) == (int64_t)out)
             return false;
     return true;
 }
@@ -121,9 +121,9 @@ static bool joined_axis(const struct baryon_node *node, const struct baryon_valu
 {
     const int64_t along = by_node_int(node, "axis", 0);
     *axis = out;
-    return rank_of(by_node_out(node, 0)) > out && along != (int64_t)out &&
-           along + (int64_t)rank_of(by_node_out(node, 0)) != (int64_t)out &&
-           rank_of(in) == rank_of(by_node_out(node, 0));
+    return any_rank(by_node_out(node, 0)) > out && along != (int64_t)out &&
+           along + (int64_t)any_rank(by_node_out(node, 0)) != (int64_t)out &&
+           any_rank(in) == any_rank(by_node_out(node, 0));
 }
 
 static const char *const joins[] = {"Add", "Sub", NULL};
@@ -173,7 +173,7 @@ bool by_rotate_is_mean(struct by_smooth *smooth, const struct baryon_node *node,
                  0 &&
              count == 1)
         at = read[0];
-    return count == 1 && (at == (int64_t)axis || at + (int64_t)rank_of(in) == (int64_t)axis);
+    return count == 1 && (at == (int64_t)axis || at + (int64_t)any_rank(in) == (int64_t)axis);
 }
 
 /* x - mean of x. */
@@ -182,14 +182,14 @@ static bool takes_mean(const struct by_rotate_stream *stream, const struct baryo
     const struct baryon_value *mean = by_node_in(node, 1);
     return by_node_is(node, "Sub") && mean && mean->producer &&
            by_node_in(mean->producer, 0) == by_node_in(node, 0) &&
-           by_rotate_is_mean(stream->smooth, mean->producer, rank_of(mean) - 1);
+           by_rotate_is_mean(stream->smooth, mean->producer, any_rank(mean) - 1);
 }
 
 /* A factor that all channels share. */
 static bool is_per_place(const struct baryon_value *value)
 {
-    return value && !value->initializer && rank_of(value) &&
-           size_of_axis(value, rank_of(value) - 1) == 1;
+    return value && !value->initializer && any_rank(value) &&
+           size_of_axis(value, any_rank(value) - 1) == 1;
 }
 
 bool by_rotate_is_data(const struct by_rotate_stream *stream, const struct baryon_node *node,
@@ -222,7 +222,7 @@ bool by_rotate_passes(const struct by_rotate_stream *stream, const struct baryon
     size_t constants = 0, data = 0;
     if (!by_node_is_one_of(node, all_passing) || strcmp(by_domain(node->domain), "") != 0)
         return false;
-    if (by_node_is_one_of(node, scalings) && out + 1 != rank_of(by_node_out(node, 0)))
+    if (by_node_is_one_of(node, scalings) && out + 1 != any_rank(by_node_out(node, 0)))
         return false;
     if (by_node_is(node, "Div") && !is_per_place(by_node_in(node, 1)))
         return false;

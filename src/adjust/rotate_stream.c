@@ -5,7 +5,7 @@
 
 #define MEMBERS_MOST 4096
 
-static size_t rank_of(const struct baryon_value *value)
+static size_t value_rank(const struct baryon_value *value)
 {
     return value->shape ? value->shape->rank : 0;
 }
@@ -20,7 +20,7 @@ static bool is_constant(const struct baryon_value *value)
     return value && value->initializer;
 }
 
-static size_t dim(const struct baryon_value *value, size_t axis)
+static size_t const_dim(const struct baryon_value *value, size_t axis)
 {
     return (size_t)value->initializer->dims.at[axis];
 }
@@ -78,7 +78,7 @@ static int add_edit(struct by_rotate_stream *stream, struct baryon_value *value,
     struct by_rotate_edit edit = {
         .value = value, .inner = 1, .count = stream->size, .scale = scale};
     for (size_t i = axis + 1; i < value->initializer->dims.count; i++)
-        edit.inner *= dim(value, i);
+        edit.inner *= const_dim(value, i);
     for (size_t i = 0; i < stream->edits.count; i++)
         if (stream->edits.at[i].value == value && stream->edits.at[i].inner == edit.inner)
             return 0; /* a node is met from its input and from its output */
@@ -99,6 +99,84 @@ static int add_one(struct by_rotate_stream *stream, struct baryon_value *value,
 
 /* --- Nodes that pass it on --- */
 
+#define LOOK_MOST 16
+
+/* Something in front can turn it: a product where its channels are last, or the weights of a Conv.
+ */
+static bool is_turned_in_front(const struct by_rotate_stream *stream,
+                               const struct baryon_value *value, size_t axis, unsigned depth)
+{
+    const struct baryon_node *node = value->producer;
+    if (value->initializer || axis + 1 == value_rank(value))
+        return true;
+    if (!node || !depth || value->slot)
+        return false;
+    if (by_node_is(node, "Conv"))
+        return axis == 1;
+    bool all = by_rotate_passes(stream, node, axis);
+    for (size_t slot = 0; all && slot < node->input.count; slot++) {
+        size_t in;
+        if (by_rotate_is_data(stream, node, slot))
+            all = by_rotate_axis_in(stream->smooth, node, slot, axis, &in) &&
+                  is_turned_in_front(stream, by_node_in(node, slot), in, depth - 1);
+    }
+    return all;
+}
+
+static bool inputs_turn(const struct by_rotate_stream *stream, const struct baryon_node *node,
+                        size_t out)
+{
+    bool all = true;
+    for (size_t slot = 0; all && slot < node->input.count; slot++) {
+        size_t in;
+        if (by_rotate_is_data(stream, node, slot))
+            all = by_rotate_axis_in(stream->smooth, node, slot, out, &in) &&
+                  is_turned_in_front(stream, by_node_in(node, slot), in, LOOK_MOST);
+    }
+    return all;
+}
+
+/* The axis of its output that an axis of this input becomes. */
+static bool axis_behind(const struct by_rotate_stream *stream, const struct baryon_node *node,
+                        size_t slot, size_t axis, size_t *out)
+{
+    const struct baryon_value *value = by_node_out(node, 0);
+    for (size_t i = 0; value && i < value_rank(value); i++) {
+        size_t back;
+        if (by_smooth_size(value, i) == (int64_t)stream->size &&
+            by_rotate_axis_in(stream->smooth, node, slot, i, &back) && back == axis) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever reads it can turn it back. */
+static bool is_turned_behind(const struct by_rotate_stream *stream,
+                             const struct baryon_value *value, size_t axis, unsigned depth)
+{
+    bool all = axis + 1 == value_rank(value) || (depth && !by_value_is_output(value));
+    for (size_t i = 0; all && axis + 1 < value_rank(value) && i < value->use_count; i++) {
+        const struct baryon_node *node = value->uses[i].node;
+        size_t out;
+        if (node->graph != value->graph || by_node_is(node, "Conv"))
+            all = node->graph == value->graph && axis == 1 && value->uses[i].slot == 0;
+        else if (!by_node_is(node, "Shape"))
+            all = axis_behind(stream, node, value->uses[i].slot, axis, &out) &&
+                  is_turned_behind(stream, by_node_out(node, 0), out, depth - 1);
+    }
+    return all;
+}
+
+/* Both directions of a node that passes it on. */
+static bool may_pass(const struct by_rotate_stream *stream, const struct baryon_node *node,
+                     size_t out)
+{
+    return by_rotate_passes(stream, node, out) && inputs_turn(stream, node, out) &&
+           is_turned_behind(stream, by_node_out(node, 0), out, LOOK_MOST);
+}
+
 static int take_pass(struct by_rotate_stream *stream, const struct baryon_node *node, size_t out,
                      struct baryon_value *scale, struct baryon_error *err)
 {
@@ -114,22 +192,6 @@ static int take_pass(struct by_rotate_stream *stream, const struct baryon_node *
             return -1;
     }
     return 0;
-}
-
-/* The axis of its output that an axis of this input becomes. */
-static bool axis_behind(const struct by_rotate_stream *stream, const struct baryon_node *node,
-                        size_t slot, size_t axis, size_t *out)
-{
-    const struct baryon_value *value = by_node_out(node, 0);
-    for (size_t i = 0; value && i < rank_of(value); i++) {
-        size_t back;
-        if (by_smooth_size(value, i) == (int64_t)stream->size &&
-            by_rotate_axis_in(stream->smooth, node, slot, i, &back) && back == axis) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* --- Norms --- */
@@ -153,7 +215,7 @@ static bool is_reader(const struct by_rotate_stream *stream, const struct by_use
     const struct baryon_value *in = by_node_in(use->node, 0);
     return use->slot == 0 && by_smooth_layer_of(use->node, layer) && layer->ins == stream->size &&
            !by_smooth_refuses(layer->weight) &&
-           (by_node_is(use->node, "Conv") ? axis == 1 : axis + 1 == rank_of(in));
+           (by_node_is(use->node, "Conv") ? axis == 1 : axis + 1 == value_rank(in));
 }
 
 /* All that read what a norm gives are layers. */
@@ -168,7 +230,7 @@ static int try_fold(struct by_rotate_stream *stream, struct baryon_value *scale,
     for (size_t i = 0; *took && i < out->use_count; i++) {
         struct by_smooth_layer layer;
         *took = out->uses[i].node && out->uses[i].node->graph == out->graph &&
-                is_reader(stream, &out->uses[i], rank_of(out) - 1, &layer) &&
+                is_reader(stream, &out->uses[i], value_rank(out) - 1, &layer) &&
                 !by_node_is(layer.node, "Conv") && takes_shift(&layer);
         if (!*took)
             break;
@@ -228,7 +290,7 @@ static int fold_norm(struct by_rotate_stream *stream, const struct by_use *use, 
     const int64_t along = by_node_int(node, "axis", -1);
     *took = false;
     if (use->slot || (along != -1 && along != (int64_t)axis) ||
-        axis + 1 != rank_of(by_node_in(node, 0)))
+        axis + 1 != value_rank(by_node_in(node, 0)))
         return 0;
     if (try_fold(stream, by_node_in(node, 1),
                  by_node_is(node, "LayerNormalization") ? by_node_in(node, 2) : NULL,
@@ -252,7 +314,7 @@ static int take_skip_norm(struct by_rotate_stream *stream, const struct baryon_n
     if (*took)
         return 0;
     if (!in[0] || !in[1] || in[0]->initializer || in[1]->initializer || in[0] == in[1] ||
-        axis + 1 != rank_of(in[0]) || rank_of(in[1]) != rank_of(in[0]) ||
+        axis + 1 != value_rank(in[0]) || value_rank(in[1]) != value_rank(in[0]) ||
         (bias && (by_smooth_refuses(bias) || elements_of(bias) != stream->size)))
         return 0;
     if (try_fold(stream, by_node_in(node, 2), full ? by_node_in(node, 3) : NULL,
@@ -322,11 +384,11 @@ static int take_use(struct by_rotate_stream *stream, const struct by_rotate_memb
         return take_reader(stream, &layer, err);
     }
     if (axis_behind(stream, node, use->slot, member->axis, &out) &&
-        by_rotate_is_data(stream, node, use->slot) && by_rotate_passes(stream, node, out)) {
+        by_rotate_is_data(stream, node, use->slot) && may_pass(stream, node, out)) {
         *took = true;
         return take_pass(stream, node, out, NULL, err);
     }
-    if (by_node_is(node, "Mul") && member->axis + 1 == rank_of(member->value))
+    if (by_node_is(node, "Mul") && member->axis + 1 == value_rank(member->value))
         return fold_written_norm(stream, node, member->value, took, err);
     return 0;
 }
@@ -346,7 +408,7 @@ static int take_uses(struct by_rotate_stream *stream, size_t at, struct baryon_e
             return -1;
         if (took || !stream->fits)
             continue;
-        if (member.axis + 1 != rank_of(value))
+        if (member.axis + 1 != value_rank(value))
             return refuse_stream(stream, err, "is read by what cannot turn it back", value);
         if (by_list_reserve(&stream->smooth->arena, &stream->exits, 1, sizeof leaves, err) < 0)
             return -1;
@@ -362,7 +424,7 @@ static int take_weights(struct by_rotate_stream *stream, const struct by_rotate_
                         bool *took, struct baryon_error *err)
 {
     *took = is_constant(weight) && weight->initializer->dims.count > out &&
-            dim(weight, out) == stream->size && !by_smooth_refuses(weight) &&
+            const_dim(weight, out) == stream->size && !by_smooth_refuses(weight) &&
             (!bias ||
              (is_constant(bias) && !by_smooth_refuses(bias) && elements_of(bias) == stream->size));
     if (!*took || add_edit(stream, weight, out, member->scale, err) < 0)
@@ -376,7 +438,7 @@ static int take_writer(struct by_rotate_stream *stream, const struct by_rotate_m
 {
     const struct baryon_node *node = member->value->producer;
     struct baryon_value *weight = by_node_in(node, 1);
-    const bool last = member->axis + 1 == rank_of(member->value);
+    const bool last = member->axis + 1 == value_rank(member->value);
     const bool turned = by_node_int(node, "transB", 0) != 0;
     *took = false;
     if (member->value->slot || !weight)
@@ -401,8 +463,8 @@ static int take_scale(struct by_rotate_stream *stream, const struct by_rotate_me
     struct baryon_value *scale = by_node_in(node, slot), *in = by_node_in(node, 1 - slot);
     *took = by_node_is(node, "Mul") && !member->scale && elements_of(scale) == stream->size &&
             !by_smooth_refuses(scale) && in && !in->initializer &&
-            rank_of(in) == rank_of(member->value) && member->axis + 1 == rank_of(in) &&
-            dim(scale, scale->initializer->dims.count - 1) == stream->size &&
+            value_rank(in) == value_rank(member->value) && member->axis + 1 == value_rank(in) &&
+            const_dim(scale, scale->initializer->dims.count - 1) == stream->size &&
             by_smooth_size(in, member->axis) == (int64_t)stream->size && in->use_count == 1 &&
             !find_member(stream, in);
     if (!*took || add_one(stream, scale, err) < 0)
@@ -421,7 +483,7 @@ static int take_source(struct by_rotate_stream *stream, const struct by_rotate_m
         return take_skip_norm(stream, node, member->axis, took, err);
     if (member->value->slot)
         return 0;
-    if (by_rotate_passes(stream, node, member->axis)) {
+    if (may_pass(stream, node, member->axis)) {
         *took = true;
         return take_pass(stream, node, member->axis, member->scale, err);
     }
@@ -440,7 +502,7 @@ static int take_member(struct by_rotate_stream *stream, size_t at, struct baryon
         return -1;
     if (took || !stream->fits)
         return 0;
-    if (member.axis + 1 != rank_of(member.value) || member.scale)
+    if (member.axis + 1 != value_rank(member.value) || member.scale)
         return refuse_stream(stream, err, "comes from what cannot turn it", member.value);
     stream->members.at[at].enters = true;
     return 0;
@@ -492,7 +554,11 @@ int by_rotate_find(struct by_rotate_stream *stream, struct baryon_value *value, 
         return refuse_stream(stream, err, "comes from a norm by one layer alone",
                              both_sides(stream));
     if (!stream->folds.count)
-        return refuse_stream(stream, err, "meets no norm whose weight folds into layers", value);
+        return refuse_stream(stream, err,
+                             "meets no norm whose weight folds into "
+                             "layers; where a residual reads what a norm gives (post-norm), the "
+                             "norm's weight stands in between",
+                             value);
     if (2 * by_rotate_products(stream) > stream->folds.count)
         return by_smooth_refuse(stream->smooth, &stream->fits, err,
                                 "'%s' would cost %zu products of its own for %zu norms that fold: "

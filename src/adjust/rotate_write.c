@@ -268,20 +268,37 @@ static bool leaves(const struct by_rotate_stream *stream, const struct baryon_va
     return false;
 }
 
-/* Readers that leave, or those that stay, read another value. */
-static int move_uses(const struct by_rotate_stream *stream, struct baryon_value *value,
-                     struct baryon_value *turned, bool leaving, struct baryon_error *err)
+/* Nodes of the stream, or those that leave it, read `to` where they read `from`, which is the
+ * value or stands for it. */
+static int move_uses(const struct by_rotate_stream *stream, const struct baryon_value *value,
+                     struct baryon_value *from, struct baryon_value *to,
+                     const struct baryon_node *product, bool leaving, struct baryon_error *err)
 {
-    for (size_t i = value->use_count; i-- > 0;) {
-        const struct by_use use = value->uses[i];
-        if (!use.node || by_node_out(use.node, 0) == turned ||
-            leaves(stream, value, &use) != leaving)
+    for (size_t i = from->use_count; i-- > 0;) {
+        const struct by_use use = from->uses[i];
+        if (!use.node || use.node == product || leaves(stream, value, &use) != leaving)
             continue;
-        if (by_node_set_input(use.node, use.slot, turned, err) < 0)
+        if (by_node_set_input(use.node, use.slot, to, err) < 0)
             return -1;
-        i = value->use_count; /* their order is not kept */
+        i = from->use_count; /* their order is not kept */
     }
     return 0;
+}
+
+/* An output of the model keeps its name, so all readers move, and those of the stream back. */
+static int move_readers(const struct by_rotate_stream *stream,
+                        const struct by_rotate_member *member, struct baryon_value *turned,
+                        struct baryon_error *err)
+{
+    struct baryon_value *value = member->value;
+    const struct baryon_node *product = turned->producer;
+    if (member->enters)
+        return move_uses(stream, value, value, turned, product, false, err);
+    if (!by_value_is_output(value))
+        return move_uses(stream, value, value, turned, product, true, err);
+    if (by_value_replace_uses(value, turned, product, err) < 0)
+        return -1;
+    return move_uses(stream, value, turned, value, product, false, err);
 }
 
 static bool leaves_anywhere(const struct by_rotate_stream *stream, const struct baryon_value *value)
@@ -301,7 +318,7 @@ static int write_ends(const struct by_rotate_stream *stream, const struct by_rot
             continue;
         struct baryon_value *turned =
             add_product(stream, member->value, turn, !member->enters, err);
-        if (!turned || move_uses(stream, member->value, turned, !member->enters, err) < 0)
+        if (!turned || move_readers(stream, member, turned, err) < 0)
             return -1;
     }
     return 0;

@@ -195,6 +195,52 @@ static int back_reshape(const struct back *at, bool *fits, struct baryon_error *
     return refuse_node(at, fits, err, text);
 }
 
+/* Axes of size 1 that come or go; sizes do not have to be known. */
+static bool axes_of(const struct back *at, size_t rank, bool *is_one)
+{
+    const struct baryon_attribute *given = by_node_attr(at->node, "axes");
+    const struct baryon_value *axes = by_node_in(at->node, 1);
+    int64_t *list = NULL;
+    size_t count = given ? given->ints.count : 0;
+    if (!given && (!is_constant(axes) || by_tensor_ints(axes->initializer, &at->smooth->arena,
+                                                        BY_RANK_MAX, &list, &count, NULL) < 0))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        int64_t axis = given ? given->ints.at[i] : list[i];
+        axis += axis < 0 ? (int64_t)rank : 0;
+        if (axis < 0 || axis >= (int64_t)rank || is_one[axis])
+            return false;
+        is_one[axis] = true;
+    }
+    return count > 0;
+}
+
+/* The larger of the two shapes has axes more than the other, of size 1. */
+static int back_squeeze(const struct back *at, bool *fits, struct baryon_error *err)
+{
+    struct baryon_value *in = by_node_in(at->node, 0);
+    const bool less = by_node_is(at->node, "Squeeze");
+    const struct by_shape *larger = less && in ? in->shape : at->value->shape;
+    struct by_smooth_spread spread = *at->spread;
+    bool is_one[BY_RANK_MAX] = {false};
+    if (!in || !larger || !axes_of(at, larger->rank, is_one))
+        return back_reshape(at, fits, err);
+    memset(spread.on, 0, sizeof spread.on);
+    for (size_t axis = 0, k = 0; axis < larger->rank; axis++) {
+        if (is_one[axis] && !less && at->spread->on[axis])
+            return refuse_node(at, fits, err, "hides the channels");
+        const size_t from = less ? k : axis, to = less ? axis : k;
+        k += !is_one[axis];
+        if (is_one[axis])
+            continue;
+        spread.on[to] = at->spread->on[from];
+        spread.dims[to] = at->spread->dims[from];
+        spread.rank = to + 1;
+    }
+    spread.rank = less ? larger->rank : spread.rank;
+    return go_on(at, in, &spread, fits, err);
+}
+
 static int back_transpose(const struct back *at, bool *fits, struct baryon_error *err)
 {
     struct by_smooth_spread spread;
@@ -675,8 +721,8 @@ static const struct row {
     {"GlobalMaxPool", "", back_along, false},
     {"Reshape", "", back_reshape, true},
     {"Flatten", "", back_reshape, true},
-    {"Squeeze", "", back_reshape, true},
-    {"Unsqueeze", "", back_reshape, true},
+    {"Squeeze", "", back_squeeze, true},
+    {"Unsqueeze", "", back_squeeze, true},
     {"Transpose", "", back_transpose, true},
     {"Gather", "", back_part, true},
     {"Slice", "", back_part, true},

@@ -369,9 +369,8 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         by_known_open(&q->known, err) < 0 || run_stage(q, "check", refuse_unfit_model, err) < 0 ||
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
-        run_stage(q, "choose", choose_config, err) < 0 ||
-        run_stage(q, "rotate", rotate, err) < 0 || run_stage(q, "smooth", smooth, err) < 0 ||
-        run_stage(q, "equalize", equalize, err) < 0 ||
+        run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "rotate", rotate, err) < 0 ||
+        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
         run_stage(q, "refine", refine, err) < 0 || run_stage(q, "compare", choose_again, err) < 0 ||
