@@ -72,8 +72,11 @@ static int find_heads(struct by_smooth *smooth, const struct by_smooth_group *gr
                               group->channels, &spread, err) < 0 ||
         by_smooth_back(smooth, group->tensor, &spread, fits, err) < 0)
         return -1;
-    if (*fits && (!smooth->heads.channels || smooth->heads.size < 2))
+    if (*fits && !smooth->heads.channels)
         return by_smooth_refuse(smooth, fits, err, "no attention computes it");
+    if (*fits && (smooth->heads.size < 2 || !by_rotation_fits(smooth->heads.size)))
+        return by_smooth_refuse(smooth, fits, err, "no rotation for heads of %zu channels",
+                                smooth->heads.size);
     return *fits ? check_edits(smooth, group->channels, fits, err) : 0;
 }
 

@@ -540,8 +540,11 @@ int by_rotate_find(struct by_rotate_stream *stream, struct baryon_value *value, 
 {
     const int64_t size = by_smooth_size(value, axis);
     stream->fits = true;
-    if (size < 2)
-        return refuse_stream(stream, err, "has channels that are not known", value);
+    if (size < 2 || !by_rotation_fits((size_t)size))
+        return refuse_stream(stream, err,
+                             "has no number of channels that is known and has a "
+                             "rotation",
+                             value);
     stream->size = (size_t)size;
     if (add_member(stream, value, axis, NULL, err) < 0)
         return -1;

@@ -5,7 +5,6 @@
 #include "base/rng.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define STREAM_ORDER  0x726f7461u
@@ -144,7 +143,7 @@ static void make_paley(double *matrix, size_t order, size_t q)
 {
     static const int of_zero[2][2] = {{1, -1}, {-1, -1}}, of_one[2][2] = {{1, 1}, {1, -1}};
     const bool twice = order == 2 * (q + 1);
-    int8_t characters[BY_ROTATION_SMALL];
+    int8_t characters[8 * BY_ROTATION_ODD];
     const double unit = 1 / sqrt((double)order);
     make_characters(characters, q);
     for (size_t i = 0; i < order; i++)
@@ -199,9 +198,6 @@ static int make_hadamard(struct by_rotation *rotation, uint64_t seed, struct bar
         twos++;
     for (size_t more = 2; odd > 1 && !taken && more <= 3 && more <= twos; more++)
         taken = paley_prime(odd << more) ? more : 0;
-    if (odd << taken > BY_ROTATION_SMALL)
-        return by_fail(err, BARYON_ERR_INPUT, "a rotation has the odd factor %zu, at most %d", odd,
-                       BY_ROTATION_SMALL);
     for (size_t i = taken; i < twos; i++)
         if (add_factor_of(rotation, 2, pair, err) < 0)
             return -1;
@@ -223,9 +219,6 @@ static int make_even(struct by_rotation *rotation, uint64_t seed, struct baryon_
         rest = 8;
         fours--;
     }
-    if (rest > BY_ROTATION_SMALL)
-        return by_fail(err, BARYON_ERR_INPUT, "a rotation has the odd factor %zu, at most %d", rest,
-                       BY_ROTATION_SMALL);
     for (size_t i = 0; i < fours; i++)
         if (add_factor_of(rotation, 4, four, err) < 0)
             return -1;
@@ -259,17 +252,27 @@ static int make_signs(struct by_rotation *rotation, uint64_t seed, struct baryon
     return rotation->signs ? 0 : -1;
 }
 
+bool by_rotation_fits(size_t size)
+{
+    while (size && size % 2 == 0)
+        size /= 2;
+    return size && size <= BY_ROTATION_ODD;
+}
+
 int by_rotation_make(struct by_rotation *rotation, size_t size, enum by_rotation_kind kind,
                      uint64_t seed, struct baryon_error *err)
 {
     *rotation = (struct by_rotation){.size = size};
-    rotation->scratch = by_alloc(size ? size : 1, sizeof *rotation->scratch, err);
+    if (!by_rotation_fits(size))
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "no rotation of %zu channels, the odd factor of which "
+                       "has to be 1 to %d",
+                       size, BY_ROTATION_ODD);
+    rotation->scratch = by_alloc(size, sizeof *rotation->scratch, err);
     const bool even = kind == BY_ROTATION_KEEPS_MEAN;
     if (rotation->scratch && size && (even ? make_even : make_hadamard)(rotation, seed, err) == 0 &&
         (even ? make_order : make_signs)(rotation, seed, err) == 0)
         return 0;
-    if (!size)
-        (void)by_fail(err, BARYON_ERR_INPUT, "a rotation has no elements");
     by_rotation_free(rotation);
     return -1;
 }

@@ -8,11 +8,12 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define BY_ROTATION_FACTORS 32
-#define BY_ROTATION_SMALL   512 /* most rows of one factor */
+#define BY_ROTATION_ODD     255 /* most of what is left of a size without its twos */
 
 enum by_rotation_kind {
     /* Hadamard of order 2^k m where one of Paley's is known; else the odd part is random. */
@@ -34,6 +35,8 @@ struct by_rotation {
     double *scratch; /* [size] */
 };
 
+/* There is one of that size. */
+bool by_rotation_fits(size_t size);
 /* Same matrix for the same size, kind and seed. */
 int by_rotation_make(struct by_rotation *rotation, size_t size, enum by_rotation_kind kind,
                      uint64_t seed, struct baryon_error *err);
