@@ -39,7 +39,7 @@ LAYERS = {
     "ops": "base ir dtype engine",
     "calib": "base ir stats",
     "quant": "base ir onnx dtype stats pass calib",
-    "adjust": "base ir stats quant",
+    "adjust": "base solve ir stats quant",
     "metric": "base",
     "preset": "base",
     "config": "base quant",

@@ -195,6 +195,52 @@ static int back_reshape(const struct back *at, bool *fits, struct baryon_error *
     return refuse_node(at, fits, err, text);
 }
 
+/* Axes of size 1 that come or go; sizes do not have to be known. */
+static bool axes_of(const struct back *at, size_t rank, bool *is_one)
+{
+    const struct baryon_attribute *given = by_node_attr(at->node, "axes");
+    const struct baryon_value *axes = by_node_in(at->node, 1);
+    int64_t *list = NULL;
+    size_t count = given ? given->ints.count : 0;
+    if (!given && (!is_constant(axes) || by_tensor_ints(axes->initializer, &at->smooth->arena,
+                                                        BY_RANK_MAX, &list, &count, NULL) < 0))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        int64_t axis = given ? given->ints.at[i] : list[i];
+        axis += axis < 0 ? (int64_t)rank : 0;
+        if (axis < 0 || axis >= (int64_t)rank || is_one[axis])
+            return false;
+        is_one[axis] = true;
+    }
+    return count > 0;
+}
+
+/* The larger of the two shapes has axes more than the other, of size 1. */
+static int back_squeeze(const struct back *at, bool *fits, struct baryon_error *err)
+{
+    struct baryon_value *in = by_node_in(at->node, 0);
+    const bool less = by_node_is(at->node, "Squeeze");
+    const struct by_shape *larger = less && in ? in->shape : at->value->shape;
+    struct by_smooth_spread spread = *at->spread;
+    bool is_one[BY_RANK_MAX] = {false};
+    if (!in || !larger || !axes_of(at, larger->rank, is_one))
+        return back_reshape(at, fits, err);
+    memset(spread.on, 0, sizeof spread.on);
+    for (size_t axis = 0, k = 0; axis < larger->rank; axis++) {
+        if (is_one[axis] && !less && at->spread->on[axis])
+            return refuse_node(at, fits, err, "hides the channels");
+        const size_t from = less ? k : axis, to = less ? axis : k;
+        k += !is_one[axis];
+        if (is_one[axis])
+            continue;
+        spread.on[to] = at->spread->on[from];
+        spread.dims[to] = at->spread->dims[from];
+        spread.rank = to + 1;
+    }
+    spread.rank = less ? larger->rank : spread.rank;
+    return go_on(at, in, &spread, fits, err);
+}
+
 static int back_transpose(const struct back *at, bool *fits, struct baryon_error *err)
 {
     struct by_smooth_spread spread;
@@ -470,6 +516,22 @@ static size_t dim(const struct baryon_value *value, size_t axis)
     return (size_t)value->initializer->dims.at[axis];
 }
 
+/* A product of an attention gives heads side by side, or one after the other in [count][size]. */
+static void note_heads(const struct back *at, size_t count)
+{
+    at->smooth->heads.channels = at->spread->map;
+    at->smooth->heads.count = count;
+    at->smooth->heads.size = at->spread->count / count;
+}
+
+/* Attributes are as the file has them. */
+static void note_heads_of(const struct back *at, const char *attribute)
+{
+    const int64_t count = by_node_int(at->node, attribute, 0);
+    if (count > 0 && at->spread->count % (size_t)count == 0)
+        note_heads(at, (size_t)count);
+}
+
 /* P V: factors of V's columns and of its matrices. */
 static int back_product(const struct back *at, bool *fits, struct baryon_error *err)
 {
@@ -478,6 +540,9 @@ static int back_product(const struct back *at, bool *fits, struct baryon_error *
     if (spread->rank < 2 || spread->on[spread->rank - 2] || !spread->on[spread->rank - 1] || !in ||
         !is_full(spread, in))
         return refuse_node(at, fits, err, "mixes channels");
+    if (at->smooth->mixes && at->smooth->heads.channels)
+        return refuse_node(at, fits, err, "is the second product on the way");
+    note_heads(at, spread->count / (size_t)spread->dims[spread->rank - 1]);
     return go_on(at, in, spread, fits, err);
 }
 
@@ -601,6 +666,7 @@ static int back_attention(const struct back *at, bool *fits, struct baryon_error
     struct baryon_value *bias = by_node_in(at->node, 2);
     if (at->value->slot || keeps_past(at->node, 4) || !is_along(at->spread, at->spread->rank - 1))
         return refuse_node(at, fits, err, "keeps its values for later");
+    note_heads_of(at, "num_heads");
     if (edit_values(at, by_node_in(at->node, 1), fits, err) < 0)
         return -1;
     return *fits && bias ? edit_values(at, bias, fits, err) : 0;
@@ -613,6 +679,7 @@ static int back_heads(const struct back *at, bool *fits, struct baryon_error *er
         value->shape->rank != 3 || !is_full(at->spread, value) ||
         !is_along(at->spread, at->spread->rank - 1))
         return refuse_node(at, fits, err, "has values of another shape");
+    note_heads_of(at, "num_heads");
     if (bias && edit_values(at, bias, fits, err) < 0)
         return -1;
     return bias && !*fits ? 0 : go_on(at, value, at->spread, fits, err);
@@ -627,6 +694,10 @@ static int back_onnx_attention(const struct back *at, bool *fits, struct baryon_
         !is_full(at->spread, value) || rank < 3 || at->spread->on[rank - 2] ||
         by_node_int(at->node, "q_num_heads", 0) != by_node_int(at->node, "kv_num_heads", 0))
         return refuse_node(at, fits, err, "has values of another shape");
+    if (rank == 3)
+        note_heads_of(at, "kv_num_heads");
+    else
+        note_heads(at, at->spread->count / (size_t)at->spread->dims[rank - 1]);
     return go_on(at, value, at->spread, fits, err);
 }
 
@@ -638,42 +709,43 @@ static int back_plain_matmul(const struct back *at, bool *fits, struct baryon_er
 static const struct row {
     const char *op_type, *domain;
     back_fn *back;
+    bool mixes; /* what is mixed behind it may be mixed in front of it */
 } rows[] = {
-    {"Relu", "", back_along},
-    {"LeakyRelu", "", back_along},
-    {"Identity", "", back_along},
-    {"Dropout", "", back_along},
-    {"MaxPool", "", back_along},
-    {"AveragePool", "", back_along},
-    {"GlobalAveragePool", "", back_along},
-    {"GlobalMaxPool", "", back_along},
-    {"Reshape", "", back_reshape},
-    {"Flatten", "", back_reshape},
-    {"Squeeze", "", back_reshape},
-    {"Unsqueeze", "", back_reshape},
-    {"Transpose", "", back_transpose},
-    {"Gather", "", back_part},
-    {"Slice", "", back_part},
-    {"Split", "", back_part},
-    {"Mul", "", back_mul},
-    {"Div", "", back_div},
-    {"Add", "", back_add},
-    {"Sub", "", back_add},
-    {"MatMul", "", back_plain_matmul},
-    {"Gemm", "", back_gemm},
-    {"Conv", "", back_conv},
-    {"LayerNormalization", "", back_layer_norm},
-    {"RMSNormalization", "", back_layer_norm},
-    {"SimplifiedLayerNormalization", "", back_layer_norm},
-    {"BatchNormalization", "", back_batch_norm},
-    {"InstanceNormalization", "", back_batch_norm},
-    {"Attention", "", back_onnx_attention},
-    {"FusedMatMul", "com.microsoft", back_fused_matmul},
-    {"SkipLayerNormalization", "com.microsoft", back_skip_norm},
-    {"SkipSimplifiedLayerNormalization", "com.microsoft", back_skip_rms},
-    {"EmbedLayerNormalization", "com.microsoft", back_embed_norm},
-    {"Attention", "com.microsoft", back_attention},
-    {"MultiHeadAttention", "com.microsoft", back_heads},
+    {"Relu", "", back_along, false},
+    {"LeakyRelu", "", back_along, false},
+    {"Identity", "", back_along, true},
+    {"Dropout", "", back_along, true},
+    {"MaxPool", "", back_along, false},
+    {"AveragePool", "", back_along, false},
+    {"GlobalAveragePool", "", back_along, false},
+    {"GlobalMaxPool", "", back_along, false},
+    {"Reshape", "", back_reshape, true},
+    {"Flatten", "", back_reshape, true},
+    {"Squeeze", "", back_squeeze, true},
+    {"Unsqueeze", "", back_squeeze, true},
+    {"Transpose", "", back_transpose, true},
+    {"Gather", "", back_part, true},
+    {"Slice", "", back_part, true},
+    {"Split", "", back_part, true},
+    {"Mul", "", back_mul, false},
+    {"Div", "", back_div, false},
+    {"Add", "", back_add, true},
+    {"Sub", "", back_add, true},
+    {"MatMul", "", back_plain_matmul, true},
+    {"Gemm", "", back_gemm, true},
+    {"Conv", "", back_conv, true},
+    {"LayerNormalization", "", back_layer_norm, false},
+    {"RMSNormalization", "", back_layer_norm, false},
+    {"SimplifiedLayerNormalization", "", back_layer_norm, false},
+    {"BatchNormalization", "", back_batch_norm, false},
+    {"InstanceNormalization", "", back_batch_norm, false},
+    {"Attention", "", back_onnx_attention, true},
+    {"FusedMatMul", "com.microsoft", back_fused_matmul, true},
+    {"SkipLayerNormalization", "com.microsoft", back_skip_norm, false},
+    {"SkipSimplifiedLayerNormalization", "com.microsoft", back_skip_rms, false},
+    {"EmbedLayerNormalization", "com.microsoft", back_embed_norm, false},
+    {"Attention", "com.microsoft", back_attention, true},
+    {"MultiHeadAttention", "com.microsoft", back_heads, true},
 };
 
 int by_smooth_back(struct by_smooth *smooth, struct baryon_value *value,
@@ -687,7 +759,10 @@ int by_smooth_back(struct by_smooth *smooth, struct baryon_value *value,
         return by_smooth_refuse(smooth, fits, err, "'%s' comes from outside", value->name);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(at.node->op_type, rows[i].op_type) &&
-            !strcmp(by_domain(at.node->domain), rows[i].domain))
+            !strcmp(by_domain(at.node->domain), rows[i].domain) &&
+            (rows[i].mixes || !smooth->mixes))
             return rows[i].back(&at, fits, err);
-    return refuse_node(&at, fits, err, "does not scale with its input");
+    return refuse_node(&at, fits, err,
+                       smooth->mixes ? "does not turn with its input"
+                                     : "does not scale with its input");
 }

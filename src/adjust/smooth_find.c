@@ -50,8 +50,7 @@ static bool is_matrix(const struct baryon_node *node)
            is_microsoft(node, "FusedMatMul") || is_microsoft(node, "Attention");
 }
 
-/* The node reads input 0 by its channels, with constant weights. */
-static bool layer_of(struct baryon_node *node, struct by_smooth_layer *layer)
+bool by_smooth_layer_of(struct baryon_node *node, struct by_smooth_layer *layer)
 {
     *layer = (struct by_smooth_layer){.node = node, .weight = by_node_in(node, 1)};
     if (!layer->weight || !layer->weight->initializer || !by_node_in(node, 0))
@@ -137,7 +136,7 @@ int by_smooth_find(struct by_smooth *smooth, struct baryon_error *err)
         struct by_smooth_layer layer;
         const struct by_quant_node *row = &plan->nodes[i];
         if (row->node->graph != smooth->graph || row->state != BY_NODE_QUANTIZED ||
-            !layer_of(row->node, &layer) ||
+            !by_smooth_layer_of(row->node, &layer) ||
             by_quant_find(plan, by_node_in(row->node, 0)) == BY_NO_ROW)
             continue;
         if (take_layer(smooth, &layer, err) < 0)

@@ -65,6 +65,14 @@ struct by_smooth {
         size_t count, cap;
     } edits;
     char *refusal; /* why the last way back ended, in the arena */
+
+    /* Rotation walks back by the same rows: channels are mixed and not scaled, and the product of
+     * an attention that they pass tells which of them are a head. */
+    bool mixes;
+    struct {
+        const int32_t *channels; /* [count][size], numbers of the channels; NULL: none passed */
+        size_t count, size;
+    } heads;
 };
 
 /* --- smooth_spread.c --- */
@@ -107,6 +115,9 @@ int by_smooth_refuse(struct by_smooth *smooth, bool *fits, struct baryon_error *
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* --- smooth_find.c --- */
+
+/* The node reads input 0 by its channels, with constant weights. */
+bool by_smooth_layer_of(struct baryon_node *node, struct by_smooth_layer *layer);
 
 int by_smooth_find(struct by_smooth *smooth, struct baryon_error *err);
 

@@ -28,7 +28,8 @@ double by_place_macs(const struct baryon_node *node, bool *open);
 size_t by_place_spared(const struct by_quant_plan *plan);
 
 /* Names of Muls that divide by factors of smoothing: they stay float, and read the float tensor. */
-#define BY_SMOOTH_MUL "smooth_mul"
+#define BY_SMOOTH_MUL    "smooth_mul"
+#define BY_ROTATE_MATMUL "rotate_matmul" /* turns what no weight of a rotation can */
 bool by_place_smooths(const struct baryon_node *node);
 
 /* True when nodes stay float since a logarithm follows. */

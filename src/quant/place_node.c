@@ -176,12 +176,20 @@ bool by_place_smooths(const struct baryon_node *node)
            !strncmp(node->name, BY_SMOOTH_MUL, sizeof BY_SMOOTH_MUL - 1);
 }
 
+static bool rotates(const struct baryon_node *node)
+{
+    return by_node_is(node, "MatMul") && node->name &&
+           !strncmp(node->name, BY_ROTATE_MATMUL, sizeof BY_ROTATE_MATMUL - 1);
+}
+
 static int stays_by_wish(struct by_placing *placing, const struct baryon_node *node,
                          struct baryon_error *err)
 {
     const struct by_recipe *recipe = placing->recipe;
     if (by_place_smooths(node))
         return stay(placing, node, BY_NODE_FLOAT, "it divides by factors of smoothing");
+    if (rotates(node))
+        return stay(placing, node, BY_NODE_FLOAT, "it is the end of a rotation");
     const char *excluded = placing->origins ? by_origins_excluded(placing->origins, node) : NULL;
     bool type_excluded;
     if (excluded)

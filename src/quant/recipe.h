@@ -149,6 +149,13 @@ enum by_logarithms { BY_LOGARITHMS_AUTO, BY_LOGARITHMS_FLOAT, BY_LOGARITHMS_QUAN
 enum by_auto_exclude { BY_EXCLUDE_OFF, BY_EXCLUDE_AUTO, BY_EXCLUDE_ALWAYS };
 enum by_half_floats { BY_HALF_AUTO, BY_HALF_TO_FLOAT32, BY_HALF_KEPT };
 enum by_cle_mode { BY_CLE_OFF, BY_CLE_AUTO, BY_CLE_EXACT, BY_CLE_REPLACE, BY_CLE_KEEP };
+enum by_rotate_mode {
+    BY_ROTATE_OFF,
+    BY_ROTATE_AUTO,
+    BY_ROTATE_HEADS,
+    BY_ROTATE_STREAM,
+    BY_ROTATE_ON
+};
 /* What is no alpha of smoothing. */
 enum by_smooth_mode { BY_SMOOTH_OFF = -2, BY_SMOOTH_AUTO = -1 };
 enum by_bias_correction { BY_BIASES_KEPT, BY_BIASES_CORRECTED, BY_BIASES_AUTO };
@@ -241,6 +248,7 @@ struct by_recipe {
     enum by_half_floats half_floats;
 
     /* --- Solvers and hardware --- */
+    enum by_rotate_mode rotate;
     double smooth; /* alpha, or enum by_smooth_mode */
     enum by_cle_mode cle;
     double cle_threshold;

@@ -26,6 +26,7 @@
 #include "trial/biases.h"
 #include "trial/choices.h"
 #include "trial/equalize.h"
+#include "trial/rotate.h"
 #include "trial/smooth.h"
 #include "trial/trial.h"
 
@@ -119,7 +120,7 @@ static int64_t wanted_opset(const struct by_quantization *q)
 static bool compares(const struct by_recipe *recipe)
 {
     return recipe->rounding != BY_ROUNDING_NEAREST || recipe->cle != BY_CLE_OFF ||
-           recipe->smooth != BY_SMOOTH_OFF;
+           recipe->smooth != BY_SMOOTH_OFF || recipe->rotate != BY_ROTATE_OFF;
 }
 
 static int keep_exact(void *context, struct baryon_error *err)
@@ -199,15 +200,25 @@ static int choose_config(struct by_quantization *q, struct baryon_error *err)
     return changed ? place_again(q, err) : 0;
 }
 
-static int smooth(struct by_quantization *q, struct baryon_error *err)
+/* After weights have changed. */
+static int begin_again(struct by_quantization *q, bool changed, struct baryon_error *err)
 {
-    bool changed = false;
-    if (by_smooth(q, &changed, err) < 0)
-        return -1;
     if (!changed)
         return 0;
     by_frame_release(&q->exact); /* it has other weights now */
     return place_again(q, err);
+}
+
+static int rotate(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    return by_rotate(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
+}
+
+static int smooth(struct by_quantization *q, struct baryon_error *err)
+{
+    bool changed = false;
+    return by_smooth(q, &changed, err) < 0 ? -1 : begin_again(q, changed, err);
 }
 
 static int equalize(struct by_quantization *q, struct baryon_error *err)
@@ -361,8 +372,8 @@ int by_quantization_open(struct by_quantization *q, struct baryon_model *model,
         by_known_open(&q->known, err) < 0 || run_stage(q, "check", refuse_unfit_model, err) < 0 ||
         run_stage(q, "exclude", exclude, err) < 0 || run_stage(q, "passes", run_passes, err) < 0 ||
         run_stage(q, "place", place_pairs, err) < 0 ||
-        run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "smooth", smooth, err) < 0 ||
-        run_stage(q, "equalize", equalize, err) < 0 ||
+        run_stage(q, "choose", choose_config, err) < 0 || run_stage(q, "rotate", rotate, err) < 0 ||
+        run_stage(q, "smooth", smooth, err) < 0 || run_stage(q, "equalize", equalize, err) < 0 ||
         run_stage(q, "calibrate", calibrate, err) < 0 ||
         run_stage(q, "parameters", find_params, err) < 0 ||
         run_stage(q, "refine", refine, err) < 0 || run_stage(q, "compare", choose_again, err) < 0 ||

@@ -79,6 +79,7 @@ struct by_recipe_settings {
     bool all_value_info;
 
     /* --- Solvers and hardware --- */
+    int rotate;
     double smooth; /* alpha, or enum by_smooth_mode */
     int cle;
     const char *passes_from;

@@ -294,6 +294,15 @@ static const struct by_choice cle_modes[] = {
     {0},
 };
 
+static const struct by_choice rotate_modes[] = {
+    {"off", BY_ROTATE_OFF, "no rotation"},
+    {"auto", BY_ROTATE_AUTO, "heads, streams, or both; kept where held-out samples are better"},
+    {"heads", BY_ROTATE_HEADS, "values of attentions, head by head (R2)"},
+    {"stream", BY_ROTATE_STREAM, "residual streams, up to the norms (R1)"},
+    {"on", BY_ROTATE_ON, "both"},
+    {0},
+};
+
 static const struct by_choice smooth_modes[] = {
     {"off", BY_SMOOTH_OFF, "no smoothing"},
     {"auto", BY_SMOOTH_AUTO,
@@ -334,6 +343,14 @@ static const struct by_choice hardware_names[] = {
 };
 
 static const struct by_option hardware_rows[] = {
+    {.name = "rotate",
+     .type = BY_OPT_CHOICE,
+     .arg = "MODE",
+     .choices = rotate_modes,
+     .fallback = "off",
+     AT(rotate),
+     .help = "QuaRot: multiply weights with orthogonal matrices that spread the peaks of a few "
+             "channels over all of them"},
     {.name = "smooth",
      .type = BY_OPT_NUMBER,
      .arg = "ALPHA",

@@ -11,6 +11,7 @@
 #include "trial/draft.h"
 
 enum by_edit_kind {
+    BY_EDIT_ROTATION,      /* value: by_rotate_value() */
     BY_EDIT_SMOOTHING,     /* value: by_smooth_value() */
     BY_EDIT_EQUALIZATION,  /* value: enum by_cle_mode */
     BY_EDIT_BIASES,        /* value: corrected, or not */
@@ -66,6 +67,9 @@ int by_candidate_edit_model(const struct by_candidate *candidate, struct by_quan
                             const struct by_edit_sources *sources, struct baryon_error *err);
 int by_candidate_edit_plan(const struct by_candidate *candidate, struct by_quant_plan *plan,
                            const struct by_edit_sources *sources, struct baryon_error *err);
+
+/* What of a model rotates, as a value of its edit. */
+int by_rotate_value(enum by_rotate_mode mode, bool multiplies);
 
 /* How a model is smoothed, as a value of its edit: alpha as options have it, with Muls of its own
  * or without. */

@@ -1,5 +1,6 @@
 /* Edits that candidates are made of: the rows, and walks over those of a candidate. */
 #include "adjust/cle.h"
+#include "adjust/rotate.h"
 #include "adjust/smooth.h"
 #include "trial/biases.h"
 #include "trial/candidate.h"
@@ -34,6 +35,40 @@ const char *by_cle_mode_name(enum by_cle_mode mode)
 static const char *describe_equalization(int value, char *text, size_t size)
 {
     (void)snprintf(text, size, "equalization %s", by_cle_mode_name((enum by_cle_mode)value));
+    return text;
+}
+
+/* --- Rotation --- */
+
+int by_rotate_value(enum by_rotate_mode mode, bool multiplies)
+{
+    return 2 * (int)mode + multiplies;
+}
+
+static struct by_rotate_options rotate_options(int value)
+{
+    const enum by_rotate_mode mode = (enum by_rotate_mode)(value / 2);
+    return (struct by_rotate_options){.heads = mode != BY_ROTATE_STREAM,
+                                      .streams = mode != BY_ROTATE_HEADS,
+                                      .multiplies = value % 2};
+}
+
+static int rotate(struct by_quant_plan *plan, const struct by_edit_sources *sources, int value,
+                  struct baryon_error *err)
+{
+    struct by_rotate_report report;
+    const struct by_rotate_options options = rotate_options(value);
+    (void)sources;
+    return by_rotate_run(plan, &options, &report, err);
+}
+
+static const char *describe_rotation(int value, char *text, size_t size)
+{
+    const struct by_rotate_options options = rotate_options(value);
+    (void)snprintf(text, size, "rotation %s",
+                   !options.streams ? "of heads"
+                   : options.heads  ? "on"
+                                    : "of streams");
     return text;
 }
 
@@ -173,6 +208,7 @@ static const char *describe_pairs(int value, char *text, size_t size)
 /* --- The rows --- */
 
 static const struct by_edit edits[BY_EDIT_KINDS] = {
+    [BY_EDIT_ROTATION] = {.name = "rotation", .model = rotate, .describe = describe_rotation},
     [BY_EDIT_SMOOTHING] = {.name = "smoothing", .model = smooth, .describe = describe_smoothing},
     [BY_EDIT_EQUALIZATION] = {.name = "equalization",
                               .always = true,

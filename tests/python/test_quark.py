@@ -101,8 +101,9 @@ def check_algorithms(score, data):
     smoothed = SmoothQuantConfig(alpha=0.6).options()
     score.check(smoothed == {"include_sq": True, "extra_options": {"SmoothAlpha": 0.6}}, f"{smoothed}")
     score.check(quantize(QConfig(base, algo_config=[SmoothQuantConfig()]), data).samples == 8, "smoothing")
-    for name in ("QuarotConfig", "AutoMixprecisionConfig"):
-        raises(score, NotImplementedError, name, getattr(bo, name))
+    turned = bo.QuarotConfig(r_matrix_dim=64).options()
+    score.check(turned == {"include_rotation": True, "extra_options": {"RMatrixDim": 64}}, f"{turned}")
+    raises(score, NotImplementedError, "AutoMixprecisionConfig", bo.AutoMixprecisionConfig)
 
 
 def check_flat(score, data):
@@ -119,8 +120,8 @@ def check_flat(score, data):
     score.check("conv.weight" not in types(Config(other), data), "a copy of its own")
     raises(score, AttributeError, "did you mean 'per_channel'", setattr, config, "per_chanel", True)
     later = get_default_config("XINT8")
-    later.include_rotation = True
-    raises(score, NotImplementedError, "include_rotation", quantize, Config(later), data)
+    later.include_auto_mp = True
+    raises(score, NotImplementedError, "include_auto_mp", quantize, Config(later), data)
     external = get_default_config("A8W8")
     external.use_external_data_format = True
     quantize(Config(external), data)

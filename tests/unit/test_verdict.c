@@ -34,6 +34,8 @@ static const struct {
     {BY_VERDICT_EQUALIZED_ALONE, false, 0.1, 0.5},
     {BY_VERDICT_EQUALIZED_ALONE, true, 0.1, 0.5},
     {BY_VERDICT_EQUALIZED_SOLVED, true, 1.5, 2},
+    {BY_VERDICT_ROTATED, false, 0.25, 2},
+    {BY_VERDICT_ROTATED, true, 0.25, 2},
     {BY_VERDICT_SMOOTHED, false, 0.25, 2},
     {BY_VERDICT_SMOOTHED, true, 0.25, 2},
     {BY_VERDICT_BIASES, false, 0.1, 0.5},

@@ -247,8 +247,8 @@ static const struct meaning {
      has_pairs, "--format qdq and --approach static"},
     {" fold-relu ", is_asymmetric, "--activation-symmetric=false"},
     {" simulate-dpu refine refine-rounds ", has_hardware, "--hardware xint8 or extended"},
-    {" smooth ", is_static, "--approach static"},
-    {" smooth ", has_integer_activations, "--activation of an integer type"},
+    {" rotate smooth ", is_static, "--approach static"},
+    {" rotate smooth ", has_integer_activations, "--activation of an integer type"},
     {" cle-threshold cle-steps cle-stem ", equalizes, "--cle auto, exact, replace or keep"},
     {" rounding-damping rounding-mix rounding-inputs rounding-biases rounding-scales "
      "rounding-samples "

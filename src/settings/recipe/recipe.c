@@ -502,6 +502,7 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->opset = settings->opset;
     recipe->all_value_info = settings->all_value_info;
     recipe->half_floats = (enum by_half_floats)settings->half_floats;
+    recipe->rotate = (enum by_rotate_mode)settings->rotate;
     recipe->smooth = settings->smooth;
     recipe->cle = (enum by_cle_mode)settings->cle;
     recipe->cle_threshold = settings->cle_threshold;

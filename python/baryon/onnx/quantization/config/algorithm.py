@@ -115,7 +115,13 @@ class SmoothQuantConfig(AlgoConfig):
 
 
 class QuarotConfig(AlgoConfig):
-    _fields, _later = {"r_matrix_dim": 4096, "use_random_had": False, "r_config_path": None}, "QuaRot"
+    _fields = {"r_matrix_dim": 4096, "use_random_had": False, "r_config_path": None}
+
+    def options(self):
+        given = {"RMatrixDim": self.r_matrix_dim, "UseRandomHad": self.use_random_had, "RConfigPath": self.r_config_path}
+        usual = {"RMatrixDim": 4096, "UseRandomHad": False, "RConfigPath": None}
+        return {"include_rotation": True,
+                "extra_options": {name: value for name, value in given.items() if value != usual[name]}}
 
 
 class AutoMixprecisionConfig(AlgoConfig):
