@@ -36,11 +36,11 @@ static void count_layers(struct by_family *family, const struct by_family_tensor
     uint64_t layers = 0;
     for (size_t i = 0; i < family->count; i++) {
         const struct by_tensor_role *role = &family->roles[i];
-        if (role->part != BY_PART_DECODER)
+        if (role->part != BY_LLM_PART_DECODER)
             continue;
         if (role->layer >= 0 && (uint64_t)role->layer + 1 > layers)
             layers = (uint64_t)role->layer + 1;
-        if (role->role == BY_ROLE_EMBEDDING && !family->hidden && tensors[i].rank == 2)
+        if (role->role == BY_LLM_EMBEDDING && !family->hidden && tensors[i].rank == 2)
             family->hidden = tensors[i].dims[1];
     }
     if (!family->layers)
@@ -48,47 +48,48 @@ static void count_layers(struct by_family *family, const struct by_family_tensor
 }
 
 /* What an unrecognised matrix or vector is by its place and shape. */
-static enum by_role role_by_shape(const struct by_family *family, const struct by_tensor_role *role,
-                                  const struct by_family_tensor *tensor, uint64_t vocab)
+static enum by_llm_role role_by_shape(const struct by_family *family,
+                                      const struct by_tensor_role *role,
+                                      const struct by_family_tensor *tensor, uint64_t vocab)
 {
     bool matrix = tensor->rank == 2 && family->hidden && tensor->dims[1] == family->hidden;
-    if (role->param != BY_PARAM_WEIGHT)
-        return BY_ROLE_UNKNOWN;
+    if (role->param != BY_LLM_PARAM_WEIGHT)
+        return BY_LLM_UNKNOWN;
     if (role->layer < 0 && matrix && vocab && tensor->dims[0] == vocab)
-        return BY_ROLE_HEAD;
+        return BY_LLM_HEAD;
     if (tensor->rank == 1 && family->hidden && tensor->dims[0] == family->hidden &&
         strstr(tensor->name, "ln"))
-        return BY_ROLE_NORM;
-    return BY_ROLE_UNKNOWN;
+        return BY_LLM_NORM;
+    return BY_LLM_UNKNOWN;
 }
 
 static void settle_role(const struct by_family *family, struct by_tensor_role *role,
                         const struct by_family_tensor *tensor, uint64_t vocab)
 {
     const char *gate = strstr(tensor->name, ".gate.");
-    if (role->part == BY_PART_DECODER && role->layer >= 0 &&
+    if (role->part == BY_LLM_PART_DECODER && role->layer >= 0 &&
         (uint64_t)role->layer >= family->layers)
-        role->part = BY_PART_MTP;
+        role->part = BY_LLM_PART_MTP;
     /* A layer without experts has a gate that is a projection. */
-    if (role->role == BY_ROLE_ROUTER && gate && !family->experts &&
+    if (role->role == BY_LLM_ROUTER && gate && !family->experts &&
         (tensor->rank != 2 || tensor->dims[0] >= family->hidden))
-        role->role = BY_ROLE_GATE;
-    if (role->role == BY_ROLE_UNKNOWN)
+        role->role = BY_LLM_GATE;
+    if (role->role == BY_LLM_UNKNOWN)
         role->role = role_by_shape(family, role, tensor, vocab);
-    if (role->role == BY_ROLE_UNKNOWN && role->part != BY_PART_DECODER)
-        role->role = BY_ROLE_OTHER;
+    if (role->role == BY_LLM_UNKNOWN && role->part != BY_LLM_PART_DECODER)
+        role->role = BY_LLM_OTHER;
 }
 
 /* -1: rows are inputs; 1: rows are outputs; 0: the shape does not tell. */
 static int rows_are_outputs(const struct by_family *family, const struct by_tensor_role *role,
                             const struct by_family_tensor *tensor)
 {
-    if (role->param != BY_PARAM_WEIGHT || tensor->rank != (role->stacked ? 3u : 2u))
+    if (role->param != BY_LLM_PARAM_WEIGHT || tensor->rank != (role->stacked ? 3u : 2u))
         return 0;
     uint64_t rows = tensor->dims[tensor->rank - 2], columns = tensor->dims[tensor->rank - 1];
-    bool in = role->role == BY_ROLE_QKV || role->role == BY_ROLE_UP ||
-              role->role == BY_ROLE_GATE_UP || role->role == BY_ROLE_GATE;
-    bool out = role->role == BY_ROLE_DOWN || role->role == BY_ROLE_O;
+    bool in = role->role == BY_LLM_QKV || role->role == BY_LLM_UP || role->role == BY_LLM_GATE_UP ||
+              role->role == BY_LLM_GATE;
+    bool out = role->role == BY_LLM_DOWN || role->role == BY_LLM_O;
     if (rows == columns || (rows != family->hidden && columns != family->hidden))
         return 0;
     if (in)
@@ -103,7 +104,7 @@ static void settle_transposed(struct by_family *family, const struct by_family_t
     size_t turned = 0, straight = 0;
     for (size_t i = 0; i < family->count; i++) {
         const struct by_tensor_role *role = &family->roles[i];
-        if (role->stacked != stacked || role->part != BY_PART_DECODER)
+        if (role->stacked != stacked || role->part != BY_LLM_PART_DECODER)
             continue;
         int rows = rows_are_outputs(family, role, &tensors[i]);
         turned += rows < 0;
@@ -113,9 +114,9 @@ static void settle_transposed(struct by_family *family, const struct by_family_t
         return;
     for (size_t i = 0; i < family->count; i++) {
         struct by_tensor_role *role = &family->roles[i];
-        bool inside = by_role_is_linear(role) && role->layer >= 0 && role->role != BY_ROLE_ROUTER &&
-                      role->role != BY_ROLE_SHARED_GATE;
-        if (role->stacked == stacked && role->part == BY_PART_DECODER && inside)
+        bool inside = by_llm_role_is_linear(role) && role->layer >= 0 &&
+                      role->role != BY_LLM_ROUTER && role->role != BY_LLM_SHARED_GATE;
+        if (role->stacked == stacked && role->part == BY_LLM_PART_DECODER && inside)
             role->transposed = true;
     }
 }
@@ -130,15 +131,15 @@ int by_family_read(struct by_family *family, struct by_arena *arena,
     if (!family->roles)
         return -1;
     for (size_t i = 0; i < count; i++)
-        by_role_of_name(tensors[i].name, &family->roles[i]);
+        by_llm_role_of_name(tensors[i].name, &family->roles[i]);
     count_layers(family, tensors);
     uint64_t vocab = family_size(family->config, "vocab_size");
     for (size_t i = 0; i < count; i++) {
         struct by_tensor_role *role = &family->roles[i];
         settle_role(family, role, &tensors[i], vocab);
-        if (role->role == BY_ROLE_HEAD && role->part == BY_PART_DECODER)
+        if (role->role == BY_LLM_HEAD && role->part == BY_LLM_PART_DECODER)
             family->tied = false;
-        if (role->role != BY_ROLE_UNKNOWN)
+        if (role->role != BY_LLM_UNKNOWN)
             continue;
         if (!family->unknown++)
             family->first_unknown = i;

@@ -9,62 +9,62 @@
 
 #include "base/doc.h"
 
-enum by_role {
-    BY_ROLE_UNKNOWN,
+enum by_llm_role {
+    BY_LLM_UNKNOWN,
     /* Attention; Q_A to KV_B are the factors of latent attention (DeepSeek). */
-    BY_ROLE_Q,
-    BY_ROLE_K,
-    BY_ROLE_V,
-    BY_ROLE_QKV,
-    BY_ROLE_O,
-    BY_ROLE_Q_A,
-    BY_ROLE_Q_B,
-    BY_ROLE_KV_A,
-    BY_ROLE_KV_B,
-    BY_ROLE_SINKS,
+    BY_LLM_Q,
+    BY_LLM_K,
+    BY_LLM_V,
+    BY_LLM_QKV,
+    BY_LLM_O,
+    BY_LLM_Q_A,
+    BY_LLM_Q_B,
+    BY_LLM_KV_A,
+    BY_LLM_KV_B,
+    BY_LLM_SINKS,
     /* Feed-forward; with `expert` or `stacked` set these are an expert's. */
-    BY_ROLE_GATE,
-    BY_ROLE_UP,
-    BY_ROLE_GATE_UP,
-    BY_ROLE_DOWN,
-    BY_ROLE_ROUTER,
-    BY_ROLE_SHARED_GATE,
+    BY_LLM_GATE,
+    BY_LLM_UP,
+    BY_LLM_GATE_UP,
+    BY_LLM_DOWN,
+    BY_LLM_ROUTER,
+    BY_LLM_SHARED_GATE,
     /* Linear attention and state spaces. */
-    BY_ROLE_SSM_IN,
-    BY_ROLE_SSM_OUT,
-    BY_ROLE_SSM, /* their small parts: A, D, dt, x */
-    BY_ROLE_CONV,
+    BY_LLM_SSM_IN,
+    BY_LLM_SSM_OUT,
+    BY_LLM_SSM, /* their small parts: A, D, dt, x */
+    BY_LLM_CONV,
     /* Outside of the matrix products. */
-    BY_ROLE_NORM,
-    BY_ROLE_Q_NORM,
-    BY_ROLE_K_NORM,
-    BY_ROLE_EMBEDDING,
-    BY_ROLE_POSITION, /* learned positions, factors of rotary ones */
-    BY_ROLE_HEAD,
-    BY_ROLE_BUFFER, /* of a running model: masks, inv_freq; needed by nobody */
-    BY_ROLE_OTHER,  /* of a part that is not the decoder, see `part` */
-    BY_ROLE_COUNT,
+    BY_LLM_NORM,
+    BY_LLM_Q_NORM,
+    BY_LLM_K_NORM,
+    BY_LLM_EMBEDDING,
+    BY_LLM_POSITION, /* learned positions, factors of rotary ones */
+    BY_LLM_HEAD,
+    BY_LLM_BUFFER, /* of a running model: masks, inv_freq; needed by nobody */
+    BY_LLM_OTHER,  /* of a part that is not the decoder, see `part` */
+    BY_LLM_COUNT,
 };
 
 /* Which network of the checkpoint it belongs to. */
-enum by_part {
-    BY_PART_DECODER,
-    BY_PART_VISION,
-    BY_PART_AUDIO,
-    BY_PART_PROJECTOR, /* from vision or audio to the decoder */
-    BY_PART_MTP,       /* blocks that predict more than one token */
+enum by_llm_part {
+    BY_LLM_PART_DECODER,
+    BY_LLM_PART_VISION,
+    BY_LLM_PART_AUDIO,
+    BY_LLM_PART_PROJECTOR, /* from vision or audio to the decoder */
+    BY_LLM_PART_MTP,       /* blocks that predict more than one token */
 };
 
-enum by_param {
-    BY_PARAM_WEIGHT, /* packed ones too: qweight, weight_packed, *_blocks */
-    BY_PARAM_BIAS,
-    BY_PARAM_QUANT, /* what a quantization stores beside: scales, zero points, order */
+enum by_llm_param {
+    BY_LLM_PARAM_WEIGHT, /* packed ones too: qweight, weight_packed, *_blocks */
+    BY_LLM_PARAM_BIAS,
+    BY_LLM_PARAM_QUANT, /* what a quantization stores beside: scales, zero points, order */
 };
 
 struct by_tensor_role {
-    enum by_role role;
-    enum by_part part;
-    enum by_param param;
+    enum by_llm_role role;
+    enum by_llm_part part;
+    enum by_llm_param param;
     int64_t layer;   /* -1: outside of the layers */
     int64_t expert;  /* -1: none, or stacked */
     bool stacked;    /* all experts of a layer in one tensor of three dimensions */
@@ -85,7 +85,7 @@ struct by_family {
     const struct by_doc_node *config; /* the decoder's part of config.json; NULL: none */
     struct by_tensor_role *roles;     /* one a tensor, in their order */
     size_t count;
-    size_t unknown;       /* tensors with BY_ROLE_UNKNOWN */
+    size_t unknown;       /* tensors with BY_LLM_UNKNOWN */
     size_t first_unknown; /* its index, count when there is none */
     uint64_t layers;      /* of the decoder, MTP blocks not counted */
     uint64_t hidden;      /* 0: not known */
@@ -94,11 +94,11 @@ struct by_family {
 };
 
 /* The name alone: layer and expert are numbers in it, no rule that needs other tensors. */
-void by_role_of_name(const char *name, struct by_tensor_role *role);
+void by_llm_role_of_name(const char *name, struct by_tensor_role *role);
 
 /*
  * The roles of all tensors; memory comes from the arena. config may be NULL (a bare file of
- * tensors). Names that are not recognised get BY_ROLE_UNKNOWN, no error.
+ * tensors). Names that are not recognised get BY_LLM_UNKNOWN, no error.
  */
 int by_family_read(struct by_family *family, struct by_arena *arena,
                    const struct by_doc_node *config, const struct by_family_tensor *tensors,
@@ -112,12 +112,12 @@ int by_family_check(const struct by_family *family, const struct by_family_tenso
                     struct baryon_error *err);
 
 /* A matrix of a linear layer or a stack of them: what a quantizer can take. */
-bool by_role_is_linear(const struct by_tensor_role *role);
+bool by_llm_role_is_linear(const struct by_tensor_role *role);
 /* Why a linear layer or another matrix is left alone unless asked for; NULL: it is quantized. */
-const char *by_role_excluded(const struct by_tensor_role *role);
+const char *by_llm_role_excluded(const struct by_tensor_role *role);
 /* "q", "gate_up", "embedding"; "vision", "mtp". */
-const char *by_role_text(enum by_role role);
-const char *by_part_text(enum by_part part);
+const char *by_llm_role_text(enum by_llm_role role);
+const char *by_llm_part_text(enum by_llm_part part);
 
 /* config.json: the decoder's own map where a model of several parts nests it (text_config). */
 const struct by_doc_node *by_config_text(const struct by_doc_node *config);
