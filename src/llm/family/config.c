@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-const struct by_doc_node *by_config_text(const struct by_doc_node *config)
+const struct by_doc_node *by_hf_text(const struct by_doc_node *config)
 {
     static const char *const names[] = {"text_config", "llm_config", "language_config",
                                         "thinker_config"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct by_doc_node *inner = by_doc_get(config, names[i]);
         if (inner && inner->kind == BY_DOC_MAP)
-            return by_config_text(inner);
+            return by_hf_text(inner);
     }
     return config;
 }
@@ -35,7 +35,7 @@ static const struct by_doc_node *config_scalar(const struct by_doc_node *config,
     return NULL;
 }
 
-bool by_config_int(const struct by_doc_node *config, const char *keys, int64_t *value)
+bool by_hf_int(const struct by_doc_node *config, const char *keys, int64_t *value)
 {
     double number;
     const struct by_doc_node *node = config_scalar(config, keys);
@@ -50,13 +50,13 @@ bool by_config_int(const struct by_doc_node *config, const char *keys, int64_t *
     return (double)*value == number;
 }
 
-bool by_config_number(const struct by_doc_node *config, const char *keys, double *value)
+bool by_hf_number(const struct by_doc_node *config, const char *keys, double *value)
 {
     const struct by_doc_node *node = config_scalar(config, keys);
     return node && !node->quoted && by_parse_double(node->text, value);
 }
 
-bool by_config_bool(const struct by_doc_node *config, const char *keys, bool *value)
+bool by_hf_bool(const struct by_doc_node *config, const char *keys, bool *value)
 {
     const struct by_doc_node *node = config_scalar(config, keys);
     if (!node || node->quoted || (strcmp(node->text, "true") && strcmp(node->text, "false")))
@@ -65,7 +65,7 @@ bool by_config_bool(const struct by_doc_node *config, const char *keys, bool *va
     return true;
 }
 
-const char *by_config_string(const struct by_doc_node *config, const char *keys)
+const char *by_hf_string(const struct by_doc_node *config, const char *keys)
 {
     const struct by_doc_node *node = config_scalar(config, keys);
     return node && node->quoted ? node->text : NULL;

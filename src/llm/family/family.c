@@ -10,14 +10,14 @@
 static uint64_t family_size(const struct by_doc_node *config, const char *keys)
 {
     int64_t value;
-    return by_config_int(config, keys, &value) && value > 0 ? (uint64_t)value : 0;
+    return by_hf_int(config, keys, &value) && value > 0 ? (uint64_t)value : 0;
 }
 
 static void read_config(struct by_family *family, const struct by_doc_node *config)
 {
-    const struct by_doc_node *text = by_config_text(config);
+    const struct by_doc_node *text = by_hf_text(config);
     const struct by_doc_node *names = by_doc_get(config, "architectures");
-    const char *type = by_config_string(text, "model_type");
+    const char *type = by_hf_string(text, "model_type");
     family->config = text;
     family->model_type = type ? type : "";
     family->architecture = "";

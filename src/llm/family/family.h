@@ -120,12 +120,12 @@ const char *by_llm_role_text(enum by_llm_role role);
 const char *by_llm_part_text(enum by_llm_part part);
 
 /* config.json: the decoder's own map where a model of several parts nests it (text_config). */
-const struct by_doc_node *by_config_text(const struct by_doc_node *config);
+const struct by_doc_node *by_hf_text(const struct by_doc_node *config);
 /* Values of a key, or of the first of several names separated by spaces that is there and is not
  * null; false when none is. A value of another kind counts as absent. */
-bool by_config_int(const struct by_doc_node *config, const char *keys, int64_t *value);
-bool by_config_number(const struct by_doc_node *config, const char *keys, double *value);
-bool by_config_bool(const struct by_doc_node *config, const char *keys, bool *value);
-const char *by_config_string(const struct by_doc_node *config, const char *keys);
+bool by_hf_int(const struct by_doc_node *config, const char *keys, int64_t *value);
+bool by_hf_number(const struct by_doc_node *config, const char *keys, double *value);
+bool by_hf_bool(const struct by_doc_node *config, const char *keys, bool *value);
+const char *by_hf_string(const struct by_doc_node *config, const char *keys);
 
 #endif
