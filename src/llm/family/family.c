@@ -67,6 +67,8 @@ static void settle_role(const struct by_family *family, struct by_tensor_role *r
                         const struct by_family_tensor *tensor, uint64_t vocab)
 {
     const char *gate = strstr(tensor->name, ".gate.");
+    if (tensor->rank == 3 && role->expert < 0 && role->layer >= 0 && by_llm_role_is_linear(role))
+        role->stacked = true;
     if (role->part == BY_LLM_PART_DECODER && role->layer >= 0 &&
         (uint64_t)role->layer >= family->layers)
         role->part = BY_LLM_PART_MTP;
