@@ -22,8 +22,8 @@ struct by_llm_convert {
 
 struct by_llm_converted {
     bool to_gguf;
-    size_t tensors; /* written */
-    size_t left;    /* of the source, not written: towers, buffers */
+    size_t tensors;               /* written */
+    size_t left;                  /* of the source, not written: towers, buffers */
     uint64_t bytes_in, bytes_out; /* of tensors */
     struct by_str notices;        /* sentences, one a line */
 };

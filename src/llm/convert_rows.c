@@ -56,10 +56,9 @@ static int check_part(const struct by_made_tensor *made, const struct by_stored_
                        by_quote(quoted, part->name), part->type->name);
     if (width % type->block || part->elements / width < made->first_row + rows ||
         part->elements % width)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "tensor %s: shape %s, must have %" PRIu64 " rows of %" PRIu64,
-                       by_quote(quoted, part->name),
-                       by_stored_shape(part, shape, sizeof shape), rows, width);
+        return by_fail(
+            err, BARYON_ERR_INPUT, "tensor %s: shape %s, must have %" PRIu64 " rows of %" PRIu64,
+            by_quote(quoted, part->name), by_stored_shape(part, shape, sizeof shape), rows, width);
     return 0;
 }
 
@@ -168,8 +167,7 @@ static void give_back_slab(const struct slab *slab, uint64_t rows)
 }
 
 int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
-                  struct by_pool *pool, by_made_sink *sink, void *context,
-                  struct baryon_error *err)
+                  struct by_pool *pool, by_made_sink *sink, void *context, struct baryon_error *err)
 {
     uint64_t rows = by_made_rows(made), width = by_made_width(made);
     uint64_t most = SLAB_BYTES / 4 / width, grain = PIECE_BYTES / 4 / width;
