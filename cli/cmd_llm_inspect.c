@@ -15,6 +15,14 @@ static void print_fact(struct by_out *out, const char *name, const char *text)
     by_str_puts(&out->text, "\n");
 }
 
+static bool has_embedding(const struct by_family *family)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (family->roles[i].role == BY_LLM_EMBEDDING)
+            return true;
+    return false;
+}
+
 static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoint,
                         const struct by_llm_summary *summary)
 {
@@ -30,13 +38,14 @@ static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoi
     print_fact(out, "architecture", *summary->architecture ? summary->architecture : "not known");
     by_str_clear(&text);
     by_str_puts(&text, by_count_text(summary->all.parameters, buf, sizeof buf));
-    if (summary->family.layers)
-        by_str_printf(&text, " in %s layers",
-                      by_count_text(summary->family.layers, buf, sizeof buf));
+    if (summary->family.layers) {
+        by_str_puts(&text, " in ");
+        by_plural(&text, summary->family.layers, "layer");
+    }
     if (summary->family.experts)
         by_str_printf(&text, ", %s experts",
                       by_count_text(summary->family.experts, buf, sizeof buf));
-    if (summary->family.tied)
+    if (summary->family.tied && has_embedding(&summary->family))
         by_str_puts(&text, ", the embedding is the head too");
     print_fact(out, "parameters", by_str_text(&text));
     by_str_clear(&text);

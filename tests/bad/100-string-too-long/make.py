@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.gguf("bad.gguf", [b"\xff" * 7 + b"\x7f" + b"key" + bytes(20)])

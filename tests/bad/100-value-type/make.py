@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.gguf("bad.gguf", [made.text("key") + (13).to_bytes(4, "little") + bytes(8)])

@@ -1,0 +1,4 @@
+import llm_files as made
+
+one = made.pair("general.name", made.STRING, "a")
+made.gguf("bad.gguf", [one, one])

@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.gguf("bad.gguf", [], [made.tensor("a" * 65, [8], 0, 0)], bytes(32))

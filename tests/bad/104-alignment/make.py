@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.gguf("bad.gguf", [made.pair("general.alignment", made.U32, 48)])

@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.safetensors_text("bad.safetensors", '{"a": {"dtype": "F32"')

@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.safetensors("bad.safetensors", {}, __metadata__={"a": 1})

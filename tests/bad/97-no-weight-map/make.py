@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.write("bad/model.safetensors.index.json", b"{}")

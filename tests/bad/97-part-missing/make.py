@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.safetensors("bad/model-00001-of-00002.safetensors", {})

@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.write("bad.gguf", b"GGML")

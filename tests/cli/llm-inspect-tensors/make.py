@@ -1,0 +1,3 @@
+import llm_files as made
+
+made.llama("model", layers=1)
