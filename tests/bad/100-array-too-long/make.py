@@ -1,3 +1,5 @@
+"""Makes a file with this defect: array too long."""
+
 import llm_files as made
 
 one = made.pair("list", made.ARRAY, (made.U32, [1]))

@@ -1,3 +1,5 @@
+"""Makes a file with this defect: nested too deep."""
+
 import llm_files as made
 
 content = (made.U8, [1])

@@ -1,3 +1,5 @@
+"""Makes a file with this defect: tensor in two files."""
+
 import llm_files as made
 
 for name in ("a", "b"):

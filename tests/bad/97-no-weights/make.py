@@ -1,3 +1,5 @@
+"""Makes a file with this defect: no weights."""
+
 import llm_files as made
 
 made.write("bad/config.json", b"{}")

@@ -1,3 +1,5 @@
+"""Makes a file with this defect: outside of the folder."""
+
 import llm_files as made
 
 made.safetensors("bad/one.safetensors", {"a": made.entry("U8", [4], 0, 4)}, b"1234")

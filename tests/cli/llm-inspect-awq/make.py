@@ -1,3 +1,5 @@
+"""Makes a model for inspect awq."""
+
 import llm_files as made
 
 made.llama("model", layers=1)

@@ -1,3 +1,5 @@
+"""Makes a model for inspect gguf."""
+
 import llm_files as made
 
 made.gguf("model.gguf", [made.pair("general.architecture", made.STRING, "llama")],

@@ -1,3 +1,5 @@
+"""Makes a model for inspect sparse."""
+
 import llm_files as made
 
 entries = {"w": made.entry("BF16", [2**24, 3200], 0, 2**24 * 6400)}
