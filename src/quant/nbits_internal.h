@@ -4,7 +4,7 @@
 
 #include "quant/nbits.h"
 #include "quant/weights_layout.h"
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #define BY_NBITS_BLOCK_MAX 256
 

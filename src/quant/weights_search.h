@@ -3,7 +3,7 @@
 #define BY_WEIGHTS_SEARCH_H
 
 #include "quant/weights.h"
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #define BY_WEIGHT_PIECE 16384 /* values whose errors are summed by one thread */
 

@@ -6,7 +6,7 @@
 #include "calib/calib.h"
 #include "ir/tensor.h"
 #include "quant/weights.h"
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #include <math.h>
 #include <stdio.h>

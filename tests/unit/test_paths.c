@@ -6,7 +6,7 @@
 #include "calib/bins_squares_path.h"
 #include "dtype/path.h"
 #include "moments/fold.h"
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 #include "solve/descent_path.h"
 #include "stats/sketch.h"
 
