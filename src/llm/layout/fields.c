@@ -144,6 +144,8 @@ static int put_zeros(const struct by_llm_field *field, const struct by_llm_coded
                      size_t count, uint8_t *data, struct baryon_error *err)
 {
     const size_t all = count * field->form.columns;
+    if (field->rank == 0)
+        return 0; /* that of the tensor is 0 */
     uint8_t *codes = by_alloc(all, 1, err);
     if (!codes)
         return -1;
@@ -230,6 +232,8 @@ static int get_zeros(const struct by_llm_field *field, const struct by_llm_tenso
                      struct baryon_error *err)
 {
     const size_t all = count * field->form.columns;
+    if (field->rank == 0)
+        return 0;
     uint8_t *codes = by_alloc(all, 1, err);
     if (!codes)
         return -1;

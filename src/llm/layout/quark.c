@@ -76,8 +76,6 @@ static void add_int_scales(struct by_llm_fields *fields, const struct by_llm_ten
     if (tensor->spec->grain == BY_LLM_TENSOR) {
         by_llm_field_scalar(fields, suffix, by_llm_scale_elem(tensor), 0);
         by_llm_field_add(fields, "weight_zero_point", BY_LLM_FIELD_ZEROS, codes_elem(tensor->spec));
-        fields->at[fields->count - 1].form = (struct by_llm_form){
-            .direction = BY_FORM_ROWS, .rows = 1, .columns = 1, .bits = 8, .word = 8};
         return;
     }
     if (tensor->spec->over_fp8)

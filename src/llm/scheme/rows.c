@@ -68,6 +68,29 @@ static int encode_blocks(const struct by_llm_tensor *tensor, const float *values
 
 /* --- Rows --- */
 
+int by_llm_coded_open(struct by_llm_coded *coded, const struct by_llm_tensor *tensor, size_t rows,
+                      struct baryon_error *err)
+{
+    const size_t scales = rows * tensor->groups;
+    const size_t codes = rows * tensor->columns * by_dtype_code_bytes(tensor->spec->dtype);
+    float *memory = by_alloc(scales * (sizeof(float) + sizeof(int32_t) + 1) + codes +
+                                 rows * by_llm_shared_bytes(tensor),
+                             1, err);
+    if (!memory)
+        return -1;
+    *coded = (struct by_llm_coded){.scales = memory};
+    coded->zeros = (int32_t *)(coded->scales + scales);
+    coded->codes = (uint8_t *)(coded->zeros + scales);
+    coded->scale_codes = coded->codes + codes;
+    coded->shared = coded->scale_codes + scales;
+    return 0;
+}
+
+void by_llm_coded_close(struct by_llm_coded *coded)
+{
+    by_free(coded->scales);
+}
+
 static int quantize_scaled(const struct by_llm_tensor *tensor, const float *values, size_t rows,
                            struct by_llm_coded *coded, struct baryon_error *err)
 {

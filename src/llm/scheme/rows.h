@@ -43,7 +43,8 @@ struct by_llm_tensor {
     int64_t stored;  /* element type of float scales: BY_ELEM_FLOAT, _FLOAT16 or _BFLOAT16 */
     int64_t least_zero; /* zero points of unsigned integers are at least this */
     bool inverse;    /* the global scale divides */
-    bool reciprocal; /* integers as Quark 0.13 computes them: value * (1 / scale) */
+    bool quark;      /* arithmetic of Quark 0.13: rounded to `model` at each step */
+    int64_t model;   /* element type of the weights */
     float scale;     /* of the tensor: BY_LLM_TENSOR's, the global one, fp8's before integers */
     int64_t zero;    /* BY_LLM_TENSOR's */
     float candidates[BY_LLM_CANDIDATES]; /* for `scale`; the first is that of the whole range */
@@ -89,9 +90,12 @@ int by_llm_try(const struct by_llm_tensor *tensor, const float *values, size_t r
                double errors[BY_LLM_CANDIDATES], struct baryon_error *err);
 void by_llm_tensor_choose(struct by_llm_tensor *tensor, const double errors[BY_LLM_CANDIDATES]);
 
+/* Memory for codes and scales of rows. */
+int by_llm_coded_open(struct by_llm_coded *coded, const struct by_llm_tensor *tensor, size_t rows,
+                      struct baryon_error *err);
+void by_llm_coded_close(struct by_llm_coded *coded);
 /* Bytes of block formats that a row shares. */
 size_t by_llm_shared_bytes(const struct by_llm_tensor *tensor);
-/* Members of coded that are NULL are not wanted; codes always are. */
 int by_llm_quantize_rows(const struct by_llm_tensor *tensor, const float *values, size_t rows,
                          struct by_llm_coded *coded, struct baryon_error *err);
 int by_llm_dequantize_rows(const struct by_llm_tensor *tensor, const struct by_llm_coded *coded,

@@ -104,7 +104,7 @@ static void put_levels(const struct by_llm_tensor *tensor, const float *values,
                        const struct choice *choice, struct by_llm_scratch *scratch, uint8_t *codes)
 {
     struct by_weight_grid grid = grid_of(tensor, choice->scale, choice->zero);
-    if (tensor->reciprocal) {
+    if (tensor->quark) {
         const float inverse = 1 / choice->scale;
         for (size_t i = 0; i < tensor->group; i++)
             scratch->rounded[i] = values[i] * inverse;
@@ -123,6 +123,8 @@ static const float *base_of(const struct by_llm_tensor *tensor, const float *val
     if (!tensor->spec->over_fp8)
         return values;
     by_llm_divide(values, tensor->columns, tensor->scale, scratch->scaled);
+    for (size_t i = 0; tensor->quark && i < tensor->columns; i++)
+        scratch->scaled[i] = by_llm_step(tensor, scratch->scaled[i]);
     return by_dtype_round(&by_dtype_fp8_e4m3, scratch->scaled, tensor->columns, &by_cast_default,
                           NULL, scratch->scaled, err)
                ? NULL

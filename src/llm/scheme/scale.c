@@ -39,6 +39,15 @@ float by_llm_stored(int64_t elem, float scale)
     return stored;
 }
 
+float by_llm_step(const struct by_llm_tensor *tensor, float value)
+{
+    if (tensor->quark && tensor->model == BY_ELEM_FLOAT16)
+        return by_f16_to_f32_one(by_f32_to_f16_one(value));
+    if (tensor->quark && tensor->model == BY_ELEM_BFLOAT16)
+        return by_bf16_to_f32_one(by_f32_to_bf16_one(value));
+    return value;
+}
+
 /* --- Integers --- */
 
 static float cut_below(float scale)
@@ -58,11 +67,15 @@ float by_llm_int_scale(const struct by_llm_tensor *tensor, float min, float max,
     const float levels = (float)(high - low);
     const float below = fminf(min, 0) * factor, above = fmaxf(max, 0) * factor;
     *zero = 0;
-    if (!tensor->spec->asymmetric)
-        return by_llm_stored(type_of(tensor), cut_below(fmaxf(-below, above) / (levels / 2)));
-    const float scale = by_llm_stored(type_of(tensor), cut_below((above - below) / levels));
+    if (!tensor->spec->asymmetric) {
+        const float scale = by_llm_step(tensor, fmaxf(-below, above) / (levels / 2));
+        return by_llm_stored(type_of(tensor), cut_below(scale));
+    }
+    const float span = by_llm_step(tensor, above - below);
+    const float scale =
+        by_llm_stored(type_of(tensor), cut_below(by_llm_step(tensor, span / levels)));
     const int64_t first = low < tensor->least_zero ? tensor->least_zero : low;
-    const int64_t place = low - (int64_t)nearbyintf(below / scale);
+    const int64_t place = low - (int64_t)nearbyintf(by_llm_step(tensor, below / scale));
     *zero = place < first ? first : place > high ? high : place;
     return scale;
 }
@@ -117,7 +130,7 @@ static float small_scale(const struct by_llm_tensor *tensor, float peak, float f
                                  : peak * factor / ((float)by_dtype_max(tensor->spec->dtype) * tensor->scale);
     *code = (uint8_t)by_float_code(layout, (double)wanted, &even, true);
     if (*code == 0)
-        *code = tensor->reciprocal ? (uint8_t)by_float_code(layout, 1, &even, true) : 1;
+        *code = tensor->quark ? (uint8_t)by_float_code(layout, 1, &even, true) : 1;
     return (float)by_float_value(layout, *code);
 }
 

@@ -11,6 +11,8 @@
 const float *by_llm_factors(const struct by_llm_tensor *tensor, size_t *count);
 /* The nearest that is stored as such; greater than 0 when `scale` is. */
 float by_llm_stored(int64_t elem, float scale);
+/* An intermediate result: as it is, or as Quark's arithmetic rounds it. */
+float by_llm_step(const struct by_llm_tensor *tensor, float value);
 /* Scale and zero point of integers for a range. */
 float by_llm_int_scale(const struct by_llm_tensor *tensor, float min, float max, float factor,
                        int64_t *zero);
