@@ -29,6 +29,7 @@ LAYERS = {
     "moments": "base array",
     "solve": "base moments",
     "reconstruct": "base solve",
+    "llm/store": "base array",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
