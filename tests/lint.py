@@ -30,6 +30,9 @@ LAYERS = {
     "solve": "base moments",
     "reconstruct": "base solve",
     "llm/store": "base array",
+    "llm/ggml": "base",
+    "llm/family": "base",
+    "llm": "base llm/store llm/ggml llm/family",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
@@ -54,7 +57,6 @@ LAYERS = {
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
-    "llm/family": "base",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
     " convert rounding quantize quality settings settings/recipe",
 }

@@ -137,7 +137,7 @@ static size_t module_size(const char *name, const char **suffix)
     return (size_t)(dot - name);
 }
 
-bool by_gguf_name_of(const struct by_gguf_arch *arch, const char *name, char out[BY_GGUF_NAME_MAX],
+bool by_gguf_name_of(const struct by_gguf_arch *arch, const char *name, char out[BY_ARCH_NAME_MAX],
                      int64_t *expert)
 {
     struct by_text text;
@@ -147,7 +147,7 @@ bool by_gguf_name_of(const struct by_gguf_arch *arch, const char *name, char out
     /* Models with other parts have the decoder below language_model. */
     const char *plain = strstr(name, "language_model.");
     const char *inner = plain ? plain + strlen("language_model.") : name;
-    by_text_init(&text, out, BY_GGUF_NAME_MAX);
+    by_text_init(&text, out, BY_ARCH_NAME_MAX);
     if (!module_size(name, &suffix))
         return false;
     if (!at) {
@@ -186,13 +186,13 @@ static void put_module(struct by_text *text, const char *module, int64_t expert)
 }
 
 bool by_gguf_name_back(const struct by_gguf_arch *arch, const char *name, int64_t expert,
-                       char out[BY_GGUF_NAME_MAX])
+                       char out[BY_ARCH_NAME_MAX])
 {
     struct by_text text;
     const char *suffix, *at = name + 4;
     int64_t layer;
     size_t size = module_size(name, &suffix);
-    by_text_init(&text, out, BY_GGUF_NAME_MAX);
+    by_text_init(&text, out, BY_ARCH_NAME_MAX);
     for (size_t i = 0; i < COUNT(global_rows); i++)
         if (size && strlen(global_rows[i].gguf) == size &&
             !memcmp(global_rows[i].gguf, name, size)) {

@@ -35,16 +35,16 @@ const struct by_gguf_arch *by_gguf_arch_named(const char *name, bool experts);
 /* All names, for messages. */
 void by_gguf_arch_list(char *buf, size_t size);
 
-#define BY_GGUF_NAME_MAX 128
+#define BY_ARCH_NAME_MAX 128
 
 /*
  * The name of a tensor in the other container. `expert` is -1 or the number of a single expert,
  * whose tensors are stacked in GGUF. False: no row has it.
  */
-bool by_gguf_name_of(const struct by_gguf_arch *arch, const char *name, char out[BY_GGUF_NAME_MAX],
+bool by_gguf_name_of(const struct by_gguf_arch *arch, const char *name, char out[BY_ARCH_NAME_MAX],
                      int64_t *expert);
 bool by_gguf_name_back(const struct by_gguf_arch *arch, const char *name, int64_t expert,
-                       char out[BY_GGUF_NAME_MAX]);
+                       char out[BY_ARCH_NAME_MAX]);
 /* A stack of experts by its name in GGUF. */
 bool by_gguf_name_is_stack(const char *name);
 
@@ -56,8 +56,8 @@ uint64_t by_gguf_row_of(uint64_t row, uint64_t rows, uint64_t heads);
 uint64_t by_gguf_row_back(uint64_t row, uint64_t rows, uint64_t heads);
 
 /* Keys of the architecture from the decoder's part of config.json. */
-int by_gguf_meta_of_config(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
-                           const struct by_doc_node *config, struct baryon_error *err);
+int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
+                      const struct by_doc_node *config, struct baryon_error *err);
 /*
  * config.json of a GGUF file. type: "bfloat16" or "float32"; tied: it has no output.weight;
  * bias: attn_q has one; factors: rope_freqs.weight, count of them, or NULL.
@@ -69,9 +69,9 @@ struct by_config_facts {
     const float *factors;
     size_t count;
 };
-int by_config_of_gguf_meta(struct by_str *out, const struct by_gguf_meta *meta,
-                           const struct by_gguf_arch *arch, const struct by_config_facts *facts,
-                           struct baryon_error *err);
+int by_config_of_meta(struct by_str *out, const struct by_meta *meta,
+                      const struct by_gguf_arch *arch, const struct by_config_facts *facts,
+                      struct baryon_error *err);
 
 /*
  * Factors by which rotary frequencies are divided (rope_freqs.weight), Llama 3's scaling.

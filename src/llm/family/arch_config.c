@@ -36,20 +36,20 @@ static double float_as_written(double value)
     return best;
 }
 
-static int config_of_row(struct by_json *json, const struct by_gguf_meta *meta,
+static int config_of_row(struct by_json *json, const struct by_meta *meta,
                          const struct by_gguf_arch *arch, const struct by_meta_row *row,
                          struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX], name[64];
+    char key[BY_ARCH_NAME_MAX], name[64];
     int64_t integer;
     double real;
     size_t size = strcspn(row->keys, " ");
     memcpy(name, row->keys, size);
     name[size] = '\0';
     by_meta_key(key, arch, row->suffix);
-    if (row->kind == BY_GGUF_F32 && by_gguf_get_real(meta, key, &real))
+    if (row->kind == BY_META_F32 && by_meta_get_real(meta, key, &real))
         by_json_double(json, name, float_as_written(real));
-    else if (row->kind == BY_GGUF_U32 && by_gguf_get_int(meta, key, &integer))
+    else if (row->kind == BY_META_U32 && by_meta_get_int(meta, key, &integer))
         by_json_int(json, name, integer);
     else if (row->required)
         return by_fail(err, BARYON_ERR_INPUT, "metadata %s is missing, %s needs it", key,
@@ -97,26 +97,26 @@ static int scaling_of_factors(struct by_json *json, double theta,
     return 0;
 }
 
-static int config_of_scaling(struct by_json *json, const struct by_gguf_meta *meta,
+static int config_of_scaling(struct by_json *json, const struct by_meta *meta,
                              const struct by_gguf_arch *arch, const struct by_config_facts *facts,
                              struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     double theta = 10000, factor;
     int64_t context;
-    if (by_gguf_get_real(meta, by_meta_key(key, arch, "rope.freq_base"), &theta))
+    if (by_meta_get_real(meta, by_meta_key(key, arch, "rope.freq_base"), &theta))
         by_json_double(json, "rope_theta", float_as_written(theta));
-    if (by_gguf_get_real(meta, by_meta_key(key, arch, "rope.freq_base_swa"), &factor))
+    if (by_meta_get_real(meta, by_meta_key(key, arch, "rope.freq_base_swa"), &factor))
         by_json_double(json, "rope_local_base_freq", float_as_written(factor));
-    bool has_context = by_gguf_get_int(
+    bool has_context = by_meta_get_int(
         meta, by_meta_key(key, arch, "rope.scaling.original_context_length"), &context);
     if (has_context && !strcmp(arch->name, "phi3"))
         by_json_int(json, "original_max_position_embeddings", context);
     if (facts->count)
         return scaling_of_factors(json, theta, facts, err);
-    const char *type = by_gguf_get_text(meta, by_meta_key(key, arch, "rope.scaling.type"));
+    const char *type = by_meta_get_text(meta, by_meta_key(key, arch, "rope.scaling.type"));
     if (!type || !strcmp(type, "none") ||
-        !by_gguf_get_real(meta, by_meta_key(key, arch, "rope.scaling.factor"), &factor))
+        !by_meta_get_real(meta, by_meta_key(key, arch, "rope.scaling.factor"), &factor))
         return 0;
     by_json_open(json, "rope_scaling", '{');
     by_json_text(json, "rope_type", type);
@@ -127,14 +127,14 @@ static int config_of_scaling(struct by_json *json, const struct by_gguf_meta *me
     return 0;
 }
 
-static void config_of_tokens(struct by_json *json, const struct by_gguf_meta *meta)
+static void config_of_tokens(struct by_json *json, const struct by_meta *meta)
 {
     static const char *const rows[][2] = {{"bos_token_id", "tokenizer.ggml.bos_token_id"},
                                           {"eos_token_id", "tokenizer.ggml.eos_token_id"},
                                           {"pad_token_id", "tokenizer.ggml.padding_token_id"}};
     int64_t id;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (by_gguf_get_int(meta, rows[i][1], &id))
+        if (by_meta_get_int(meta, rows[i][1], &id))
             by_json_int(json, rows[i][0], id);
         else
             by_json_null(json, rows[i][0]);
@@ -145,9 +145,9 @@ static const char *activation_of(const struct by_gguf_arch *arch)
     return arch->plus_one ? "gelu_pytorch_tanh" : "silu";
 }
 
-int by_config_of_gguf_meta(struct by_str *out, const struct by_gguf_meta *meta,
-                           const struct by_gguf_arch *arch, const struct by_config_facts *facts,
-                           struct baryon_error *err)
+int by_config_of_meta(struct by_str *out, const struct by_meta *meta,
+                      const struct by_gguf_arch *arch, const struct by_config_facts *facts,
+                      struct baryon_error *err)
 {
     struct by_json json;
     by_json_init(&json, out, false);

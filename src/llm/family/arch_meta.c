@@ -8,35 +8,35 @@
 #include <string.h>
 
 const struct by_meta_row by_meta_rows[] = {
-    {"block_count", BY_GGUF_U32, "num_hidden_layers n_layer", NULL, true},
-    {"context_length", BY_GGUF_U32, "max_position_embeddings n_positions n_ctx", NULL, false},
-    {"embedding_length", BY_GGUF_U32, "hidden_size n_embd", NULL, true},
-    {"feed_forward_length", BY_GGUF_U32, "intermediate_size n_inner", NULL, true},
-    {"attention.head_count", BY_GGUF_U32, "num_attention_heads n_head", NULL, true},
-    {"attention.head_count_kv", BY_GGUF_U32, "num_key_value_heads", NULL, false},
-    {"attention.layer_norm_rms_epsilon", BY_GGUF_F32, "rms_norm_eps norm_eps", NULL, true},
-    {"attention.key_length", BY_GGUF_U32, "head_dim",
+    {"block_count", BY_META_U32, "num_hidden_layers n_layer", NULL, true},
+    {"context_length", BY_META_U32, "max_position_embeddings n_positions n_ctx", NULL, false},
+    {"embedding_length", BY_META_U32, "hidden_size n_embd", NULL, true},
+    {"feed_forward_length", BY_META_U32, "intermediate_size n_inner", NULL, true},
+    {"attention.head_count", BY_META_U32, "num_attention_heads n_head", NULL, true},
+    {"attention.head_count_kv", BY_META_U32, "num_key_value_heads", NULL, false},
+    {"attention.layer_norm_rms_epsilon", BY_META_F32, "rms_norm_eps norm_eps", NULL, true},
+    {"attention.key_length", BY_META_U32, "head_dim",
      "llama qwen2 qwen3 qwen2moe qwen3moe gemma gemma2 gemma3", false},
-    {"attention.value_length", BY_GGUF_U32, "head_dim",
+    {"attention.value_length", BY_META_U32, "head_dim",
      "llama qwen2 qwen3 qwen2moe qwen3moe gemma gemma2 gemma3", false},
-    {"vocab_size", BY_GGUF_U32, "vocab_size", "llama", false},
-    {"expert_count", BY_GGUF_U32, "num_local_experts", "llama", false},
-    {"expert_count", BY_GGUF_U32, "num_experts num_local_experts", "qwen2moe qwen3moe", true},
-    {"expert_used_count", BY_GGUF_U32, "num_experts_per_tok", "llama qwen2moe qwen3moe", false},
-    {"expert_feed_forward_length", BY_GGUF_U32, "moe_intermediate_size", "qwen2moe qwen3moe", true},
-    {"expert_shared_feed_forward_length", BY_GGUF_U32, "shared_expert_intermediate_size",
+    {"vocab_size", BY_META_U32, "vocab_size", "llama", false},
+    {"expert_count", BY_META_U32, "num_local_experts", "llama", false},
+    {"expert_count", BY_META_U32, "num_experts num_local_experts", "qwen2moe qwen3moe", true},
+    {"expert_used_count", BY_META_U32, "num_experts_per_tok", "llama qwen2moe qwen3moe", false},
+    {"expert_feed_forward_length", BY_META_U32, "moe_intermediate_size", "qwen2moe qwen3moe", true},
+    {"expert_shared_feed_forward_length", BY_META_U32, "shared_expert_intermediate_size",
      "qwen2moe", true},
-    {"attention.sliding_window", BY_GGUF_U32, "sliding_window", "gemma2 gemma3 phi3", false},
-    {"attn_logit_softcapping", BY_GGUF_F32, "attn_logit_softcapping", "gemma2", false},
-    {"final_logit_softcapping", BY_GGUF_F32, "final_logit_softcapping", "gemma2 gemma3", false},
+    {"attention.sliding_window", BY_META_U32, "sliding_window", "gemma2 gemma3 phi3", false},
+    {"attn_logit_softcapping", BY_META_F32, "attn_logit_softcapping", "gemma2", false},
+    {"final_logit_softcapping", BY_META_F32, "final_logit_softcapping", "gemma2 gemma3", false},
 };
 const size_t by_meta_row_count = sizeof by_meta_rows / sizeof *by_meta_rows;
 
-const char *by_meta_key(char buf[BY_GGUF_NAME_MAX], const struct by_gguf_arch *arch,
+const char *by_meta_key(char buf[BY_ARCH_NAME_MAX], const struct by_gguf_arch *arch,
                         const char *suffix)
 {
     struct by_text text;
-    by_text_init(&text, buf, BY_GGUF_NAME_MAX);
+    by_text_init(&text, buf, BY_ARCH_NAME_MAX);
     by_text_add(&text, "%s.%s", arch->name, suffix);
     return buf;
 }
@@ -52,21 +52,21 @@ const struct by_doc_node *by_hf_rope(const struct by_doc_node *config)
     return rope && rope->kind == BY_DOC_MAP ? rope : NULL;
 }
 
-static int meta_of_row(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
+static int meta_of_row(struct by_meta *meta, const struct by_gguf_arch *arch,
                        const struct by_meta_row *row, const struct by_doc_node *config,
                        struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     int64_t integer;
     double real;
     by_meta_key(key, arch, row->suffix);
-    if (row->kind == BY_GGUF_F32 && by_hf_number(config, row->keys, &real)) {
-        by_gguf_set_f32(meta, key, real);
-    } else if (row->kind == BY_GGUF_U32 && by_hf_int(config, row->keys, &integer)) {
+    if (row->kind == BY_META_F32 && by_hf_number(config, row->keys, &real)) {
+        by_meta_set_f32(meta, key, real);
+    } else if (row->kind == BY_META_U32 && by_hf_int(config, row->keys, &integer)) {
         if (integer < 0 || integer > UINT32_MAX)
             return by_fail(err, BARYON_ERR_INPUT, "%s is %" PRIi64 ", must be 0 to %u", row->keys,
                            integer, UINT32_MAX);
-        by_gguf_set_u32(meta, key, (uint64_t)integer);
+        by_meta_set_u32(meta, key, (uint64_t)integer);
     } else if (row->required) {
         return by_fail(err, BARYON_ERR_INPUT, "%.*s is missing, %s needs it",
                        (int)strcspn(row->keys, " "), row->keys, arch->name);
@@ -75,7 +75,7 @@ static int meta_of_row(struct by_gguf_meta *meta, const struct by_gguf_arch *arc
 }
 
 /* YaRN's own numbers. */
-static void meta_of_yarn(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
+static void meta_of_yarn(struct by_meta *meta, const struct by_gguf_arch *arch,
                          const struct by_doc_node *rope)
 {
     static const struct {
@@ -84,21 +84,21 @@ static void meta_of_yarn(struct by_gguf_meta *meta, const struct by_gguf_arch *a
                 {"rope.scaling.yarn_attn_factor", "attention_factor attn_factor"},
                 {"rope.scaling.yarn_beta_fast", "beta_fast"},
                 {"rope.scaling.yarn_beta_slow", "beta_slow"}};
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     double real;
     int64_t context;
     if (by_hf_int(rope, "original_max_position_embeddings", &context) && context > 0)
-        by_gguf_set_u32(meta, by_meta_key(key, arch, "rope.scaling.original_context_length"),
+        by_meta_set_u32(meta, by_meta_key(key, arch, "rope.scaling.original_context_length"),
                         (uint64_t)context);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (by_hf_number(rope, rows[i].keys, &real))
-            by_gguf_set_f32(meta, by_meta_key(key, arch, rows[i].suffix), real);
+            by_meta_set_f32(meta, by_meta_key(key, arch, rows[i].suffix), real);
 }
 
-static int meta_of_scaling(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
+static int meta_of_scaling(struct by_meta *meta, const struct by_gguf_arch *arch,
                            const struct by_doc_node *config, struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX], quoted[BY_QUOTE_MAX];
+    char key[BY_ARCH_NAME_MAX], quoted[BY_QUOTE_MAX];
     double factor;
     const struct by_doc_node *rope = by_hf_rope(config);
     const char *type = by_hf_string(rope, "rope_type type");
@@ -113,17 +113,17 @@ static int meta_of_scaling(struct by_gguf_meta *meta, const struct by_gguf_arch 
                        by_quote(quoted, type));
     if (!by_hf_number(rope, "factor", &factor))
         return by_fail(err, BARYON_ERR_INPUT, "rope_type %s has no factor, must have one", type);
-    by_gguf_set_text(meta, key, type);
-    by_gguf_set_f32(meta, by_meta_key(key, arch, "rope.scaling.factor"), factor);
+    by_meta_set_text(meta, key, type);
+    by_meta_set_f32(meta, by_meta_key(key, arch, "rope.scaling.factor"), factor);
     if (!strcmp(type, "yarn"))
         meta_of_yarn(meta, arch, rope);
     return 0;
 }
 
-static void meta_of_theta(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
+static void meta_of_theta(struct by_meta *meta, const struct by_gguf_arch *arch,
                           const struct by_doc_node *config)
 {
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     double theta;
     const struct by_doc_node *rope = by_doc_get(config, "rope_parameters");
     const struct by_doc_node *sliding = by_doc_get(rope, "sliding_attention");
@@ -132,10 +132,10 @@ static void meta_of_theta(struct by_gguf_meta *meta, const struct by_gguf_arch *
         return;
     if (by_hf_number(by_hf_rope(config), "rope_theta", &theta) ||
         by_hf_number(config, "rope_theta rotary_emb_base", &theta))
-        by_gguf_set_f32(meta, by_meta_key(key, arch, "rope.freq_base"), theta);
+        by_meta_set_f32(meta, by_meta_key(key, arch, "rope.freq_base"), theta);
     if (by_hf_number(sliding, "rope_theta", &theta) ||
         by_hf_number(config, "rope_local_base_freq local_rope_theta", &theta))
-        by_gguf_set_f32(meta, by_meta_key(key, arch, "rope.freq_base_swa"), theta);
+        by_meta_set_f32(meta, by_meta_key(key, arch, "rope.freq_base_swa"), theta);
 }
 
 static bool dim_of_head(const struct by_doc_node *config, int64_t *dim)
@@ -151,10 +151,10 @@ static bool dim_of_head(const struct by_doc_node *config, int64_t *dim)
 }
 
 /* Phi-3: contexts longer than those of training. */
-static int meta_of_phi(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
+static int meta_of_phi(struct by_meta *meta, const struct by_gguf_arch *arch,
                        const struct by_doc_node *config, struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     const struct by_doc_node *rope = by_hf_rope(config);
     int64_t dim, before, now, window;
     double part = 1;
@@ -165,24 +165,24 @@ static int meta_of_phi(struct by_gguf_meta *meta, const struct by_gguf_arch *arc
     if (!by_hf_number(rope, "partial_rotary_factor", &part))
         by_hf_number(config, "partial_rotary_factor", &part);
     if (dim_of_head(config, &dim))
-        by_gguf_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"),
+        by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"),
                         (uint64_t)((double)dim * part));
-    by_gguf_set_u32(meta, by_meta_key(key, arch, "rope.scaling.original_context_length"),
+    by_meta_set_u32(meta, by_meta_key(key, arch, "rope.scaling.original_context_length"),
                     (uint64_t)before);
     if (!by_hf_int(config, "sliding_window", &window))
-        by_gguf_set_u32(meta, by_meta_key(key, arch, "attention.sliding_window"), 0);
+        by_meta_set_u32(meta, by_meta_key(key, arch, "attention.sliding_window"), 0);
     if (by_doc_get(rope, "long_factor") && by_hf_int(config, "max_position_embeddings", &now)) {
         double scale = (double)now / (double)before;
-        by_gguf_set_f32(meta, by_meta_key(key, arch, "rope.scaling.attn_factor"),
+        by_meta_set_f32(meta, by_meta_key(key, arch, "rope.scaling.attn_factor"),
                         scale > 1 ? sqrt(1 + log(scale) / log((double)before)) : 1);
     }
     return 0;
 }
 
-int by_gguf_meta_of_config(struct by_gguf_meta *meta, const struct by_gguf_arch *arch,
-                           const struct by_doc_node *config, struct baryon_error *err)
+int by_meta_of_config(struct by_meta *meta, const struct by_gguf_arch *arch,
+                      const struct by_doc_node *config, struct baryon_error *err)
 {
-    char key[BY_GGUF_NAME_MAX];
+    char key[BY_ARCH_NAME_MAX];
     int64_t dim, heads;
     for (size_t i = 0; i < by_meta_row_count; i++) {
         const struct by_meta_row *row = &by_meta_rows[i];
@@ -192,13 +192,13 @@ int by_gguf_meta_of_config(struct by_gguf_meta *meta, const struct by_gguf_arch 
     }
     if (!by_hf_int(config, "num_key_value_heads", &heads) &&
         by_hf_int(config, "num_attention_heads n_head", &heads))
-        by_gguf_set_u32(meta, by_meta_key(key, arch, "attention.head_count_kv"), (uint64_t)heads);
+        by_meta_set_u32(meta, by_meta_key(key, arch, "attention.head_count_kv"), (uint64_t)heads);
     if (!strcmp(arch->name, "llama") && dim_of_head(config, &dim))
-        by_gguf_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), (uint64_t)dim);
+        by_meta_set_u32(meta, by_meta_key(key, arch, "rope.dimension_count"), (uint64_t)dim);
     if (!strcmp(arch->name, "phi3") && meta_of_phi(meta, arch, config, err))
         return -1;
     meta_of_theta(meta, arch, config);
-    return meta_of_scaling(meta, arch, config, err) ? -1 : by_gguf_meta_error(meta, err);
+    return meta_of_scaling(meta, arch, config, err) ? -1 : by_meta_error(meta, err);
 }
 
 static float factor_of(double wavelength, double factor, double low, double high, double context)

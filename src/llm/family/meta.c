@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-void by_gguf_meta_init(struct by_gguf_meta *meta, struct by_arena *arena)
+void by_meta_init(struct by_meta *meta, struct by_arena *arena)
 {
-    *meta = (struct by_gguf_meta){.arena = arena};
+    *meta = (struct by_meta){.arena = arena};
 }
 
-static struct by_gguf_value *meta_find(const struct by_gguf_meta *meta, const char *key)
+static struct by_meta_value *meta_find(const struct by_meta *meta, const char *key)
 {
     for (size_t i = 0; i < meta->count; i++)
         if (!strcmp(meta->at[i].key, key))
@@ -16,9 +16,9 @@ static struct by_gguf_value *meta_find(const struct by_gguf_meta *meta, const ch
     return NULL;
 }
 
-static void meta_set(struct by_gguf_meta *meta, const char *key, struct by_gguf_value value)
+static void meta_set(struct by_meta *meta, const char *key, struct by_meta_value value)
 {
-    struct by_gguf_value *old = meta_find(meta, key);
+    struct by_meta_value *old = meta_find(meta, key);
     struct by_list any = {meta->at, meta->count, meta->cap};
     if (meta->failed)
         return;
@@ -37,75 +37,75 @@ static void meta_set(struct by_gguf_meta *meta, const char *key, struct by_gguf_
     meta->at[meta->count++] = value;
 }
 
-void by_gguf_set_u32(struct by_gguf_meta *meta, const char *key, uint64_t value)
+void by_meta_set_u32(struct by_meta *meta, const char *key, uint64_t value)
 {
-    meta_set(meta, key, (struct by_gguf_value){.kind = BY_GGUF_U32, .integer = (int64_t)value});
+    meta_set(meta, key, (struct by_meta_value){.kind = BY_META_U32, .integer = (int64_t)value});
 }
 
-void by_gguf_set_f32(struct by_gguf_meta *meta, const char *key, double value)
+void by_meta_set_f32(struct by_meta *meta, const char *key, double value)
 {
-    meta_set(meta, key, (struct by_gguf_value){.kind = BY_GGUF_F32, .real = (float)value});
+    meta_set(meta, key, (struct by_meta_value){.kind = BY_META_F32, .real = (float)value});
 }
 
-void by_gguf_set_bool(struct by_gguf_meta *meta, const char *key, bool value)
+void by_meta_set_bool(struct by_meta *meta, const char *key, bool value)
 {
-    meta_set(meta, key, (struct by_gguf_value){.kind = BY_GGUF_BOOL, .integer = value});
+    meta_set(meta, key, (struct by_meta_value){.kind = BY_META_BOOL, .integer = value});
 }
 
-void by_gguf_set_text(struct by_gguf_meta *meta, const char *key, const char *text)
+void by_meta_set_text(struct by_meta *meta, const char *key, const char *text)
 {
     size_t size = strlen(text);
     char *copy = by_arena_text(meta->arena, text, size, NULL);
     meta->failed |= !copy;
-    meta_set(meta, key, (struct by_gguf_value){.kind = BY_GGUF_STRING, .text = {copy, size}});
+    meta_set(meta, key, (struct by_meta_value){.kind = BY_META_STRING, .text = {copy, size}});
 }
 
-void by_gguf_set_array(struct by_gguf_meta *meta, const char *key, enum by_gguf_kind item,
+void by_meta_set_array(struct by_meta *meta, const char *key, enum by_meta_kind item,
                        const void *items, size_t count)
 {
     meta_set(meta, key,
-             (struct by_gguf_value){
-                 .kind = BY_GGUF_ARRAY, .item = item, .items = items, .count = count});
+             (struct by_meta_value){
+                 .kind = BY_META_ARRAY, .item = item, .items = items, .count = count});
 }
 
-const struct by_gguf_value *by_gguf_get(const struct by_gguf_meta *meta, const char *key)
+const struct by_meta_value *by_meta_get(const struct by_meta *meta, const char *key)
 {
     return meta_find(meta, key);
 }
 
-bool by_gguf_get_int(const struct by_gguf_meta *meta, const char *key, int64_t *value)
+bool by_meta_get_int(const struct by_meta *meta, const char *key, int64_t *value)
 {
-    const struct by_gguf_value *found = meta_find(meta, key);
-    if (!found || found->kind == BY_GGUF_STRING || found->kind == BY_GGUF_ARRAY ||
-        found->kind == BY_GGUF_F32 || found->kind == BY_GGUF_F64)
+    const struct by_meta_value *found = meta_find(meta, key);
+    if (!found || found->kind == BY_META_STRING || found->kind == BY_META_ARRAY ||
+        found->kind == BY_META_F32 || found->kind == BY_META_F64)
         return false;
     *value = found->integer;
     return true;
 }
 
-bool by_gguf_get_real(const struct by_gguf_meta *meta, const char *key, double *value)
+bool by_meta_get_real(const struct by_meta *meta, const char *key, double *value)
 {
-    const struct by_gguf_value *found = meta_find(meta, key);
-    if (!found || (found->kind != BY_GGUF_F32 && found->kind != BY_GGUF_F64))
+    const struct by_meta_value *found = meta_find(meta, key);
+    if (!found || (found->kind != BY_META_F32 && found->kind != BY_META_F64))
         return false;
     *value = found->real;
     return true;
 }
 
-const char *by_gguf_get_text(const struct by_gguf_meta *meta, const char *key)
+const char *by_meta_get_text(const struct by_meta *meta, const char *key)
 {
-    const struct by_gguf_value *found = meta_find(meta, key);
-    return found && found->kind == BY_GGUF_STRING ? found->text.bytes : NULL;
+    const struct by_meta_value *found = meta_find(meta, key);
+    return found && found->kind == BY_META_STRING ? found->text.bytes : NULL;
 }
 
-const struct by_gguf_value *by_gguf_get_array(const struct by_gguf_meta *meta, const char *key,
-                                              enum by_gguf_kind item)
+const struct by_meta_value *by_meta_get_array(const struct by_meta *meta, const char *key,
+                                              enum by_meta_kind item)
 {
-    const struct by_gguf_value *found = meta_find(meta, key);
-    return found && found->kind == BY_GGUF_ARRAY && found->item == item ? found : NULL;
+    const struct by_meta_value *found = meta_find(meta, key);
+    return found && found->kind == BY_META_ARRAY && found->item == item ? found : NULL;
 }
 
-int by_gguf_meta_error(const struct by_gguf_meta *meta, struct baryon_error *err)
+int by_meta_error(const struct by_meta *meta, struct baryon_error *err)
 {
     return meta->failed ? by_err_nomem(err, 0) : 0;
 }

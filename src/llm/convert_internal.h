@@ -1,0 +1,33 @@
+/*
+ * What both directions of the conversion share.
+ */
+#ifndef BY_LLM_CONVERT_INTERNAL_H
+#define BY_LLM_CONVERT_INTERNAL_H
+
+#include "llm/convert.h"
+#include "llm/convert_rows.h"
+#include "llm/family/arch.h"
+
+struct by_convert_run {
+    const struct by_llm_convert *options;
+    struct by_llm_converted *done;
+    struct by_checkpoint *in;
+    struct by_pool *pool;
+    struct by_arena arena;
+    struct by_meta meta;
+    struct by_family family;
+    struct by_family_tensor *listed; /* names and dims of the source, for src/llm/family */
+    const struct by_gguf_arch *arch;
+    struct by_made_list made;
+};
+
+int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err);
+int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err);
+/* A new tensor at the end of run->made with a copy of the name; NULL when memory ends. */
+struct by_made_tensor *by_convert_add(struct by_convert_run *run, const char *name,
+                                      struct baryon_error *err);
+/* Numbers of heads in metadata or config; 0: the order of rows stays. */
+uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role role, int64_t heads,
+                          int64_t heads_kv);
+
+#endif

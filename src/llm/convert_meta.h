@@ -1,0 +1,13 @@
+/*
+ * Metadata of GGUF files between its container and src/llm/family.
+ */
+#ifndef BY_LLM_CONVERT_META_H
+#define BY_LLM_CONVERT_META_H
+
+#include "llm/family/meta.h"
+#include "llm/store/gguf.h"
+
+/* Texts of arrays stay in the mapped file. */
+int by_meta_of_gguf(struct by_meta *meta, const struct by_gguf *gguf, struct baryon_error *err);
+
+#endif
