@@ -54,7 +54,7 @@ def record(scheme):
             weights = {
                 name: described(file.get_tensor(name))
                 for name in sorted(file.keys())
-                if any(name.startswith(layer + ".") for layer in llm_weights.linears())
+                if name.startswith("model.layers.0.") and any(name.startswith(layer + ".") for layer in llm_weights.linears())
                 and not name.rpartition(".")[2].startswith(("input_", "output_"))
             }
     return {"config": config, "tensors": weights}
@@ -67,7 +67,10 @@ def main():
             found[scheme] = record(scheme)
         except Exception as error:  # what Quark cannot do is no answer
             print(f"{scheme}: {error}", file=sys.stderr)
-    (HERE / "llm_quark.json").write_text(json.dumps(found, indent=1) + "\n")
+    text = json.dumps(found, separators=(",", ":"), sort_keys=True)
+    for word, begin in (("config", "\n "), ("tensors", "\n "), ("model.", "\n  ")):
+        text = text.replace(f'"{word}', f'{begin}"{word}')
+    (HERE / "llm_quark.json").write_text(text + "\n")
 
 
 main()

@@ -1,5 +1,9 @@
 """Weights of a small language model, the same on every machine: no random numbers of a library."""
 
+import json
+import pathlib
+
+import ml_dtypes
 import numpy as np
 
 HIDDEN, INNER, HEADS, KV_HEADS, LAYERS, VOCAB = 128, 256, 4, 2, 2, 64
@@ -70,3 +74,48 @@ CONFIG = {
     "tie_word_embeddings": False,
     "torch_dtype": "bfloat16",
 }
+
+KINDS = {
+    "F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "I8": np.int8, "U8": np.uint8,
+    "I32": np.int32, "I64": np.int64, "F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
+
+
+def write_safetensors(path, arrays):
+    """A file of these arrays by name."""
+    header, data = {}, b""
+    for name, array in arrays.items():
+        kind = next(kind for kind, dtype in KINDS.items() if array.dtype == dtype)
+        raw = np.ascontiguousarray(array).tobytes()
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    pathlib.Path(path).write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def read_safetensors(folder):
+    """Arrays by name of all files in a folder."""
+    found = {}
+    for path in sorted(pathlib.Path(folder).glob("*.safetensors")):
+        raw = path.read_bytes()
+        size = int.from_bytes(raw[:8], "little")
+        for name, entry in json.loads(raw[8 : 8 + size]).items():
+            if name == "__metadata__":
+                continue
+            begin, end = entry["data_offsets"]
+            values = np.frombuffer(raw[8 + size + begin : 8 + size + end], KINDS[entry["dtype"]])
+            found[name] = values.reshape(entry["shape"])
+    return found
+
+
+def write_model(folder, arrays=None, quantization=None):
+    """A folder as transformers has it; weights in bf16 unless arrays are given."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True)
+    if arrays is None:
+        arrays = {name: value.astype(ml_dtypes.bfloat16) for name, value in tensors().items()}
+    write_safetensors(folder / "model.safetensors", arrays)
+    config = CONFIG | ({"quantization_config": quantization} if quantization else {})
+    (folder / "config.json").write_text(json.dumps(config, indent=2))
+    (folder / "generation_config.json").write_text("{}\n")

@@ -131,17 +131,13 @@ static const char *observer_of(const struct by_llm_spec *spec)
 
 static const char *scale_type(const struct by_llm_spec *spec)
 {
-    switch (spec->scale) {
-    case BY_LLM_SCALE_E8M0:
-        return "float8_e8m0fnu";
-    case BY_LLM_SCALE_E5M3:
-        return spec->global ? "float32" : "float8_e5m3";
-    case BY_LLM_SCALE_E4M3:
-    case BY_LLM_SCALE_F32:
-        return "float32";
-    default:
+    if (spec->scale == BY_LLM_SCALE_E5M3 && !spec->global)
+        return "float8_e5m3";
+    /* Quark's word for a scale of the model's type, though that of a tensor is float32. */
+    if (by_llm_spec_is_int(spec) && spec->grain == BY_LLM_TENSOR)
         return "float";
-    }
+    return spec->scale == BY_LLM_SCALE_MODEL || spec->scale == BY_LLM_SCALE_E8M0 ? "float"
+                                                                                 : "float32";
 }
 
 static const char *scale_format(const struct by_llm_spec *spec)
@@ -150,7 +146,7 @@ static const char *scale_format(const struct by_llm_spec *spec)
     case BY_LLM_SCALE_E8M0:
         return "e8m0";
     case BY_LLM_SCALE_E5M3:
-        return "e5m3";
+        return spec->global ? "float32" : "e5m3";
     case BY_LLM_SCALE_E4M3:
         return "float32";
     default:
@@ -189,13 +185,13 @@ static void write_spec(struct by_json *json, const char *key, const struct by_ll
     by_json_text(json, "dtype", type_name(spec->dtype));
     by_json_bool(json, "is_dynamic", spec->dynamic);
     write_granularity(json, spec, of_input);
-    if (spec->scale == BY_LLM_SCALE_E8M0)
+    if (spec->grain == BY_LLM_GROUP && !by_llm_spec_is_int(spec))
         by_json_null(json, "symmetric");
     else
         by_json_bool(json, "symmetric", !spec->asymmetric);
     by_json_text(json, "round_method", "half_even");
     by_json_text(json, "scale_type", scale_type(spec));
-    text_or_null(json, "zero_point_type", by_llm_spec_is_int(spec) ? "int32" : NULL);
+    by_json_text(json, "zero_point_type", "int32");
     text_or_null(json, "scale_format", scale_format(spec));
     text_or_null(json, "scale_calculation_mode", spec->scale == BY_LLM_SCALE_E8M0 ? "even" : NULL);
     by_json_null(json, "mx_element_dtype");

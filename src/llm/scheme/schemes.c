@@ -148,7 +148,7 @@ static const struct by_llm_scheme rows[] = {
      .alias = "w4a8",
      .help = "fp8_e4m3 weights rounded to int4 with a scale for each output, fp8_e4m3 inputs",
      .weight = CHANNEL(int4, F32, .over_fp8 = true),
-     .input = TENSOR(fp8_e4m3, MODEL, DYNAMIC)},
+     .input = TENSOR(fp8_e4m3, F32, DYNAMIC)},
     {.name = "mx6", .help = "micro-exponent weights of 6 bits", .weight = BLOCKS(mx6)},
     {.name = "mx9", .help = "micro-exponent weights of 9 bits", .weight = BLOCKS(mx9)},
     {.name = "bfp16", .help = "weights of 8 bits, an exponent for each 8", .weight = BLOCKS(bfp16)},
