@@ -136,7 +136,7 @@ static int write_weight(struct job *job, size_t index, struct baryon_error *err)
                    ? -1
                    : 0;
     }
-    job->result->layers++;
+    job->result->layers += weight->as != BY_LLM_AS_FLOATS;
     job->result->weights += values;
     job->result->bytes_out += values * (elem_of(job, weight) == BY_ELEM_FLOAT ? 4 : 2);
     return by_llm_write_floats(&job->output, &job->source, weight, index, job->pool,

@@ -28,10 +28,10 @@ static int block_rows(const struct by_llm_source *source, const struct by_llm_we
     if (by_elem_to_floats(weight->stored->type->elem, codes, first * columns, count * columns, out,
                           err))
         return -1;
+    float scale = 1;
     for (size_t r = 0; r < count; r++)
         for (size_t c = 0; c < columns; c++) {
             const size_t at = (first + r) / block[0] * across + c / block[1];
-            float scale = 1;
             if (c % block[1] == 0 &&
                 by_elem_to_floats(weight->scales->type->elem, scales, at, 1, &scale, err))
                 return -1;
