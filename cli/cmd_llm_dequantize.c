@@ -55,9 +55,10 @@ const struct by_command by_cmd_llm_dequantize = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "Write a quantized language model as floats",
-    .text = "Reads Quark's files, compressed-tensors, AWQ, GPTQ, fp8 with a scale for each tensor, "
-            "row or block, and what 'baryon llm quantize' writes. Each weight becomes what its codes "
-            "mean, rounded once to the type that is asked for.",
+    .text =
+        "Reads Quark's files, compressed-tensors, AWQ, GPTQ, fp8 with a scale for each tensor, "
+        "row or block, and what 'baryon llm quantize' writes. Each weight becomes what its codes "
+        "mean, rounded once to the type that is asked for.",
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, 0}, {&by_llm_writing_group, SETTING(writing)}},

@@ -32,7 +32,8 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "NAME",
      .offset = SETTING(scheme),
-     .help = "Quantization scheme of the linear layers (required); 'baryon list schemes' names them"},
+     .help =
+         "Quantization scheme of the linear layers (required); 'baryon list schemes' names them"},
     {.name = "layout",
      .type = BY_OPT_TEXT,
      .arg = "NAME",
@@ -73,7 +74,8 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "PATTERN",
      .offset = SETTING(linears),
-     .help = "Quantize the matrices of layers whose names match PATTERN, whatever the architecture"},
+     .help =
+         "Quantize the matrices of layers whose names match PATTERN, whatever the architecture"},
     {.name = "allow-nonfinite",
      .type = BY_OPT_FLAG,
      .offset = SETTING(allow_nonfinite),
@@ -130,9 +132,9 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
     if (check_settings(settings, err) || list_layers(cli, settings, &options, err) ||
         by_llm_quantize(cli->operands[0], settings->writing.out, &options, &cli->log, &result, err))
         return -1;
-    by_llm_quant_tell(cli, "quantized", settings->dry_run ? cli->operands[0] : settings->writing.out,
-                      !settings->dry_run && !options.quark && options.search == BY_LLM_SEARCH_MSE,
-                      &result);
+    by_llm_quant_tell(
+        cli, "quantized", settings->dry_run ? cli->operands[0] : settings->writing.out,
+        !settings->dry_run && !options.quark && options.search == BY_LLM_SEARCH_MSE, &result);
     return 0;
 }
 

@@ -60,8 +60,10 @@ int by_llm_write_floats(struct by_llm_output *output, const struct by_llm_source
     const size_t some = rows.step * AT_ONCE;
     for (; rows.first < weight->rows; rows.first += some) {
         const size_t left = weight->rows - rows.first, count = left < some ? left : some;
-        struct by_llm_bundle bundle = {
-            .first = tensor, .count = 1, .at = rows.first * rows.bytes, .sizes = {count * rows.bytes}};
+        struct by_llm_bundle bundle = {.first = tensor,
+                                       .count = 1,
+                                       .at = rows.first * rows.bytes,
+                                       .sizes = {count * rows.bytes}};
         if (!(rows.out = bundle.bytes[0] = by_alloc(bundle.sizes[0], 1, err)))
             return -1;
         if (by_par_for(pool, count, rows.step, float_piece, &rows, err)) {
@@ -169,7 +171,8 @@ static int run_dequantize(struct job *job, const char *in, const char *out,
     if (by_checkpoint_open(&job->checkpoint, in, err))
         return -1;
     if (job->checkpoint->container == BY_GGUF) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors", in);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
+                in);
         return by_err_hint(err, "baryon llm convert makes one");
     }
     if (by_llm_source_open(&job->source, job->checkpoint, err))

@@ -14,9 +14,10 @@ int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, 
     struct by_str name;
     by_str_init(&name);
     by_str_printf(&name, suffix ? "%s.%s" : "%s", layer, suffix);
-    *tensor = (struct by_new_tensor){.name = by_arena_text(arena, by_str_text(&name), name.size, err),
-                                     .type = by_stored_type_by_elem((enum by_elem)elem),
-                                     .rank = rank};
+    *tensor =
+        (struct by_new_tensor){.name = by_arena_text(arena, by_str_text(&name), name.size, err),
+                               .type = by_stored_type_by_elem((enum by_elem)elem),
+                               .rank = rank};
     by_str_release(&name);
     if (rank)
         memcpy(tensor->dims, dims, rank * sizeof *dims);

@@ -12,8 +12,8 @@
 
 /* Bytes of one tensor, or of several that were computed together. */
 struct by_llm_bundle {
-    size_t first, count; /* tensors of the plan */
-    uint64_t at;         /* of the first byte; 0 where whole tensors are written */
+    size_t first, count;               /* tensors of the plan */
+    uint64_t at;                       /* of the first byte; 0 where whole tensors are written */
     uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc() */
     size_t sizes[BY_LLM_FIELDS_MAX];
 };

@@ -47,8 +47,7 @@ static int read_schemes(struct planning *planning, struct baryon_error *err)
     struct by_llm_plan *plan = planning->plan;
     const size_t count = 1 + options->layer_count;
     plan->schemes = by_arena_alloc(planning->arena, count, sizeof *plan->schemes, err);
-    if (!plan->schemes ||
-        !(plan->schemes[0] = scheme_with_group(planning, options->scheme, err)))
+    if (!plan->schemes || !(plan->schemes[0] = scheme_with_group(planning, options->scheme, err)))
         return -1;
     for (size_t i = 1; i < count; i++)
         if (!(plan->schemes[i] = by_llm_scheme_find(options->layers[i - 1].scheme, err)))
@@ -248,7 +247,7 @@ static int decide_all(struct planning *planning, struct baryon_error *err)
             continue;
         if (lay_out(planning, &plan->items[i], err))
             return -1;
-        if (plan->items[i].tensor.spec->global)
+        if (plan->items[i].tensor.spec->scale == BY_LLM_SCALE_E4M3)
             plan->items[i].shares = first_kin(planning, i);
     }
     if (plan->quantized)
@@ -261,8 +260,7 @@ int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
                 const struct by_llm_quantize_options *options, struct by_arena *arena,
                 struct baryon_error *err)
 {
-    struct planning planning = {
-        .plan = plan, .source = source, .options = options, .arena = arena};
+    struct planning planning = {.plan = plan, .source = source, .options = options, .arena = arena};
     *plan = (struct by_llm_plan){.count = source->count};
     plan->layout = by_llm_layout_find(options->layout ? options->layout : "quark", err);
     if (!plan->layout || read_schemes(&planning, err) || read_family(&planning, err))

@@ -199,7 +199,8 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     by_str_printf(&text, "%s %lld %d %d %d", job->plan.layout->name, (long long)options->group_size,
                   (int)options->search, options->quark, options->allow_nonfinite);
     for (size_t i = 0; i < job->plan.count; i++)
-        by_str_printf(&text, " %s", job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
+        by_str_printf(&text, " %s",
+                      job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
     int failed = by_str_error(&text, err);
     if (!failed)
         failed = by_llm_output_key(job->checkpoint, by_str_text(&text), key, err);
@@ -241,7 +242,8 @@ static int run_job(struct job *job, const char *in, const char *out, struct bary
     if (by_checkpoint_open(&job->checkpoint, in, err))
         return -1;
     if (job->checkpoint->container == BY_GGUF) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors", in);
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
+                in);
         return by_err_hint(err, "baryon llm convert makes one");
     }
     if (by_llm_source_open(&job->source, job->checkpoint, err))

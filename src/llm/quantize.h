@@ -19,8 +19,8 @@ struct by_llm_quantize_options {
     size_t exclude_count;
     const struct by_llm_layer_scheme *layers; /* the first that matches counts */
     size_t layer_count;
-    const char *linears;  /* pattern of layers to quantize; NULL: by their names' parts */
-    int64_t group_size;   /* 0: the scheme's */
+    const char *linears; /* pattern of layers to quantize; NULL: by their names' parts */
+    int64_t group_size;  /* 0: the scheme's */
     enum by_llm_search search;
     bool quark; /* Quark 0.13's arithmetic */
     bool allow_nonfinite, dry_run;
@@ -35,8 +35,8 @@ struct by_llm_item {
     const char *reason;                 /* why it stays; NULL: it is no linear layer */
     struct by_llm_tensor tensor;
     struct by_llm_fields fields;
-    size_t shares;              /* the item whose range it has, too: the first of them */
-    struct by_llm_range range;  /* of all that share it; at the first */
+    size_t shares;             /* the item whose range it has, too: the first of them */
+    struct by_llm_range range; /* of all that share it; at the first */
     struct by_llm_sums sums;
 };
 
@@ -69,8 +69,7 @@ int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *s
 size_t by_llm_slab_rows(const struct by_llm_weight *weight);
 
 int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantize_options *options,
-                    struct by_log *log, struct by_llm_quantized *result,
-                    struct baryon_error *err);
+                    struct by_log *log, struct by_llm_quantized *result, struct baryon_error *err);
 /* Back to floats of type `elem` (bf16, fp16, float32; 0: what the source suggests). */
 int by_llm_dequantize(const char *in, const char *out, int64_t elem,
                       const struct by_llm_quantize_options *options, struct by_log *log,

@@ -18,9 +18,9 @@ struct work {
     const struct by_llm_item *item;
     const struct by_llm_quantize_options *options;
     size_t step;
-    struct by_llm_range *ranges;           /* of pieces */
-    double (*errors)[BY_LLM_CANDIDATES];   /* of pieces */
-    struct by_llm_sums *sums;              /* of pieces */
+    struct by_llm_range *ranges;         /* of pieces */
+    double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
+    struct by_llm_sums *sums;            /* of pieces */
     uint8_t *const *data;
 };
 
@@ -49,8 +49,9 @@ static float *slab_floats(const struct work *work, size_t begin, size_t end,
                           struct baryon_error *err)
 {
     float *values = by_alloc((end - begin) * work->weight->columns, sizeof *values, err);
-    if (values && (by_llm_source_rows(work->source, work->weight, begin, end - begin, values, err) ||
-                   check_finite(work, values, begin, end - begin, err))) {
+    if (values &&
+        (by_llm_source_rows(work->source, work->weight, begin, end - begin, values, err) ||
+         check_finite(work, values, begin, end - begin, err))) {
         by_free(values);
         return NULL;
     }
@@ -115,8 +116,8 @@ static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
     (void)worker;
     if (!values)
         return -1;
-    const int failed = by_llm_try(&work->item->tensor, values, end - begin,
-                                  work->errors[begin / work->step], err);
+    const int failed =
+        by_llm_try(&work->item->tensor, values, end - begin, work->errors[begin / work->step], err);
     by_free(values);
     return failed;
 }

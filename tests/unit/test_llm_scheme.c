@@ -204,8 +204,8 @@ static void compare_floats(struct made *made, const float *values)
     assert_int_equal(by_llm_quantize_rows(&made->tensor, values, ROWS, &own, &err), 0);
     assert_int_equal(by_llm_dequantize_rows(&made->tensor, &own, ROWS, wanted, &err), 0);
     assert_int_equal(by_llm_fields_open(&made->fields, &made->tensor, data, &err), 0);
-    assert_int_equal(
-        by_llm_fields_get(&made->fields, &made->tensor, data, 0, ROWS, &back, &err), 0);
+    assert_int_equal(by_llm_fields_get(&made->fields, &made->tensor, data, 0, ROWS, &back, &err),
+                     0);
     assert_int_equal(by_llm_dequantize_rows(&made->tensor, &back, ROWS, found, &err), 0);
     assert_memory_equal(wanted, found, sizeof wanted);
     by_llm_coded_close(&own);
@@ -250,12 +250,8 @@ static void layouts_are_read_back(void **state)
 static void words_hold_codes_in_their_order(void **state)
 {
     static const uint8_t order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
-    const struct by_llm_form form = {.direction = BY_FORM_ROWS,
-                                     .rows = 1,
-                                     .columns = 9,
-                                     .bits = 4,
-                                     .word = 32,
-                                     .order = order};
+    const struct by_llm_form form = {
+        .direction = BY_FORM_ROWS, .rows = 1, .columns = 9, .bits = 4, .word = 32, .order = order};
     const uint8_t codes[9] = {0, 1, 2, 3, 4, 5, 6, 7, 9};
     uint8_t words[8] = {0}, back[9];
     (void)state;
@@ -287,7 +283,8 @@ static void patterns_are_globs_or_expressions(void **state)
     (void)state;
     assert_int_equal(by_llm_match("*.o_proj", "model.layers.0.self_attn.o_proj", &err), 1);
     assert_int_equal(by_llm_match("o_proj", "model.layers.0.self_attn.o_proj", &err), 0);
-    assert_int_equal(by_llm_match("re:model\\.layers\\.[01]\\.", "model.layers.1.mlp.up_proj", &err), 1);
+    assert_int_equal(
+        by_llm_match("re:model\\.layers\\.[01]\\.", "model.layers.1.mlp.up_proj", &err), 1);
     assert_int_equal(by_llm_match("re:layers", "model.layers.1.mlp.up_proj", &err), 0);
     assert_int_equal(by_llm_match("re:(", "x", &err), -1);
 }

@@ -32,7 +32,8 @@ static int awq_list(const struct by_llm_tensor *tensor, size_t rows, struct by_l
                                .flip = tensor->spec->dtype->low < 0 ? 8 : 0};
     *fields = (struct by_llm_fields){0};
     if (rows % 8)
-        return by_fail(err, BARYON_ERR_INPUT, "%zu outputs, layout awq needs a multiple of 8", rows);
+        return by_fail(err, BARYON_ERR_INPUT, "%zu outputs, layout awq needs a multiple of 8",
+                       rows);
     by_llm_field_words(fields, "qweight", BY_LLM_FIELD_CODES, BY_ELEM_INT32, &form);
     form.columns = tensor->groups;
     by_llm_field_words(fields, "qzeros", BY_LLM_FIELD_ZEROS, BY_ELEM_INT32, &form);

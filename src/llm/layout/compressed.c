@@ -34,8 +34,8 @@ static enum format format_of(const struct by_llm_spec *spec)
 static int compressed_accepts(const struct by_llm_scheme *scheme, struct baryon_error *err)
 {
     if (format_of(&scheme->weight) != NO_FORMAT &&
-        (!scheme->input.dtype || by_llm_spec_is_int(&scheme->input) ==
-                                     by_llm_spec_is_int(&scheme->weight)))
+        (!scheme->input.dtype ||
+         by_llm_spec_is_int(&scheme->input) == by_llm_spec_is_int(&scheme->weight)))
         return 0;
     return by_llm_layout_refuse("compressed-tensors", scheme,
                                 "integers of 4 or 8 bits, fp8_e4m3, mxfp4 or nvfp4", err);
@@ -49,7 +49,8 @@ static void compressed_prepare(struct by_llm_tensor *tensor, int64_t model)
 
 /* --- Tensors --- */
 
-static void add_packed(struct by_llm_fields *fields, const struct by_llm_tensor *tensor, size_t rows)
+static void add_packed(struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                       size_t rows)
 {
     const unsigned bits = tensor->spec->dtype->bits;
     struct by_llm_form form = {.direction = BY_FORM_ROWS,
@@ -57,7 +58,8 @@ static void add_packed(struct by_llm_fields *fields, const struct by_llm_tensor 
                                .columns = tensor->columns,
                                .bits = bits,
                                .word = 32,
-                               .flip = tensor->spec->dtype->low < 0 ? (uint8_t)(1u << (bits - 1)) : 0};
+                               .flip =
+                                   tensor->spec->dtype->low < 0 ? (uint8_t)(1u << (bits - 1)) : 0};
     by_llm_field_words(fields, "weight_packed", BY_LLM_FIELD_CODES, BY_ELEM_INT32, &form);
     by_llm_field_scales(fields, "weight_scale", tensor->stored, tensor, rows, false);
     if (tensor->spec->asymmetric) {
@@ -73,11 +75,8 @@ static void add_packed(struct by_llm_fields *fields, const struct by_llm_tensor 
 
 static void add_bytes(struct by_llm_fields *fields, const struct by_llm_tensor *tensor, size_t rows)
 {
-    const struct by_llm_form form = {.direction = BY_FORM_ROWS,
-                                     .rows = rows,
-                                     .columns = tensor->columns,
-                                     .bits = 8,
-                                     .word = 8};
+    const struct by_llm_form form = {
+        .direction = BY_FORM_ROWS, .rows = rows, .columns = tensor->columns, .bits = 8, .word = 8};
     by_llm_field_words(fields, "weight", BY_LLM_FIELD_CODES,
                        by_llm_spec_is_int(tensor->spec) ? BY_ELEM_INT8 : BY_ELEM_FLOAT8E4M3FN,
                        &form);
@@ -89,11 +88,8 @@ static void add_bytes(struct by_llm_fields *fields, const struct by_llm_tensor *
 
 static void add_fp4(struct by_llm_fields *fields, const struct by_llm_tensor *tensor, size_t rows)
 {
-    const struct by_llm_form form = {.direction = BY_FORM_ROWS,
-                                     .rows = rows,
-                                     .columns = tensor->columns,
-                                     .bits = 4,
-                                     .word = 8};
+    const struct by_llm_form form = {
+        .direction = BY_FORM_ROWS, .rows = rows, .columns = tensor->columns, .bits = 4, .word = 8};
     by_llm_field_words(fields, "weight_packed", BY_LLM_FIELD_CODES, BY_ELEM_UINT8, &form);
     by_llm_field_scales(fields, "weight_scale", by_llm_scale_elem(tensor), tensor, rows, false);
     if (tensor->spec->global)

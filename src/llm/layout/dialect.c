@@ -28,8 +28,9 @@ static int64_t int_of(const struct by_doc_node *map, const char *key, int64_t fa
 static int refuse(const char *what, const char *value, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    return by_fail(err, BARYON_ERR_UNSUPPORTED, "config.json: quantization_config: %s is %s, unknown",
-                   what, by_quote(quoted, value));
+    return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                   "config.json: quantization_config: %s is %s, unknown", what,
+                   by_quote(quoted, value));
 }
 
 /* -1 and 0 are the whole row. */
@@ -84,8 +85,7 @@ static int quark_weight(const struct by_doc_node *node, struct by_llm_spec *spec
     *spec = first;
     if (is_true(node->items[1], "is_scale_quant")) {
         spec->global = true;
-        spec->scale =
-            second.dtype == &by_llm_fp8_e5m3 ? BY_LLM_SCALE_E5M3 : BY_LLM_SCALE_E4M3;
+        spec->scale = second.dtype == &by_llm_fp8_e5m3 ? BY_LLM_SCALE_E5M3 : BY_LLM_SCALE_E4M3;
         return 0;
     }
     if (first.dtype != &by_dtype_fp8_e4m3 || !by_llm_spec_is_int(&second))
@@ -103,7 +103,8 @@ static int read_quark(struct by_llm_dialect *dialect, struct by_arena *arena,
     const size_t count = layers && layers->kind == BY_DOC_MAP ? layers->count : 0;
     dialect->layout = &by_llm_layout_quark;
     dialect->naturally = !strcmp(text_of(by_doc_get(node, "export"), "pack_method"), "order");
-    if (all && all->kind == BY_DOC_MAP && quark_weight(by_doc_get(all, "weight"), &dialect->spec, err))
+    if (all && all->kind == BY_DOC_MAP &&
+        quark_weight(by_doc_get(all, "weight"), &dialect->spec, err))
         return -1;
     if (!(dialect->rules = by_arena_alloc(arena, count, sizeof *dialect->rules, err)))
         return -1;
@@ -210,8 +211,7 @@ static int read_fp8(struct by_llm_dialect *dialect, const struct by_doc_node *no
 {
     const struct by_doc_node *block = by_doc_get(node, "weight_block_size");
     dialect->layout = &by_llm_layout_fp8;
-    dialect->spec =
-        (struct by_llm_spec){.dtype = &by_dtype_fp8_e4m3, .scale = BY_LLM_SCALE_MODEL};
+    dialect->spec = (struct by_llm_spec){.dtype = &by_dtype_fp8_e4m3, .scale = BY_LLM_SCALE_MODEL};
     if (!block || block->kind != BY_DOC_LIST || block->count != 2)
         return 0;
     dialect->layout = NULL;

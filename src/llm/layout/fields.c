@@ -12,7 +12,7 @@ const uint8_t by_llm_awq_order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 /* --- Lists --- */
 
 struct by_llm_field *by_llm_field_add(struct by_llm_fields *fields, const char *suffix,
-                                    enum by_llm_field_kind kind, int64_t elem)
+                                      enum by_llm_field_kind kind, int64_t elem)
 {
     struct by_llm_field *field = &fields->at[fields->count++];
     *field = (struct by_llm_field){.suffix = suffix, .kind = kind, .elem = elem};
@@ -20,8 +20,8 @@ struct by_llm_field *by_llm_field_add(struct by_llm_fields *fields, const char *
 }
 
 struct by_llm_field *by_llm_field_words(struct by_llm_fields *fields, const char *suffix,
-                                      enum by_llm_field_kind kind, int64_t elem,
-                                      const struct by_llm_form *form)
+                                        enum by_llm_field_kind kind, int64_t elem,
+                                        const struct by_llm_form *form)
 {
     struct by_llm_field *field = by_llm_field_add(fields, suffix, kind, elem);
     field->form = *form;
@@ -33,8 +33,8 @@ struct by_llm_field *by_llm_field_words(struct by_llm_fields *fields, const char
     return field;
 }
 
-struct by_llm_field *by_llm_field_scalar(struct by_llm_fields *fields, const char *suffix, int64_t elem,
-                                       size_t rank)
+struct by_llm_field *by_llm_field_scalar(struct by_llm_fields *fields, const char *suffix,
+                                         int64_t elem, size_t rank)
 {
     struct by_llm_field *field = by_llm_field_add(fields, suffix, BY_LLM_FIELD_TENSOR_SCALE, elem);
     field->rank = rank;
@@ -42,9 +42,9 @@ struct by_llm_field *by_llm_field_scalar(struct by_llm_fields *fields, const cha
     return field;
 }
 
-struct by_llm_field *by_llm_field_scales(struct by_llm_fields *fields, const char *suffix, int64_t elem,
-                                       const struct by_llm_tensor *tensor, size_t rows,
-                                       bool turned)
+struct by_llm_field *by_llm_field_scales(struct by_llm_fields *fields, const char *suffix,
+                                         int64_t elem, const struct by_llm_tensor *tensor,
+                                         size_t rows, bool turned)
 {
     const struct by_llm_form form = {.direction = turned ? BY_FORM_ACROSS : BY_FORM_ROWS,
                                      .rows = rows,
@@ -121,7 +121,7 @@ static bool is_code(enum by_llm_scale_type type)
 static size_t scale_place(const struct by_llm_form *form, size_t row, size_t group)
 {
     return form->direction == BY_FORM_ACROSS ? group * form->rows + row
-                                            : row * form->columns + group;
+                                             : row * form->columns + group;
 }
 
 /* --- Rows --- */
@@ -140,8 +140,8 @@ static void put_scales(const struct by_llm_field *field, const struct by_llm_ten
         }
 }
 
-static int put_zeros(const struct by_llm_field *field, const struct by_llm_coded *coded, size_t first,
-                     size_t count, uint8_t *data, struct baryon_error *err)
+static int put_zeros(const struct by_llm_field *field, const struct by_llm_coded *coded,
+                     size_t first, size_t count, uint8_t *data, struct baryon_error *err)
 {
     const size_t all = count * field->form.columns;
     if (field->rank == 0)
@@ -157,8 +157,8 @@ static int put_zeros(const struct by_llm_field *field, const struct by_llm_coded
 }
 
 int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                     const struct by_llm_coded *coded, size_t first, size_t count,
-                     uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+                      const struct by_llm_coded *coded, size_t first, size_t count,
+                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
 {
     for (size_t i = 0; i < fields->count; i++) {
         const struct by_llm_field *field = &fields->at[i];
@@ -176,7 +176,7 @@ int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_te
 }
 
 void by_llm_fields_finish(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                         size_t rows, uint8_t *const data[BY_LLM_FIELDS_MAX])
+                          size_t rows, uint8_t *const data[BY_LLM_FIELDS_MAX])
 {
     for (size_t i = 0; i < fields->count; i++) {
         const struct by_llm_field *field = &fields->at[i];
@@ -195,7 +195,7 @@ void by_llm_fields_finish(const struct by_llm_fields *fields, const struct by_ll
 /* --- Back --- */
 
 int by_llm_fields_open(const struct by_llm_fields *fields, struct by_llm_tensor *tensor,
-                      const uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
+                       const uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
 {
     for (size_t i = 0; i < fields->count; i++) {
         if (fields->at[i].kind != BY_LLM_FIELD_TENSOR_SCALE)
@@ -255,8 +255,8 @@ static void get_codes(const struct by_llm_field *field, const struct by_llm_tens
 }
 
 int by_llm_fields_get(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                     const uint8_t *const data[BY_LLM_FIELDS_MAX], size_t first, size_t count,
-                     struct by_llm_coded *coded, struct baryon_error *err)
+                      const uint8_t *const data[BY_LLM_FIELDS_MAX], size_t first, size_t count,
+                      struct by_llm_coded *coded, struct baryon_error *err)
 {
     const size_t scales = count * tensor->groups;
     for (size_t i = 0; i < scales; i++) {

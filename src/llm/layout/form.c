@@ -117,8 +117,8 @@ static void along_columns(const struct by_llm_form *form, uint8_t *codes, size_t
                           .step = form->columns};
         for (size_t c = 0; c < form->columns; c++) {
             run.at = begin * form->columns + c;
-            each(words + place_of(form, dims, (first + begin) / per, c) * bytes, bytes, codes,
-                 &run, form, shifts);
+            each(words + place_of(form, dims, (first + begin) / per, c) * bytes, bytes, codes, &run,
+                 form, shifts);
         }
     }
 }

@@ -21,7 +21,7 @@ enum by_llm_direction {
 struct by_llm_form {
     enum by_llm_direction direction;
     size_t rows, columns;
-    unsigned bits, word; /* of a code, of a word; a word has as many codes as fit */
+    unsigned bits, word;  /* of a code, of a word; a word has as many codes as fit */
     const uint8_t *order; /* place k of a word has its element order[k]; NULL: k */
     uint8_t flip;         /* bits that are stored the other way round */
 };

@@ -21,11 +21,8 @@ static void fp8_prepare(struct by_llm_tensor *tensor, int64_t model)
 static int fp8_list(const struct by_llm_tensor *tensor, size_t rows, struct by_llm_fields *fields,
                     struct baryon_error *err)
 {
-    const struct by_llm_form form = {.direction = BY_FORM_ROWS,
-                                     .rows = rows,
-                                     .columns = tensor->columns,
-                                     .bits = 8,
-                                     .word = 8};
+    const struct by_llm_form form = {
+        .direction = BY_FORM_ROWS, .rows = rows, .columns = tensor->columns, .bits = 8, .word = 8};
     *fields = (struct by_llm_fields){0};
     by_llm_field_words(fields, "weight", BY_LLM_FIELD_CODES, BY_ELEM_FLOAT8E4M3FN, &form);
     by_llm_field_scalar(fields, "weight_scale", tensor->stored, 0);

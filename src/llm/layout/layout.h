@@ -83,16 +83,16 @@ struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme);
 
 /* Puts rows [first, first + count) into the data of each field, which was zeros. */
 int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                     const struct by_llm_coded *coded, size_t first, size_t count,
-                     uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+                      const struct by_llm_coded *coded, size_t first, size_t count,
+                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
 /* What belongs to the whole tensor, and once: shape, group indices, the tensor's scale. */
 void by_llm_fields_finish(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                         size_t rows, uint8_t *const data[BY_LLM_FIELDS_MAX]);
+                          size_t rows, uint8_t *const data[BY_LLM_FIELDS_MAX]);
 /* The way back. The tensor's scale first, then rows; data NULL where a file lacks the field. */
 int by_llm_fields_open(const struct by_llm_fields *fields, struct by_llm_tensor *tensor,
-                      const uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+                       const uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
 int by_llm_fields_get(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
-                     const uint8_t *const data[BY_LLM_FIELDS_MAX], size_t first, size_t count,
-                     struct by_llm_coded *coded, struct baryon_error *err);
+                      const uint8_t *const data[BY_LLM_FIELDS_MAX], size_t first, size_t count,
+                      struct by_llm_coded *coded, struct baryon_error *err);
 
 #endif

@@ -46,7 +46,7 @@ static int64_t codes_elem(const struct by_llm_spec *spec)
 {
     if (!by_llm_spec_is_int(spec))
         return spec->dtype->bits == 8 ? spec->dtype->elem : BY_ELEM_UINT8;
-    return spec->dtype->bits == 4   ? BY_ELEM_INT32
+    return spec->dtype->bits == 4          ? BY_ELEM_INT32
            : spec->dtype == &by_dtype_int8 ? BY_ELEM_INT8
                                            : BY_ELEM_UINT8;
 }
@@ -57,7 +57,8 @@ static void flatten(struct by_llm_field *field, const struct by_llm_tensor *tens
     if (tensor->spec->grain != BY_LLM_CHANNEL)
         return;
     field->rank = 1;
-    field->dims[0] = field->kind == BY_LLM_FIELD_ZEROS ? by_llm_form_words(&field->form, rows) : rows;
+    field->dims[0] =
+        field->kind == BY_LLM_FIELD_ZEROS ? by_llm_form_words(&field->form, rows) : rows;
 }
 
 static void add_zeros(struct by_llm_fields *fields, const struct by_llm_tensor *tensor, size_t rows)
@@ -93,9 +94,9 @@ static void add_float_scales(struct by_llm_fields *fields, const struct by_llm_t
         by_llm_field_scalar(fields, "weight_scale", by_llm_scale_elem(tensor), 0);
         return;
     }
-    flatten(by_llm_field_scales(fields, "weight_scale", by_llm_scale_elem(tensor), tensor, rows,
-                                false),
-            tensor, rows);
+    flatten(
+        by_llm_field_scales(fields, "weight_scale", by_llm_scale_elem(tensor), tensor, rows, false),
+        tensor, rows);
     if (tensor->spec->global)
         by_llm_field_scalar(fields, "weight_scale_2", BY_ELEM_FLOAT, 0);
 }
@@ -164,8 +165,9 @@ static void text_or_null(struct by_json *json, const char *key, const char *valu
 
 static void write_granularity(struct by_json *json, const struct by_llm_spec *spec, bool of_input)
 {
-    static const char *const names[] = {
-        [BY_LLM_TENSOR] = "per_tensor", [BY_LLM_CHANNEL] = "per_channel", [BY_LLM_GROUP] = "per_group"};
+    static const char *const names[] = {[BY_LLM_TENSOR] = "per_tensor",
+                                        [BY_LLM_CHANNEL] = "per_channel",
+                                        [BY_LLM_GROUP] = "per_group"};
     by_json_text(json, "qscheme", names[spec->grain]);
     if (spec->grain == BY_LLM_TENSOR)
         by_json_null(json, "ch_axis");

@@ -53,8 +53,7 @@ static bool belongs_to_codes(const struct by_llm_source *source, const char *lay
                              const char *suffix)
 {
     return source->dialect.method && by_has_word(besides, suffix) &&
-           ((beside(source->checkpoint, layer, "weight") &&
-             holds_codes(source, layer, "weight")) ||
+           ((beside(source->checkpoint, layer, "weight") && holds_codes(source, layer, "weight")) ||
             beside(source->checkpoint, layer, "qweight") ||
             beside(source->checkpoint, layer, "weight_packed"));
 }
@@ -73,8 +72,8 @@ static void measure(const struct by_llm_source *source, const struct by_llm_spec
                     struct by_llm_weight *weight)
 {
     const struct by_stored_tensor *codes = weight->stored;
-    const size_t bits = spec->dtype->bits > 8 ? 8 * by_dtype_code_bytes(spec->dtype)
-                                              : spec->dtype->bits;
+    const size_t bits =
+        spec->dtype->bits > 8 ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
     const size_t per_row = (size_t)codes->dims[1] * codes->type->bytes * 8 / bits;
     weight->rows = (size_t)codes->dims[0];
     weight->columns = per_row;
@@ -91,11 +90,12 @@ static int mismatch(const struct by_llm_weight *weight, const struct by_llm_fiel
                     const struct by_stored_tensor *stored, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], shape[128];
-    return by_fail(err, BARYON_ERR_INPUT,
-                   "%s.%s: %s %s does not fit a weight of %zu rows and %zu columns in groups of %zu",
-                   by_quote(quoted, weight->layer), field->suffix, stored->type->name,
-                   by_stored_shape(stored, shape, sizeof shape), weight->rows, weight->columns,
-                   weight->tensor.group);
+    return by_fail(
+        err, BARYON_ERR_INPUT,
+        "%s.%s: %s %s does not fit a weight of %zu rows and %zu columns in groups of %zu",
+        by_quote(quoted, weight->layer), field->suffix, stored->type->name,
+        by_stored_shape(stored, shape, sizeof shape), weight->rows, weight->columns,
+        weight->tensor.group);
 }
 
 static bool may_lack(const struct by_llm_field *field, const struct by_llm_weight *weight)
@@ -148,9 +148,9 @@ static int read_index(struct by_llm_source *source, struct by_llm_weight *weight
     bool ordered = true;
     for (size_t i = 0; i < weight->columns; i++) {
         if (groups[i] < 0 || (size_t)groups[i] >= weight->tensor.groups)
-            return by_fail(err, BARYON_ERR_INPUT, "%s.%s: group %d of column %zu, must be below %zu",
-                           by_quote(quoted, weight->layer), "g_idx", groups[i], i,
-                           weight->tensor.groups);
+            return by_fail(
+                err, BARYON_ERR_INPUT, "%s.%s: group %d of column %zu, must be below %zu",
+                by_quote(quoted, weight->layer), "g_idx", groups[i], i, weight->tensor.groups);
         ordered = ordered && (size_t)groups[i] == i / weight->tensor.group;
     }
     weight->tensor.group_of = ordered ? NULL : groups;

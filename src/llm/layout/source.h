@@ -20,8 +20,8 @@ struct by_llm_weight {
     const char *layer; /* without ".weight"; the same as name where that is no end of it */
     enum by_llm_stored_as as;
     size_t rank;
-    uint64_t dims[BY_STORED_RANK_MAX]; /* of the floats */
-    size_t rows, columns;              /* all but the last dimension, the last */
+    uint64_t dims[BY_STORED_RANK_MAX];     /* of the floats */
+    size_t rows, columns;                  /* all but the last dimension, the last */
     const struct by_stored_tensor *stored; /* the tensor, or that of the codes */
     struct by_llm_tensor tensor;           /* of codes */
     struct by_llm_fields fields;

@@ -11,7 +11,8 @@ int by_llm_scratch_open(struct by_llm_scratch *scratch, const struct by_llm_tens
     const size_t columns = tensor->columns, groups = columns / tensor->group;
     size_t bytes;
     *scratch = (struct by_llm_scratch){0};
-    if (by_mul_overflow(columns, 3 * sizeof(float) + 2 * sizeof(double) + sizeof(float) + 1, &bytes))
+    if (by_mul_overflow(columns, 3 * sizeof(float) + 2 * sizeof(double) + sizeof(float) + 1,
+                        &bytes))
         return by_err_nomem(err, columns);
     double *memory = by_alloc(bytes, 1, err);
     if (!memory)

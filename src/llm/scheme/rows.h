@@ -40,13 +40,13 @@ struct by_llm_tensor {
     size_t columns, group, groups; /* of a row: elements, elements of a group, scales */
     enum by_llm_search search;
     enum by_llm_even exponent;
-    int64_t stored;  /* element type of float scales: BY_ELEM_FLOAT, _FLOAT16 or _BFLOAT16 */
+    int64_t stored;     /* element type of float scales: BY_ELEM_FLOAT, _FLOAT16 or _BFLOAT16 */
     int64_t least_zero; /* zero points of unsigned integers are at least this */
-    bool inverse;    /* the global scale divides */
-    bool quark;      /* arithmetic of Quark 0.13: rounded to `model` at each step */
-    int64_t model;   /* element type of the weights */
-    float scale;     /* of the tensor: BY_LLM_TENSOR's, the global one, fp8's before integers */
-    int64_t zero;    /* BY_LLM_TENSOR's */
+    bool inverse;       /* the global scale divides */
+    bool quark;         /* arithmetic of Quark 0.13: rounded to `model` at each step */
+    int64_t model;      /* element type of the weights */
+    float scale;        /* of the tensor: BY_LLM_TENSOR's, the global one, fp8's before integers */
+    int64_t zero;       /* BY_LLM_TENSOR's */
     float candidates[BY_LLM_CANDIDATES]; /* for `scale`; the first is that of the whole range */
     int64_t candidate_zeros[BY_LLM_CANDIDATES];
     size_t candidate_count;
@@ -55,9 +55,9 @@ struct by_llm_tensor {
 
 /* Sums over rows; exact joins are up to the caller, in the order of rows. */
 struct by_llm_sums {
-    double energy;        /* of values */
-    double error;         /* of what the codes mean */
-    double minmax_error;  /* of what those of the whole range would */
+    double energy;       /* of values */
+    double error;        /* of what the codes mean */
+    double minmax_error; /* of what those of the whole range would */
 };
 
 /* Where codes and scales of rows go. */
@@ -76,8 +76,8 @@ size_t by_llm_strange(const float *values, size_t count);
 void by_llm_clean_row(float *values, size_t count);
 
 /* Refuses columns that groups do not divide, and says which sizes do. */
-int by_llm_tensor_init(struct by_llm_tensor *tensor, const struct by_llm_spec *spec,
-                       size_t columns, struct baryon_error *err);
+int by_llm_tensor_init(struct by_llm_tensor *tensor, const struct by_llm_spec *spec, size_t columns,
+                       struct baryon_error *err);
 /* Whether by_llm_look() has to see all before rows can be quantized. */
 bool by_llm_needs_range(const struct by_llm_tensor *tensor);
 /* All values are finite; see by_llm_clean_row(). */

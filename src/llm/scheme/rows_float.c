@@ -3,7 +3,6 @@
 
 #include "dtype/family.h"
 
-
 /* Each group divided by what its stored scale amounts to. */
 static void scale_row(const struct by_llm_tensor *tensor, const float *values, const float *scales,
                       float *out)
@@ -12,7 +11,8 @@ static void scale_row(const struct by_llm_tensor *tensor, const float *values, c
     for (size_t g = 0; g < pieces; g++) {
         const float scale = by_llm_effective(tensor, scales[g]);
         by_llm_divide(values + g * tensor->group, tensor->group, scale, out + g * tensor->group);
-        for (size_t i = 0; tensor->quark && i < tensor->group && tensor->spec->dtype->bits == 8; i++)
+        for (size_t i = 0; tensor->quark && i < tensor->group && tensor->spec->dtype->bits == 8;
+             i++)
             out[g * tensor->group + i] = by_llm_step(tensor, out[g * tensor->group + i]);
     }
 }

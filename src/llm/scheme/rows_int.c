@@ -44,8 +44,7 @@ static void refine_scale(const struct by_llm_tensor *tensor, const float *values
                          struct choice *best)
 {
     const struct by_weight_grid grid = grid_of(tensor, best->scale, best->zero);
-    const int64_t elem =
-        tensor->spec->scale == BY_LLM_SCALE_MODEL ? tensor->stored : BY_ELEM_FLOAT;
+    const int64_t elem = tensor->spec->scale == BY_LLM_SCALE_MODEL ? tensor->stored : BY_ELEM_FLOAT;
     double across = 0, own = 0;
     by_weight_path_chosen()->round(values, tensor->group, &grid, levels);
     for (size_t i = 0; i < tensor->group; i++) {
@@ -132,8 +131,7 @@ static const float *base_of(const struct by_llm_tensor *tensor, const float *val
 }
 
 int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
-                   struct by_llm_scratch *scratch, struct by_llm_row *row,
-                   struct baryon_error *err)
+                   struct by_llm_scratch *scratch, struct by_llm_row *row, struct baryon_error *err)
 {
     const size_t pieces = tensor->columns / tensor->group;
     const float *base = base_of(tensor, values, scratch, err);

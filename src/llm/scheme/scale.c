@@ -126,8 +126,9 @@ static float small_scale(const struct by_llm_tensor *tensor, float peak, float f
     const struct by_float_layout *layout = layout_of(tensor->spec->scale);
     float wanted = peak * factor / (float)by_dtype_max(tensor->spec->dtype);
     if (tensor->spec->global)
-        wanted = tensor->inverse ? wanted * tensor->scale
-                                 : peak * factor / ((float)by_dtype_max(tensor->spec->dtype) * tensor->scale);
+        wanted = tensor->inverse
+                     ? wanted * tensor->scale
+                     : peak * factor / ((float)by_dtype_max(tensor->spec->dtype) * tensor->scale);
     *code = (uint8_t)by_float_code(layout, (double)wanted, &even, true);
     if (*code == 0)
         *code = tensor->quark ? (uint8_t)by_float_code(layout, 1, &even, true) : 1;

@@ -19,10 +19,18 @@ const struct by_dtype by_llm_fp8_e5m3 = {.name = "fp8_e5m3",
                                          .does = &by_family_float,
                                          .element = {5, 3, 15, BY_SPECIAL_NAN}};
 
-#define TENSOR(type, ...)  {.dtype = &by_dtype_##type, .grain = BY_LLM_TENSOR, __VA_ARGS__}
-#define CHANNEL(type, ...) {.dtype = &by_dtype_##type, .grain = BY_LLM_CHANNEL, __VA_ARGS__}
+#define TENSOR(type, ...)                                                                          \
+    {                                                                                              \
+        .dtype = &by_dtype_##type, .grain = BY_LLM_TENSOR, __VA_ARGS__                             \
+    }
+#define CHANNEL(type, ...)                                                                         \
+    {                                                                                              \
+        .dtype = &by_dtype_##type, .grain = BY_LLM_CHANNEL, __VA_ARGS__                            \
+    }
 #define GROUP(type, size, ...)                                                                     \
-    {.dtype = &by_dtype_##type, .grain = BY_LLM_GROUP, .group = size, __VA_ARGS__}
+    {                                                                                              \
+        .dtype = &by_dtype_##type, .grain = BY_LLM_GROUP, .group = size, __VA_ARGS__               \
+    }
 #define MODEL   .scale = BY_LLM_SCALE_MODEL
 #define F32     .scale = BY_LLM_SCALE_F32
 #define E8M0    .scale = BY_LLM_SCALE_E8M0
@@ -31,15 +39,24 @@ const struct by_dtype by_llm_fp8_e5m3 = {.name = "fp8_e5m3",
 #define DYNAMIC .dynamic = true
 #define ASYM    .asymmetric = true
 #define INT3(grain_, size)                                                                         \
-    {.dtype = &by_llm_int3, .grain = grain_, .group = size, .scale = BY_LLM_SCALE_MODEL}
-#define BLOCKS(type) {.dtype = &by_dtype_##type, .grain = BY_LLM_GROUP}
-#define CAST(type)   {.dtype = &by_dtype_##type}
+    {                                                                                              \
+        .dtype = &by_llm_int3, .grain = grain_, .group = size, .scale = BY_LLM_SCALE_MODEL         \
+    }
+#define BLOCKS(type)                                                                               \
+    {                                                                                              \
+        .dtype = &by_dtype_##type, .grain = BY_LLM_GROUP                                           \
+    }
+#define CAST(type)                                                                                 \
+    {                                                                                              \
+        .dtype = &by_dtype_##type                                                                  \
+    }
 
 /* Integers with scales for groups of 32, 64 and 128 weights, and for each channel. */
 #define GROUPED(type, size, ...)                                                                   \
-    {.name = #type "_wo_" #size,                                                                   \
-     .help = #type " weights, a scale for each " #size " in a row",                                \
-     .weight = GROUP(type, size, __VA_ARGS__)}
+    {                                                                                              \
+        .name = #type "_wo_" #size, .help = #type " weights, a scale for each " #size " in a row", \
+        .weight = GROUP(type, size, __VA_ARGS__)                                                   \
+    }
 #define INTEGERS(type, ...)                                                                        \
     GROUPED(type, 32, __VA_ARGS__), GROUPED(type, 64, __VA_ARGS__),                                \
         GROUPED(type, 128, __VA_ARGS__),                                                           \
@@ -213,7 +230,8 @@ double by_llm_spec_bits(const struct by_llm_spec *spec, size_t columns, unsigned
 {
     if (!by_llm_spec_is_scaled(spec) || spec->grain == BY_LLM_TENSOR || !columns)
         return by_dtype_bits(spec->dtype);
-    const double shared = bits_of_scale(spec, scale_bits) + (spec->asymmetric ? spec->dtype->bits : 0);
+    const double shared =
+        bits_of_scale(spec, scale_bits) + (spec->asymmetric ? spec->dtype->bits : 0);
     const size_t group = spec->grain == BY_LLM_CHANNEL ? columns : spec->group;
     return spec->dtype->bits + shared / (double)group;
 }

@@ -25,16 +25,13 @@ static void hint_sizes(size_t columns, struct baryon_error *err)
     by_str_release(&text);
 }
 
-int by_llm_tensor_init(struct by_llm_tensor *tensor, const struct by_llm_spec *spec,
-                       size_t columns, struct baryon_error *err)
+int by_llm_tensor_init(struct by_llm_tensor *tensor, const struct by_llm_spec *spec, size_t columns,
+                       struct baryon_error *err)
 {
     const size_t block = spec->dtype->block.size;
     const size_t group = block ? block : spec->grain == BY_LLM_GROUP ? spec->group : columns;
-    *tensor = (struct by_llm_tensor){.spec = spec,
-                                     .columns = columns,
-                                     .group = group,
-                                     .stored = BY_ELEM_FLOAT,
-                                     .scale = 1};
+    *tensor = (struct by_llm_tensor){
+        .spec = spec, .columns = columns, .group = group, .stored = BY_ELEM_FLOAT, .scale = 1};
     if (!columns || !group || columns % group) {
         by_fail(err, BARYON_ERR_INPUT, "%zu columns are no multiple of the group size %zu", columns,
                 group);
@@ -107,9 +104,8 @@ static float peak_of(const struct by_llm_range *range)
 /* With it the greatest scale of a group is the greatest that its type has. */
 static float global_scale(const struct by_llm_tensor *tensor, float peak)
 {
-    const double most = tensor->spec->scale == BY_LLM_SCALE_E4M3
-                            ? by_dtype_max(&by_dtype_fp8_e4m3)
-                            : by_dtype_max(&by_llm_fp8_e5m3);
+    const double most = tensor->spec->scale == BY_LLM_SCALE_E4M3 ? by_dtype_max(&by_dtype_fp8_e4m3)
+                                                                 : by_dtype_max(&by_llm_fp8_e5m3);
     const float reach = (float)(by_dtype_max(tensor->spec->dtype) * most);
     if (peak == 0)
         return 1;
@@ -138,8 +134,8 @@ void by_llm_tensor_scale(struct by_llm_tensor *tensor, const struct by_llm_range
         return;
     if (tensor->spec->over_fp8)
         tensor->scale = by_llm_stored(
-            BY_ELEM_FLOAT, fmaxf(peak_of(range) / (float)by_dtype_max(&by_dtype_fp8_e4m3),
-                                 BY_LLM_LEAST_SCALE));
+            BY_ELEM_FLOAT,
+            fmaxf(peak_of(range) / (float)by_dtype_max(&by_dtype_fp8_e4m3), BY_LLM_LEAST_SCALE));
     else if (tensor->spec->global)
         tensor->scale = global_scale(tensor, peak_of(range));
     else {
