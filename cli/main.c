@@ -165,6 +165,9 @@ int main(int argc, char **argv)
         return run_command(command, argc - 1, argv + 1);
     if (argc > 2 && (command = find_in_group(argv[1], argv[2])))
         return run_command(command, argc - 2, argv + 2);
-    by_command_unknown(argv[1], &err);
+    if (by_command_is_group(argv[1]))
+        by_command_unknown_in(argv[1], argc > 2 ? argv[2] : NULL, &err);
+    else
+        by_command_unknown(argv[1], &err);
     return by_tell_error(&err, by_opt_wants_json(argc - 1, argv + 1));
 }
