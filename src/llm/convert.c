@@ -9,8 +9,8 @@ void by_llm_converted_release(struct by_llm_converted *converted)
     by_str_release(&converted->notices);
 }
 
-struct by_made_tensor *by_convert_add(struct by_convert_run *run, const char *name,
-                                      struct baryon_error *err)
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err)
 {
     struct by_list any = {run->made.at, run->made.count, run->made.cap};
     if (by_list_reserve(&run->arena, &any, 1, sizeof *run->made.at, err))
@@ -31,6 +31,47 @@ uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role rol
     if (!run->arch->permute || (role != BY_LLM_Q && role != BY_LLM_K))
         return 0;
     return (uint64_t)(role == BY_LLM_Q ? heads : heads_kv);
+}
+
+int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
+                       struct baryon_error *err)
+{
+    const struct by_made_list *list = &run->made;
+    *tensors = by_arena_alloc(&run->arena, list->count, sizeof **tensors, err);
+    for (size_t i = 0; *tensors && i < list->count; i++) {
+        const struct by_made_tensor *made = &list->at[i];
+        struct by_new_tensor *tensor = &(*tensors)[i];
+        tensor->name = made->name;
+        tensor->type = by_stored_type_by_ggml((uint32_t)made->type->number);
+        tensor->rank = made->rank;
+        memcpy(tensor->dims, made->dims, sizeof tensor->dims);
+        run->done->bytes_out += by_made_bytes(made);
+    }
+    run->done->tensors = list->count;
+    return *tensors ? 0 : -1;
+}
+
+/* The tensor that is put, and the bytes of it that were. */
+struct putting {
+    by_convert_put_fn *put;
+    void *writer;
+    size_t tensor;
+    uint64_t at;
+};
+
+static int put_next(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
+{
+    struct putting *putting = context;
+    uint64_t at = putting->at;
+    putting->at += size;
+    return putting->put(putting->writer, putting->tensor, at, bytes, size, err);
+}
+
+int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
+                   struct baryon_error *err)
+{
+    struct putting putting = {.put = put, .writer = writer, .tensor = tensor};
+    return by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting, err);
 }
 
 static int list_tensors(struct by_convert_run *run, struct baryon_error *err)

@@ -14,9 +14,6 @@ struct to_folder {
     struct by_config_facts facts;
     struct by_safetensors_writer *writer;
     struct by_new_tensor *tensors;
-    /* The tensor that is written, and the bytes of it that are. */
-    size_t tensor;
-    uint64_t at;
 };
 
 /* A number of the architecture; `fallback` when it is not there. */
@@ -66,7 +63,7 @@ static int add_tensor(struct to_folder *to, const struct by_stored_tensor *sourc
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "tensor %s has no name in %s, every tensor must have one",
                        by_quote(quoted, source->name), run->arch->architecture);
-    struct by_made_tensor *made = by_convert_add(run, name, err);
+    struct by_made_tensor *made = by_made_tensor_add(run, name, err);
     if (!made || !(made->parts = by_arena_alloc(&run->arena, 1, sizeof(void *), err)))
         return -1;
     size_t skip = expert >= 0 ? 1 : 0;
@@ -127,42 +124,18 @@ static int add_source(struct to_folder *to, size_t index, struct baryon_error *e
     return 0;
 }
 
-static int declare_tensors(struct to_folder *to, struct baryon_error *err)
+static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
+                    struct baryon_error *err)
 {
-    struct by_convert_run *run = to->run;
-    const struct by_made_list *list = &run->made;
-    to->tensors = by_arena_alloc(&run->arena, list->count, sizeof *to->tensors, err);
-    for (size_t i = 0; to->tensors && i < list->count; i++) {
-        const struct by_made_tensor *made = &list->at[i];
-        struct by_new_tensor *tensor = &to->tensors[i];
-        *tensor = (struct by_new_tensor){
-            made->name, by_stored_type_by_ggml((uint32_t)made->type->number), made->rank, {0}};
-        memcpy(tensor->dims, made->dims, sizeof tensor->dims);
-        run->done->bytes_out += by_made_bytes(made);
-    }
-    run->done->tensors = list->count;
-    return to->tensors ? 0 : -1;
-}
-
-static int put_slab(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
-{
-    struct to_folder *to = context;
-    uint64_t at = to->at;
-    to->at += size;
-    return by_safetensors_put(to->writer, to->tensor, at, bytes, size, err);
+    return by_safetensors_put(context, tensor, at, bytes, size, err);
 }
 
 static int write_tensors(struct to_folder *to, struct baryon_error *err)
 {
-    struct by_convert_run *run = to->run;
-    for (size_t i = 0; i < run->made.count; i++) {
-        if (by_safetensors_has(to->writer, i))
-            continue;
-        to->tensor = i;
-        to->at = 0;
-        if (by_made_write(&run->made.at[i], run->in, run->pool, put_slab, to, err))
+    for (size_t i = 0; i < to->run->made.count; i++)
+        if (!by_safetensors_has(to->writer, i) &&
+            by_convert_put(to->run, i, put_slab, to->writer, err))
             return -1;
-    }
     return 0;
 }
 
@@ -267,7 +240,7 @@ int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err)
     if (status || make_files(&to, &files, err))
         status = by_err_file(err, run->in->path);
     if (!status)
-        status = declare_tensors(&to, err);
+        status = by_convert_declare(run, &to.tensors, err);
     if (!status)
         status = write_folder(&to, &files, err);
     by_str_release(&files.config);

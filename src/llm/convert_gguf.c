@@ -1,8 +1,9 @@
 /* From a folder of safetensors to a GGUF file that llama.cpp loads. */
-#include "llm/convert_head.h"
 #include "llm/convert_internal.h"
+#include "llm/convert_meta.h"
 #include "llm/convert_type.h"
 #include "llm/family/tokenizer.h"
+#include "llm/store/gguf_write.h"
 
 #include "base/text.h"
 
@@ -62,7 +63,7 @@ static struct by_made_tensor *made_of(struct to_gguf *to, const char *name, int6
     uintptr_t known = expert >= 0 ? (uintptr_t)by_map_get(&to->stacks, name) : 0;
     if (known)
         return &run->made.at[known - 1];
-    struct by_made_tensor *made = by_convert_add(run, name, err);
+    struct by_made_tensor *made = by_made_tensor_add(run, name, err);
     if (!made || !(made->parts = by_arena_alloc(&run->arena, parts, sizeof(void *), err)))
         return NULL;
     made->part_count = parts;
@@ -158,7 +159,7 @@ static int add_sources(struct to_gguf *to, struct baryon_error *err)
 static int add_values(struct to_gguf *to, const char *name, const float *values, size_t count,
                       struct baryon_error *err)
 {
-    struct by_made_tensor *made = count ? by_convert_add(to->run, name, err) : NULL;
+    struct by_made_tensor *made = count ? by_made_tensor_add(to->run, name, err) : NULL;
     if (!made)
         return count ? -1 : 0;
     made->rank = 1;
@@ -304,42 +305,34 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
     return 0;
 }
 
-static int put_slab(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
+static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
+                    struct baryon_error *err)
 {
-    return by_writer_add(context, bytes, size, err);
-}
-
-static int write_tensors(struct by_convert_run *run, struct by_writer *writer,
-                         struct baryon_error *err)
-{
-    for (size_t i = 0; i < run->made.count; i++) {
-        const struct by_made_tensor *made = &run->made.at[i];
-        run->done->bytes_out += by_made_bytes(made);
-        if (by_made_write(made, run->in, run->pool, put_slab, writer, err) ||
-            by_writer_pad(writer, BY_GGUF_ALIGNMENT, err))
-            return -1;
-    }
-    run->done->tensors = run->made.count;
-    return by_checkpoint_check(run->in, err);
+    return by_gguf_add(context, tensor, at, bytes, size, err);
 }
 
 static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
-    struct by_str head = {0};
-    struct by_writer *writer;
-    if (by_writer_open(&writer, run->options->out, 0, err))
+    struct by_gguf_build build = {.arena = &run->arena};
+    struct by_new_tensor *tensors;
+    struct by_gguf_writer *writer;
+    if (by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err))
         return -1;
-    by_gguf_put_head(&head, &run->meta, &run->made);
-    int status = by_str_error(&head, err);
-    if (!status)
-        status = by_writer_add(writer, head.text, head.size, err);
-    if (!status)
-        status = write_tensors(run, writer, err);
-    if (!status)
-        status = by_writer_commit(writer, err);
-    by_writer_abort(writer);
-    by_str_release(&head);
-    return status;
+    struct by_gguf_plan plan = {.path = run->options->out,
+                                .pairs = build.at,
+                                .pair_count = build.count,
+                                .tensors = tensors,
+                                .count = run->made.count};
+    if (by_gguf_create(&writer, &plan, err))
+        return -1;
+    int status = 0;
+    for (size_t i = 0; !status && i < run->made.count; i++)
+        status = by_convert_put(run, i, put_slab, writer, err);
+    if (status || by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err)) {
+        by_gguf_abort(writer);
+        return -1;
+    }
+    return 0;
 }
 
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)

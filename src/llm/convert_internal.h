@@ -7,6 +7,7 @@
 #include "llm/convert.h"
 #include "llm/convert_rows.h"
 #include "llm/family/arch.h"
+#include "llm/store/safetensors_write.h"
 
 struct by_convert_run {
     const struct by_llm_convert *options;
@@ -24,10 +25,19 @@ struct by_convert_run {
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err);
 int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err);
 /* A new tensor at the end of run->made with a copy of the name; NULL when memory ends. */
-struct by_made_tensor *by_convert_add(struct by_convert_run *run, const char *name,
-                                      struct baryon_error *err);
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err);
 /* Numbers of heads in metadata or config; 0: the order of rows stays. */
 uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role role, int64_t heads,
                           int64_t heads_kv);
+/* All of run->made for a writer; counts them and their bytes. */
+int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
+                       struct baryon_error *err);
+/* How a writer takes bytes of a tensor. */
+typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
+                              size_t size, struct baryon_error *err);
+/* Makes all bytes of one tensor. */
+int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
+                   struct baryon_error *err);
 
 #endif

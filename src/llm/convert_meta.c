@@ -77,3 +77,53 @@ int by_meta_of_gguf(struct by_meta *meta, const struct by_gguf *gguf, struct bar
     }
     return by_meta_error(meta, err);
 }
+
+static int put_items(struct by_gguf_build *build, const struct by_meta_value *value,
+                     struct baryon_error *err)
+{
+    struct by_str items = {0};
+    for (size_t i = 0; i < value->count; i++) {
+        struct by_gguf_value one = {.type = (enum by_gguf_type)value->item};
+        if (value->item == BY_META_STRING) {
+            const struct by_meta_text *text = (const struct by_meta_text *)value->items + i;
+            one.text = (struct by_gguf_text){text->bytes, text->size};
+        } else if (value->item == BY_META_F32) {
+            one.f = (double)((const float *)value->items)[i];
+        } else {
+            one.i = ((const int32_t *)value->items)[i];
+        }
+        by_gguf_encode(&items, &one);
+    }
+    int status = by_str_error(&items, err);
+    if (!status)
+        status = by_gguf_put_array(build, value->key, (enum by_gguf_type)value->item, value->count,
+                                   &items, err);
+    by_str_release(&items);
+    return status;
+}
+
+static int put_value(struct by_gguf_build *build, const struct by_meta_value *value,
+                     struct baryon_error *err)
+{
+    switch (value->kind) {
+    case BY_META_STRING:
+        return by_gguf_put_text(build, value->key, value->text.bytes, value->text.size, err);
+    case BY_META_ARRAY:
+        return put_items(build, value, err);
+    case BY_META_F32:
+        return by_gguf_put_f32(build, value->key, (float)value->real, err);
+    case BY_META_BOOL:
+        return by_gguf_put_bool(build, value->key, value->integer != 0, err);
+    default:
+        return by_gguf_put_u32(build, value->key, (uint32_t)value->integer, err);
+    }
+}
+
+int by_gguf_of_meta(struct by_gguf_build *build, const struct by_meta *meta,
+                    struct baryon_error *err)
+{
+    for (size_t i = 0; i < meta->count; i++)
+        if (put_value(build, &meta->at[i], err))
+            return -1;
+    return 0;
+}

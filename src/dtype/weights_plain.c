@@ -1,5 +1,5 @@
 /* Chooses the vector path for weights and implements the plain one. */
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #include <math.h>
 #include <stdatomic.h>

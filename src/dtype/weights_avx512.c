@@ -1,5 +1,5 @@
 /* Finds extremes and rounding errors of weights with AVX-512. */
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #if defined(__x86_64__)
 
@@ -11,7 +11,7 @@
 #define MAX(a, b) _mm512_max_ps(a, b)
 #define LOW(x)    _mm512_castps512_ps256(x)
 #define HIGH(x)   _mm512_extractf32x8_ps(x, 1)
-#include "quant/weights_kernel.h"
+#include "dtype/weights_kernel.h"
 
 static bool weights_avx512_supported(void)
 {

@@ -1,5 +1,5 @@
 /* Finds extremes and errors of weights with the compiler's vectors (NEON, SSE2 and others). */
-#include "quant/weights_path.h"
+#include "dtype/weights_path.h"
 
 #define LANES 4
 #define TARGET
@@ -17,7 +17,7 @@ static inline four_floats choose_four_floats(four_ints mask, four_floats yes, fo
     return (four_floats)(((four_ints)yes & mask) | ((four_ints)no & ~mask));
 }
 
-#include "quant/weights_kernel.h"
+#include "dtype/weights_kernel.h"
 
 static bool weights_vector_supported(void)
 {
