@@ -9,8 +9,8 @@ void by_llm_converted_release(struct by_llm_converted *converted)
     by_str_release(&converted->notices);
 }
 
-struct by_made_tensor *by_convert_add(struct by_convert_run *run, const char *name,
-                                      struct baryon_error *err)
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err)
 {
     struct by_list any = {run->made.at, run->made.count, run->made.cap};
     if (by_list_reserve(&run->arena, &any, 1, sizeof *run->made.at, err))

@@ -63,7 +63,7 @@ static int add_tensor(struct to_folder *to, const struct by_stored_tensor *sourc
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "tensor %s has no name in %s, every tensor must have one",
                        by_quote(quoted, source->name), run->arch->architecture);
-    struct by_made_tensor *made = by_convert_add(run, name, err);
+    struct by_made_tensor *made = by_made_tensor_add(run, name, err);
     if (!made || !(made->parts = by_arena_alloc(&run->arena, 1, sizeof(void *), err)))
         return -1;
     size_t skip = expert >= 0 ? 1 : 0;

@@ -63,7 +63,7 @@ static struct by_made_tensor *made_of(struct to_gguf *to, const char *name, int6
     uintptr_t known = expert >= 0 ? (uintptr_t)by_map_get(&to->stacks, name) : 0;
     if (known)
         return &run->made.at[known - 1];
-    struct by_made_tensor *made = by_convert_add(run, name, err);
+    struct by_made_tensor *made = by_made_tensor_add(run, name, err);
     if (!made || !(made->parts = by_arena_alloc(&run->arena, parts, sizeof(void *), err)))
         return NULL;
     made->part_count = parts;
@@ -159,7 +159,7 @@ static int add_sources(struct to_gguf *to, struct baryon_error *err)
 static int add_values(struct to_gguf *to, const char *name, const float *values, size_t count,
                       struct baryon_error *err)
 {
-    struct by_made_tensor *made = count ? by_convert_add(to->run, name, err) : NULL;
+    struct by_made_tensor *made = count ? by_made_tensor_add(to->run, name, err) : NULL;
     if (!made)
         return count ? -1 : 0;
     made->rank = 1;

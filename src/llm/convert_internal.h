@@ -25,8 +25,8 @@ struct by_convert_run {
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err);
 int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err);
 /* A new tensor at the end of run->made with a copy of the name; NULL when memory ends. */
-struct by_made_tensor *by_convert_add(struct by_convert_run *run, const char *name,
-                                      struct baryon_error *err);
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err);
 /* Numbers of heads in metadata or config; 0: the order of rows stays. */
 uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role role, int64_t heads,
                           int64_t heads_kv);
