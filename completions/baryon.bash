@@ -12,7 +12,7 @@ _baryon()
     local command=${COMP_WORDS[1]}
     if [[ $command == llm ]]; then
         command+=-${COMP_WORDS[2]}
-        ((COMP_CWORD == 2)) && words='inspect compare quantize dequantize'
+        ((COMP_CWORD == 2)) && words='inspect compare convert quantize dequantize'
     fi
     case $command:$previous in
     help:help) words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate llm presets list doctor version help' ;;
@@ -417,6 +417,10 @@ _baryon()
     evaluate:--provider) return ;;
     evaluate:--opt-level) words='none basic extended all' ;;
     llm-compare:--threads) return ;;
+    llm-convert:--type) return ;;
+    llm-convert:--force-arch) return ;;
+    llm-convert:--shard-size) return ;;
+    llm-convert:--threads) return ;;
     llm-quantize:--scheme) return ;;
     llm-quantize:--layout) return ;;
     llm-quantize:--exclude) return ;;
@@ -448,6 +452,7 @@ _baryon()
         evaluate) words=' --baseline-results-folder --quantized-results-folder -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --min --max --peak --channels --compat --logits --labels --output -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
