@@ -64,6 +64,10 @@ const struct by_command *const *by_commands(size_t *count);
 const struct by_command *by_command_find(const char *name);
 /* "unknown command 'x'", with the nearest one. */
 int by_command_unknown(const char *name, struct baryon_error *err);
+/* True for the first word of commands that have two, "llm". */
+bool by_command_is_group(const char *name);
+/* Says which commands the group has; name NULL: none was given. */
+int by_command_unknown_in(const char *group, const char *name, struct baryon_error *err);
 
 /* Binds all groups of a command; NULL settings: a scratch block from the config's arena. */
 int by_command_bind(struct by_config *config, const struct by_command *command,

@@ -2,6 +2,9 @@
 #include "cli/cmd.h"
 #include "cli/help.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum format { SCREEN, MAN, MARKDOWN, BASH, ZSH, FISH };
 
 struct settings {
@@ -50,8 +53,15 @@ static int run_help(struct by_cli *cli, const void *data, struct baryon_error *e
 {
     const struct settings *settings = data;
     const struct by_command *command = NULL;
-    if (cli->operand_count && !(command = by_command_find(cli->operands[0])))
-        return by_command_unknown(cli->operands[0], err);
+    char name[64] = "";
+    for (size_t i = 0; i < cli->operand_count; i++)
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", i ? " " : "",
+                 cli->operands[i]);
+    if (cli->operand_count && !(command = by_command_find(name)))
+        return by_command_is_group(cli->operands[0])
+                   ? by_command_unknown_in(cli->operands[0],
+                                           cli->operand_count > 1 ? cli->operands[1] : NULL, err)
+                   : by_command_unknown(cli->operands[0], err);
     if (!cli->common.json)
         return write_page(cli, (enum format)settings->format, command, err);
     if (settings->format != SCREEN)
@@ -92,8 +102,8 @@ static const struct by_example examples[] = {
 
 const struct by_command by_cmd_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .max_operands = 1,
+    .operands = "[COMMAND...]",
+    .max_operands = 2,
     .summary = "Show all commands, or the help of one",
     .text = "Show the list of commands, or the help of one command. --format selects manual pages, "
             "the reference in docs/commands.md, or shell completions.",

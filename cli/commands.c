@@ -1,4 +1,5 @@
 /* Lists all commands and finds one by its name. */
+#include "base/text.h"
 #include "cli/cmd.h"
 
 #include <string.h>
@@ -82,6 +83,40 @@ int by_command_unknown(const char *name, struct baryon_error *err)
     const char *near = by_nearest(name, names, COMMAND_COUNT);
     return near ? by_err_hint(err, "did you mean '%s'?", near)
                 : by_err_hint(err, "'baryon help' lists the commands");
+}
+
+/* What follows "llm " in the name of a command of the group llm, else NULL. */
+static const char *name_in_group(const struct by_command *command, const char *group)
+{
+    size_t length = strlen(group);
+    return !strncmp(command->name, group, length) && command->name[length] == ' '
+               ? command->name + length + 1
+               : NULL;
+}
+
+bool by_command_is_group(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (name_in_group(commands[i], name))
+            return true;
+    return false;
+}
+
+int by_command_unknown_in(const char *group, const char *name, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], list[256];
+    struct by_text text;
+    by_text_init(&text, list, sizeof list);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const char *member = name_in_group(commands[i], group);
+        if (member)
+            by_text_add(&text, "%s%s", text.used ? ", " : "", member);
+    }
+    if (name)
+        by_fail(err, BARYON_ERR_USAGE, "unknown command %s of '%s'", by_quote(quoted, name), group);
+    else
+        by_fail(err, BARYON_ERR_USAGE, "no command of '%s' given", group);
+    return by_err_hint(err, "it has %s", list);
 }
 
 int by_command_bind(struct by_config *config, const struct by_command *command,

@@ -1,4 +1,5 @@
-/* One row a command, in the order of help: COMMAND(struct of cli/cmd_NAME.c). */
+/* One row a command, in the order of help: COMMAND(struct of cli/cmd_NAME.c). The name of a struct
+ * may have two words, "llm inspect"; its file is then cli/cmd_llm_inspect.c. */
 COMMAND(by_cmd_inspect)
 COMMAND(by_cmd_check)
 COMMAND(by_cmd_copy)
@@ -11,6 +12,11 @@ COMMAND(by_cmd_quantize)
 COMMAND(by_cmd_plan)
 COMMAND(by_cmd_sensitivity)
 COMMAND(by_cmd_evaluate)
+COMMAND(by_cmd_llm_inspect)
+COMMAND(by_cmd_llm_compare)
+COMMAND(by_cmd_llm_convert)
+COMMAND(by_cmd_llm_quantize)
+COMMAND(by_cmd_llm_dequantize)
 COMMAND(by_cmd_presets)
 COMMAND(by_cmd_list)
 COMMAND(by_cmd_doctor)

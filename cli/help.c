@@ -80,6 +80,14 @@ void by_option_help(const struct by_option *option, struct by_str *str)
                       option->fallback ? "default " : "", option->fallback ? option->fallback : "");
 }
 
+const char *by_command_page(const struct by_command *command, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", command->name);
+    for (char *blank = strchr(buf, ' '); blank; blank = strchr(blank, ' '))
+        *blank = '-';
+    return buf;
+}
+
 void by_command_usage(const struct by_command *command, struct by_str *str)
 {
     by_str_puts(str, "[OPTION]...");
@@ -177,7 +185,7 @@ void by_help_overview(struct by_out *out)
     for (size_t i = 0; i < count; i++) {
         by_str_puts(&out->text, "  ");
         by_out_printf(out, BY_CYAN, "%s", commands[i]->name);
-        by_str_printf(&out->text, "%*s%s\n", (int)(13 - strlen(commands[i]->name)), "",
+        by_str_printf(&out->text, "%*s%s\n", (int)(16 - strlen(commands[i]->name)), "",
                       commands[i]->summary);
     }
     by_str_puts(&out->text, "\nRun 'baryon help COMMAND' for the help of a command.\n");

@@ -14,6 +14,8 @@ size_t by_command_groups(const struct by_command *command,
 const char *by_option_usage(const struct by_option *option, char *buf, size_t size);
 /* The help text with range and default: what every page says about an option. */
 void by_option_help(const struct by_option *option, struct by_str *str);
+/* The name with '-' between its words, as in names of pages; returns buf. */
+const char *by_command_page(const struct by_command *command, char *buf, size_t size);
 /* "[OPTION]... MODEL OUT" */
 void by_command_usage(const struct by_command *command, struct by_str *str);
 

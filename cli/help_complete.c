@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define HEADING "# Written by `make docs` from the option rows: do not edit.\n"
+#define GROUP_TEXT "Commands for checkpoints of language models"
+#define HEADING    "# Written by `make docs` from the option rows: do not edit.\n"
 
 static void choice_names(struct by_str *str, const struct by_option *option)
 {
@@ -11,12 +12,52 @@ static void choice_names(struct by_str *str, const struct by_option *option)
         by_str_printf(str, "%s%s", choice == option->choices ? "" : " ", choice->name);
 }
 
+/* Length of the first word of the name; 0 when an earlier command has the same one. */
+static size_t first_word(const struct by_command *const *commands, size_t i)
+{
+    size_t length = strcspn(commands[i]->name, " ");
+    for (size_t k = 0; k < i; k++)
+        if (!strncmp(commands[k]->name, commands[i]->name, length + 1))
+            return 0;
+    return length;
+}
+
 static void command_names(struct by_str *str)
 {
     size_t count;
     const struct by_command *const *commands = by_commands(&count);
     for (size_t i = 0; i < count; i++)
-        by_str_printf(str, "%s%s", i ? " " : "", commands[i]->name);
+        by_str_printf(str, "%s%.*s", i && first_word(commands, i) ? " " : "",
+                      (int)first_word(commands, i), commands[i]->name);
+}
+
+/* The second words of the group whose first command is commands[i]. */
+static void group_names(struct by_str *str, const struct by_command *const *commands, size_t count,
+                        size_t i)
+{
+    size_t length = first_word(commands, i) + 1;
+    for (size_t k = i; k < count; k++)
+        if (!strncmp(commands[k]->name, commands[i]->name, length))
+            by_str_printf(str, "%s%s", k > i ? " " : "", commands[k]->name + length);
+}
+
+/* Calls `write` with each group's first command. */
+static void each_group(struct by_str *str,
+                       void (*write)(struct by_str *, const struct by_command *const *, size_t,
+                                     size_t))
+{
+    size_t count;
+    const struct by_command *const *commands = by_commands(&count);
+    for (size_t i = 0; i < count; i++)
+        if (first_word(commands, i) && commands[i]->name[first_word(commands, i)] == ' ')
+            write(str, commands, count, i);
+}
+
+/* What tells a command in the scripts, without blanks. */
+static const char *key_of(const struct by_command *command)
+{
+    static char key[64];
+    return by_command_page(command, key, sizeof key);
 }
 
 static bool names_path(const struct by_option *option)
@@ -53,11 +94,22 @@ static void bash_value(struct by_str *str, const struct by_command *command,
                        const struct by_option *option)
 {
     if (by_option_has_words(option)) {
-        by_str_printf(str, "    %s:--%s) words='", command->name, option->name);
+        by_str_printf(str, "    %s:--%s) words='", key_of(command), option->name);
         choice_names(str, option);
         by_str_puts(str, "' ;;\n");
     } else if (by_option_arguments(option) && !names_path(option))
-        by_str_printf(str, "    %s:--%s) return ;;\n", command->name, option->name);
+        by_str_printf(str, "    %s:--%s) return ;;\n", key_of(command), option->name);
+}
+
+static void bash_group(struct by_str *str, const struct by_command *const *commands, size_t count,
+                       size_t i)
+{
+    by_str_printf(str,
+                  "    if [[ $command == %.*s ]]; then\n        command+=-${COMP_WORDS[2]}\n"
+                  "        ((COMP_CWORD == 2)) && words='",
+                  (int)first_word(commands, i), commands[i]->name);
+    group_names(str, commands, count, i);
+    by_str_puts(str, "'\n    fi\n");
 }
 
 void by_help_bash(struct by_str *str)
@@ -72,16 +124,18 @@ void by_help_bash(struct by_str *str)
     command_names(str);
     by_str_puts(str, "'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
                      "        return\n    fi\n"
-                     "    case ${COMP_WORDS[1]}:$previous in\n    help:help) words='");
+                     "    local command=${COMP_WORDS[1]}\n");
+    each_group(str, bash_group);
+    by_str_puts(str, "    case $command:$previous in\n    help:help) words='");
     command_names(str);
     by_str_puts(str, "' ;;\n");
     for (size_t i = 0; i < count; i++)
         each_option(str, commands[i], bash_value);
     by_str_puts(str, "    esac\n"
                      "    if [[ -z $words && $word == -* ]]; then\n"
-                     "        case ${COMP_WORDS[1]} in\n");
+                     "        case $command in\n");
     for (size_t i = 0; i < count; i++) {
-        by_str_printf(str, "        %s) words='", commands[i]->name);
+        by_str_printf(str, "        %s) words='", key_of(commands[i]));
         each_option(str, commands[i], bash_word);
         by_str_puts(str, "' ;;\n");
     }
@@ -136,6 +190,18 @@ static void zsh_option(struct by_str *str, const struct by_command *command,
     by_str_puts(str, "'");
 }
 
+static void zsh_group(struct by_str *str, const struct by_command *const *commands, size_t count,
+                      size_t i)
+{
+    by_str_printf(str,
+                  "    if [[ $command == %.*s ]]; then\n"
+                  "        if ((CURRENT == 2)); then\n            compadd ",
+                  (int)first_word(commands, i), commands[i]->name);
+    group_names(str, commands, count, i);
+    by_str_puts(str, "\n            return\n        fi\n        command+=-$words[2]\n"
+                     "        shift words\n        ((CURRENT--))\n    fi\n");
+}
+
 void by_help_zsh(struct by_str *str)
 {
     size_t count;
@@ -143,18 +209,22 @@ void by_help_zsh(struct by_str *str)
     by_str_puts(str, "#compdef baryon\n" HEADING "_baryon()\n{\n"
                      "    local -a commands\n    commands=(");
     for (size_t i = 0; i < count; i++) {
-        by_str_printf(str, "\n        '%s:", commands[i]->name);
-        quoted(str, commands[i]->summary, ":");
+        size_t length = first_word(commands, i);
+        if (!length)
+            continue;
+        by_str_printf(str, "\n        '%.*s:", (int)length, commands[i]->name);
+        quoted(str, commands[i]->name[length] ? GROUP_TEXT : commands[i]->summary, ":");
         by_str_puts(str, "'");
     }
     by_str_puts(str, "\n    )\n"
                      "    if ((CURRENT == 2)); then\n"
                      "        _describe -t commands command commands\n        return\n    fi\n"
                      "    local command=$words[2]\n"
-                     "    shift words\n    ((CURRENT--))\n"
-                     "    case $command in\n");
+                     "    shift words\n    ((CURRENT--))\n");
+    each_group(str, zsh_group);
+    by_str_puts(str, "    case $command in\n");
     for (size_t i = 0; i < count; i++) {
-        by_str_printf(str, "    %s)\n        _arguments -s", commands[i]->name);
+        by_str_printf(str, "    %s)\n        _arguments -s", key_of(commands[i]));
         each_option(str, commands[i], zsh_option);
         by_str_puts(str, " \\\n            '*: :");
         if (!strcmp(commands[i]->name, "help")) {
@@ -168,11 +238,32 @@ void by_help_zsh(struct by_str *str)
     by_str_puts(str, "    esac\n}\n_baryon \"$@\"\n");
 }
 
+/* All words of the name were typed. */
+static void fish_seen(struct by_str *str, const char *name)
+{
+    for (bool first = true; *name; first = false) {
+        size_t length = strcspn(name, " ");
+        by_str_printf(str, "%s__fish_seen_subcommand_from %.*s", first ? "" : "; and ", (int)length,
+                      name);
+        name += length + strspn(name + length, " ");
+    }
+}
+
+static void fish_group(struct by_str *str, const struct by_command *const *commands, size_t count,
+                       size_t i)
+{
+    by_str_printf(str, "complete -c baryon -f -n '__fish_seen_subcommand_from %.*s' -a '",
+                  (int)first_word(commands, i), commands[i]->name);
+    group_names(str, commands, count, i);
+    by_str_puts(str, "'\n");
+}
+
 static void fish_option(struct by_str *str, const struct by_command *command,
                         const struct by_option *option)
 {
-    by_str_printf(str, "complete -c baryon -n '__fish_seen_subcommand_from %s' -l %s",
-                  command->name, option->name);
+    by_str_puts(str, "complete -c baryon -n '");
+    fish_seen(str, command->name);
+    by_str_printf(str, "' -l %s", option->name);
     if (option->letter)
         by_str_printf(str, " -s %c", option->letter);
     if (by_option_has_words(option)) {
@@ -192,14 +283,18 @@ void by_help_fish(struct by_str *str)
     const struct by_command *const *commands = by_commands(&count);
     by_str_puts(str, HEADING);
     for (size_t i = 0; i < count; i++) {
-        by_str_printf(str, "complete -c baryon -f -n __fish_use_subcommand -a %s -d '",
-                      commands[i]->name);
-        quoted(str, commands[i]->summary, "");
+        size_t length = first_word(commands, i);
+        if (!length)
+            continue;
+        by_str_printf(str, "complete -c baryon -f -n __fish_use_subcommand -a %.*s -d '",
+                      (int)length, commands[i]->name);
+        quoted(str, commands[i]->name[length] ? GROUP_TEXT : commands[i]->summary, "");
         by_str_puts(str, "'\n");
     }
     by_str_puts(str, "complete -c baryon -f -n '__fish_seen_subcommand_from help' -a '");
     command_names(str);
     by_str_puts(str, "'\n");
+    each_group(str, fish_group);
     for (size_t i = 0; i < count; i++)
         each_option(str, commands[i], fish_option);
 }

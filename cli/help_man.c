@@ -1,8 +1,11 @@
 /* Writes the help of a command as a manual page in roff. */
+#include "base/text.h"
 #include "cli/help.h"
 
 #include <ctype.h>
 #include <stdio.h>
+
+#define PAGE_ROOM 80
 
 /* Text with what roff would take for its own escaped. */
 static void roff(struct by_str *str, const char *text)
@@ -108,8 +111,19 @@ static void examples(struct by_str *str, const struct by_example *list)
     }
 }
 
+/* "llm\-inspect" */
+static const char *man_name(const struct by_command *command, char page[PAGE_ROOM])
+{
+    struct by_text text;
+    by_text_init(&text, page, PAGE_ROOM);
+    for (const char *c = command->name; *c; c++)
+        by_text_add(&text, *c == ' ' ? "\\-" : "%c", *c);
+    return page;
+}
+
 static void see_also(struct by_str *str, const struct by_command *except)
 {
+    char page[PAGE_ROOM];
     size_t count;
     const struct by_command *const *commands = by_commands(&count);
     section(str, "SEE ALSO");
@@ -118,7 +132,8 @@ static void see_also(struct by_str *str, const struct by_command *except)
     for (size_t i = 0; i < count; i++) {
         if (commands[i] == except)
             continue;
-        by_str_printf(str, "%s.BR baryon\\-%s (1)", i || except ? ",\n" : "", commands[i]->name);
+        by_str_printf(str, "%s.BR baryon\\-%s (1)", i || except ? ",\n" : "",
+                      man_name(commands[i], page));
     }
     by_str_puts(str, "\n");
 }
@@ -127,12 +142,12 @@ static void command_page(struct by_str *str, const struct by_command *command)
 {
     const struct by_option_group *groups[BY_HELP_GROUPS_MAX];
     size_t count = by_command_groups(command, groups);
-    char page[64];
+    char page[PAGE_ROOM], name[PAGE_ROOM];
     struct by_str usage;
-    snprintf(page, sizeof page, "baryon-%s", command->name);
+    snprintf(page, sizeof page, "baryon-%s", by_command_page(command, name, sizeof name));
     header(str, page);
     section(str, "NAME");
-    by_str_printf(str, "baryon\\-%s \\- %c", command->name,
+    by_str_printf(str, "baryon\\-%s \\- %c", man_name(command, page),
                   tolower((unsigned char)command->summary[0]));
     paragraph(str, command->summary + 1);
     section(str, "SYNOPSIS");
@@ -152,6 +167,7 @@ static void command_page(struct by_str *str, const struct by_command *command)
 
 static void main_page(struct by_str *str)
 {
+    char page[PAGE_ROOM];
     size_t count;
     const struct by_command *const *commands = by_commands(&count);
     header(str, "baryon");
@@ -163,7 +179,7 @@ static void main_page(struct by_str *str)
     paragraph(str, by_about_text);
     section(str, "COMMANDS");
     for (size_t i = 0; i < count; i++) {
-        by_str_printf(str, ".TP\n.BR baryon\\-%s (1)\n", commands[i]->name);
+        by_str_printf(str, ".TP\n.BR baryon\\-%s (1)\n", man_name(commands[i], page));
         by_str_printf(str, "%s.\n", commands[i]->summary);
     }
     section(str, "OPTIONS");

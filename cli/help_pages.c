@@ -72,9 +72,11 @@ void by_help_markdown(struct by_str *str)
                      "-->\n\n");
     by_wrap(str, by_about_text, 0, 0, 100);
     by_str_puts(str, "\n\n| command | |\n|---|---|\n");
-    for (size_t i = 0; i < count; i++)
-        by_str_printf(str, "| [%s](#baryon-%s) | %s |\n", commands[i]->name, commands[i]->name,
-                      commands[i]->summary);
+    for (size_t i = 0; i < count; i++) {
+        char page[64];
+        by_str_printf(str, "| [%s](#baryon-%s) | %s |\n", commands[i]->name,
+                      by_command_page(commands[i], page, sizeof page), commands[i]->summary);
+    }
     by_str_puts(str, "\n## Options\n\n");
     by_wrap(str, by_options_text, 0, 0, 100);
     by_str_puts(str, "\n");

@@ -10,6 +10,7 @@
 #include "cli/term.h"
 #include "cli/versions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,6 +139,14 @@ static void keep_blas_quiet(void)
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 }
 
+/* A command of two words. */
+static const struct by_command *find_in_group(const char *group, const char *name)
+{
+    char both[64];
+    const int size = snprintf(both, sizeof both, "%s %s", group, name);
+    return size < 0 || (size_t)size >= sizeof both ? NULL : by_command_find(both);
+}
+
 int main(int argc, char **argv)
 {
     struct baryon_error err;
@@ -154,6 +163,11 @@ int main(int argc, char **argv)
     const struct by_command *command = by_command_find(argv[1]);
     if (command)
         return run_command(command, argc - 1, argv + 1);
-    by_command_unknown(argv[1], &err);
+    if (argc > 2 && (command = find_in_group(argv[1], argv[2])))
+        return run_command(command, argc - 2, argv + 2);
+    if (by_command_is_group(argv[1]))
+        by_command_unknown_in(argv[1], argc > 2 ? argv[2] : NULL, &err);
+    else
+        by_command_unknown(argv[1], &err);
     return by_tell_error(&err, by_opt_wants_json(argc - 1, argv + 1));
 }

@@ -15,5 +15,6 @@ mkdir -p "$folder/docs" "$folder/man" "$folder/completions"
 "$program" help --format man >"$folder/man/baryon.1"
 for file in cli/cmd_*.c; do
   command=$(basename "${file#*cmd_}" .c)
-  "$program" help --format man "$command" >"$folder/man/baryon-$command.1"
+  # shellcheck disable=SC2086 # a command may have two words
+  "$program" help --format man ${command//_/ } >"$folder/man/baryon-${command//_/-}.1"
 done

@@ -30,6 +30,11 @@ LAYERS = {
     "solve": "base moments",
     "reconstruct": "base solve",
     "llm/ggml": "base",
+    "llm/store": "base array llm/ggml",
+    "llm/family": "base",
+    "llm/scheme": "base array dtype",
+    "llm/layout": "base array dtype llm/store llm/scheme",
+    "llm": "base llm/store llm/ggml llm/family llm/layout",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
@@ -55,7 +60,7 @@ LAYERS = {
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " convert rounding quantize quality settings settings/recipe",
+    " llm/layout convert rounding quantize quality settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "input/input.h"
 #include "ir/opinfo.h"
+#include "llm/layout/layout.h"
 #include "metric/metric.h"
 #include "onnx/check.h"
 #include "pass/pass.h"
@@ -259,6 +260,40 @@ static void metric_row(size_t index, struct by_registry_row *row)
     row->help = metric->help;
 }
 
+static size_t scheme_count(void)
+{
+    size_t count;
+    by_llm_schemes(&count);
+    return count;
+}
+
+static void scheme_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_llm_scheme *scheme = &by_llm_schemes(&count)[index];
+    row->name = scheme->name;
+    snprintf(row->detail, sizeof row->detail, "%g", by_llm_spec_bits(&scheme->weight, 0, 16));
+    if (scheme->weight.grain == BY_LLM_GROUP)
+        snprintf(row->detail, sizeof row->detail, "%g",
+                 by_llm_spec_bits(&scheme->weight, scheme->weight.group, 16));
+    row->help = scheme->help;
+}
+
+static size_t layout_count(void)
+{
+    size_t count;
+    by_llm_layouts(&count);
+    return count;
+}
+
+static void layout_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_llm_layout *layout = by_llm_layouts(&count)[index];
+    row->name = layout->name;
+    row->help = layout->help;
+}
+
 static const struct by_registry registries[] = {
     {"operators", "domain and opset", "Known operators", operator_count, operator_row},
     {"types", "bits", "Element types of tensors and their ONNX names", type_count, type_row},
@@ -279,6 +314,9 @@ static const struct by_registry registries[] = {
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},
     {"rules", "", "Rules of 'baryon check'", rule_count, rule_row},
+    {"schemes", "bits per weight", "Quantization schemes of 'baryon llm quantize'", scheme_count,
+     scheme_row},
+    {"layouts", "", "Layouts of files that 'baryon llm quantize' writes", layout_count, layout_row},
 };
 
 const struct by_registry *by_registries(size_t *count)

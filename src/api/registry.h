@@ -15,6 +15,8 @@
  *   metrics     src/metric/metrics.c        a measure of how far results are from others
  *   providers   src/engine/provider.c       an execution provider of ONNX Runtime
  *   rules       src/onnx/check.c            a rule that models keep
+ *   schemes     src/llm/scheme/schemes.c    a quantization of language models
+ *   layouts     src/llm/layout/layouts.c    how files hold quantized weights
  *   commands    cli/commands.h              a command of the program
  *   options     cli/cmd_*.c, src/settings  an option of commands
  *

@@ -42,6 +42,13 @@ int by_yaml_parse(struct by_arena *arena, const char *text, size_t size, const c
                   struct by_doc_node **root, struct baryon_error *err);
 int by_json_parse(struct by_arena *arena, const char *text, size_t size, const char *path,
                   struct by_doc_node **root, struct baryon_error *err);
+/* The same of large JSON texts of programs, with limits of their own. */
+struct by_doc_limits {
+    size_t bytes, nodes;
+};
+int by_json_parse_within(struct by_arena *arena, const char *text, size_t size, const char *path,
+                         struct by_doc_limits limits, struct by_doc_node **root,
+                         struct baryon_error *err);
 /* Reads the file; ".json" is JSON, everything else YAML. */
 int by_doc_load(struct by_arena *arena, const char *path, struct by_doc_node **root,
                 struct baryon_error *err);

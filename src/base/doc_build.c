@@ -9,7 +9,8 @@
 
 void by_doc_builder_init(struct by_doc_builder *builder, struct by_arena *arena, const char *path)
 {
-    *builder = (struct by_doc_builder){.arena = arena, .path = path};
+    *builder = (struct by_doc_builder){
+        .arena = arena, .path = path, .limits = {BY_DOC_BYTES_MAX, BY_DOC_NODES_MAX}};
 }
 
 void by_doc_builder_release(struct by_doc_builder *builder)
@@ -58,9 +59,9 @@ static size_t valid_prefix(const char *text, size_t size)
 int by_doc_check_text(const struct by_doc_builder *builder, const char *text, size_t size,
                       struct baryon_error *err)
 {
-    if (size > BY_DOC_BYTES_MAX) {
-        by_fail(err, BARYON_ERR_INPUT, "has %zu bytes, must have at most %u", size,
-                BY_DOC_BYTES_MAX);
+    if (size > builder->limits.bytes) {
+        by_fail(err, BARYON_ERR_INPUT, "has %zu bytes, must have at most %zu", size,
+                builder->limits.bytes);
         return by_err_file(err, builder->path);
     }
     const char *nul = size ? memchr(text, '\0', size) : NULL;
@@ -138,8 +139,8 @@ static int attach(struct by_doc_builder *builder, struct by_doc_node *node,
 static struct by_doc_node *new_node(struct by_doc_builder *builder, enum by_doc_kind kind,
                                     struct by_doc_mark mark, struct baryon_error *err)
 {
-    if (builder->nodes >= BY_DOC_NODES_MAX) {
-        by_doc_fail(builder, mark, err, "more than %u values, the limit", BY_DOC_NODES_MAX);
+    if (builder->nodes >= builder->limits.nodes) {
+        by_doc_fail(builder, mark, err, "more than %zu values, the limit", builder->limits.nodes);
         return NULL;
     }
     struct by_doc_node *node = BY_ARENA_NEW(builder->arena, struct by_doc_node, err);

@@ -27,6 +27,7 @@ struct by_doc_builder {
     struct by_doc_node *root;
     struct by_doc_level levels[BY_DOC_DEPTH_MAX];
     size_t depth, nodes;
+    struct by_doc_limits limits;
 };
 
 void by_doc_builder_init(struct by_doc_builder *builder, struct by_arena *arena, const char *path);

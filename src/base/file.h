@@ -96,6 +96,16 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
                          size_t size, struct baryon_error *err);
 /* Zero bytes up to a multiple of align. */
 int by_writer_pad(struct by_writer *writer, size_t align, struct baryon_error *err);
+/*
+ * For those who know the size before the bytes: the file has `size` bytes from here on, zeros where
+ * nothing was written, and parts of it are put in place in any order, by any thread, a byte once.
+ * Nothing may be added any more.
+ */
+int by_writer_extend(struct by_writer *writer, uint64_t size, struct baryon_error *err);
+int by_writer_put(struct by_writer *writer, uint64_t at, const void *bytes, size_t size,
+                  struct baryon_error *err);
+int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_mapped *mapped,
+                         size_t offset, size_t size, struct baryon_error *err);
 /* Asks for room for a file of `size` bytes, so that a full disk is told early. */
 int by_writer_reserve(struct by_writer *writer, uint64_t size, struct baryon_error *err);
 uint64_t by_writer_size(const struct by_writer *writer);
@@ -126,6 +136,10 @@ int by_write_file(const char *path, const void *bytes, size_t size, unsigned fla
 
 /* mkdir -p; an existing folder is fine. */
 int by_make_folders(const char *path, struct baryon_error *err);
+/* A folder gets another name, where there is nothing or an empty folder; both are on the disk. */
+int by_rename_folder(const char *from, const char *to, struct baryon_error *err);
+/* True when there is a folder of that name with nothing in it, hidden files included. */
+bool by_folder_is_empty(const char *path);
 /* True when there is something of that name. */
 bool by_file_exists(const char *path);
 /* Bytes of a file, 0 when there is none. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -175,6 +176,40 @@ void by_listing_release(struct by_listing *listing)
         by_free(listing->names[i]);
     by_free(listing->names);
     *listing = (struct by_listing){0};
+}
+
+static bool sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    int fd = by_folder_of(path, folder, sizeof folder)
+                 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
+    if (fd < 0)
+        return false;
+    bool synced = fsync(fd) == 0 || errno == EINVAL;
+    close(fd);
+    return synced;
+}
+
+int by_rename_folder(const char *from, const char *to, struct baryon_error *err)
+{
+    if (!by_fault(BY_FAULT_IO) && rename(from, to) == 0 && sync_folder_of(to))
+        return 0;
+    char quoted[BY_QUOTE_MAX];
+    by_fail_errno(err, BARYON_ERR_IO, "cannot be renamed to %s", by_quote(quoted, to));
+    return by_err_file(err, from);
+}
+
+bool by_folder_is_empty(const char *path)
+{
+    size_t count = 0;
+    DIR *open_folder = opendir(path);
+    if (!open_folder)
+        return false;
+    while (readdir(open_folder))
+        count++;
+    closedir(open_folder);
+    return count == 2;
 }
 
 bool by_file_exists(const char *path)

@@ -284,8 +284,17 @@ static int read_all(struct reader *reader, struct baryon_error *err)
 int by_json_parse(struct by_arena *arena, const char *text, size_t size, const char *path,
                   struct by_doc_node **root, struct baryon_error *err)
 {
+    struct by_doc_limits limits = {BY_DOC_BYTES_MAX, BY_DOC_NODES_MAX};
+    return by_json_parse_within(arena, text, size, path, limits, root, err);
+}
+
+int by_json_parse_within(struct by_arena *arena, const char *text, size_t size, const char *path,
+                         struct by_doc_limits limits, struct by_doc_node **root,
+                         struct baryon_error *err)
+{
     struct reader reader = {.at = text, .end = text + size, .marked = text, .mark = {1, 1}};
     by_doc_builder_init(&reader.builder, arena, path);
+    reader.builder.limits = limits;
     if (by_doc_check_text(&reader.builder, text, size, err))
         return -1;
     if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))

@@ -283,6 +283,64 @@ int by_writer_add_mapped(struct by_writer *writer, const struct by_mapped *mappe
     return status;
 }
 
+int by_writer_extend(struct by_writer *writer, uint64_t size, struct baryon_error *err)
+{
+    if (by_writer_reserve(writer, size, err) || flush_writer(writer, err))
+        return -1;
+    if (by_fault(BY_FAULT_IO) || ftruncate(writer->temp.fd, (off_t)size))
+        return fail_write(writer, 0, err);
+    writer->written = size;
+    return 0;
+}
+
+int by_writer_put(struct by_writer *writer, uint64_t at, const void *bytes, size_t size,
+                  struct baryon_error *err)
+{
+    if (at > writer->written || size > writer->written - at)
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of an output", size);
+    return by_write_at(writer->temp.fd, bytes, size, at) ? fail_write(writer, 0, err) : 0;
+}
+
+/* What the kernel could not copy comes through memory. */
+static int put_from_mapping(struct by_writer *writer, uint64_t at, const struct by_mapped *mapped,
+                            size_t offset, size_t end, struct baryon_error *err)
+{
+    if (by_mapped_check(mapped, err))
+        return -1;
+    while (offset < end) {
+        size_t step = end - offset < MAPPED_STEP ? end - offset : MAPPED_STEP;
+        if (by_writer_put(writer, at, mapped->bytes + offset, step, err))
+            return -1;
+        by_mapped_done(mapped, offset, step);
+        offset += step;
+        at += step;
+    }
+    return 0;
+}
+
+int by_writer_put_mapped(struct by_writer *writer, uint64_t at, const struct by_mapped *mapped,
+                         size_t offset, size_t size, struct baryon_error *err)
+{
+    size_t end = offset + size;
+    if (offset > mapped->size || size > mapped->size - offset || at > writer->written ||
+        size > writer->written - at)
+        return by_fail(err, BARYON_ERR_INTERNAL, "%zu bytes put behind the end of a file", size);
+    while (size >= COPY_MIN && offset < end) {
+        size_t step = end - offset < COPY_STEP ? end - offset : COPY_STEP;
+        off_t from = (off_t)offset, to = (off_t)at;
+        ssize_t done = by_fault(BY_FAULT_IO)
+                           ? -1
+                           : copy_file_range(mapped->fd, &from, writer->temp.fd, &to, step, 0);
+        if (done < 0 && errno != EINTR && !is_unable(errno))
+            return fail_write(writer, 0, err);
+        if (done == 0 || (done < 0 && errno != EINTR))
+            break;
+        offset += done > 0 ? (size_t)done : 0;
+        at += done > 0 ? (uint64_t)done : 0;
+    }
+    return offset < end ? put_from_mapping(writer, at, mapped, offset, end, err) : 0;
+}
+
 /* Where the file system cannot set room aside, the free space has to do. */
 static bool has_room(int fd, uint64_t size)
 {

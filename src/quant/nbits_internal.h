@@ -2,9 +2,9 @@
 #ifndef BY_NBITS_INTERNAL_H
 #define BY_NBITS_INTERNAL_H
 
+#include "dtype/weights_path.h"
 #include "quant/nbits.h"
 #include "quant/weights_layout.h"
-#include "quant/weights_path.h"
 
 #define BY_NBITS_BLOCK_MAX 256
 

@@ -2,8 +2,8 @@
 #ifndef BY_WEIGHTS_SEARCH_H
 #define BY_WEIGHTS_SEARCH_H
 
+#include "dtype/weights_path.h"
 #include "quant/weights.h"
-#include "quant/weights_path.h"
 
 #define BY_WEIGHT_PIECE 16384 /* values whose errors are summed by one thread */
 

@@ -4,9 +4,9 @@
  */
 #include "base/rng.h"
 #include "calib/calib.h"
+#include "dtype/weights_path.h"
 #include "ir/tensor.h"
 #include "quant/weights.h"
-#include "quant/weights_path.h"
 
 #include <math.h>
 #include <stdio.h>

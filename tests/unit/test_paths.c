@@ -5,8 +5,8 @@
 #include "base/half.h"
 #include "calib/bins_squares_path.h"
 #include "dtype/path.h"
+#include "dtype/weights_path.h"
 #include "moments/fold.h"
-#include "quant/weights_path.h"
 #include "solve/descent_path.h"
 #include "stats/sketch.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/rng.h"
 #include "calib/calib.h"
+#include "dtype/weights_path.h"
 #include "ir/tensor.h"
-#include "quant/weights_path.h"
 #include "quant/weights_search.h"
 
 #include <float.h>

@@ -1,0 +1,98 @@
+/* Options and report of the commands that write a folder of a language model. */
+#include "cli/llm_quant.h"
+
+#include "base/decibels.h"
+#include "base/json.h"
+
+#include <string.h>
+
+#define WRITING(member) offsetof(struct by_llm_writing, member)
+
+static const struct by_option rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .not_in_files = "it names the output",
+     .arg = "FOLDER",
+     .offset = WRITING(out),
+     .help = "Write the model to FOLDER, which must not exist or be empty (required)"},
+    {.name = "shard-size",
+     .type = BY_OPT_BYTES,
+     .arg = "SIZE",
+     .max = 1e15,
+     .offset = WRITING(shard_size),
+     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
+    {.name = "threads",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .max = BY_THREADS_MAX,
+     .offset = WRITING(threads),
+     .help = "Number of threads, 0 for all processors that the process may use"},
+};
+
+const struct by_option_group by_llm_writing_group = BY_OPTION_GROUP("Output options", rows);
+
+int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err)
+{
+    if (!writing->out || !*writing->out)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out FOLDER is required: the folder for the new model");
+    return 0;
+}
+
+static double bits(const struct by_llm_quantized *result)
+{
+    const uint64_t weights = result->weights + result->kept;
+    return weights ? 8 * (double)result->bytes_out / (double)weights : 0;
+}
+
+static double sqnr(double energy, double error)
+{
+    return by_decibels(energy, error);
+}
+
+static void tell_json(struct by_cli *cli, const char *verb, const char *out, bool searched,
+                      const struct by_llm_quantized *result)
+{
+    struct by_json json;
+    by_json_init(&json, &cli->out.text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_text(&json, "folder", out);
+    by_json_int(&json, verb, (int64_t)result->layers);
+    by_json_int(&json, "weights", (int64_t)result->weights);
+    by_json_int(&json, "other_weights", (int64_t)result->kept);
+    by_json_int(&json, "bytes_before", (int64_t)result->bytes_in);
+    by_json_int(&json, "bytes", (int64_t)result->bytes_out);
+    by_json_double(&json, "bits_per_weight", bits(result));
+    if (searched && result->sums.error > 0) {
+        const struct by_llm_errors *sums = &result->sums;
+        by_json_double(&json, "sqnr_db", sqnr(sums->energy, sums->error));
+        by_json_double(&json, "minmax_sqnr_db", sqnr(sums->energy, sums->minmax_error));
+    }
+    by_json_close(&json, '}');
+    by_str_puts(&cli->out.text, "\n");
+}
+
+void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bool searched,
+                       const struct by_llm_quantized *result)
+{
+    const struct by_llm_errors *sums = &result->sums;
+    char before[32], after[32], count[32];
+    if (cli->common.json) {
+        tell_json(cli, verb, out, searched, result);
+        return;
+    }
+    if (cli->common.quiet)
+        return;
+    by_out_printf(&cli->out, BY_BOLD, "%s", out);
+    by_out_printf(&cli->out, BY_PLAIN, ": %s layers %s, %s to %s, %.2f bits per weight\n",
+                  by_count_text(result->layers, count, sizeof count), verb,
+                  by_bytes_text(result->bytes_in, before, sizeof before),
+                  by_bytes_text(result->bytes_out, after, sizeof after), bits(result));
+    if (searched && sums->error > 0) {
+        const double found = sqnr(sums->energy, sums->error);
+        by_out_printf(&cli->out, BY_PLAIN,
+                      "SQNR of weights %.2f dB, %+.2f dB by the search for least squared error\n",
+                      found, found - sqnr(sums->energy, sums->minmax_error));
+    }
+}

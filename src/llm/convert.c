@@ -1,0 +1,118 @@
+/* Opens what is converted and finds out into what. */
+#include "llm/convert_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void by_llm_converted_release(struct by_llm_converted *converted)
+{
+    by_str_release(&converted->notices);
+}
+
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err)
+{
+    struct by_list any = {run->made.at, run->made.count, run->made.cap};
+    if (by_list_reserve(&run->arena, &any, 1, sizeof *run->made.at, err))
+        return NULL;
+    run->made.at = any.at;
+    run->made.cap = any.cap;
+    struct by_made_tensor *made = &run->made.at[run->made.count];
+    *made = (struct by_made_tensor){.name = by_arena_text(&run->arena, name, strlen(name), err)};
+    if (!made->name)
+        return NULL;
+    run->made.count++;
+    return made;
+}
+
+uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role role, int64_t heads,
+                          int64_t heads_kv)
+{
+    if (!run->arch->permute || (role != BY_LLM_Q && role != BY_LLM_K))
+        return 0;
+    return (uint64_t)(role == BY_LLM_Q ? heads : heads_kv);
+}
+
+int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
+                       struct baryon_error *err)
+{
+    const struct by_made_list *list = &run->made;
+    *tensors = by_arena_alloc(&run->arena, list->count, sizeof **tensors, err);
+    for (size_t i = 0; *tensors && i < list->count; i++) {
+        const struct by_made_tensor *made = &list->at[i];
+        struct by_new_tensor *tensor = &(*tensors)[i];
+        tensor->name = made->name;
+        tensor->type = by_stored_type_by_ggml((uint32_t)made->type->number);
+        tensor->rank = made->rank;
+        memcpy(tensor->dims, made->dims, sizeof tensor->dims);
+        run->done->bytes_out += by_made_bytes(made);
+    }
+    run->done->tensors = list->count;
+    return *tensors ? 0 : -1;
+}
+
+/* The tensor that is put, and the bytes of it that were. */
+struct putting {
+    by_convert_put_fn *put;
+    void *writer;
+    size_t tensor;
+    uint64_t at;
+};
+
+static int put_next(void *context, const uint8_t *bytes, size_t size, struct baryon_error *err)
+{
+    struct putting *putting = context;
+    uint64_t at = putting->at;
+    putting->at += size;
+    return putting->put(putting->writer, putting->tensor, at, bytes, size, err);
+}
+
+int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
+                   struct baryon_error *err)
+{
+    struct putting putting = {.put = put, .writer = writer, .tensor = tensor};
+    return by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting, err);
+}
+
+static int list_tensors(struct by_convert_run *run, struct baryon_error *err)
+{
+    const struct by_checkpoint *in = run->in;
+    run->listed = by_arena_alloc(&run->arena, in->tensor_count, sizeof *run->listed, err);
+    if (!run->listed)
+        return -1;
+    for (size_t i = 0; i < in->tensor_count; i++)
+        run->listed[i] = (struct by_family_tensor){in->tensors[i].name, in->tensors[i].dims,
+                                                   in->tensors[i].rank};
+    return by_family_read(&run->family, &run->arena, in->config, run->listed, in->tensor_count,
+                          err);
+}
+
+static int run_convert(struct by_convert_run *run, struct baryon_error *err)
+{
+    bool to_gguf = by_has_suffix(run->options->out, ".gguf");
+    run->done->to_gguf = to_gguf;
+    if (to_gguf == (run->in->container == BY_GGUF))
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "input and output are both %s, one must be a .gguf file and the other a "
+                       "folder of safetensors",
+                       to_gguf ? "GGUF files" : "safetensors");
+    if (list_tensors(run, err) || by_pool_open(&run->pool, run->options->threads, err))
+        return -1;
+    return to_gguf ? by_convert_to_gguf(run, err) : by_convert_to_folder(run, err);
+}
+
+int by_llm_convert(const struct by_llm_convert *convert, struct by_llm_converted *converted,
+                   struct baryon_error *err)
+{
+    struct by_convert_run run = {.options = convert, .done = converted};
+    *converted = (struct by_llm_converted){0};
+    if (by_checkpoint_open(&run.in, convert->in, err))
+        return -1;
+    by_arena_init(&run.arena, 0);
+    by_meta_init(&run.meta, &run.arena);
+    int status = run_convert(&run, err);
+    by_pool_close(run.pool);
+    by_arena_release(&run.arena);
+    by_checkpoint_close(run.in);
+    return status;
+}

@@ -1,0 +1,35 @@
+/*
+ * Converts checkpoints between a folder of safetensors, as transformers has them, and
+ * a GGUF file, as llama.cpp has them: names, order of rows, norms, metadata and
+ * tokenizer. One slab of rows is in memory at a time.
+ */
+#ifndef BY_LLM_CONVERT_H
+#define BY_LLM_CONVERT_H
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct by_llm_convert {
+    const char *in;   /* a folder, a .safetensors or a .gguf file */
+    const char *out;  /* of the other kind */
+    const char *type; /* "f16", "q8_0", "q4_k_m"; NULL: bf16 */
+    const char *arch; /* GGUF's architecture instead of the one of model_type; NULL */
+    bool no_tokenizer;
+    uint64_t shard_bytes; /* of safetensors; 0: the default */
+    unsigned threads;     /* 0: all */
+};
+
+struct by_llm_converted {
+    bool to_gguf;
+    size_t tensors;               /* written */
+    size_t left;                  /* of the source, not written: towers, buffers */
+    uint64_t bytes_in, bytes_out; /* of tensors */
+    struct by_str notices;        /* sentences, one a line */
+};
+
+void by_llm_converted_release(struct by_llm_converted *converted);
+int by_llm_convert(const struct by_llm_convert *convert, struct by_llm_converted *converted,
+                   struct baryon_error *err);
+
+#endif

@@ -1,0 +1,355 @@
+/* From a folder of safetensors to a GGUF file that llama.cpp loads. */
+#include "llm/convert_internal.h"
+#include "llm/convert_meta.h"
+#include "llm/convert_type.h"
+#include "llm/family/tokenizer.h"
+#include "llm/store/gguf_write.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TOKENIZER_BYTES ((size_t)256 << 20)
+
+struct to_gguf {
+    struct by_convert_run *run;
+    const struct by_convert_mix *mix;
+    int64_t heads, heads_kv;
+    uint64_t vocab;       /* rows of the embedding */
+    uint64_t fell_back;   /* tensors */
+    uint64_t expert_size; /* elements of all experts */
+    uint64_t elements;
+    struct by_map stacks; /* name of a stack -> its index + 1 in run->made */
+};
+
+static int find_arch(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    char list[256], quoted[BY_QUOTE_MAX];
+    const char *forced = run->options->arch, *type = run->family.model_type;
+    by_gguf_arch_list(list, sizeof list);
+    if (!run->in->config)
+        return by_fail(err, BARYON_ERR_INPUT, "there is no config.json, a GGUF file needs it");
+    run->arch =
+        forced ? by_gguf_arch_named(forced, run->family.experts > 0) : by_gguf_arch_of_model(type);
+    if (!run->arch && forced)
+        return by_fail(err, BARYON_ERR_USAGE, "--force-arch %s, must be one of %s",
+                       by_quote(quoted, forced), list);
+    if (!run->arch)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "model_type %s is none that GGUF is written for (%s); --force-arch takes "
+                       "the rules of one of them",
+                       by_quote(quoted, type), list);
+    if (by_doc_get(run->family.config, "quantization_config"))
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "the checkpoint is quantized (quantization_config), must be floats; "
+                       "'baryon llm dequantize' makes them");
+    if (!by_hf_int(run->family.config, "num_attention_heads n_head", &to->heads) || to->heads < 1)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "num_attention_heads is missing or 0, must be at least 1");
+    if (!by_hf_int(run->family.config, "num_key_value_heads", &to->heads_kv) || to->heads_kv < 1)
+        to->heads_kv = to->heads;
+    return 0;
+}
+
+/* The tensor that a source becomes, or becomes a part of. */
+static struct by_made_tensor *made_of(struct to_gguf *to, const char *name, int64_t expert,
+                                      const struct by_stored_tensor *source,
+                                      struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    size_t parts = expert >= 0 ? (size_t)run->family.experts : 1, skip = expert >= 0;
+    uintptr_t known = expert >= 0 ? (uintptr_t)by_map_get(&to->stacks, name) : 0;
+    if (known)
+        return &run->made.at[known - 1];
+    struct by_made_tensor *made = by_made_tensor_add(run, name, err);
+    if (!made || !(made->parts = by_arena_alloc(&run->arena, parts, sizeof(void *), err)))
+        return NULL;
+    made->part_count = parts;
+    made->rank = source->rank + skip;
+    made->dims[0] = parts;
+    memcpy(made->dims + skip, source->dims, source->rank * sizeof *made->dims);
+    if (expert >= 0 && by_map_put(&to->stacks, made->name, (void *)(uintptr_t)run->made.count, err))
+        return NULL;
+    return made;
+}
+
+static int refuse_name(const struct to_gguf *to, const char *name, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                   "tensor %s has no name in GGUF's architecture %s, every tensor of the decoder "
+                   "must have one",
+                   by_quote(quoted, name), to->run->arch->name);
+}
+
+static bool is_norm(const struct by_tensor_role *role)
+{
+    return role->param == BY_LLM_PARAM_WEIGHT &&
+           (role->role == BY_LLM_NORM || role->role == BY_LLM_Q_NORM ||
+            role->role == BY_LLM_K_NORM);
+}
+
+static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
+                      const struct by_tensor_role *role, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    char name[BY_ARCH_NAME_MAX], quoted[BY_QUOTE_MAX];
+    int64_t expert;
+    bool fell_back;
+    if (!by_gguf_name_of(run->arch, source->name, name, &expert))
+        return refuse_name(to, source->name, err);
+    if (source->rank > 3 || !source->rank)
+        return by_fail(err, BARYON_ERR_INPUT, "tensor %s has %zu dimensions, must have 1 to 3",
+                       by_quote(quoted, source->name), source->rank);
+    if (expert >= 0 && (uint64_t)expert >= run->family.experts)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "tensor %s: expert %" PRIi64 ", must be below their number in config.json "
+                       "(%" PRIu64 ")",
+                       by_quote(quoted, source->name), expert, run->family.experts);
+    struct by_made_tensor *made = made_of(to, name, expert, source, err);
+    if (!made)
+        return -1;
+    made->parts[expert >= 0 ? expert : 0] = source;
+    made->heads = by_convert_heads(run, role->role, to->heads, to->heads_kv);
+    made->add = is_norm(role) && run->arch->plus_one ? 1 : 0;
+    struct by_convert_place place = {
+        .role = role->role,
+        .layer = role->layer < 0 ? 0 : (uint64_t)role->layer,
+        .layers = run->family.layers,
+        .head = role->role == BY_LLM_HEAD ||
+                (role->role == BY_LLM_EMBEDDING && (run->family.tied || run->arch->plus_one)),
+    };
+    by_convert_type(made, to->mix, &place, &fell_back);
+    to->fell_back += fell_back && expert <= 0;
+    if (role->role == BY_LLM_EMBEDDING)
+        to->vocab = source->dims[0];
+    to->elements += source->elements;
+    to->expert_size += expert >= 0 ? source->elements : 0;
+    return 0;
+}
+
+/* Buffers are computed by whoever runs the model; Gemma's head is its embedding. */
+static bool is_left(const struct to_gguf *to, const struct by_tensor_role *role)
+{
+    return role->part != BY_LLM_PART_DECODER || role->role == BY_LLM_BUFFER ||
+           (role->role == BY_LLM_HEAD && to->run->arch->plus_one);
+}
+
+static int add_sources(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    for (size_t i = 0; i < run->in->tensor_count; i++) {
+        const struct by_stored_tensor *source = &run->in->tensors[i];
+        const struct by_tensor_role *role = &run->family.roles[i];
+        run->done->bytes_in += source->bytes;
+        if (is_left(to, role)) {
+            run->done->left++;
+            by_str_printf(&run->done->notices, "%s is left out: %s\n", source->name,
+                          role->role == BY_LLM_HEAD ? "the embedding is the head"
+                                                    : by_llm_role_excluded(role));
+        } else if (add_source(to, source, role, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int add_values(struct to_gguf *to, const char *name, const float *values, size_t count,
+                      struct baryon_error *err)
+{
+    struct by_made_tensor *made = count ? by_made_tensor_add(to->run, name, err) : NULL;
+    if (!made)
+        return count ? -1 : 0;
+    made->rank = 1;
+    made->dims[0] = count;
+    made->values = values;
+    made->type = by_ggml_type(BY_GGML_F32);
+    return 0;
+}
+
+static int add_factors(struct to_gguf *to, struct baryon_error *err)
+{
+    static const char *const rows[][2] = {{"rope_factors_long.weight", "long_factor"},
+                                          {"rope_factors_short.weight", "short_factor"}};
+    struct by_convert_run *run = to->run;
+    const struct by_doc_node *config = run->family.config;
+    const float *values = NULL;
+    size_t count;
+    if (by_rope_factors(&run->arena, config, &values, &count, err) ||
+        add_values(to, "rope_freqs.weight", values, count, err))
+        return -1;
+    for (size_t i = 0; i < 2; i++)
+        if (by_rope_list(&run->arena, config, rows[i][1], &values, &count, err) ||
+            add_values(to, rows[i][0], values, count, err))
+            return -1;
+    return 0;
+}
+
+/* Every stack has all of its experts, and every shape fits. */
+static int check_made(const struct to_gguf *to, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < to->run->made.count; i++) {
+        const struct by_made_tensor *made = &to->run->made.at[i];
+        for (size_t part = 0; part < made->part_count; part++)
+            if (!made->parts[part])
+                return by_fail(err, BARYON_ERR_INPUT,
+                               "expert %zu of %s is missing, config.json says there are %zu", part,
+                               by_quote(quoted, made->name), made->part_count);
+        if (by_made_check(made, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* "135M", "8x7B": what llama.cpp shows as the size. */
+static void put_size_label(struct to_gguf *to)
+{
+    static const struct {
+        double unit;
+        const char *letter;
+    } units[] = {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}};
+    char text[48];
+    struct by_text label;
+    uint64_t experts = to->expert_size ? to->run->family.experts : 0;
+    uint64_t size = to->elements - to->expert_size + (experts ? to->expert_size / experts : 0);
+    size_t unit = 0;
+    while (unit < 3 && (double)size <= units[unit].unit)
+        unit++;
+    double scaled = (double)size / units[unit].unit;
+    by_text_init(&label, text, sizeof text);
+    if (experts)
+        by_text_add(&label, "%" PRIu64 "x", experts);
+    by_text_add(&label, scaled < 9.5 ? "%.1f%s" : "%.0f%s", scaled, units[unit].letter);
+    by_meta_set_text(&to->run->meta, "general.size_label", text);
+}
+
+/* The name of the folder, which is what a model is called. */
+static void put_name(struct to_gguf *to)
+{
+    char name[256];
+    struct by_text text;
+    const char *path = to->run->options->in;
+    size_t end = strlen(path), begin;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+        continue;
+    by_text_init(&text, name, sizeof name);
+    by_text_add(&text, "%.*s", (int)(end - begin), path + begin);
+    by_meta_set_text(&to->run->meta, "general.name", name);
+}
+
+static int make_meta(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_meta *meta = &to->run->meta;
+    by_meta_set_text(meta, "general.architecture", to->run->arch->name);
+    by_meta_set_text(meta, "general.type", "model");
+    put_name(to);
+    put_size_label(to);
+    if (by_meta_of_config(meta, to->run->arch, to->run->family.config, err))
+        return by_err_file(err, "config.json");
+    by_meta_set_u32(meta, "general.file_type", to->mix->file_type);
+    by_meta_set_u32(meta, "general.quantization_version", 2);
+    return by_meta_error(meta, err);
+}
+
+static int read_tokenizer(struct to_gguf *to, struct by_mapped *model, char **chat,
+                          struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    char path[4096];
+    size_t size;
+    struct by_tokenizer_files files = {.config = run->family.config};
+    if (by_checkpoint_json(run->in, "tokenizer_config.json", TOKENIZER_BYTES, &files.settings,
+                           err) ||
+        by_checkpoint_json(run->in, "added_tokens.json", TOKENIZER_BYTES, &files.added, err))
+        return -1;
+    if (by_join_path(path, sizeof path, run->in->folder, "tokenizer.model") &&
+        by_file_exists(path)) {
+        if (by_mapped_open(model, path, err))
+            return -1;
+        files.model = model->bytes;
+        files.model_size = model->size;
+    } else if (by_checkpoint_json(run->in, "tokenizer.json", TOKENIZER_BYTES, &files.tokenizer,
+                                  err)) {
+        return -1;
+    }
+    if (by_join_path(path, sizeof path, run->in->folder, "chat_template.jinja") &&
+        by_file_exists(path) && by_read_file(path, 1 << 20, chat, &size, err))
+        return -1;
+    files.chat_template = *chat;
+    return by_meta_of_tokenizer(&run->meta, &files, to->vocab, &run->done->notices, err);
+}
+
+static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    char mixes[256], quoted[BY_QUOTE_MAX];
+    const char *type = run->options->type ? run->options->type : "bf16";
+    to->mix = by_convert_mix(type);
+    by_convert_mix_list(mixes, sizeof mixes);
+    if (!to->mix)
+        return by_fail(err, BARYON_ERR_USAGE, "--type %s, must be one of %s",
+                       by_quote(quoted, type), mixes);
+    if (find_arch(to, err) || by_family_check(&run->family, run->listed, err) ||
+        add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))
+        return by_err_file(err, run->in->path);
+    if (to->fell_back)
+        by_str_printf(&run->done->notices,
+                      "%" PRIu64 " tensors have rows that do not divide into blocks of the type "
+                      "for them: a type of smaller blocks is taken\n",
+                      to->fell_back);
+    return 0;
+}
+
+static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
+                    struct baryon_error *err)
+{
+    return by_gguf_add(context, tensor, at, bytes, size, err);
+}
+
+static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
+{
+    struct by_gguf_build build = {.arena = &run->arena};
+    struct by_new_tensor *tensors;
+    struct by_gguf_writer *writer;
+    if (by_gguf_of_meta(&build, &run->meta, err) || by_convert_declare(run, &tensors, err))
+        return -1;
+    struct by_gguf_plan plan = {.path = run->options->out,
+                                .pairs = build.at,
+                                .pair_count = build.count,
+                                .tensors = tensors,
+                                .count = run->made.count};
+    if (by_gguf_create(&writer, &plan, err))
+        return -1;
+    int status = 0;
+    for (size_t i = 0; !status && i < run->made.count; i++)
+        status = by_convert_put(run, i, put_slab, writer, err);
+    if (status || by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err)) {
+        by_gguf_abort(writer);
+        return -1;
+    }
+    return 0;
+}
+
+int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
+{
+    struct to_gguf to = {.run = run};
+    struct by_mapped model = {0};
+    char *chat = NULL;
+    by_map_init(&to.stacks);
+    int status = plan_gguf(&to, err);
+    /* What the tokenizer's keys point to is needed until they are written. */
+    if (!status && !run->options->no_tokenizer)
+        status = read_tokenizer(&to, &model, &chat, err);
+    if (!status)
+        status = write_gguf(run, err);
+    if (model.bytes)
+        by_mapped_close(&model);
+    by_free(chat);
+    by_map_release(&to.stacks);
+    return status;
+}

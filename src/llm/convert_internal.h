@@ -1,0 +1,43 @@
+/*
+ * What both directions of the conversion share.
+ */
+#ifndef BY_LLM_CONVERT_INTERNAL_H
+#define BY_LLM_CONVERT_INTERNAL_H
+
+#include "llm/convert.h"
+#include "llm/convert_rows.h"
+#include "llm/family/arch.h"
+#include "llm/store/safetensors_write.h"
+
+struct by_convert_run {
+    const struct by_llm_convert *options;
+    struct by_llm_converted *done;
+    struct by_checkpoint *in;
+    struct by_pool *pool;
+    struct by_arena arena;
+    struct by_meta meta;
+    struct by_family family;
+    struct by_family_tensor *listed; /* names and dims of the source, for src/llm/family */
+    const struct by_gguf_arch *arch;
+    struct by_made_list made;
+};
+
+int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err);
+int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err);
+/* A new tensor at the end of run->made with a copy of the name; NULL when memory ends. */
+struct by_made_tensor *by_made_tensor_add(struct by_convert_run *run, const char *name,
+                                          struct baryon_error *err);
+/* Numbers of heads in metadata or config; 0: the order of rows stays. */
+uint64_t by_convert_heads(const struct by_convert_run *run, enum by_llm_role role, int64_t heads,
+                          int64_t heads_kv);
+/* All of run->made for a writer; counts them and their bytes. */
+int by_convert_declare(struct by_convert_run *run, struct by_new_tensor **tensors,
+                       struct baryon_error *err);
+/* How a writer takes bytes of a tensor. */
+typedef int by_convert_put_fn(void *writer, size_t tensor, uint64_t at, const uint8_t *bytes,
+                              size_t size, struct baryon_error *err);
+/* Makes all bytes of one tensor. */
+int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn *put, void *writer,
+                   struct baryon_error *err);
+
+#endif

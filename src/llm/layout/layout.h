@@ -1,0 +1,98 @@
+/*
+ * Layouts: which tensors of a file hold a quantized weight, and what config.json says of them.
+ *
+ * A layout is a row. It lists the tensors (fields) of a weight [rows, columns]; filling them from
+ * codes and reading codes back is the same for all layouts and follows from that list. To add one:
+ * a file with its row, and a line in layouts.c.
+ */
+#ifndef BY_LLM_LAYOUT_H
+#define BY_LLM_LAYOUT_H
+
+#include "base/json.h"
+#include "llm/layout/form.h"
+#include "llm/scheme/rows.h"
+
+enum by_llm_field_kind {
+    BY_LLM_FIELD_CODES,
+    BY_LLM_FIELD_SCALES,
+    BY_LLM_FIELD_ZEROS,
+    BY_LLM_FIELD_SHARED,       /* of block formats */
+    BY_LLM_FIELD_TENSOR_SCALE, /* the global scale, fp8's before integers, that of all weights */
+    BY_LLM_FIELD_GROUP_INDEX,  /* of each column */
+    BY_LLM_FIELD_SHAPE,        /* rows and columns */
+};
+
+#define BY_LLM_FIELDS_MAX 6
+
+struct by_llm_field {
+    const char *suffix; /* behind the name of the layer and a dot */
+    enum by_llm_field_kind kind;
+    int64_t elem;
+    size_t rank;
+    uint64_t dims[2];
+    struct by_llm_form form; /* of codes, scales and zero points */
+    int64_t less;            /* of zero points: what is taken off before they are stored */
+    size_t bytes;
+};
+
+struct by_llm_fields {
+    struct by_llm_field at[BY_LLM_FIELDS_MAX];
+    size_t count;
+};
+
+/* Layers that are quantized alike. */
+struct by_llm_layers {
+    const struct by_llm_scheme *scheme;
+    const char *const *names; /* exact */
+    size_t count;
+};
+
+/* What config.json is to say. */
+struct by_llm_config {
+    const struct by_llm_layers *layers; /* the first are all the others */
+    size_t count;
+    const char *const *excluded; /* exact names of linear layers that stay */
+    size_t excluded_count;
+    const char *const *patterns; /* by which they were excluded */
+    size_t pattern_count;
+    int64_t stored; /* type of scales of weights */
+};
+
+struct by_llm_layout {
+    const char *name, *help;
+    /* Refuses schemes that the layout has no place for. */
+    int (*accepts)(const struct by_llm_scheme *scheme, struct baryon_error *err);
+    /* What the layout asks of a tensor; model: element type of the model's weights. */
+    void (*prepare)(struct by_llm_tensor *tensor, int64_t model);
+    int (*list)(const struct by_llm_tensor *tensor, size_t rows, struct by_llm_fields *fields,
+                struct baryon_error *err);
+    /* Members of quantization_config. */
+    void (*config)(const struct by_llm_config *config, struct by_json *json);
+    bool one_scheme; /* all layers have the same */
+};
+
+const struct by_llm_layout *const *by_llm_layouts(size_t *count);
+const struct by_llm_layout *by_llm_layout_find(const char *name, struct baryon_error *err);
+
+/* Inputs as config.json has them: no samples were seen, so scales are found while the model runs;
+ * dtype NULL: inputs that need a scale of samples stay floats. */
+struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme);
+
+/* Rows that pieces have to be multiples of, so that threads do not share words. */
+#define BY_LLM_ROWS_STEP 32
+
+/* Puts rows [first, first + count) into the data of each field, which was zeros. */
+int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                      const struct by_llm_coded *coded, size_t first, size_t count,
+                      uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+/* What belongs to the whole tensor, and once: shape, group indices, the tensor's scale. */
+void by_llm_fields_finish(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                          size_t rows, uint8_t *const data[BY_LLM_FIELDS_MAX]);
+/* The way back. The tensor's scale first, then rows; data NULL where a file lacks the field. */
+int by_llm_fields_open(const struct by_llm_fields *fields, struct by_llm_tensor *tensor,
+                       const uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);
+int by_llm_fields_get(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
+                      const uint8_t *const data[BY_LLM_FIELDS_MAX], size_t first, size_t count,
+                      struct by_llm_coded *coded, struct baryon_error *err);
+
+#endif

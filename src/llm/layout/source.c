@@ -1,0 +1,293 @@
+/* Finds the weights of a checkpoint, and the tensors that each of them consists of. */
+#include "llm/layout/source.h"
+
+#include "base/str.h"
+#include "llm/layout/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ARENA_LIMIT ((size_t)1 << 30)
+#define NAME_MAX_   1024
+
+/* Tensors beside the codes of a layer. */
+static const char besides[] =
+    "weight_scale weight_scale_2 weight_scale_inv weight_zero_point weight_zero_point_2 "
+    "weight_global_scale weight_shape weight_g_idx input_scale input_scale_2 input_zero_point "
+    "input_global_scale output_scale qzeros scales g_idx";
+
+static const struct by_stored_tensor *beside(const struct by_checkpoint *checkpoint,
+                                             const char *layer, const char *suffix)
+{
+    char name[NAME_MAX_];
+    const int size = snprintf(name, sizeof name, "%s.%s", layer, suffix);
+    return size < 0 || (size_t)size >= sizeof name ? NULL : by_checkpoint_find(checkpoint, name);
+}
+
+static const char *codes_suffix(const struct by_llm_dialect *dialect)
+{
+    if (dialect->layout == &by_llm_layout_awq || dialect->layout == &by_llm_layout_gptq)
+        return "qweight";
+    return "weight";
+}
+
+/* Whether the tensor of that suffix holds codes of its layer. */
+static bool holds_codes(const struct by_llm_source *source, const char *layer, const char *suffix)
+{
+    const struct by_checkpoint *checkpoint = source->checkpoint;
+    if (!source->dialect.method)
+        return false;
+    if (!strcmp(suffix, "weight_packed"))
+        return beside(checkpoint, layer, "weight_scale") != NULL;
+    if (strcmp(suffix, codes_suffix(&source->dialect)) != 0)
+        return false;
+    const struct by_stored_tensor *tensor = beside(checkpoint, layer, suffix);
+    return beside(checkpoint, layer, "weight_scale") || beside(checkpoint, layer, "scales") ||
+           beside(checkpoint, layer, "weight_scale_inv") ||
+           (source->dialect.layout == &by_llm_layout_json && tensor && tensor->rank == 2 &&
+            by_llm_dialect_spec(&source->dialect, layer) && tensor->type->elem != BY_ELEM_FLOAT &&
+            !by_llm_spec_is_scaled(by_llm_dialect_spec(&source->dialect, layer)));
+}
+
+static bool belongs_to_codes(const struct by_llm_source *source, const char *layer,
+                             const char *suffix)
+{
+    return source->dialect.method && by_has_word(besides, suffix) &&
+           ((beside(source->checkpoint, layer, "weight") && holds_codes(source, layer, "weight")) ||
+            beside(source->checkpoint, layer, "qweight") ||
+            beside(source->checkpoint, layer, "weight_packed"));
+}
+
+/* --- Codes --- */
+
+static bool is_turned(const struct by_llm_dialect *dialect, const struct by_llm_spec *spec)
+{
+    return dialect->layout == &by_llm_layout_awq || dialect->layout == &by_llm_layout_gptq ||
+           (dialect->layout == &by_llm_layout_quark && by_llm_spec_is_int(spec) &&
+            spec->grain == BY_LLM_GROUP);
+}
+
+/* Rows and columns by the dimensions of the codes. */
+static void measure(const struct by_llm_source *source, const struct by_llm_spec *spec,
+                    struct by_llm_weight *weight)
+{
+    const struct by_stored_tensor *codes = weight->stored;
+    const size_t bits =
+        spec->dtype->bits > 8 ? 8 * by_dtype_code_bytes(spec->dtype) : spec->dtype->bits;
+    const size_t per_row = (size_t)codes->dims[1] * codes->type->bytes * 8 / bits;
+    weight->rows = (size_t)codes->dims[0];
+    weight->columns = per_row;
+    if (source->dialect.layout == &by_llm_layout_gptq) {
+        weight->rows = (size_t)codes->dims[1];
+        weight->columns = (size_t)codes->dims[0] * 32 / bits;
+    } else if (is_turned(&source->dialect, spec)) {
+        weight->rows = per_row;
+        weight->columns = (size_t)codes->dims[0];
+    }
+}
+
+static int mismatch(const struct by_llm_weight *weight, const struct by_llm_field *field,
+                    const struct by_stored_tensor *stored, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], shape[128];
+    return by_fail(
+        err, BARYON_ERR_INPUT,
+        "%s.%s: %s %s does not fit a weight of %zu rows and %zu columns in groups of %zu",
+        by_quote(quoted, weight->layer), field->suffix, stored->type->name,
+        by_stored_shape(stored, shape, sizeof shape), weight->rows, weight->columns,
+        weight->tensor.group);
+}
+
+static bool may_lack(const struct by_llm_field *field, const struct by_llm_weight *weight)
+{
+    return field->kind == BY_LLM_FIELD_SHAPE || field->kind == BY_LLM_FIELD_GROUP_INDEX ||
+           (field->kind == BY_LLM_FIELD_ZEROS && !weight->tensor.spec->asymmetric);
+}
+
+static int find_parts(const struct by_llm_source *source, struct by_llm_weight *weight,
+                      struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    for (size_t i = 0; i < weight->fields.count; i++) {
+        struct by_llm_field *field = &weight->fields.at[i];
+        const struct by_stored_tensor *found =
+            beside(source->checkpoint, weight->layer, field->suffix);
+        if (!found && !may_lack(field, weight))
+            return by_fail(err, BARYON_ERR_INPUT, "%s: there is no tensor %s of this layer",
+                           by_quote(quoted, weight->layer), field->suffix);
+        if (found && found->bytes != field->bytes)
+            return mismatch(weight, field, found, err);
+        if (field->kind == BY_LLM_FIELD_CODES && source->dialect.naturally)
+            field->form.order = NULL;
+        if (field->kind == BY_LLM_FIELD_ZEROS) {
+            if (source->dialect.zeros_as_stored)
+                field->less = 0;
+            if (source->dialect.naturally)
+                field->form.order = NULL;
+        }
+        weight->parts[i] = found;
+    }
+    return 0;
+}
+
+/* Groups of columns that are not in their order. */
+static int read_index(struct by_llm_source *source, struct by_llm_weight *weight,
+                      struct baryon_error *err)
+{
+    const struct by_stored_tensor *index = beside(source->checkpoint, weight->layer, "g_idx");
+    char quoted[BY_QUOTE_MAX];
+    if (!index)
+        index = beside(source->checkpoint, weight->layer, "weight_g_idx");
+    if (!index || index->bytes != 4 * weight->columns || weight->tensor.groups < 2)
+        return 0;
+    const uint8_t *bytes = by_checkpoint_bytes(source->checkpoint, index);
+    int32_t *groups = by_arena_alloc(&source->arena, weight->columns, sizeof *groups, err);
+    if (!groups)
+        return -1;
+    memcpy(groups, bytes, index->bytes);
+    bool ordered = true;
+    for (size_t i = 0; i < weight->columns; i++) {
+        if (groups[i] < 0 || (size_t)groups[i] >= weight->tensor.groups)
+            return by_fail(
+                err, BARYON_ERR_INPUT, "%s.%s: group %d of column %zu, must be below %zu",
+                by_quote(quoted, weight->layer), "g_idx", groups[i], i, weight->tensor.groups);
+        ordered = ordered && (size_t)groups[i] == i / weight->tensor.group;
+    }
+    weight->tensor.group_of = ordered ? NULL : groups;
+    return 0;
+}
+
+static int64_t stored_elem(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                           const struct by_llm_spec *spec)
+{
+    static const char *const suffixes[] = {"weight_scale", "scales"};
+    const struct by_stored_tensor *scales =
+        spec->over_fp8 ? beside(source->checkpoint, weight->layer, "weight_scale_2") : NULL;
+    for (size_t i = 0; i < 2 && !scales; i++)
+        scales = beside(source->checkpoint, weight->layer, suffixes[i]);
+    return scales ? (int64_t)scales->type->elem : BY_ELEM_FLOAT;
+}
+
+static int read_codes(struct by_llm_source *source, struct by_llm_weight *weight,
+                      struct baryon_error *err)
+{
+    const struct by_llm_spec *spec = by_llm_dialect_spec(&source->dialect, weight->layer);
+    const uint8_t *data[BY_LLM_FIELDS_MAX] = {0};
+    char quoted[BY_QUOTE_MAX];
+    if (!spec)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "%s is quantized, but quantization_config says nothing of it",
+                       by_quote(quoted, weight->layer));
+    if (weight->stored->rank != 2)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "%s has %zu dimensions, must be 2",
+                       by_quote(quoted, weight->stored->name), weight->stored->rank);
+    weight->as = BY_LLM_AS_CODES;
+    measure(source, spec, weight);
+    if (by_llm_tensor_init(&weight->tensor, spec, weight->columns, err))
+        return by_err_in(err, "%s", by_quote(quoted, weight->layer));
+    source->dialect.layout->prepare(&weight->tensor, BY_ELEM_FLOAT);
+    weight->tensor.stored = stored_elem(source, weight, spec);
+    if (source->dialect.layout->list(&weight->tensor, weight->rows, &weight->fields, err) ||
+        find_parts(source, weight, err) || read_index(source, weight, err))
+        return -1;
+    for (size_t i = 0; i < weight->fields.count; i++)
+        if (weight->parts[i])
+            data[i] = by_checkpoint_bytes(source->checkpoint, weight->parts[i]);
+    weight->rank = 2;
+    weight->dims[0] = weight->rows;
+    weight->dims[1] = weight->columns;
+    return by_llm_fields_open(&weight->fields, &weight->tensor, data, err);
+}
+
+/* --- Blocks --- */
+
+static int read_blocks(struct by_llm_source *source, struct by_llm_weight *weight,
+                       struct baryon_error *err)
+{
+    const uint64_t *block = source->dialect.block;
+    char quoted[BY_QUOTE_MAX];
+    weight->as = BY_LLM_AS_BLOCKS;
+    weight->scales = beside(source->checkpoint, weight->layer, "weight_scale_inv");
+    if (!weight->scales || !block[0] || !block[1] || weight->stored->rank != 2)
+        return by_fail(err, BARYON_ERR_INPUT, "%s needs weight_scale_inv and weight_block_size",
+                       by_quote(quoted, weight->layer));
+    const uint64_t *dims = weight->stored->dims, *own = weight->scales->dims;
+    if (weight->scales->rank != 2 || own[0] != (dims[0] + block[0] - 1) / block[0] ||
+        own[1] != (dims[1] + block[1] - 1) / block[1])
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "%s.weight_scale_inv does not have a scale for each %llu x %llu weights",
+                       by_quote(quoted, weight->layer), (unsigned long long)block[0],
+                       (unsigned long long)block[1]);
+    return 0;
+}
+
+/* --- All --- */
+
+static void describe_plain(struct by_llm_weight *weight)
+{
+    const struct by_stored_tensor *stored = weight->stored;
+    weight->rank = stored->rank;
+    memcpy(weight->dims, stored->dims, sizeof weight->dims);
+    weight->rows = (size_t)by_stored_rows(stored);
+    weight->columns = (size_t)by_stored_columns(stored);
+    const struct by_elem_info *info = by_elem_info(stored->type->elem);
+    weight->as = info && info->class == BY_CLASS_FLOAT ? BY_LLM_AS_FLOATS : BY_LLM_AS_OTHER;
+}
+
+static int name_weight(struct by_llm_source *source, struct by_llm_weight *weight,
+                       const char *layer, struct baryon_error *err)
+{
+    struct by_str name;
+    by_str_init(&name);
+    by_str_printf(&name, "%s.weight", layer);
+    weight->name = by_arena_text(&source->arena, by_str_text(&name), name.size, err);
+    by_str_release(&name);
+    return weight->name ? 0 : -1;
+}
+
+static int read_tensor(struct by_llm_source *source, const struct by_stored_tensor *stored,
+                       struct baryon_error *err)
+{
+    struct by_llm_weight *weight = &source->weights[source->count];
+    const char *dot = strrchr(stored->name, '.');
+    const char *suffix = dot ? dot + 1 : "";
+    *weight = (struct by_llm_weight){.name = stored->name, .layer = stored->name, .stored = stored};
+    char *layer = by_arena_text(&source->arena, stored->name,
+                                dot ? (size_t)(dot - stored->name) : strlen(stored->name), err);
+    if (!layer)
+        return -1;
+    if (belongs_to_codes(source, layer, suffix))
+        return 0;
+    source->count++;
+    describe_plain(weight);
+    if (!strcmp(suffix, "weight"))
+        weight->layer = layer;
+    if (!holds_codes(source, layer, suffix))
+        return 0;
+    weight->layer = layer;
+    if (name_weight(source, weight, layer, err))
+        return -1;
+    return source->dialect.layout ? read_codes(source, weight, err)
+                                  : read_blocks(source, weight, err);
+}
+
+int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
+                       struct baryon_error *err)
+{
+    *source = (struct by_llm_source){.checkpoint = checkpoint};
+    by_arena_init(&source->arena, ARENA_LIMIT);
+    int failed = by_llm_dialect_read(&source->dialect, &source->arena, checkpoint->config, err);
+    if (!failed && !(source->weights = by_arena_alloc(&source->arena, checkpoint->tensor_count,
+                                                      sizeof *source->weights, err)))
+        failed = -1;
+    for (size_t i = 0; i < checkpoint->tensor_count && !failed; i++)
+        failed = read_tensor(source, &checkpoint->tensors[i], err);
+    if (failed)
+        by_llm_source_close(source);
+    return failed;
+}
+
+void by_llm_source_close(struct by_llm_source *source)
+{
+    by_arena_release(&source->arena);
+}

@@ -1,0 +1,53 @@
+/*
+ * A checkpoint as if it were not quantized: each weight as rows of floats, whatever layout it has.
+ * Codes mean exactly what their layout says.
+ */
+#ifndef BY_LLM_SOURCE_H
+#define BY_LLM_SOURCE_H
+
+#include "llm/layout/dialect.h"
+#include "llm/store/checkpoint.h"
+
+enum by_llm_stored_as {
+    BY_LLM_AS_FLOATS,
+    BY_LLM_AS_OTHER,  /* integers and such that are no weights */
+    BY_LLM_AS_CODES,  /* of a layout */
+    BY_LLM_AS_BLOCKS, /* fp8 with a scale for each block of rows and columns */
+};
+
+struct by_llm_weight {
+    const char *name;  /* that of a checkpoint that is not quantized */
+    const char *layer; /* without ".weight"; the same as name where that is no end of it */
+    enum by_llm_stored_as as;
+    size_t rank;
+    uint64_t dims[BY_STORED_RANK_MAX];     /* of the floats */
+    size_t rows, columns;                  /* all but the last dimension, the last */
+    const struct by_stored_tensor *stored; /* the tensor, or that of the codes */
+    struct by_llm_tensor tensor;           /* of codes */
+    struct by_llm_fields fields;
+    const struct by_stored_tensor *parts[BY_LLM_FIELDS_MAX]; /* NULL: not there */
+    const struct by_stored_tensor *scales;                   /* of blocks */
+};
+
+struct by_llm_source {
+    const struct by_checkpoint *checkpoint;
+    struct by_llm_dialect dialect;
+    struct by_llm_weight *weights; /* in the order of the files */
+    size_t count;
+    struct by_arena arena;
+};
+
+int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
+                       struct baryon_error *err);
+void by_llm_source_close(struct by_llm_source *source);
+/* Rows [first, first + count) as floats. Threads may do so at once. */
+int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                       size_t first, size_t count, float *out, struct baryon_error *err);
+/* The pages of these rows are given back. */
+void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count);
+/* The element type that the weight would have if it were not quantized: that of its scales or
+ * bf16. */
+int64_t by_llm_source_elem(const struct by_llm_weight *weight);
+
+#endif

@@ -1,0 +1,116 @@
+/* Writes tensors while others are computed. */
+#include "llm/output.h"
+
+#include "base/str.h"
+#include "base/thread.h"
+
+#include <string.h>
+
+int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, const char *layer,
+                          const char *suffix, int64_t elem, size_t rank, const uint64_t *dims,
+                          struct baryon_error *err)
+{
+    struct by_new_tensor *tensor = &output->tensors[output->count++];
+    struct by_str name;
+    by_str_init(&name);
+    by_str_printf(&name, suffix ? "%s.%s" : "%s", layer, suffix);
+    *tensor =
+        (struct by_new_tensor){.name = by_arena_text(arena, by_str_text(&name), name.size, err),
+                               .type = by_stored_type_by_elem((enum by_elem)elem),
+                               .rank = rank};
+    by_str_release(&name);
+    if (rank)
+        memcpy(tensor->dims, dims, rank * sizeof *dims);
+    return tensor->name ? 0 : -1;
+}
+
+int by_llm_output_open(struct by_llm_output *output, const char *path, uint64_t shard_bytes,
+                       struct by_hash128 key, struct baryon_error *err)
+{
+    const struct by_safetensors_plan plan = {.path = path,
+                                             .tensors = output->tensors,
+                                             .count = output->count,
+                                             .shard_bytes = shard_bytes,
+                                             .keep_order = true,
+                                             .key = key};
+    return by_safetensors_create(&output->writer, &plan, err);
+}
+
+/* --- The thread --- */
+
+static void bundle_free(struct by_llm_bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->count; i++)
+        by_free(bundle->bytes[i]);
+    bundle->count = 0;
+}
+
+static void *write_bundle(void *argument)
+{
+    struct by_llm_output *output = argument;
+    struct by_llm_bundle *bundle = &output->bundle;
+    output->status = 0;
+    for (size_t i = 0; i < bundle->count && output->status == 0; i++)
+        output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
+                                            bundle->bytes[i], bundle->sizes[i], &output->error);
+    bundle_free(bundle);
+    return NULL;
+}
+
+int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err)
+{
+    if (!output->busy)
+        return 0;
+    pthread_join(output->thread, NULL);
+    output->busy = false;
+    if (output->status && err)
+        *err = output->error;
+    return output->status;
+}
+
+int by_llm_output_put(struct by_llm_output *output, const struct by_llm_bundle *bundle,
+                      struct baryon_error *err)
+{
+    struct by_llm_bundle own = *bundle;
+    if (by_llm_output_wait(output, err)) {
+        bundle_free(&own);
+        return -1;
+    }
+    output->bundle = own;
+    output->error = (struct baryon_error){0};
+    if (by_thread_start(&output->thread, write_bundle, output, "writer", err)) {
+        bundle_free(&output->bundle);
+        return -1;
+    }
+    output->busy = true;
+    return 0;
+}
+
+void by_llm_output_close(struct by_llm_output *output)
+{
+    by_llm_output_wait(output, NULL);
+    by_safetensors_abort(output->writer);
+    output->writer = NULL;
+}
+
+/* --- What the bytes depend on --- */
+
+int by_llm_output_key(const struct by_checkpoint *checkpoint, const char *options,
+                      struct by_hash128 *key, struct baryon_error *err)
+{
+    struct by_hasher *hasher;
+    if (by_hasher_open(&hasher, err))
+        return -1;
+    by_hasher_text(hasher, baryon_version());
+    by_hasher_text(hasher, options);
+    for (size_t i = 0; i < checkpoint->file_count; i++) {
+        const struct stat *stat = &checkpoint->files[i].mapped.stat;
+        by_hasher_text(hasher, checkpoint->files[i].name);
+        by_hasher_number(hasher, (uint64_t)stat->st_size);
+        by_hasher_number(hasher, (uint64_t)stat->st_mtim.tv_sec);
+        by_hasher_number(hasher, (uint64_t)stat->st_mtim.tv_nsec);
+    }
+    *key = by_hasher_value(hasher);
+    by_hasher_close(hasher);
+    return 0;
+}

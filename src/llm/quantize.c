@@ -1,0 +1,276 @@
+/* Quantizes a checkpoint: plan, tensors in the order of the source, config.json, other files. */
+#include "llm/quantize.h"
+
+#include "base/str.h"
+#include "llm/output.h"
+
+#include <string.h>
+
+#define ARENA_LIMIT ((size_t)1 << 30)
+
+struct job {
+    const struct by_llm_quantize_options *options;
+    struct by_log *log;
+    struct by_checkpoint *checkpoint;
+    struct by_llm_source source;
+    struct by_llm_plan plan;
+    struct by_llm_output output;
+    struct by_arena arena;
+    struct by_pool *pool;
+    struct by_llm_quantized *result;
+    bool has_source;
+};
+
+/* --- Declarations --- */
+
+static bool is_copied(const struct by_llm_weight *weight)
+{
+    return weight->as == BY_LLM_AS_FLOATS || weight->as == BY_LLM_AS_OTHER;
+}
+
+static int declare_item(struct job *job, const struct by_llm_item *item, struct baryon_error *err)
+{
+    const struct by_llm_weight *weight = item->weight;
+    if (!item->scheme)
+        return by_llm_output_declare(&job->output, &job->arena, weight->name, NULL,
+                                     by_llm_source_elem(weight), weight->rank, weight->dims, err);
+    for (size_t i = 0; i < item->fields.count; i++) {
+        const struct by_llm_field *field = &item->fields.at[i];
+        if (by_llm_output_declare(&job->output, &job->arena, weight->layer, field->suffix,
+                                  field->elem, field->rank, field->dims, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int declare_all(struct job *job, struct baryon_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->plan.count; i++)
+        count += job->plan.items[i].scheme ? job->plan.items[i].fields.count : 1;
+    job->output.tensors = by_arena_alloc(&job->arena, count, sizeof *job->output.tensors, err);
+    if (!job->output.tensors)
+        return -1;
+    for (size_t i = 0; i < job->plan.count; i++)
+        if (declare_item(job, &job->plan.items[i], err))
+            return -1;
+    return 0;
+}
+
+/* --- Tensors --- */
+
+static bool is_there(const struct job *job, size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!by_safetensors_has(job->output.writer, first + i))
+            return false;
+    return true;
+}
+
+static int quantize_item(struct job *job, struct by_llm_item *item, size_t first,
+                         struct baryon_error *err)
+{
+    struct by_llm_bundle bundle = {.first = first, .count = item->fields.count};
+    int failed = 0;
+    for (size_t i = 0; i < bundle.count && !failed; i++) {
+        bundle.sizes[i] = item->fields.at[i].bytes;
+        bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
+        failed = bundle.bytes[i] ? 0 : -1;
+    }
+    if (!failed)
+        failed = by_llm_item_quantize(&job->plan, &job->source, item, job->options, job->pool,
+                                      bundle.bytes, err);
+    if (!failed)
+        return by_llm_output_put(&job->output, &bundle, err);
+    for (size_t i = 0; i < bundle.count; i++)
+        by_free(bundle.bytes[i]);
+    return -1;
+}
+
+static int write_item(struct job *job, struct by_llm_item *item, size_t first,
+                      struct baryon_error *err)
+{
+    const struct by_llm_weight *weight = item->weight;
+    const size_t count = item->scheme ? item->fields.count : 1;
+    if (is_there(job, first, count)) {
+        job->result->resumed += count;
+        return 0;
+    }
+    if (item->scheme)
+        return quantize_item(job, item, first, err);
+    if (!is_copied(weight))
+        return by_llm_write_floats(&job->output, &job->source, weight, first, job->pool,
+                                   by_llm_source_elem(weight), err);
+    return by_llm_output_wait(&job->output, err) ||
+                   by_safetensors_copy(job->output.writer, first, job->checkpoint, weight->stored,
+                                       err)
+               ? -1
+               : 0;
+}
+
+static void count_item(struct by_llm_quantized *result, const struct by_llm_item *item)
+{
+    uint64_t bytes = 0;
+    result->bytes_in += item->weight->stored->bytes;
+    if (item->scheme) {
+        for (size_t i = 0; i < item->fields.count; i++)
+            bytes += item->fields.at[i].bytes;
+        result->layers++;
+        result->weights += (uint64_t)item->weight->rows * item->weight->columns;
+    } else {
+        bytes = item->weight->stored->bytes;
+        result->kept += (uint64_t)item->weight->rows * item->weight->columns;
+    }
+    result->bytes_out += bytes;
+    result->sums.energy += item->sums.energy;
+    result->sums.error += item->sums.error;
+    result->sums.minmax_error += item->sums.minmax_error;
+}
+
+static int write_all(struct job *job, struct baryon_error *err)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < job->plan.count; i++) {
+        struct by_llm_item *item = &job->plan.items[i];
+        if (write_item(job, item, first, err))
+            return -1;
+        first += item->scheme ? item->fields.count : 1;
+    }
+    return by_llm_output_wait(&job->output, err);
+}
+
+/* --- config.json --- */
+
+/* Names of the layers of each scheme, of those that stay, and the patterns of the latter. */
+static int name_layers(struct job *job, struct by_llm_config *config, struct baryon_error *err)
+{
+    const struct by_llm_plan *plan = &job->plan;
+    struct by_llm_layers *layers =
+        by_arena_alloc(&job->arena, plan->scheme_count, sizeof *layers, err);
+    const char **kept = by_arena_alloc(&job->arena, plan->count, sizeof *kept, err);
+    if (!layers || !kept)
+        return -1;
+    for (size_t s = 0; s < plan->scheme_count; s++) {
+        const char **names = by_arena_alloc(&job->arena, plan->count, sizeof *names, err);
+        if (!names)
+            return -1;
+        layers[s] = (struct by_llm_layers){.scheme = plan->schemes[s], .names = names};
+        for (size_t i = 0; i < plan->count; i++)
+            if (plan->items[i].scheme == plan->schemes[s])
+                names[layers[s].count++] = plan->items[i].weight->layer;
+    }
+    config->excluded = kept;
+    for (size_t i = 0; i < plan->count; i++)
+        if (!plan->items[i].scheme && plan->items[i].reason)
+            kept[config->excluded_count++] = plan->items[i].weight->layer;
+    config->layers = layers;
+    config->count = plan->scheme_count;
+    config->patterns = job->options->exclude;
+    config->pattern_count = job->options->exclude_count;
+    return 0;
+}
+
+static int write_config(struct job *job, struct baryon_error *err)
+{
+    struct by_llm_config config = {0};
+    struct by_str text;
+    struct by_json json;
+    if (name_layers(job, &config, err))
+        return -1;
+    by_str_init(&text);
+    by_json_init(&json, &text, true);
+    by_json_open(&json, NULL, '{');
+    job->plan.layout->config(&config, &json);
+    by_json_close(&json, '}');
+    int failed = by_str_error(&text, err);
+    if (!failed)
+        failed = by_llm_output_config(&job->output, job->checkpoint, by_str_text(&text), err);
+    by_str_release(&text);
+    return failed;
+}
+
+/* --- All --- */
+
+static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *err)
+{
+    const struct by_llm_quantize_options *options = job->options;
+    struct by_str text;
+    by_str_init(&text);
+    by_str_printf(&text, "%s %lld %d %d %d", job->plan.layout->name, (long long)options->group_size,
+                  (int)options->search, options->quark, options->allow_nonfinite);
+    for (size_t i = 0; i < job->plan.count; i++)
+        by_str_printf(&text, " %s",
+                      job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
+    int failed = by_str_error(&text, err);
+    if (!failed)
+        failed = by_llm_output_key(job->checkpoint, by_str_text(&text), key, err);
+    by_str_release(&text);
+    return failed;
+}
+
+static void report_inputs(const struct job *job)
+{
+    const struct by_llm_scheme *scheme = job->plan.schemes[0];
+    if (!scheme->input.dtype || scheme->input.dynamic)
+        return;
+    if (scheme->input.global)
+        by_log(job->log, BY_LOG_NOTICE,
+               "scheme %s: inputs stay floats, their scale would need samples", scheme->name);
+    else
+        by_log(job->log, BY_LOG_NOTICE,
+               "scheme %s: scales of inputs are found while the model runs, no samples were seen",
+               scheme->name);
+}
+
+static int write_folder(struct job *job, const char *out, struct baryon_error *err)
+{
+    struct by_hash128 key;
+    const uint64_t size = job->options->shard_size ? job->options->shard_size : BY_SHARD_BYTES;
+    if (declare_all(job, err) || key_of(job, &key, err) ||
+        by_llm_output_open(&job->output, out, size, key, err))
+        return -1;
+    const int failed = write_all(job, err) || write_config(job, err) ||
+                       by_llm_output_copy_files(&job->output, job->checkpoint, err) ||
+                       by_checkpoint_check(job->checkpoint, err) ||
+                       by_safetensors_finish(job->output.writer, err);
+    by_llm_output_close(&job->output);
+    return failed ? -1 : 0;
+}
+
+static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
+{
+    if (by_checkpoint_open(&job->checkpoint, in, err))
+        return -1;
+    if (job->checkpoint->container == BY_GGUF) {
+        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
+                in);
+        return by_err_hint(err, "baryon llm convert makes one");
+    }
+    if (by_llm_source_open(&job->source, job->checkpoint, err))
+        return -1;
+    job->has_source = true;
+    if (by_llm_plan(&job->plan, &job->source, job->options, &job->arena, err) ||
+        by_pool_open(&job->pool, job->options->threads, err))
+        return -1;
+    report_inputs(job);
+    if (!job->options->dry_run && write_folder(job, out, err))
+        return -1;
+    for (size_t i = 0; i < job->plan.count; i++)
+        count_item(job->result, &job->plan.items[i]);
+    return 0;
+}
+
+int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantize_options *options,
+                    struct by_log *log, struct by_llm_quantized *result, struct baryon_error *err)
+{
+    struct job job = {.options = options, .log = log, .result = result};
+    *result = (struct by_llm_quantized){0};
+    by_arena_init(&job.arena, ARENA_LIMIT);
+    const int failed = run_job(&job, in, out, err);
+    by_pool_close(job.pool);
+    if (job.has_source)
+        by_llm_source_close(&job.source);
+    by_checkpoint_close(job.checkpoint);
+    by_arena_release(&job.arena);
+    return failed;
+}

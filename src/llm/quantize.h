@@ -1,0 +1,78 @@
+/*
+ * Quantizes the linear layers of a checkpoint, one tensor after the other: a slab of rows of it is
+ * floats in memory, and its codes. What is not quantized is copied. The same bytes come out for any
+ * number of threads.
+ */
+#ifndef BY_LLM_QUANTIZE_H
+#define BY_LLM_QUANTIZE_H
+
+#include "base/log.h"
+#include "llm/layout/source.h"
+
+struct by_llm_layer_scheme {
+    const char *pattern, *scheme;
+};
+
+struct by_llm_quantize_options {
+    const char *scheme, *layout;
+    const char *const *exclude; /* patterns of layers, as by_llm_match() has them */
+    size_t exclude_count;
+    const struct by_llm_layer_scheme *layers; /* the first that matches counts */
+    size_t layer_count;
+    const char *linears; /* pattern of layers to quantize; NULL: by their names' parts */
+    int64_t group_size;  /* 0: the scheme's */
+    enum by_llm_search search;
+    bool quark; /* Quark 0.13's arithmetic */
+    bool allow_nonfinite, dry_run;
+    uint64_t shard_size; /* bytes of a file of the output; 0: as in the source */
+    unsigned threads;
+};
+
+/* What becomes of a weight. */
+struct by_llm_item {
+    const struct by_llm_weight *weight;
+    const struct by_llm_scheme *scheme; /* NULL: it stays */
+    const char *reason;                 /* why it stays; NULL: it is no linear layer */
+    struct by_llm_tensor tensor;
+    struct by_llm_fields fields;
+    size_t shares;             /* the item whose range it has, too: the first of them */
+    struct by_llm_range range; /* of all that share it; at the first */
+    struct by_llm_errors sums;
+};
+
+struct by_llm_plan {
+    const struct by_llm_layout *layout;
+    struct by_llm_item *items; /* one for each of source->weights */
+    size_t count, quantized;
+    const struct by_llm_scheme **schemes; /* that are used; the first is the general one */
+    size_t scheme_count;
+};
+
+struct by_llm_quantized {
+    uint64_t weights, kept;       /* parameters of quantized and of other tensors */
+    uint64_t layers;              /* that are quantized */
+    uint64_t bytes_in, bytes_out; /* of tensors */
+    uint64_t resumed;             /* files that were there already */
+    struct by_llm_errors sums;    /* with search */
+};
+
+/* Memory comes from the arena. */
+int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
+                const struct by_llm_quantize_options *options, struct by_arena *arena,
+                struct baryon_error *err);
+/* Finds what an item's tensor shares, then fills its fields; data was zeros. */
+int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *source,
+                         struct by_llm_item *item, const struct by_llm_quantize_options *options,
+                         struct by_pool *pool, uint8_t *const data[BY_LLM_FIELDS_MAX],
+                         struct baryon_error *err);
+/* Rows of a weight that are done at once. */
+size_t by_llm_slab_rows(const struct by_llm_weight *weight);
+
+int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantize_options *options,
+                    struct by_log *log, struct by_llm_quantized *result, struct baryon_error *err);
+/* Back to floats of type `elem` (bf16, fp16, float32; 0: what the source suggests). */
+int by_llm_dequantize(const char *in, const char *out, int64_t elem,
+                      const struct by_llm_quantize_options *options, struct by_log *log,
+                      struct by_llm_quantized *result, struct baryon_error *err);
+
+#endif

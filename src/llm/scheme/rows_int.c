@@ -1,0 +1,158 @@
+/* Rows of integers: scale and zero point of each group, and the levels. */
+#include "llm/scheme/group.h"
+
+#include "array/elem.h"
+#include "dtype/family.h"
+#include "dtype/weights_path.h"
+
+#include <math.h>
+
+#define REFINEMENTS 2 /* of the scale by the levels that it gives */
+
+struct choice {
+    float scale;
+    int64_t zero;
+    double error;
+};
+
+static struct by_weight_grid grid_of(const struct by_llm_tensor *tensor, float scale, int64_t zero)
+{
+    const struct by_dtype *dtype = tensor->spec->dtype;
+    return (struct by_weight_grid){.scale = scale,
+                                   .low = (float)(dtype->low - zero),
+                                   .high = (float)(dtype->high - zero),
+                                   .zero = (int32_t)zero};
+}
+
+static double error_with(const struct by_llm_tensor *tensor, const float *values, size_t count,
+                         float scale, int64_t zero)
+{
+    const struct by_weight_grid grid = grid_of(tensor, scale, zero);
+    return by_weight_path_chosen()->error(values, count, &grid);
+}
+
+static void try_choice(const struct by_llm_tensor *tensor, const float *values, float scale,
+                       int64_t zero, struct choice *best)
+{
+    const double error = error_with(tensor, values, tensor->group, scale, zero);
+    if (error < best->error)
+        *best = (struct choice){scale, zero, error};
+}
+
+/* The scale that fits the levels of the best one in least squares. */
+static void refine_scale(const struct by_llm_tensor *tensor, const float *values, int32_t *levels,
+                         struct choice *best)
+{
+    const struct by_weight_grid grid = grid_of(tensor, best->scale, best->zero);
+    const int64_t elem = tensor->spec->scale == BY_LLM_SCALE_MODEL ? tensor->stored : BY_ELEM_FLOAT;
+    double across = 0, own = 0;
+    by_weight_path_chosen()->round(values, tensor->group, &grid, levels);
+    for (size_t i = 0; i < tensor->group; i++) {
+        const double level = (double)(levels[i] - best->zero);
+        across += (double)values[i] * level;
+        own += level * level;
+    }
+    if (own > 0 && across > 0)
+        try_choice(tensor, values, by_llm_stored(elem, (float)(across / own)), best->zero, best);
+}
+
+static void search_group(const struct by_llm_tensor *tensor, const float *values, float min,
+                         float max, int32_t *levels, struct choice *best)
+{
+    const struct by_dtype *dtype = tensor->spec->dtype;
+    size_t count;
+    const float *factors = by_llm_factors(tensor, &count);
+    for (size_t i = 1; i < count; i++) {
+        int64_t zero;
+        const float scale = by_llm_int_scale(tensor, min, max, factors[i], &zero);
+        try_choice(tensor, values, scale, zero, best);
+    }
+    if (tensor->spec->asymmetric) {
+        const int64_t zero = best->zero, first = dtype->low + tensor->least_zero;
+        if (zero > first)
+            try_choice(tensor, values, best->scale, zero - 1, best);
+        if (zero < dtype->high)
+            try_choice(tensor, values, best->scale, zero + 1, best);
+    }
+    for (int i = 0; i < REFINEMENTS; i++)
+        refine_scale(tensor, values, levels, best);
+}
+
+static struct choice choose_group(const struct by_llm_tensor *tensor, const float *values,
+                                  int32_t *levels, struct by_llm_errors *sums)
+{
+    struct choice best = {.scale = tensor->scale, .zero = tensor->zero};
+    float min, max;
+    if (tensor->spec->grain != BY_LLM_TENSOR) {
+        by_weight_path_chosen()->extremes(values, tensor->group, &min, &max);
+        best.scale = by_llm_int_scale(tensor, min, max, 1, &best.zero);
+    }
+    if (tensor->search == BY_LLM_SEARCH_MINMAX)
+        return best;
+    best.error = error_with(tensor, values, tensor->group, best.scale, best.zero);
+    sums->minmax_error += best.error;
+    if (tensor->spec->grain != BY_LLM_TENSOR && best.error > 0)
+        search_group(tensor, values, min, max, levels, &best);
+    sums->error += best.error;
+    return best;
+}
+
+/* --- Levels --- */
+
+static void put_levels(const struct by_llm_tensor *tensor, const float *values,
+                       const struct choice *choice, struct by_llm_scratch *scratch, uint8_t *codes)
+{
+    struct by_weight_grid grid = grid_of(tensor, choice->scale, choice->zero);
+    if (tensor->quark) {
+        const float inverse = 1 / choice->scale;
+        for (size_t i = 0; i < tensor->group; i++)
+            scratch->rounded[i] = values[i] * inverse;
+        values = scratch->rounded;
+        grid.scale = 1;
+    }
+    by_weight_path_chosen()->round(values, tensor->group, &grid, scratch->levels);
+    for (size_t i = 0; i < tensor->group; i++)
+        codes[i] = (uint8_t)scratch->levels[i];
+}
+
+/* The values that integers are made of: as they are, or those of fp8 codes. */
+static const float *base_of(const struct by_llm_tensor *tensor, const float *values,
+                            struct by_llm_scratch *scratch, struct baryon_error *err)
+{
+    if (!tensor->spec->over_fp8)
+        return values;
+    by_llm_divide(values, tensor->columns, tensor->scale, scratch->scaled);
+    for (size_t i = 0; tensor->quark && i < tensor->columns; i++)
+        scratch->scaled[i] = by_llm_step(tensor, scratch->scaled[i]);
+    return by_dtype_round(&by_dtype_fp8_e4m3, scratch->scaled, tensor->columns, &by_cast_default,
+                          NULL, scratch->scaled, err)
+               ? NULL
+               : scratch->scaled;
+}
+
+int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
+                   struct by_llm_scratch *scratch, struct by_llm_row *row, struct baryon_error *err)
+{
+    const size_t pieces = tensor->columns / tensor->group;
+    const float *base = base_of(tensor, values, scratch, err);
+    struct by_llm_errors sums = {0};
+    if (!base)
+        return -1;
+    for (size_t g = 0; g < pieces; g++) {
+        const size_t at = g * tensor->group;
+        const struct choice choice = choose_group(tensor, base + at, scratch->levels, &sums);
+        put_levels(tensor, base + at, &choice, scratch, row->codes + at);
+        row->scales[g] = choice.scale;
+        row->zeros[g] = (int32_t)choice.zero;
+    }
+    const double unit = tensor->spec->over_fp8 ? (double)tensor->scale * (double)tensor->scale : 1;
+    row->sums.error += sums.error * unit;
+    row->sums.minmax_error += sums.minmax_error * unit;
+    return 0;
+}
+
+void by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
+                      int64_t zero, double *error)
+{
+    *error += error_with(tensor, values, tensor->columns, scale, zero);
+}

@@ -1,0 +1,309 @@
+/* Schemes and layouts of language models: tables, known answers, what is refused. */
+#include "array/elem.h"
+#include "dtype/family.h"
+#include "llm/layout/layout.h"
+#include "llm/layout/match.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COLUMNS 64
+#define ROWS    64
+
+/* --- Tables --- */
+
+static void schemes_have_distinct_names(void **state)
+{
+    size_t count;
+    const struct by_llm_scheme *schemes = by_llm_schemes(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        struct baryon_error err = {0};
+        assert_ptr_equal(by_llm_scheme_find(schemes[i].name, &err), &schemes[i]);
+        if (schemes[i].alias)
+            assert_ptr_equal(by_llm_scheme_find(schemes[i].alias, &err), &schemes[i]);
+        assert_non_null(schemes[i].help);
+        assert_non_null(schemes[i].weight.dtype);
+    }
+}
+
+static void unknown_scheme_names_the_nearest(void **state)
+{
+    struct baryon_error err = {0};
+    (void)state;
+    assert_null(by_llm_scheme_find("int4_wo_65", &err));
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_non_null(strstr(err.hint, "int4_wo_64"));
+}
+
+static void bits_count_scales_and_zero_points(void **state)
+{
+    struct baryon_error err = {0};
+    (void)state;
+    const struct by_llm_scheme *scheme = by_llm_scheme_find("uint4_wo_64", &err);
+    assert_float_equal(by_llm_spec_bits(&scheme->weight, 4096, 16), 4 + 20.0 / 64, 1e-9);
+    scheme = by_llm_scheme_find("mxfp4", &err);
+    assert_float_equal(by_llm_spec_bits(&scheme->weight, 4096, 16), 4.25, 1e-9);
+}
+
+/* --- Known answers --- */
+
+static void init(struct by_llm_tensor *tensor, const char *name, size_t columns)
+{
+    struct baryon_error err = {0};
+    const struct by_llm_scheme *scheme = by_llm_scheme_find(name, &err);
+    assert_non_null(scheme);
+    assert_int_equal(by_llm_tensor_init(tensor, &scheme->weight, columns, &err), 0);
+    tensor->search = BY_LLM_SEARCH_MINMAX;
+}
+
+static void int4_uses_the_lowest_level(void **state)
+{
+    struct by_llm_tensor tensor;
+    struct by_llm_coded coded;
+    struct baryon_error err = {0};
+    float values[32] = {0};
+    (void)state;
+    init(&tensor, "int4_wo_32", 32);
+    values[0] = -15;
+    values[1] = 15;
+    values[2] = 3; /* 1.5 steps: to even */
+    values[3] = 5; /* 2.5 steps: to even */
+    assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
+    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    assert_float_equal(coded.scales[0], 2, 0);
+    assert_int_equal((int8_t)coded.codes[0], -8);
+    assert_int_equal((int8_t)coded.codes[1], 7);
+    assert_int_equal((int8_t)coded.codes[2], 2);
+    assert_int_equal((int8_t)coded.codes[3], 2);
+    by_llm_coded_close(&coded);
+}
+
+static void zero_point_is_within_the_levels(void **state)
+{
+    struct by_llm_tensor tensor;
+    struct by_llm_coded coded;
+    struct baryon_error err = {0};
+    float values[32];
+    (void)state;
+    init(&tensor, "uint4_wo_32", 32);
+    for (size_t i = 0; i < 32; i++)
+        values[i] = 1 + (float)i; /* all above zero: the range is [0, 32] */
+    assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
+    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    assert_int_equal(coded.zeros[0], 0);
+    assert_int_equal(coded.codes[31], 15);
+    by_llm_coded_close(&coded);
+}
+
+static uint8_t exponent_for(float peak, enum by_llm_even rule)
+{
+    struct by_llm_tensor tensor;
+    struct by_llm_coded coded;
+    struct baryon_error err = {0};
+    float values[32] = {0};
+    init(&tensor, "mxfp4", 32);
+    tensor.exponent = rule;
+    values[7] = -peak;
+    assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
+    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    const uint8_t code = coded.scale_codes[0];
+    by_llm_coded_close(&coded);
+    return code;
+}
+
+static void powers_follow_their_rule(void **state)
+{
+    (void)state;
+    assert_int_equal(exponent_for(6, BY_LLM_EXPONENT_EVEN), 127);
+    assert_int_equal(exponent_for(6.99f, BY_LLM_EXPONENT_EVEN), 127);
+    assert_int_equal(exponent_for(7, BY_LLM_EXPONENT_EVEN), 128);
+    assert_int_equal(exponent_for(7, BY_LLM_EXPONENT_FLOOR), 127);
+    assert_int_equal(exponent_for(4, BY_LLM_EXPONENT_CEIL), 127);
+    assert_int_equal(exponent_for(4.5f, BY_LLM_EXPONENT_CEIL), 128);
+    assert_int_equal(exponent_for(0, BY_LLM_EXPONENT_EVEN), 0);
+}
+
+static void group_sizes_that_fit_are_named(void **state)
+{
+    struct by_llm_tensor tensor;
+    struct baryon_error err = {0};
+    (void)state;
+    const struct by_llm_scheme *scheme = by_llm_scheme_find("int4_wo_128", &err);
+    assert_int_equal(by_llm_tensor_init(&tensor, &scheme->weight, 576, &err), -1);
+    assert_non_null(strstr(err.message, "576"));
+    assert_non_null(strstr(err.hint, "16, 32, 64 "));
+}
+
+static void nonfinite_values_are_found_and_cleaned(void **state)
+{
+    float values[5] = {1, -3, INFINITY, NAN, -INFINITY};
+    (void)state;
+    assert_int_equal(by_llm_strange(values, 2), 2);
+    assert_int_equal(by_llm_strange(values, 5), 2);
+    by_llm_clean_row(values, 5);
+    assert_float_equal(values[2], 3, 0);
+    assert_float_equal(values[3], 0, 0);
+    assert_float_equal(values[4], -3, 0);
+}
+
+/* --- Layouts --- */
+
+struct made {
+    struct by_llm_tensor tensor;
+    struct by_llm_fields fields;
+    struct by_llm_coded coded;
+    uint8_t *data[BY_LLM_FIELDS_MAX];
+};
+
+static void make_values(float values[ROWS * COLUMNS])
+{
+    uint32_t state = 1;
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
+        state = state * 1664525u + 1013904223u;
+        values[i] = ((float)(state >> 8) / 0x1p23f - 1) * (float)(1 + i / COLUMNS);
+    }
+}
+
+/* In pieces of `step` rows, last piece first. */
+static void fill_fields(struct made *made, const float *values, size_t step)
+{
+    struct baryon_error err = {0};
+    struct by_llm_range range = {0};
+    by_llm_look(&range, values, (size_t)ROWS * COLUMNS);
+    by_llm_tensor_scale(&made->tensor, &range);
+    for (size_t i = 0; i < made->fields.count; i++)
+        assert_non_null(made->data[i] = by_alloc_zero(made->fields.at[i].bytes, 1, &err));
+    for (size_t end = ROWS; end > 0; end -= step) {
+        assert_int_equal(by_llm_coded_open(&made->coded, &made->tensor, step, &err), 0);
+        assert_int_equal(by_llm_quantize_rows(&made->tensor, values + (end - step) * COLUMNS, step,
+                                              &made->coded, &err),
+                         0);
+        assert_int_equal(by_llm_fields_put(&made->fields, &made->tensor, &made->coded, end - step,
+                                           step, made->data, &err),
+                         0);
+        by_llm_coded_close(&made->coded);
+    }
+    by_llm_fields_finish(&made->fields, &made->tensor, ROWS, made->data);
+}
+
+static void compare_floats(struct made *made, const float *values)
+{
+    struct baryon_error err = {0};
+    struct by_llm_coded own, back;
+    float wanted[ROWS * COLUMNS], found[ROWS * COLUMNS];
+    const uint8_t *data[BY_LLM_FIELDS_MAX];
+    memcpy(data, made->data, sizeof data);
+    assert_int_equal(by_llm_coded_open(&own, &made->tensor, ROWS, &err), 0);
+    assert_int_equal(by_llm_coded_open(&back, &made->tensor, ROWS, &err), 0);
+    assert_int_equal(by_llm_quantize_rows(&made->tensor, values, ROWS, &own, &err), 0);
+    assert_int_equal(by_llm_dequantize_rows(&made->tensor, &own, ROWS, wanted, &err), 0);
+    assert_int_equal(by_llm_fields_open(&made->fields, &made->tensor, data, &err), 0);
+    assert_int_equal(by_llm_fields_get(&made->fields, &made->tensor, data, 0, ROWS, &back, &err),
+                     0);
+    assert_int_equal(by_llm_dequantize_rows(&made->tensor, &back, ROWS, found, &err), 0);
+    assert_memory_equal(wanted, found, sizeof wanted);
+    by_llm_coded_close(&own);
+    by_llm_coded_close(&back);
+}
+
+/* Every scheme in every layout that accepts it: what is read is what was written, and pieces make
+ * no difference. */
+static void layouts_are_read_back(void **state)
+{
+    static float values[ROWS * COLUMNS];
+    size_t layout_count, scheme_count, done = 0;
+    const struct by_llm_layout *const *layouts = by_llm_layouts(&layout_count);
+    const struct by_llm_scheme *schemes = by_llm_schemes(&scheme_count);
+    (void)state;
+    make_values(values);
+    for (size_t l = 0; l < layout_count; l++)
+        for (size_t s = 0; s < scheme_count; s++) {
+            struct made made[2] = {{.data = {NULL}}};
+            struct baryon_error err = {0};
+            if (layouts[l]->accepts(&schemes[s], &err) ||
+                by_llm_tensor_init(&made[0].tensor, &schemes[s].weight, COLUMNS, &err))
+                continue;
+            made[0].tensor.search = BY_LLM_SEARCH_MINMAX;
+            layouts[l]->prepare(&made[0].tensor, BY_ELEM_BFLOAT16);
+            assert_int_equal(layouts[l]->list(&made[0].tensor, ROWS, &made[0].fields, &err), 0);
+            made[1] = made[0];
+            fill_fields(&made[0], values, ROWS);
+            fill_fields(&made[1], values, BY_LLM_ROWS_STEP);
+            for (size_t i = 0; i < made[0].fields.count; i++)
+                assert_memory_equal(made[0].data[i], made[1].data[i], made[0].fields.at[i].bytes);
+            compare_floats(&made[0], values);
+            for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++) {
+                by_free(made[0].data[i]);
+                by_free(made[1].data[i]);
+            }
+            done++;
+        }
+    assert_true(done > 50);
+}
+
+static void words_hold_codes_in_their_order(void **state)
+{
+    static const uint8_t order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+    const struct by_llm_form form = {
+        .direction = BY_FORM_ROWS, .rows = 1, .columns = 9, .bits = 4, .word = 32, .order = order};
+    const uint8_t codes[9] = {0, 1, 2, 3, 4, 5, 6, 7, 9};
+    uint8_t words[8] = {0}, back[9];
+    (void)state;
+    by_llm_form_put(&form, codes, 0, 1, words);
+    assert_int_equal(words[0], 0x20); /* elements 0 and 2 */
+    assert_int_equal(words[1], 0x64);
+    assert_int_equal(words[2], 0x31);
+    assert_int_equal(words[3], 0x75);
+    assert_int_equal(words[4], 0x09);
+    by_llm_form_get(&form, words, 0, 1, back);
+    assert_memory_equal(codes, back, sizeof codes);
+}
+
+static void layouts_refuse_schemes_without_a_place(void **state)
+{
+    struct baryon_error err = {0};
+    (void)state;
+    const struct by_llm_scheme *scheme = by_llm_scheme_find("mxfp4", &err);
+    const struct by_llm_layout *layout = by_llm_layout_find("awq", &err);
+    assert_int_equal(layout->accepts(scheme, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_USAGE);
+    assert_null(by_llm_layout_find("awk", &err));
+    assert_non_null(strstr(err.hint, "awq"));
+}
+
+static void patterns_are_globs_or_expressions(void **state)
+{
+    struct baryon_error err = {0};
+    (void)state;
+    assert_int_equal(by_llm_match("*.o_proj", "model.layers.0.self_attn.o_proj", &err), 1);
+    assert_int_equal(by_llm_match("o_proj", "model.layers.0.self_attn.o_proj", &err), 0);
+    assert_int_equal(
+        by_llm_match("re:model\\.layers\\.[01]\\.", "model.layers.1.mlp.up_proj", &err), 1);
+    assert_int_equal(by_llm_match("re:layers", "model.layers.1.mlp.up_proj", &err), 0);
+    assert_int_equal(by_llm_match("re:(", "x", &err), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schemes_have_distinct_names),
+        cmocka_unit_test(unknown_scheme_names_the_nearest),
+        cmocka_unit_test(bits_count_scales_and_zero_points),
+        cmocka_unit_test(int4_uses_the_lowest_level),
+        cmocka_unit_test(zero_point_is_within_the_levels),
+        cmocka_unit_test(powers_follow_their_rule),
+        cmocka_unit_test(group_sizes_that_fit_are_named),
+        cmocka_unit_test(nonfinite_values_are_found_and_cleaned),
+        cmocka_unit_test(layouts_are_read_back),
+        cmocka_unit_test(words_hold_codes_in_their_order),
+        cmocka_unit_test(layouts_refuse_schemes_without_a_place),
+        cmocka_unit_test(patterns_are_globs_or_expressions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
