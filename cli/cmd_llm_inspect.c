@@ -55,7 +55,7 @@ static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoi
     by_str_release(&text);
 }
 
-static int print_sums(struct by_out *out, const char *heading, const struct by_llm_sums *sums,
+static int print_sums(struct by_out *out, const char *heading, const struct by_llm_totals *sums,
                       struct baryon_error *err)
 {
     struct by_table table;
@@ -118,7 +118,7 @@ static int print_summary(struct by_cli *cli, const struct by_checkpoint *checkpo
     return print_sums(out, "left", &summary->left, err);
 }
 
-static void write_sum(struct by_json *json, const char *key, const struct by_llm_sum *sum)
+static void write_sum(struct by_json *json, const char *key, const struct by_llm_total *sum)
 {
     by_json_open(json, key, '{');
     if (sum->name)
@@ -129,7 +129,7 @@ static void write_sum(struct by_json *json, const char *key, const struct by_llm
     by_json_close(json, '}');
 }
 
-static void write_sums(struct by_json *json, const char *key, const struct by_llm_sums *sums)
+static void write_sums(struct by_json *json, const char *key, const struct by_llm_totals *sums)
 {
     by_json_open(json, key, '[');
     for (size_t i = 0; i < sums->count; i++)

@@ -65,7 +65,7 @@ static void tell_json(struct by_cli *cli, const char *verb, const char *out, boo
     by_json_int(&json, "bytes", (int64_t)result->bytes_out);
     by_json_double(&json, "bits_per_weight", bits(result));
     if (searched && result->sums.error > 0) {
-        const struct by_llm_sums *sums = &result->sums;
+        const struct by_llm_errors *sums = &result->sums;
         by_json_double(&json, "sqnr_db", sqnr(sums->energy, sums->error));
         by_json_double(&json, "minmax_sqnr_db", sqnr(sums->energy, sums->minmax_error));
     }
@@ -76,7 +76,7 @@ static void tell_json(struct by_cli *cli, const char *verb, const char *out, boo
 void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bool searched,
                        const struct by_llm_quantized *result)
 {
-    const struct by_llm_sums *sums = &result->sums;
+    const struct by_llm_errors *sums = &result->sums;
     char before[32], after[32], count[32];
     if (cli->common.json) {
         tell_json(cli, verb, out, searched, result);

@@ -35,7 +35,7 @@ DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
-VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half ops_tanh paths sketch sketch_property weights".split()]
+VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold ggml_blocks half ops_tanh paths sketch sketch_property weights".split()]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")

@@ -37,7 +37,7 @@ struct by_llm_item {
     struct by_llm_fields fields;
     size_t shares;             /* the item whose range it has, too: the first of them */
     struct by_llm_range range; /* of all that share it; at the first */
-    struct by_llm_sums sums;
+    struct by_llm_errors sums;
 };
 
 struct by_llm_plan {
@@ -53,7 +53,7 @@ struct by_llm_quantized {
     uint64_t layers;              /* that are quantized */
     uint64_t bytes_in, bytes_out; /* of tensors */
     uint64_t resumed;             /* files that were there already */
-    struct by_llm_sums sums;      /* with search */
+    struct by_llm_errors sums;    /* with search */
 };
 
 /* Memory comes from the arena. */

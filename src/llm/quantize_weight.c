@@ -20,7 +20,7 @@ struct work {
     size_t step;
     struct by_llm_range *ranges;         /* of pieces */
     double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
-    struct by_llm_sums *sums;            /* of pieces */
+    struct by_llm_errors *sums;          /* of pieces */
     uint8_t *const *data;
 };
 
@@ -175,7 +175,7 @@ static int code_weight(struct by_llm_item *item, struct work *work, struct by_po
     if (!(work->sums = by_alloc_zero(pieces, sizeof *work->sums, err)))
         return -1;
     const int failed = by_par_for(pool, work->weight->rows, work->step, code_piece, work, err);
-    item->sums = (struct by_llm_sums){0};
+    item->sums = (struct by_llm_errors){0};
     for (size_t i = 0; i < pieces && !failed; i++) {
         item->sums.energy += work->sums[i].energy;
         item->sums.error += work->sums[i].error;

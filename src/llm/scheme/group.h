@@ -10,7 +10,7 @@ struct by_llm_row {
     float *scales;
     uint8_t *scale_codes;
     int32_t *zeros;
-    struct by_llm_sums sums;
+    struct by_llm_errors sums;
 };
 
 /* Memory for a row. */

@@ -123,7 +123,7 @@ int by_llm_quantize_rows(const struct by_llm_tensor *tensor, const float *values
                          struct by_llm_coded *coded, struct baryon_error *err)
 {
     const struct by_dtype *dtype = tensor->spec->dtype;
-    coded->sums = (struct by_llm_sums){0};
+    coded->sums = (struct by_llm_errors){0};
     if (by_llm_spec_is_scaled(tensor->spec))
         return quantize_scaled(tensor, values, rows, coded, err);
     if (dtype->block.size)

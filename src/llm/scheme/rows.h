@@ -54,7 +54,7 @@ struct by_llm_tensor {
 };
 
 /* Sums over rows; exact joins are up to the caller, in the order of rows. */
-struct by_llm_sums {
+struct by_llm_errors {
     double energy;       /* of values */
     double error;        /* of what the codes mean */
     double minmax_error; /* of what those of the whole range would */
@@ -67,7 +67,7 @@ struct by_llm_coded {
     uint8_t *scale_codes; /* the same of types that are no floats: E8M0, E4M3, E5M3 */
     int32_t *zeros;       /* [rows][groups] */
     uint8_t *shared;      /* of block formats: [rows][bytes of a row], as by_block_encode() */
-    struct by_llm_sums sums;
+    struct by_llm_errors sums;
 };
 
 /* Where the first value that is not finite is; count: there is none. */

@@ -79,7 +79,7 @@ static void search_group(const struct by_llm_tensor *tensor, const float *values
 }
 
 static struct choice choose_group(const struct by_llm_tensor *tensor, const float *values,
-                                  int32_t *levels, struct by_llm_sums *sums)
+                                  int32_t *levels, struct by_llm_errors *sums)
 {
     struct choice best = {.scale = tensor->scale, .zero = tensor->zero};
     float min, max;
@@ -135,7 +135,7 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
 {
     const size_t pieces = tensor->columns / tensor->group;
     const float *base = base_of(tensor, values, scratch, err);
-    struct by_llm_sums sums = {0};
+    struct by_llm_errors sums = {0};
     if (!base)
         return -1;
     for (size_t g = 0; g < pieces; g++) {
