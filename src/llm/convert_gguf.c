@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOKENIZER_BYTES ((size_t)256 << 20)
@@ -204,6 +205,19 @@ static int check_made(const struct to_gguf *to, struct baryon_error *err)
     return 0;
 }
 
+static long layer_of(const struct by_made_tensor *made)
+{
+    return strncmp(made->name, "blk.", 4) ? -1 : strtol(made->name + 4, NULL, 10);
+}
+
+/* By layer, then by name: the file does not depend on the order of the source. */
+static int compare_made(const void *left, const void *right)
+{
+    const struct by_made_tensor *a = left, *b = right;
+    long first = layer_of(a), second = layer_of(b);
+    return first != second ? (first > second) - (first < second) : strcmp(a->name, b->name);
+}
+
 /* "135M", "8x7B": what llama.cpp shows as the size. */
 static void put_size_label(struct to_gguf *to)
 {
@@ -297,6 +311,7 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
     if (find_arch(to, err) || by_family_check(&run->family, run->listed, err) ||
         add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))
         return by_err_file(err, run->in->path);
+    qsort(run->made.at, run->made.count, sizeof *run->made.at, compare_made);
     if (to->fell_back)
         by_str_printf(&run->done->notices,
                       "%" PRIu64 " tensors have rows that do not divide into blocks of the type "

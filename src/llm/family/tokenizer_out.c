@@ -224,7 +224,8 @@ static void put_settings(struct by_tokens_out *out, struct by_str *text)
             by_json_text(&json, rows[i][0], by_token_text(out, id));
     }
     by_json_bool(&json, "add_bos_token", out->first);
-    by_json_bool(&json, "add_eos_token", out->last);
+    if (out->last)
+        by_json_bool(&json, "add_eos_token", true);
     if (chat)
         by_json_text(&json, "chat_template", chat);
     by_json_close(&json, '}');
