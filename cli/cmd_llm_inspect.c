@@ -15,6 +15,14 @@ static void print_fact(struct by_out *out, const char *name, const char *text)
     by_str_puts(&out->text, "\n");
 }
 
+static bool has_embedding(const struct by_family *family)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (family->roles[i].role == BY_LLM_EMBEDDING)
+            return true;
+    return false;
+}
+
 static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoint,
                         const struct by_llm_summary *summary)
 {
@@ -30,13 +38,14 @@ static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoi
     print_fact(out, "architecture", *summary->architecture ? summary->architecture : "not known");
     by_str_clear(&text);
     by_str_puts(&text, by_count_text(summary->all.parameters, buf, sizeof buf));
-    if (summary->family.layers)
-        by_str_printf(&text, " in %s layers",
-                      by_count_text(summary->family.layers, buf, sizeof buf));
+    if (summary->family.layers) {
+        by_str_puts(&text, " in ");
+        by_plural(&text, summary->family.layers, "layer");
+    }
     if (summary->family.experts)
         by_str_printf(&text, ", %s experts",
                       by_count_text(summary->family.experts, buf, sizeof buf));
-    if (summary->family.tied)
+    if (summary->family.tied && has_embedding(&summary->family))
         by_str_puts(&text, ", the embedding is the head too");
     print_fact(out, "parameters", by_str_text(&text));
     by_str_clear(&text);
@@ -46,7 +55,7 @@ static void print_facts(struct by_out *out, const struct by_checkpoint *checkpoi
     by_str_release(&text);
 }
 
-static int print_sums(struct by_out *out, const char *heading, const struct by_llm_sums *sums,
+static int print_sums(struct by_out *out, const char *heading, const struct by_llm_totals *sums,
                       struct baryon_error *err)
 {
     struct by_table table;
@@ -109,7 +118,7 @@ static int print_summary(struct by_cli *cli, const struct by_checkpoint *checkpo
     return print_sums(out, "left", &summary->left, err);
 }
 
-static void write_sum(struct by_json *json, const char *key, const struct by_llm_sum *sum)
+static void write_sum(struct by_json *json, const char *key, const struct by_llm_total *sum)
 {
     by_json_open(json, key, '{');
     if (sum->name)
@@ -120,7 +129,7 @@ static void write_sum(struct by_json *json, const char *key, const struct by_llm
     by_json_close(json, '}');
 }
 
-static void write_sums(struct by_json *json, const char *key, const struct by_llm_sums *sums)
+static void write_sums(struct by_json *json, const char *key, const struct by_llm_totals *sums)
 {
     by_json_open(json, key, '[');
     for (size_t i = 0; i < sums->count; i++)

@@ -141,8 +141,8 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
 static const struct by_example examples[] = {
     {"baryon llm quantize Qwen3-0.6B -o Qwen3-0.6B-int4 --scheme int4_wo_128",
      "4-bit weights for vLLM, scales for each 128"},
-    {"baryon llm quantize model -o out --scheme uint4_wo_128 --layout awq --exclude '*.down_proj'",
-     "as AutoAWQ would store them, one kind of layers left as it is"},
+    {"baryon llm quantize model -o out --scheme uint4_wo_128 --layout awq",
+     "as AutoAWQ would store them"},
     {"baryon llm quantize model -o out --scheme mxfp4 --layer '*.v_proj=mxfp6_e2m3'",
      "more bits for some layers"},
     {NULL, NULL},

@@ -28,14 +28,14 @@ MAKE = ["make", "--no-print-directory", "--silent", f"-j{CORES}"]
 PROGRAMS = "tests/run_programs.py"
 PYTHON = os.environ.get("PYTHON", "build/venv/bin/python")
 CASES = "tests/run_cases.py"
-NUMBERS = "1-60"  # of the list of bad inputs, in tests/bad/README.md
+NUMBERS = "1-60,90-104"  # of the list of bad inputs, in tests/bad/README.md
 TORTURED = [f"build/zoo/models/{name}.onnx" for name in ("silero_vad", "magika", "ppocr_cls")]
 TURNS = CORES + 1  # programs at once; many wait a lot
 DIFF = ["--jobs", str(TURNS), "--memory", *sorted(glob("tests/diff/test_*.py"))]
 PYTHONS = ["--jobs", "2", *sorted(set(glob("tests/python/test_*.py")) - {"tests/python/test_sanitized.py"})]
 PROCESS = ["--jobs", str(TURNS), *sorted(glob("tests/process/test_*.py"), key=lambda path: "mpi" not in path)]
 VALGRIND = [PROGRAMS, "--build", "build", "--valgrind", "--seconds", "1200"]
-VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold half ops_tanh paths sketch sketch_property weights".split()]
+VECTORS = [f"tests/unit/test_{name}" for name in "bins_squares descent_paths dtype_paths fold ggml_blocks half ops_tanh paths sketch sketch_property weights".split()]
 SLICES = 4
 LOG_LINES = 200
 FOLDER = Path("build/check")

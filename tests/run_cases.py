@@ -76,10 +76,13 @@ def sampled(cases, step):
 
 
 def missing_numbers(cases, numbers):
-    """Numbers of "1-60" for which no folder is called "NN-something"."""
-    first, last = map(int, numbers.split("-"))
+    """Numbers of "1-60,90-104" for which no folder is called "NN-something"."""
+    wanted = set()
+    for span in numbers.split(","):
+        first, last = map(int, span.split("-"))
+        wanted |= set(range(first, last + 1))
     present = {int(match[0]) for case in cases if (match := re.match(r"\d+", case.name))}
-    return sorted(set(range(first, last + 1)) - present)
+    return sorted(wanted - present)
 
 
 def disk_bytes(folder):
@@ -362,7 +365,7 @@ def parse_options():
     parser.add_argument("--valgrind", action="store_true", help="run the program in valgrind")
     parser.add_argument("--sample", type=int, metavar="N", help="of cases that start ONNX Runtime, every Nth")
     parser.add_argument("--any-memory", action="store_true", help="do not judge memory")
-    parser.add_argument("--need", metavar="FIRST-LAST", help="numbers that must have a folder")
+    parser.add_argument("--need", metavar="FIRST-LAST,...", help="numbers that must have a folder")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--seconds", type=float, default=60, help="of the processor, for one case")
     parser.add_argument("--program", type=Path, default=build / "baryon")

@@ -30,14 +30,14 @@ uint64_t by_llm_parameters(const struct by_llm_summary *summary,
                                             : tensor->elements;
 }
 
-static void add_to(struct by_llm_sum *sum, uint64_t parameters, uint64_t bytes)
+static void add_to(struct by_llm_total *sum, uint64_t parameters, uint64_t bytes)
 {
     sum->tensors++;
     sum->parameters += parameters;
     sum->bytes += bytes;
 }
 
-static int add_named(struct by_llm_sums *sums, struct by_arena *arena, const char *name,
+static int add_named(struct by_llm_totals *sums, struct by_arena *arena, const char *name,
                      uint64_t parameters, uint64_t bytes, struct baryon_error *err)
 {
     size_t i = 0;
@@ -46,7 +46,7 @@ static int add_named(struct by_llm_sums *sums, struct by_arena *arena, const cha
     if (i == sums->count) {
         if (by_list_reserve(arena, sums, 1, sizeof *sums->at, err))
             return -1;
-        sums->at[sums->count++] = (struct by_llm_sum){.name = name};
+        sums->at[sums->count++] = (struct by_llm_total){.name = name};
     }
     add_to(&sums->at[i], parameters, bytes);
     return 0;
@@ -54,13 +54,13 @@ static int add_named(struct by_llm_sums *sums, struct by_arena *arena, const cha
 
 static int compare_sums(const void *left, const void *right)
 {
-    const struct by_llm_sum *a = left, *b = right;
+    const struct by_llm_total *a = left, *b = right;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
-static void sort_sums(struct by_llm_sums *sums)
+static void sort_sums(struct by_llm_totals *sums)
 {
     if (sums->count)
         qsort(sums->at, sums->count, sizeof *sums->at, compare_sums);

@@ -9,14 +9,14 @@
 #include "llm/store/checkpoint.h"
 
 /* Tensors that have something in common. */
-struct by_llm_sum {
+struct by_llm_total {
     const char *name;
     size_t tensors;
     uint64_t parameters, bytes;
 };
 
-struct by_llm_sums {
-    struct by_llm_sum *at; /* most bytes first */
+struct by_llm_totals {
+    struct by_llm_total *at; /* most bytes first */
     size_t count, cap;
 };
 
@@ -25,11 +25,11 @@ struct by_llm_summary {
     const char *architecture; /* of config.json or of the GGUF file; "" */
     const char *method;       /* "quark", "awq", "block fp8", "gguf"; NULL: not quantized */
     char scheme[96];          /* "4 bits, groups of 128"; "" */
-    struct by_llm_sum all;
-    struct by_llm_sums kinds, types;
-    struct by_llm_sum linear; /* what a quantizer would take */
-    struct by_llm_sums left;  /* other matrices, by the reason */
-    unsigned code_bits;       /* of packed codes, 0: nothing is packed */
+    struct by_llm_total all;
+    struct by_llm_totals kinds, types;
+    struct by_llm_total linear; /* what a quantizer would take */
+    struct by_llm_totals left;  /* other matrices, by the reason */
+    unsigned code_bits;         /* of packed codes, 0: nothing is packed */
 };
 
 /* Memory comes from the checkpoint's arena. */

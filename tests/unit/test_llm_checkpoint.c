@@ -144,12 +144,30 @@ static void reads_shards(void **state)
                  "stay in the folder of the model; use a path relative to the folder of the model");
 }
 
+static void notices_a_change(void **state)
+{
+    struct by_checkpoint *checkpoint;
+    (void)state;
+    put_safetensors("a.safetensors", ONE("U8", "[4]", "[0,4]"), 4);
+    assert_ok(by_checkpoint_open(&checkpoint, "a.safetensors", &err));
+    assert_ok(by_checkpoint_check(checkpoint, &err));
+    FILE *file = fopen("a.safetensors", "ab");
+    assert_non_null(file);
+    fputc('!', file);
+    assert_int_equal(fclose(file), 0);
+    by_err_clear(&err);
+    assert_int_equal(by_checkpoint_check(checkpoint, &err), -1);
+    assert_int_equal(err.code, BARYON_ERR_CHANGED);
+    by_checkpoint_close(checkpoint);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_tensors, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(refuses_headers, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(reads_shards, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(notices_a_change, scratch_enter, scratch_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

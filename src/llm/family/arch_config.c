@@ -50,7 +50,9 @@ static int config_of_row(struct by_json *json, const struct by_meta *meta,
     if (row->kind == BY_META_F32 && by_meta_get_real(meta, key, &real))
         by_json_double(json, name, float_as_written(real));
     else if (row->kind == BY_META_U32 && by_meta_get_int(meta, key, &integer))
-        by_json_int(json, name, integer);
+        /* A window of 0 is none. */
+        integer || strcmp(name, "sliding_window") ? by_json_int(json, name, integer)
+                                                  : by_json_null(json, name);
     else if (row->required)
         return by_fail(err, BARYON_ERR_INPUT, "metadata %s is missing, %s needs it", key,
                        arch->architecture);

@@ -1,7 +1,6 @@
 /* Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0: blocks of 32 elements with one scale, and a minimum or none. */
 #include "llm/ggml/block.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,24 +19,32 @@ static const struct form q5_0 = {22, 5, false}, q5_1 = {24, 5, true};
 
 /* --- Bits: levels' low four in halves of a block, the fifth ones before them --- */
 
-static uint8_t *codes_at(const struct form *form, uint8_t *block)
+/* Bit 4 of eight bytes, the first one's lowest. */
+static uint8_t fifth_bits(const uint8_t *levels)
 {
-    return block + (form->has_min ? 4 : 2);
+    uint64_t eight;
+    memcpy(&eight, levels, sizeof eight);
+    return (uint8_t)((eight >> 4 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >>
+                     56);
+}
+
+static void put_nibbles(const uint8_t *levels, uint8_t *out)
+{
+    for (size_t i = 0; i < HALF; i += 8) {
+        uint64_t low, high;
+        memcpy(&low, levels + i, sizeof low);
+        memcpy(&high, levels + HALF + i, sizeof high);
+        low = (low & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (high & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4;
+        memcpy(out + i, &low, sizeof low);
+    }
 }
 
 static void put_levels(const struct form *form, const uint8_t *levels, uint8_t *block)
 {
-    uint8_t *at = codes_at(form, block);
-    if (form->bits == 5) {
-        for (size_t i = 0; i < BLOCK; i += 8) {
-            unsigned fifth = 0;
-            for (size_t k = 0; k < 8; k++)
-                fifth |= (unsigned)(levels[i + k] >> 4 & 1) << k;
-            *at++ = (uint8_t)fifth;
-        }
-    }
-    for (size_t i = 0; i < HALF; i++)
-        at[i] = (uint8_t)((levels[i] & 15) | (levels[HALF + i] & 15) << 4);
+    uint8_t *at = block + (form->has_min ? 4 : 2);
+    for (size_t i = 0; form->bits == 5 && i < BLOCK; i += 8)
+        *at++ = fifth_bits(levels + i);
+    put_nibbles(levels, at);
 }
 
 static void get_levels(const struct form *form, const uint8_t *block, uint8_t *levels)
@@ -73,50 +80,58 @@ static void decode_blocks(const struct form *form, const uint8_t *in, size_t cou
 
 /* --- Encoding without importance --- */
 
-/* Towards zero, in eight bits as x86 converts: what does not fit into an int is 0. */
-static uint8_t whole(float value)
-{
-    return fabsf(value) < 0x1p31f ? (uint8_t)(int)value : 0;
-}
-
 static float inverse_of(float scale)
 {
     return scale != 0 ? 1 / scale : 0;
 }
 
+/* The first of the values that is the number: of zeros, the sign is that one's. */
+static float first_of(const float *x, float number)
+{
+    size_t i = 0;
+    while (i + 1 < BLOCK && x[i] != number)
+        i++;
+    return x[i];
+}
+
+/* The value of greatest magnitude, the first of several; 0 has no sign. */
+static float peak_of(const float *x, float low, float high)
+{
+    if (low == 0 && high == 0)
+        return 0;
+    if (high != -low)
+        return high > -low ? high : low;
+    for (size_t i = 0; i < BLOCK; i++)
+        if (x[i] == low || x[i] == high)
+            return x[i];
+    return high;
+}
+
 /* The value of greatest magnitude is level 0. */
 static void round_signed(const struct form *form, const float *x, uint8_t *levels, uint8_t *block)
 {
-    const int half = 1 << (form->bits - 1), top = 2 * half - 1;
-    float size = 0, most = 0;
-    for (size_t i = 0; i < BLOCK; i++)
-        if (size < fabsf(x[i])) {
-            size = fabsf(x[i]);
-            most = x[i];
-        }
-    const float scale = most / (float)-half, inverse = inverse_of(scale);
+    const int half = 1 << (form->bits - 1);
+    const struct by_ggml_search *path = by_ggml_search();
+    float low, high;
+    path->extremes(x, &low, &high);
+    const float scale = peak_of(x, low, high) / (float)-half;
     by_half_put(block, scale);
-    for (size_t i = 0; i < BLOCK; i++) {
-        int level = (int8_t)whole(x[i] * inverse + ((float)half + 0.5f));
-        levels[i] = (uint8_t)(level > top ? top : level);
-    }
+    path->round(x,
+                &(struct by_ggml_rounding){0, inverse_of(scale), (float)half + 0.5f, 2 * half - 1},
+                levels);
 }
 
 static void round_with_min(const struct form *form, const float *x, uint8_t *levels, uint8_t *block)
 {
     const int top = (1 << form->bits) - 1;
-    float min = FLT_MAX, max = -FLT_MAX;
-    for (size_t i = 0; i < BLOCK; i++) {
-        min = x[i] < min ? x[i] : min;
-        max = x[i] > max ? x[i] : max;
-    }
-    const float scale = (max - min) / (float)top, inverse = inverse_of(scale);
+    const struct by_ggml_search *path = by_ggml_search();
+    float low, high;
+    path->extremes(x, &low, &high);
+    const float min = low == 0 ? first_of(x, low) : low, max = high == low ? min : high;
+    const float scale = (max - min) / (float)top;
     by_half_put(block, scale);
     by_half_put(block + 2, min);
-    for (size_t i = 0; i < BLOCK; i++) {
-        int level = (int8_t)whole((x[i] - min) * inverse + 0.5f);
-        levels[i] = (uint8_t)(level > top && form->bits == 4 ? top : level);
-    }
+    path->round(x, &(struct by_ggml_rounding){min, inverse_of(scale), 0.5f, top}, levels);
 }
 
 static void round_blocks(const struct form *form, const float *in, size_t count, uint8_t *out)
@@ -211,25 +226,15 @@ void by_decode_q8_0(const uint8_t *in, size_t count, float *out)
     }
 }
 
-/* The nearest whole number, ties away from zero, of |value| < 2^22. */
-static float nearest_away(float value)
-{
-    const float size = fabsf(value), even = (size + 0x1p23f) - 0x1p23f;
-    return copysignf(size - even == 0.5f ? even + 1 : even, value);
-}
-
 void by_encode_q8_0(const float *in, size_t count, const float *importance, uint8_t *out)
 {
+    const struct by_ggml_search *path = by_ggml_search();
     (void)importance;
     for (size_t i = 0; i < count; i += BLOCK, out += Q8_BYTES) {
-        float most = 0;
-        for (size_t k = 0; k < BLOCK; k++)
-            most = most > fabsf(in[i + k]) ? most : fabsf(in[i + k]);
-        const float scale = most / 127, inverse = inverse_of(scale);
+        float low, high;
+        path->extremes(in + i, &low, &high);
+        const float most = high > -low ? high : -low, scale = fabsf(most) / 127;
         by_half_put(out, scale);
-        for (size_t k = 0; k < BLOCK; k++) {
-            float level = nearest_away(in[i + k] * inverse);
-            out[2 + k] = whole(level);
-        }
+        path->round_away(in + i, inverse_of(scale), out + 2);
     }
 }

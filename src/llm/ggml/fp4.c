@@ -79,12 +79,31 @@ void by_decode_mxfp4(const uint8_t *in, size_t count, float *out)
         get_values(in + 1, MX_GROUP, half_power(in[0]), out + i);
 }
 
+static float greatest_of_32(const float *x)
+{
+    float low, high;
+    by_ggml_search()->extremes(x, &low, &high);
+    return high > -low ? high : -low;
+}
+
+/* No value is so far beyond the greatest element that differences would be rounded. */
+static void put_mx_codes(const float *x, float scale, uint8_t *out)
+{
+    uint8_t codes[MX_GROUP];
+    float bounds[7];
+    for (size_t i = 0; i < 7; i++)
+        bounds[i] = middle[i] * scale;
+    by_ggml_search()->passes(x, bounds, codes);
+    for (size_t i = 0; i < MX_GROUP / 2; i++)
+        out[i] = (uint8_t)(codes[i] | codes[i + MX_GROUP / 2] << 4);
+}
+
 void by_encode_mxfp4(const float *in, size_t count, const float *importance, uint8_t *out)
 {
     (void)importance;
     for (size_t i = 0; i < count; i += MX_GROUP, out += MX_BYTES) {
-        out[0] = power_code(greatest_size(in + i, MX_GROUP));
-        put_codes(in + i, MX_GROUP, half_power(out[0]), out + 1);
+        out[0] = power_code(greatest_of_32(in + i));
+        put_mx_codes(in + i, half_power(out[0]), out + 1);
     }
 }
 

@@ -37,6 +37,11 @@ struct by_ggml_fit {
     float inverse[BY_GGML_GROUPS], base[BY_GGML_GROUPS];
 };
 
+struct by_ggml_rounding {
+    float min, inverse, add;
+    int top;
+};
+
 struct by_ggml_search {
     const char *name;
     bool (*supported)(void);
@@ -49,6 +54,16 @@ struct by_ggml_search {
     void (*descent)(const struct by_ggml_set *set, int half, float *scales, int8_t *levels);
     /* Levels of the table of IQ4; scales alone. */
     void (*table)(const struct by_ggml_set *set, float *scales);
+
+    /* The same of 32 values that stand together, where nothing is searched. */
+    void (*extremes)(const float *x, float *low, float *high);
+    /* whole(x * inverse + add) after min is taken off, in eight bits, at most top. */
+    void (*round)(const float *x, const struct by_ggml_rounding *how, uint8_t *levels);
+    /* Nearest whole numbers of x * inverse, ties away from zero, as int8. */
+    void (*round_away)(const float *x, float inverse, uint8_t *levels);
+    /* How many of seven ascending bounds the magnitude passes, and 8 where that is of a value below
+     * 0. */
+    void (*passes)(const float *x, const float bounds[7], uint8_t *codes);
 };
 
 extern const struct by_ggml_search by_ggml_search_plain;
@@ -94,6 +109,12 @@ static inline size_t by_ggml_iq4_index(float value)
     for (size_t i = 0; i < 15; i++)
         index += !(value < by_ggml_iq4_middle[i]);
     return index;
+}
+
+/* Towards zero, in eight bits as x86 converts: what does not fit into an int is 0. */
+static inline int8_t by_ggml_whole(float value)
+{
+    return value > -0x1p31f && value < 0x1p31f ? (int8_t)(int)value : 0;
 }
 
 static inline int by_ggml_cut(int level, int low, int high)

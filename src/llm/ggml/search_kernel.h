@@ -6,8 +6,10 @@
  *   TARGET                    attribute of the functions
  *   IMAX(a, b), IMIN(a, b)    of vectors of int32_t
  *   ANY(mask)                 whether a lane of the mask is set
+ *   BYTES(x)                  the low bytes of a vector of int32_t
  *
- * and gets affine(), symmetric(), descent() and table(). Each lane does the same operations on the
+ * and gets affine(), symmetric(), descent(), table(), extremes(), round_levels(), round_away() and
+ * passes(). Each lane does the same operations on the
  * same numbers in the same order as the plain path.
  */
 #ifndef BY_LLM_GGML_SEARCH_KERNEL_H
@@ -20,6 +22,7 @@
 
 typedef float vfloats __attribute__((vector_size(4 * LANES)));
 typedef int32_t vints __attribute__((vector_size(4 * LANES)));
+typedef uint8_t vbytes __attribute__((vector_size(LANES)));
 
 INLINE vfloats load(const float *at)
 {
@@ -353,6 +356,71 @@ TARGET static void table(const struct by_ggml_set *set, float *scales)
 {
     for (size_t g = 0; g < ROW; g += LANES)
         store(scales + g, fit_tables(set->x + g, set->weights + g, set->count));
+}
+
+/* --- Without a search: 32 values in a few vectors --- */
+
+INLINE void store_bytes(uint8_t *at, vints x)
+{
+    const vbytes low = BYTES(x);
+    memcpy(at, &low, sizeof low);
+}
+
+/* What does not fit into an int is 0. */
+INLINE vints whole(vfloats value)
+{
+    const vints fits = magnitude(value) < 0x1p31f;
+    return __builtin_convertvector(choose(fits, value, (vfloats){0}), vints);
+}
+
+TARGET static void extremes(const float *x, float *low, float *high)
+{
+    vfloats least = load(x), most = least;
+    float lanes[2][LANES];
+    for (size_t i = LANES; i < BY_GGML_ELEMENTS; i += LANES) {
+        const vfloats value = load(x + i);
+        least = choose(value < least, value, least);
+        most = choose(value > most, value, most);
+    }
+    store(lanes[0], least);
+    store(lanes[1], most);
+    *low = lanes[0][0];
+    *high = lanes[1][0];
+    for (size_t k = 1; k < LANES; k++) {
+        *low = lanes[0][k] < *low ? lanes[0][k] : *low;
+        *high = lanes[1][k] > *high ? lanes[1][k] : *high;
+    }
+}
+
+TARGET static void round_levels(const float *x, const struct by_ggml_rounding *how, uint8_t *levels)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i += LANES) {
+        const vfloats value = (load(x + i) - how->min) * how->inverse + how->add;
+        const vints level = whole(value) << 24 >> 24;
+        store_bytes(levels + i, IMIN(level, fill_int(how->top)));
+    }
+}
+
+TARGET static void round_away(const float *x, float inverse, uint8_t *levels)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i += LANES) {
+        const vfloats value = load(x + i) * inverse, size = magnitude(value);
+        const vfloats even = (size + 0x1p23f) - 0x1p23f;
+        const vints up = size - even == 0.5f;
+        const vints level = whole(even) - up, below = value < 0;
+        store_bytes(levels + i, (level ^ below) - below);
+    }
+}
+
+TARGET static void passes(const float *x, const float bounds[7], uint8_t *codes)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i += LANES) {
+        const vfloats value = load(x + i), size = magnitude(value);
+        vints code = {0};
+        for (size_t k = 0; k < 7; k++)
+            code -= size > bounds[k];
+        store_bytes(codes + i, code + ((value < 0) & (code != 0) & 8));
+    }
 }
 
 #endif

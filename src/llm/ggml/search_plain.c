@@ -403,10 +403,50 @@ static void table(const struct by_ggml_set *set, float *scales)
     }
 }
 
+/* --- Without a search --- */
+
+static void extremes(const float *x, float *low, float *high)
+{
+    *low = *high = x[0];
+    for (size_t i = 1; i < BY_GGML_ELEMENTS; i++) {
+        *low = x[i] < *low ? x[i] : *low;
+        *high = x[i] > *high ? x[i] : *high;
+    }
+}
+
+static void round_levels(const float *x, const struct by_ggml_rounding *how, uint8_t *levels)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i++) {
+        int level = by_ggml_whole((x[i] - how->min) * how->inverse + how->add);
+        levels[i] = (uint8_t)(level > how->top ? how->top : level);
+    }
+}
+
+static void round_away(const float *x, float inverse, uint8_t *levels)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i++) {
+        const float value = x[i] * inverse, size = fabsf(value);
+        const float even = (size + 0x1p23f) - 0x1p23f;
+        const float away = size - even == 0.5f ? even + 1 : even;
+        levels[i] = (uint8_t)by_ggml_whole(value < 0 ? -away : away);
+    }
+}
+
+static void passes(const float *x, const float bounds[7], uint8_t *codes)
+{
+    for (size_t i = 0; i < BY_GGML_ELEMENTS; i++) {
+        unsigned code = 0;
+        for (size_t k = 0; k < 7; k++)
+            code += fabsf(x[i]) > bounds[k];
+        codes[i] = (uint8_t)(code && x[i] < 0 ? code + 8 : code);
+    }
+}
+
 static bool plain_supported(void)
 {
     return true;
 }
 
-const struct by_ggml_search by_ggml_search_plain = {"plain",   plain_supported, affine,
-                                                    symmetric, descent,         table};
+const struct by_ggml_search by_ggml_search_plain = {
+    "plain", plain_supported, affine,       symmetric,  descent,
+    table,   extremes,        round_levels, round_away, passes};

@@ -1,0 +1,5 @@
+"""Makes a file with this defect: split."""
+
+import llm_files as made
+
+made.gguf("bad.gguf", [made.pair("split.count", made.U16, 3)])

@@ -1,0 +1,6 @@
+"""Makes models for compare shapes."""
+
+import llm_files as made
+
+made.llama("a", layers=1)
+made.llama("b", layers=2, ffn=24)

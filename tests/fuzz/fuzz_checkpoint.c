@@ -1,0 +1,63 @@
+/*
+ * Safetensors and GGUF files. Tensors of an accepted file lie inside it, and every value of its
+ * metadata can be walked.
+ */
+#include "llm/store/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void walk_value(const struct by_gguf_value *value, unsigned depth)
+{
+    struct by_gguf_walk walk;
+    struct by_gguf_value inner;
+    uint64_t count = 0;
+    if (value->type != BY_GGUF_ARRAY)
+        return;
+    if (depth > BY_GGUF_DEPTH_MAX)
+        abort();
+    for (by_gguf_walk(&walk, value); by_gguf_next(&walk, &inner); count++)
+        walk_value(&inner, depth + 1);
+    if (count != value->array.count)
+        abort();
+}
+
+static void check_opened(const struct by_checkpoint *checkpoint, size_t size)
+{
+    volatile uint8_t sum = 0;
+    for (size_t i = 0; i < checkpoint->tensor_count; i++) {
+        const struct by_stored_tensor *tensor = &checkpoint->tensors[i];
+        if (tensor->offset > size || tensor->bytes > size - tensor->offset ||
+            by_checkpoint_find(checkpoint, tensor->name) != tensor)
+            abort();
+        if (tensor->bytes)
+            sum ^= by_checkpoint_bytes(checkpoint, tensor)[tensor->bytes - 1];
+    }
+    for (size_t i = 0; checkpoint->gguf && i < checkpoint->gguf->count; i++)
+        walk_value(&checkpoint->gguf->pairs[i].value, 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct by_checkpoint *checkpoint;
+    struct baryon_error err;
+    char path[64];
+    int fd;
+    by_err_clear(&err);
+    if (by_memory_file(&fd, "fuzz", &err))
+        return 0;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (by_write_at(fd, bytes, size, 0) == 0) {
+        if (by_checkpoint_open(&checkpoint, path, &err) == 0) {
+            check_opened(checkpoint, size);
+            by_checkpoint_close(checkpoint);
+        } else if (err.code == BARYON_OK) {
+            abort();
+        }
+    }
+    close(fd);
+    return 0;
+}
