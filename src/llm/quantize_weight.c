@@ -70,6 +70,7 @@ static int look_piece(void *context, size_t begin, size_t end, unsigned worker,
         return -1;
     by_llm_look(&work->ranges[begin / work->step], values, (end - begin) * work->weight->columns);
     by_free(values);
+    by_llm_source_done(work->source, work->weight, begin, end - begin);
     return 0;
 }
 

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* So that what is done with each word is no call. */
+#define INLINE static inline __attribute__((always_inline))
+
 static size_t per_word(const struct by_llm_form *form)
 {
     return form->word / form->bits;
@@ -67,7 +70,7 @@ struct run {
 typedef void word_fn(uint8_t *word, size_t bytes, uint8_t *codes, const struct run *run,
                      const struct by_llm_form *form, const unsigned shifts[32]);
 
-static void put_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct run *run,
+INLINE void put_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct run *run,
                     const struct by_llm_form *form, const unsigned shifts[32])
 {
     const uint32_t mask = (1u << form->bits) - 1;
@@ -77,7 +80,7 @@ static void put_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct ru
     put_word(word, bytes, value);
 }
 
-static void get_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct run *run,
+INLINE void get_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct run *run,
                     const struct by_llm_form *form, const unsigned shifts[32])
 {
     const uint32_t mask = (1u << form->bits) - 1, value = get_word(word, bytes);
@@ -85,7 +88,7 @@ static void get_run(uint8_t *word, size_t bytes, uint8_t *codes, const struct ru
         codes[run->at + k * run->step] = (uint8_t)((value >> shifts[k] & mask) ^ form->flip);
 }
 
-static void along_rows(const struct by_llm_form *form, uint8_t *codes, size_t first, size_t count,
+INLINE void along_rows(const struct by_llm_form *form, uint8_t *codes, size_t first, size_t count,
                        uint8_t *words, word_fn *each)
 {
     const size_t per = per_word(form), bytes = form->word / 8;
@@ -104,7 +107,7 @@ static void along_rows(const struct by_llm_form *form, uint8_t *codes, size_t fi
     }
 }
 
-static void along_columns(const struct by_llm_form *form, uint8_t *codes, size_t first,
+INLINE void along_columns(const struct by_llm_form *form, uint8_t *codes, size_t first,
                           size_t count, uint8_t *words, word_fn *each)
 {
     const size_t per = per_word(form), bytes = form->word / 8;

@@ -1,6 +1,8 @@
 /* Reads rows of weights as floats. */
 #include "llm/layout/source.h"
 
+#include "base/half.h"
+
 static int code_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                      size_t first, size_t count, float *out, struct baryon_error *err)
 {
@@ -40,6 +42,21 @@ static int block_rows(const struct by_llm_source *source, const struct by_llm_we
     return 0;
 }
 
+/* By vectors where values are aligned, as they are in files of the safetensors library. */
+static int plain_rows(int64_t elem, const uint8_t *bytes, size_t first, size_t count, float *out,
+                      struct baryon_error *err)
+{
+    const void *from = bytes + 2 * first;
+    const bool aligned = (uintptr_t)from % alignof(uint16_t) == 0;
+    if (elem == BY_ELEM_BFLOAT16 && aligned)
+        by_bf16_to_f32(out, from, count);
+    else if (elem == BY_ELEM_FLOAT16 && aligned)
+        by_f16_to_f32(out, from, count);
+    else
+        return by_elem_to_floats(elem, bytes, first, count, out, err);
+    return 0;
+}
+
 int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                        size_t first, size_t count, float *out, struct baryon_error *err)
 {
@@ -47,9 +64,9 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
         return code_rows(source, weight, first, count, out, err);
     if (weight->as == BY_LLM_AS_BLOCKS)
         return block_rows(source, weight, first, count, out, err);
-    return by_elem_to_floats(weight->stored->type->elem,
-                             by_checkpoint_bytes(source->checkpoint, weight->stored),
-                             first * weight->columns, count * weight->columns, out, err);
+    return plain_rows(weight->stored->type->elem,
+                      by_checkpoint_bytes(source->checkpoint, weight->stored),
+                      first * weight->columns, count * weight->columns, out, err);
 }
 
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
