@@ -132,9 +132,11 @@ static int run_llm_quantize(struct by_cli *cli, const void *given, struct baryon
     if (check_settings(settings, err) || list_layers(cli, settings, &options, err) ||
         by_llm_quantize(cli->operands[0], settings->writing.out, &options, &cli->log, &result, err))
         return -1;
-    by_llm_quant_tell(
-        cli, "quantized", settings->dry_run ? cli->operands[0] : settings->writing.out,
-        !settings->dry_run && !options.quark && options.search == BY_LLM_SEARCH_MSE, &result);
+    const bool searched = !options.quark && options.search == BY_LLM_SEARCH_MSE;
+    if (settings->dry_run)
+        by_llm_quant_tell(cli, "quantizable", cli->operands[0], false, &result);
+    else
+        by_llm_quant_tell(cli, "quantized", settings->writing.out, searched, &result);
     return 0;
 }
 

@@ -14,7 +14,7 @@ struct by_llm_writing {
 extern const struct by_option_group by_llm_writing_group;
 
 int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err);
-/* What was done, as text or JSON. verb: "quantized", "dequantized". */
+/* What was done, as text or JSON. verb: "quantized", "quantizable", "dequantized". */
 void by_llm_quant_tell(struct by_cli *cli, const char *verb, const char *out, bool searched,
                        const struct by_llm_quantized *result);
 

@@ -29,7 +29,7 @@ static int refuse(const char *what, const char *value, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
     return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                   "config.json: quantization_config: %s is %s, unknown", what,
+                   "config.json: quantization_config: %s is %s, cannot be read", what,
                    by_quote(quoted, value));
 }
 
@@ -275,8 +275,6 @@ int by_llm_dialect_read(struct by_llm_dialect *dialect, struct by_arena *arena,
         return read_fp8(dialect, node);
     if (!strcmp(method, "baryon"))
         return read_own(dialect, arena, node, err);
-    if (!strcmp(method, "mxfp4"))
-        return 0;
     return refuse("quant_method", method, err);
 }
 
