@@ -2,8 +2,13 @@
 #include "preset/presets.h"
 
 static const struct by_preset_value values[] = {
-    {"activation", "int8"},    {"weight", "int8"},    {"activation-method", "percentile"},
-    {"percentile", "99.9999"}, {"fold-relu", "true"}, {0},
+    {"activation", "int8"},
+    {"weight", "int8"},
+    {"activation-method", "percentile"},
+    {"activation-method-auto", "true"},
+    {"percentile", "99.9999"},
+    {"fold-relu", "true"},
+    {0},
 };
 
 const struct by_preset by_preset_s8s8_aaws = {

@@ -6,6 +6,7 @@ static const struct by_preset_value values[] = {
     {"weight", "uint8"},
     {"weight-symmetric", "false"},
     {"activation-method", "percentile"},
+    {"activation-method-auto", "true"},
     {"percentile", "99.999"},
     {"fold-relu", "true"},
     {0},

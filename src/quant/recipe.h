@@ -184,7 +184,8 @@ struct by_recipe {
     enum by_format format;
     struct by_tensor_spec activation, weight, bias;
     enum by_bias_kind bias_kind;
-    bool headroom_auto; /* samples decide whether activations have headroom */
+    bool headroom_auto;          /* samples decide whether activations have headroom */
+    bool activation_method_auto; /* samples may replace activation.method */
     /* What samples may replace weight.method with; NULL: nothing. */
     const struct by_calibrator *other_weight_method;
     bool wide_auto;    /* samples decide about wide_below */

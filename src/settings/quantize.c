@@ -168,6 +168,13 @@ static const struct by_option activation_rows[] = {
      .fallback = "minmax",
      AT(activation_method),
      .help = "Calibration method of activations; 'baryon list methods' describes them"},
+    {.name = "activation-method-auto",
+     .type = BY_OPT_FLAG,
+     .fallback = "false",
+     AT(activation_method_auto),
+     .help = "Replace the method of 8-bit activations by minmse or minmax where held-out samples "
+             "are better with it; off if --activation-method is given, and with scales that are "
+             "powers of two"},
     {.name = "activation-headroom",
      .type = BY_OPT_NUMBER,
      .arg = "FACTOR",

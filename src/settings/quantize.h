@@ -29,7 +29,7 @@ struct by_recipe_settings {
     int activation, activation_scale, activation_method;
     bool activation_symmetric, activation_reduce_range;
     double activation_headroom;
-    bool activation_headroom_auto;
+    bool activation_headroom_auto, activation_method_auto;
     double wide_below;
     bool wide_auto;
     struct by_method_values activation_options;

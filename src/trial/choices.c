@@ -77,6 +77,38 @@ static bool has_coarse_weights(const struct by_quant_plan *plan)
     return false;
 }
 
+/* --- Method of activations --- */
+
+/* What cuts off a few values gains where they do not matter, and loses most where they do, which
+ * no error of the tensor itself tells. */
+static bool has_other_method(const struct by_quant_plan *plan, enum by_other_method other)
+{
+    const struct by_calibrator *method = by_calibrator_find(by_other_method_name(other));
+    if (!plan->recipe->activation_method_auto || plan->recipe->activation.method == method)
+        return false;
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        int64_t qmin, qmax;
+        const struct by_quant_row *row = &plan->rows.at[i];
+        if (row->role != BY_ROLE_ACTIVATION || !by_spec_is_integer(&row->spec) ||
+            row->spec.scale != BY_SCALE_FLOAT32 || row->spec.method == method)
+            continue;
+        by_spec_levels(&row->spec, &qmin, &qmax);
+        if (qmax - qmin <= UINT8_MAX)
+            return true;
+    }
+    return false;
+}
+
+static bool has_other_than_minmse(const struct by_quant_plan *plan)
+{
+    return has_other_method(plan, BY_OTHER_MINMSE);
+}
+
+static bool has_other_than_minmax(const struct by_quant_plan *plan)
+{
+    return has_other_method(plan, BY_OTHER_MINMAX);
+}
+
 /* --- Pairs that no layer reads --- */
 
 /* Only where equalization opens a trial anyway: networks without pairs of layers, transformers
@@ -98,6 +130,10 @@ static const struct by_choice_row rows[] = {
      false},
     {has_coarse_weights, BY_EDIT_WEIGHT_METHOD, 1, BY_VERDICT_WEIGHT_METHOD,
      "--weight-method minmax does not clip them", true},
+    {has_other_than_minmse, BY_EDIT_ACTIVATION_METHOD, BY_OTHER_MINMSE,
+     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true},
+    {has_other_than_minmax, BY_EDIT_ACTIVATION_METHOD, BY_OTHER_MINMAX,
+     BY_VERDICT_ACTIVATION_METHOD, "--activation-method-auto=false keeps the other", true},
 };
 
 const struct by_choice_row *by_choices(size_t *count)

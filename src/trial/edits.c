@@ -174,6 +174,31 @@ static const char *describe_weight_method(int value, char *text, size_t size)
     return text;
 }
 
+/* --- Method of activations --- */
+
+const char *by_other_method_name(enum by_other_method method)
+{
+    return method == BY_OTHER_MINMSE ? "minmse" : "minmax";
+}
+
+static int set_activation_method(struct by_recipe *recipe, int value, struct baryon_error *err)
+{
+    struct by_tensor_spec *spec = &recipe->activation;
+    const double headroom = spec->calib.headroom;
+    (void)err;
+    spec->method = by_calibrator_find(by_other_method_name((enum by_other_method)value));
+    by_calib_defaults(spec->method, &spec->calib);
+    spec->calib.headroom = headroom;
+    return 0;
+}
+
+static const char *describe_activation_method(int value, char *text, size_t size)
+{
+    (void)snprintf(text, size, "activation method %s",
+                   by_other_method_name((enum by_other_method)value));
+    return text;
+}
+
 /* --- Wide tensors --- */
 
 static int set_wide(struct by_recipe *recipe, int value, struct baryon_error *err)
@@ -224,6 +249,9 @@ static const struct by_edit edits[BY_EDIT_KINDS] = {
     [BY_EDIT_WEIGHT_METHOD] = {.name = "weight method",
                                .config = set_weight_method,
                                .describe = describe_weight_method},
+    [BY_EDIT_ACTIVATION_METHOD] = {.name = "activation method",
+                                   .config = set_activation_method,
+                                   .describe = describe_activation_method},
     [BY_EDIT_WIDE] = {.name = "wide", .config = set_wide, .describe = describe_wide},
     [BY_EDIT_PAIRS] = {.name = "pairs", .config = keep_pairs, .describe = describe_pairs},
 };

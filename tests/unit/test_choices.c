@@ -122,8 +122,9 @@ static void each_choice_changes_what_it_names(void **state)
 {
     (void)state;
     size_t count;
+    static const char *const methods[] = {"minmse", "minmax"};
     const struct by_choice_row *rows = by_choices(&count);
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 6);
     struct by_recipe recipe = {.activation.calib.headroom = 1.5,
                                .spares_pairs = true,
                                .other_weight_method = by_calibrator_find("minmse")};
@@ -135,13 +136,17 @@ static void each_choice_changes_what_it_names(void **state)
         assert_int_equal(recipe.logarithms, BY_LOGARITHMS_QUANTIZED);
         assert_true(recipe.activation.calib.headroom == (i == 0 ? 1.5 : 1));
         assert_int_equal(recipe.spares_pairs, i < 2);
-        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i == 3);
-        assert_int_equal(rows[i].calibrated, i == 3);
+        assert_int_equal(recipe.weight.method == recipe.other_weight_method, i >= 3);
+        assert_int_equal(rows[i].calibrated, i >= 3);
+        assert_ptr_equal(recipe.activation.method,
+                         i < 4 ? NULL : by_calibrator_find(methods[i - 4]));
     }
     assert_int_equal(rows[0].rule, BY_VERDICT_LOGARITHMS);
     assert_int_equal(rows[1].rule, BY_VERDICT_HEADROOM);
     assert_int_equal(rows[2].rule, BY_VERDICT_PAIRS);
     assert_int_equal(rows[3].rule, BY_VERDICT_WEIGHT_METHOD);
+    assert_int_equal(rows[4].rule, BY_VERDICT_ACTIVATION_METHOD);
+    assert_int_equal(rows[5].rule, BY_VERDICT_ACTIVATION_METHOD);
 }
 
 static void headroom_is_open_for_wide_activations_alone(void **state)
@@ -167,6 +172,50 @@ static void headroom_is_open_for_wide_activations_alone(void **state)
     assert_false(rows[1].applies(&plan));
     recipe.logarithms = BY_LOGARITHMS_FLOAT;
     assert_false(rows[0].applies(&plan));
+}
+
+/* Of 8 bits with scales that are no powers of two, and only methods that they do not have yet. */
+static void methods_are_open_for_narrow_activations_alone(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct by_choice_row *rows = by_choices(&count);
+    const struct by_calibrator *percentile = by_calibrator_find("percentile");
+    struct by_recipe recipe = {.activation_method_auto = true, .activation.method = percentile};
+    struct by_quant_row row = {.role = BY_ROLE_ACTIVATION, .spec.method = percentile};
+    struct by_quant_plan plan = {.recipe = &recipe, .rows = {.at = &row, .count = 1}};
+    by_spec_set_type(&row.spec, BY_ELEM_UINT8);
+    row.spec.scale = BY_SCALE_FLOAT32;
+    assert_true(rows[4].applies(&plan) && rows[5].applies(&plan));
+    recipe.activation.method = by_calibrator_find("minmse");
+    assert_true(!rows[4].applies(&plan) && rows[5].applies(&plan));
+    recipe.activation.method = by_calibrator_find("minmax");
+    assert_true(rows[4].applies(&plan) && !rows[5].applies(&plan));
+    recipe.activation.method = percentile;
+    recipe.activation_method_auto = false;
+    assert_true(!rows[4].applies(&plan) && !rows[5].applies(&plan));
+    recipe.activation_method_auto = true;
+    row.spec.scale = BY_SCALE_POW2;
+    assert_true(!rows[4].applies(&plan) && !rows[5].applies(&plan));
+    row.spec.scale = BY_SCALE_FLOAT32;
+    by_spec_set_type(&row.spec, BY_ELEM_INT16);
+    assert_true(!rows[4].applies(&plan) && !rows[5].applies(&plan));
+    by_spec_set_type(&row.spec, BY_ELEM_UINT8);
+    row.role = BY_ROLE_WEIGHT;
+    assert_true(!rows[4].applies(&plan) && !rows[5].applies(&plan));
+}
+
+/* What is widened for other values stays so. */
+static void another_method_keeps_the_headroom(void **state)
+{
+    (void)state;
+    struct by_recipe recipe = {.activation.calib.headroom = 1.25};
+    struct by_candidate candidate = {.edits = {[BY_EDIT_ACTIVATION_METHOD] = BY_OTHER_MINMSE}};
+    char text[64];
+    assert_ok(by_candidate_edit_config(&candidate, &recipe, &err));
+    assert_true(recipe.activation.calib.headroom == 1.25);
+    assert_string_equal(by_edit(BY_EDIT_ACTIVATION_METHOD)->describe(BY_OTHER_MINMAX, text, 64),
+                        "activation method minmax");
 }
 
 /* One greater value among equal ones: the coarser the scale, the less is left of these. */
@@ -221,6 +270,8 @@ int main(void)
         cmocka_unit_test(a_session_gives_both_and_the_model_stays),
         cmocka_unit_test(each_choice_changes_what_it_names),
         cmocka_unit_test(headroom_is_open_for_wide_activations_alone),
+        cmocka_unit_test(methods_are_open_for_narrow_activations_alone),
+        cmocka_unit_test(another_method_keeps_the_headroom),
         cmocka_unit_test(coarse_weights_may_be_clipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,7 +206,8 @@ static const struct meaning {
 } meanings[] = {
     {" activation activation-symmetric activation-reduce-range activation-scale "
      "activation-method activation-headroom activation-headroom-auto wide-below wide-auto "
-     "weight-method-auto logarithm-inputs auto-exclude format bias bias-correction "
+     "activation-method-auto weight-method-auto logarithm-inputs auto-exclude format bias "
+     "bias-correction "
      "rounding-scales ",
      is_static, "--approach static"},
     {" activation-symmetric activation-reduce-range activation-scale activation-headroom "

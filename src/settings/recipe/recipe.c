@@ -91,6 +91,16 @@ static bool is_default(const struct by_config *config, const char *name)
     return by_config_source(config, name) == BY_SOURCE_DEFAULT;
 }
 
+/* The method of activations, or an option of it. */
+static bool gives_method(const struct by_config *config, const struct by_recipe_settings *settings)
+{
+    const struct by_calib_option_set *set = by_method_of(settings->activation_method)->options;
+    bool given = by_config_given(config, "activation-method");
+    for (size_t i = 0; set && i < set->count; i++)
+        given = given || by_config_given(config, set->rows[i].row.name);
+    return given;
+}
+
 /* Floats and blocks have no ranges that samples would have to tell. */
 static void settle_floats(const struct by_config *config, struct by_recipe_settings *settings)
 {
@@ -199,6 +209,9 @@ static int settle_recipe_defaults(struct by_config *config, struct by_recipe_set
     if ((settings->compat || !is_default(config, "activation-headroom")) &&
         is_default(config, "activation-headroom-auto"))
         settings->activation_headroom_auto = false;
+    if ((settings->compat || gives_method(config, settings)) &&
+        by_config_source(config, "activation-method-auto") <= BY_SOURCE_PRESET)
+        settings->activation_method_auto = false;
     if ((settings->compat || !is_default(config, "weight-method")) &&
         is_default(config, "weight-method-auto"))
         settings->weight_method_auto = false;
@@ -524,6 +537,8 @@ static void make_flags(const struct by_recipe_settings *settings, struct by_reci
     recipe->refine_rounds = settings->refine_rounds;
     recipe->compat = settings->compat;
     recipe->headroom_auto = settings->activation_headroom_auto;
+    recipe->activation_method_auto =
+        settings->activation_method_auto && settings->approach == BY_APPROACH_STATIC;
     if (settings->weight_method_auto && settings->approach == BY_APPROACH_STATIC)
         recipe->other_weight_method = by_calibrator_find("minmse");
     recipe->wide_auto = settings->wide_auto && !(settings->wide_below > 0);
