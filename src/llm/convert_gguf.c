@@ -1,8 +1,8 @@
 /* From a folder of safetensors to a GGUF file that llama.cpp loads. */
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
-#include "llm/convert_type.h"
 #include "llm/family/tokenizer.h"
+#include "llm/ggml/mixture.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@
 
 struct to_gguf {
     struct by_convert_run *run;
-    const struct by_convert_mix *mix;
+    const struct by_ggml_mixture *mix;
     int64_t heads, heads_kv;
     uint64_t vocab;       /* rows of the embedding */
     uint64_t fell_back;   /* tensors */
@@ -98,7 +98,6 @@ static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
     struct by_convert_run *run = to->run;
     char name[BY_ARCH_NAME_MAX], quoted[BY_QUOTE_MAX];
     int64_t expert;
-    bool fell_back;
     if (!by_gguf_name_of(run->arch, source->name, name, &expert))
         return refuse_name(to, source->name, err);
     if (source->rank > 3 || !source->rank)
@@ -115,15 +114,6 @@ static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
     made->parts[expert >= 0 ? expert : 0] = source;
     made->heads = by_convert_heads(run, role->role, to->heads, to->heads_kv);
     made->add = is_norm(role) && run->arch->plus_one ? 1 : 0;
-    struct by_convert_place place = {
-        .role = role->role,
-        .layer = role->layer < 0 ? 0 : (uint64_t)role->layer,
-        .layers = run->family.layers,
-        .head = role->role == BY_LLM_HEAD ||
-                (role->role == BY_LLM_EMBEDDING && (run->family.tied || run->arch->plus_one)),
-    };
-    by_convert_type(made, to->mix, &place, &fell_back);
-    to->fell_back += fell_back && expert <= 0;
     if (role->role == BY_LLM_EMBEDDING)
         to->vocab = source->dims[0];
     to->elements += source->elements;
@@ -298,13 +288,62 @@ static int read_tokenizer(struct to_gguf *to, struct by_mapped *model, char **ch
     return by_meta_of_tokenizer(&run->meta, &files, to->vocab, &run->done->notices, err);
 }
 
+static bool is_large(const struct to_gguf *to)
+{
+    const char *name = to->run->arch->name;
+    return to->run->family.layers == 80 &&
+           (!strcmp(name, "qwen2") || (!strcmp(name, "llama") && to->heads != to->heads_kv));
+}
+
+/* Types by llama-quantize's rules; vectors, norms and routers are float32. */
+static void choose_types(struct to_gguf *to)
+{
+    const struct by_family *family = &to->run->family;
+    struct by_made_list *list = &to->run->made;
+    size_t counts[BY_GGML_FFN_DOWN + 1] = {0};
+    struct by_ggml_model model = {.layers = (size_t)family->layers,
+                                  .experts = (size_t)family->experts,
+                                  .heads = (size_t)to->heads,
+                                  .kv_heads = (size_t)to->heads_kv,
+                                  .tied = family->tied || to->run->arch->plus_one,
+                                  .is_70b = is_large(to)};
+    for (size_t i = 0; i < list->count; i++)
+        model.attn_values +=
+            list->at[i].rank > 1 && by_ggml_kind_of(list->at[i].name) == BY_GGML_ATTN_V;
+    for (size_t i = 0; i < list->count; i++) {
+        struct by_made_tensor *made = &list->at[i];
+        const struct by_ggml_type *before;
+        long layer = layer_of(made);
+        enum by_ggml_kind kind = by_ggml_kind_of(made->name);
+        made->type = by_ggml_type(BY_GGML_F32);
+        if (made->values || made->rank < 2 || !by_ggml_may_quantize(made->name, made->rank))
+            continue;
+        struct by_ggml_tensor tensor = {.name = made->name,
+                                        .width = by_made_width(made),
+                                        .matrices = made->rank == 3 ? made->dims[0] : 1,
+                                        .index = counts[kind]++,
+                                        .layer = layer < 0 ? 0 : (size_t)layer};
+        made->type = by_ggml_choose(to->mix, &model, &tensor, &before);
+        to->fell_back += made->type != before;
+    }
+}
+
+static void list_mixtures(char *buf, size_t size)
+{
+    struct by_text text;
+    const struct by_ggml_mixture *mixture;
+    by_text_init(&text, buf, size);
+    for (size_t i = 0; (mixture = by_ggml_mixture_at(i)); i++)
+        by_text_add(&text, "%s%s", i ? ", " : "", mixture->name);
+}
+
 static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
-    char mixes[256], quoted[BY_QUOTE_MAX];
+    char mixes[512], quoted[BY_QUOTE_MAX];
     const char *type = run->options->type ? run->options->type : "bf16";
-    to->mix = by_convert_mix(type);
-    by_convert_mix_list(mixes, sizeof mixes);
+    to->mix = by_ggml_mixture_named(type);
+    list_mixtures(mixes, sizeof mixes);
     if (!to->mix)
         return by_fail(err, BARYON_ERR_USAGE, "--type %s, must be one of %s",
                        by_quote(quoted, type), mixes);
@@ -312,6 +351,7 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
         add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))
         return by_err_file(err, run->in->path);
     qsort(run->made.at, run->made.count, sizeof *run->made.at, compare_made);
+    choose_types(to);
     if (to->fell_back)
         by_str_printf(&run->done->notices,
                       "%" PRIu64 " tensors have rows that do not divide into blocks of the type "
