@@ -131,19 +131,25 @@ static bool is_left(const struct to_gguf *to, const struct by_tensor_role *role)
 static int add_sources(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
+    size_t parts[BY_LLM_PART_MTP + 1] = {0};
     for (size_t i = 0; i < run->in->tensor_count; i++) {
         const struct by_stored_tensor *source = &run->in->tensors[i];
         const struct by_tensor_role *role = &run->family.roles[i];
         run->done->bytes_in += source->bytes;
         if (is_left(to, role)) {
             run->done->left++;
-            by_str_printf(&run->done->notices, "%s is left out: %s\n", source->name,
-                          role->role == BY_LLM_HEAD ? "the embedding is the head"
-                                                    : by_llm_role_excluded(role));
+            if (role->part != BY_LLM_PART_DECODER)
+                parts[role->part]++;
         } else if (add_source(to, source, role, err)) {
             return -1;
         }
     }
+    for (size_t part = 0; part <= BY_LLM_PART_MTP; part++)
+        if (parts[part]) {
+            by_plural(&run->done->notices, parts[part], "tensor");
+            by_str_printf(&run->done->notices, " of another part (%s) left out\n",
+                          by_llm_part_text((enum by_llm_part)part));
+        }
     return 0;
 }
 
@@ -195,7 +201,7 @@ static int check_made(const struct to_gguf *to, struct baryon_error *err)
     return 0;
 }
 
-static long layer_of(const struct by_made_tensor *made)
+static long made_layer(const struct by_made_tensor *made)
 {
     return strncmp(made->name, "blk.", 4) ? -1 : strtol(made->name + 4, NULL, 10);
 }
@@ -204,7 +210,7 @@ static long layer_of(const struct by_made_tensor *made)
 static int compare_made(const void *left, const void *right)
 {
     const struct by_made_tensor *a = left, *b = right;
-    long first = layer_of(a), second = layer_of(b);
+    long first = made_layer(a), second = made_layer(b);
     return first != second ? (first > second) - (first < second) : strcmp(a->name, b->name);
 }
 
@@ -313,7 +319,7 @@ static void choose_types(struct to_gguf *to)
     for (size_t i = 0; i < list->count; i++) {
         struct by_made_tensor *made = &list->at[i];
         const struct by_ggml_type *before;
-        long layer = layer_of(made);
+        long layer = made_layer(made);
         enum by_ggml_kind kind = by_ggml_kind_of(made->name);
         made->type = by_ggml_type(BY_GGML_F32);
         if (made->values || made->rank < 2 || !by_ggml_may_quantize(made->name, made->rank))
@@ -352,11 +358,11 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
         return by_err_file(err, run->in->path);
     qsort(run->made.at, run->made.count, sizeof *run->made.at, compare_made);
     choose_types(to);
-    if (to->fell_back)
-        by_str_printf(&run->done->notices,
-                      "%" PRIu64 " tensors have rows that do not divide into blocks of the type "
-                      "for them: a type of smaller blocks is taken\n",
-                      to->fell_back);
+    if (to->fell_back) {
+        by_plural(&run->done->notices, to->fell_back, "tensor");
+        by_str_puts(&run->done->notices, " with rows that blocks of the wanted type do not divide: "
+                                         "smaller blocks are taken\n");
+    }
     return 0;
 }
 
