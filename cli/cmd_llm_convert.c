@@ -18,8 +18,8 @@ static const struct by_option rows[] = {
      .type = BY_OPT_TEXT,
      .arg = "TYPE",
      .offset = SETTING(type),
-     .help = "Type of the matrices: bf16 (the default) or f32; for a GGUF file also f16, q8_0, "
-             "q4_0, q4_1, q5_0, q5_1, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k"},
+     .help = "Type of the matrices: bf16 (the default) or f32; for a GGUF file also f16 and the "
+             "mixtures of llama-quantize: q8_0, q4_k_m"},
     {.name = "force-arch",
      .type = BY_OPT_TEXT,
      .arg = "ARCH",

@@ -756,7 +756,7 @@ complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcomma
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from compare' -l no-color -d 'Print no colours, even on a terminal'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from compare' -l help -s h -d 'Show the help of the command'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from compare' -l version -s V -d 'Show the version'
-complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from convert' -l type -x -d 'Type of the matrices: bf16 (the default) or f32; for a GGUF file also f16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k'
+complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from convert' -l type -x -d 'Type of the matrices: bf16 (the default) or f32; for a GGUF file also f16 and the mixtures of llama-quantize: q8_0, q4_k_m'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from convert' -l force-arch -x -d 'GGUF architecture whose rules are taken for a model_type that is not known'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from convert' -l no-tokenizer -d 'Convert weights and metadata alone'
 complete -c baryon -n '__fish_seen_subcommand_from llm; and __fish_seen_subcommand_from convert' -l out -s o -r -F -d 'Write the model to FOLDER, which must not exist or be empty (required)'

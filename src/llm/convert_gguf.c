@@ -1,8 +1,8 @@
 /* From a folder of safetensors to a GGUF file that llama.cpp loads. */
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
-#include "llm/convert_type.h"
 #include "llm/family/tokenizer.h"
+#include "llm/ggml/mixture.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@
 
 struct to_gguf {
     struct by_convert_run *run;
-    const struct by_convert_mix *mix;
+    const struct by_ggml_mixture *mix;
     int64_t heads, heads_kv;
     uint64_t vocab;       /* rows of the embedding */
     uint64_t fell_back;   /* tensors */
@@ -98,7 +98,6 @@ static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
     struct by_convert_run *run = to->run;
     char name[BY_ARCH_NAME_MAX], quoted[BY_QUOTE_MAX];
     int64_t expert;
-    bool fell_back;
     if (!by_gguf_name_of(run->arch, source->name, name, &expert))
         return refuse_name(to, source->name, err);
     if (source->rank > 3 || !source->rank)
@@ -115,15 +114,6 @@ static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
     made->parts[expert >= 0 ? expert : 0] = source;
     made->heads = by_convert_heads(run, role->role, to->heads, to->heads_kv);
     made->add = is_norm(role) && run->arch->plus_one ? 1 : 0;
-    struct by_convert_place place = {
-        .role = role->role,
-        .layer = role->layer < 0 ? 0 : (uint64_t)role->layer,
-        .layers = run->family.layers,
-        .head = role->role == BY_LLM_HEAD ||
-                (role->role == BY_LLM_EMBEDDING && (run->family.tied || run->arch->plus_one)),
-    };
-    by_convert_type(made, to->mix, &place, &fell_back);
-    to->fell_back += fell_back && expert <= 0;
     if (role->role == BY_LLM_EMBEDDING)
         to->vocab = source->dims[0];
     to->elements += source->elements;
@@ -141,19 +131,25 @@ static bool is_left(const struct to_gguf *to, const struct by_tensor_role *role)
 static int add_sources(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
+    size_t parts[BY_LLM_PART_MTP + 1] = {0};
     for (size_t i = 0; i < run->in->tensor_count; i++) {
         const struct by_stored_tensor *source = &run->in->tensors[i];
         const struct by_tensor_role *role = &run->family.roles[i];
         run->done->bytes_in += source->bytes;
         if (is_left(to, role)) {
             run->done->left++;
-            by_str_printf(&run->done->notices, "%s is left out: %s\n", source->name,
-                          role->role == BY_LLM_HEAD ? "the embedding is the head"
-                                                    : by_llm_role_excluded(role));
+            if (role->part != BY_LLM_PART_DECODER)
+                parts[role->part]++;
         } else if (add_source(to, source, role, err)) {
             return -1;
         }
     }
+    for (size_t part = 0; part <= BY_LLM_PART_MTP; part++)
+        if (parts[part]) {
+            by_plural(&run->done->notices, parts[part], "tensor");
+            by_str_printf(&run->done->notices, " of another part (%s) left out\n",
+                          by_llm_part_text((enum by_llm_part)part));
+        }
     return 0;
 }
 
@@ -205,7 +201,7 @@ static int check_made(const struct to_gguf *to, struct baryon_error *err)
     return 0;
 }
 
-static long layer_of(const struct by_made_tensor *made)
+static long made_layer(const struct by_made_tensor *made)
 {
     return strncmp(made->name, "blk.", 4) ? -1 : strtol(made->name + 4, NULL, 10);
 }
@@ -214,7 +210,7 @@ static long layer_of(const struct by_made_tensor *made)
 static int compare_made(const void *left, const void *right)
 {
     const struct by_made_tensor *a = left, *b = right;
-    long first = layer_of(a), second = layer_of(b);
+    long first = made_layer(a), second = made_layer(b);
     return first != second ? (first > second) - (first < second) : strcmp(a->name, b->name);
 }
 
@@ -298,13 +294,62 @@ static int read_tokenizer(struct to_gguf *to, struct by_mapped *model, char **ch
     return by_meta_of_tokenizer(&run->meta, &files, to->vocab, &run->done->notices, err);
 }
 
+static bool is_large(const struct to_gguf *to)
+{
+    const char *name = to->run->arch->name;
+    return to->run->family.layers == 80 &&
+           (!strcmp(name, "qwen2") || (!strcmp(name, "llama") && to->heads != to->heads_kv));
+}
+
+/* Types by llama-quantize's rules; vectors, norms and routers are float32. */
+static void choose_types(struct to_gguf *to)
+{
+    const struct by_family *family = &to->run->family;
+    struct by_made_list *list = &to->run->made;
+    size_t counts[BY_GGML_FFN_DOWN + 1] = {0};
+    struct by_ggml_model model = {.layers = (size_t)family->layers,
+                                  .experts = (size_t)family->experts,
+                                  .heads = (size_t)to->heads,
+                                  .kv_heads = (size_t)to->heads_kv,
+                                  .tied = family->tied || to->run->arch->plus_one,
+                                  .is_70b = is_large(to)};
+    for (size_t i = 0; i < list->count; i++)
+        model.attn_values +=
+            list->at[i].rank > 1 && by_ggml_kind_of(list->at[i].name) == BY_GGML_ATTN_V;
+    for (size_t i = 0; i < list->count; i++) {
+        struct by_made_tensor *made = &list->at[i];
+        const struct by_ggml_type *before;
+        long layer = made_layer(made);
+        enum by_ggml_kind kind = by_ggml_kind_of(made->name);
+        made->type = by_ggml_type(BY_GGML_F32);
+        if (made->values || made->rank < 2 || !by_ggml_may_quantize(made->name, made->rank))
+            continue;
+        struct by_ggml_tensor tensor = {.name = made->name,
+                                        .width = by_made_width(made),
+                                        .matrices = made->rank == 3 ? made->dims[0] : 1,
+                                        .index = counts[kind]++,
+                                        .layer = layer < 0 ? 0 : (size_t)layer};
+        made->type = by_ggml_choose(to->mix, &model, &tensor, &before);
+        to->fell_back += made->type != before;
+    }
+}
+
+static void list_mixtures(char *buf, size_t size)
+{
+    struct by_text text;
+    const struct by_ggml_mixture *mixture;
+    by_text_init(&text, buf, size);
+    for (size_t i = 0; (mixture = by_ggml_mixture_at(i)); i++)
+        by_text_add(&text, "%s%s", i ? ", " : "", mixture->name);
+}
+
 static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
-    char mixes[256], quoted[BY_QUOTE_MAX];
+    char mixes[512], quoted[BY_QUOTE_MAX];
     const char *type = run->options->type ? run->options->type : "bf16";
-    to->mix = by_convert_mix(type);
-    by_convert_mix_list(mixes, sizeof mixes);
+    to->mix = by_ggml_mixture_named(type);
+    list_mixtures(mixes, sizeof mixes);
     if (!to->mix)
         return by_fail(err, BARYON_ERR_USAGE, "--type %s, must be one of %s",
                        by_quote(quoted, type), mixes);
@@ -312,11 +357,12 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
         add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))
         return by_err_file(err, run->in->path);
     qsort(run->made.at, run->made.count, sizeof *run->made.at, compare_made);
-    if (to->fell_back)
-        by_str_printf(&run->done->notices,
-                      "%" PRIu64 " tensors have rows that do not divide into blocks of the type "
-                      "for them: a type of smaller blocks is taken\n",
-                      to->fell_back);
+    choose_types(to);
+    if (to->fell_back) {
+        by_plural(&run->done->notices, to->fell_back, "tensor");
+        by_str_puts(&run->done->notices, " with rows that blocks of the wanted type do not divide: "
+                                         "smaller blocks are taken\n");
+    }
     return 0;
 }
 
