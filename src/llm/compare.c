@@ -95,9 +95,9 @@ static int compare_pair(struct by_llm_comparison *comparison, struct by_llm_pair
                         struct by_pool *pool, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    size_t rows = pair->a->columns < PIECE_VALUES ? PIECE_VALUES / (pair->a->columns + 1) : 1;
-    rows = rows ? rows : 1;
-    size_t pieces = (pair->a->rows + rows - 1) / rows;
+    const size_t rows =
+        (PIECE_VALUES / (pair->a->columns + 1) / BY_LLM_ROWS_STEP + 1) * BY_LLM_ROWS_STEP;
+    const size_t pieces = (pair->a->rows + rows - 1) / rows;
     struct pair_work work = {.comparison = comparison, .pair = pair, .rows = rows};
     work.sums = by_alloc_zero(pieces, sizeof *work.sums, err);
     if (!work.sums)

@@ -14,6 +14,7 @@ import tempfile
 import ml_dtypes
 import numpy as np
 from dump import BUILD, Score
+from safetensors.numpy import load_file, save_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
@@ -188,6 +189,22 @@ def compare_threads(score, root, model):
         score.check("model.safetensors.index.json" in made[0], f"{scheme}: there are no shards")
 
 
+def compare_slabs(score, root):
+    """A weight of more rows than are read at a time: comparing codes is comparing what they mean."""
+    (root / "model").mkdir()
+    name = "model.layers.0.self_attn.q_proj.weight"
+    values = np.random.default_rng(8).standard_normal((3000, 224)).astype("f4")
+    save_file({name: values}, root / "model/model.safetensors")
+    (root / "model/config.json").write_text('{"model_type": "llama", "architectures": ["LlamaForCausalLM"]}')
+    for layout in ("quark", "awq", "gptq", "compressed-tensors"):
+        baryon("quantize", root / "model", "-o", root / layout, "--scheme", "uint4_wo_32", "--layout", layout, "--linears", "*q_proj")
+        baryon("dequantize", root / layout, "-o", root / f"{layout}-float", "--to", "fp32")
+        got = load_file(root / f"{layout}-float/model.safetensors")[name]
+        exact = 10 * np.log10(np.sum(values.astype("f8") ** 2) / np.sum((values.astype("f8") - got) ** 2))
+        found = json.loads(baryon("compare", root / "model", root / layout, "--json"))["weights"][0]["sqnr"]
+        score.check(exact > 15 and abs(found - exact) < 1e-3, f"{layout}: {found} dB, not {exact}")
+
+
 def main():
     score = Score()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
@@ -197,6 +214,7 @@ def main():
         for name, part in (("quark", lambda at: compare_quark(score, at, model)),
                            ("layouts", lambda at: compare_layouts(score, at, model)),
                            ("sources", lambda at: compare_sources(score, at)),
+                           ("slabs", lambda at: compare_slabs(score, at)),
                            ("threads", lambda at: compare_threads(score, at, model))):  # fmt: skip
             (root / name).mkdir()
             part(root / name)
