@@ -262,7 +262,7 @@ class World:
             value = Again(data)
             config.extra_options["EvalMetrics"] = True
         config.extra_options[name] = value
-        reader = None if name.startswith(("Random", "UseRandom")) else Again(data)
+        reader = None if name.startswith(("RandomData", "UseRandomData")) else Again(data)
         if name.startswith("RandomData"):
             config.extra_options["UseRandomData"] = True
         if name == "TensorsRangeFile":
