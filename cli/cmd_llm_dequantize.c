@@ -37,8 +37,8 @@ static int run_llm_dequantize(struct by_cli *cli, const void *given, struct bary
         .threads = (unsigned)settings->writing.threads,
     };
     if (by_llm_writing_check(&settings->writing, err) ||
-        by_llm_dequantize(cli->operands[0], settings->writing.out, settings->to, &options,
-                          &cli->log, &result, err))
+        by_llm_dequantize(cli->operands[0], settings->writing.out, settings->to, &options, &result,
+                          err))
         return -1;
     by_llm_quant_tell(cli, "dequantized", settings->writing.out, false, &result);
     return 0;

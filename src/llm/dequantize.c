@@ -168,14 +168,7 @@ static int write_floats_folder(struct job *job, const char *out, struct baryon_e
 static int run_dequantize(struct job *job, const char *in, const char *out,
                           struct baryon_error *err)
 {
-    if (by_checkpoint_open(&job->checkpoint, in, err))
-        return -1;
-    if (job->checkpoint->container == BY_GGUF) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
-                in);
-        return by_err_hint(err, "baryon llm convert makes one");
-    }
-    if (by_llm_source_open(&job->source, job->checkpoint, err))
+    if (by_llm_open_source(&job->checkpoint, &job->source, in, err))
         return -1;
     job->has_source = true;
     return by_pool_open(&job->pool, job->options->threads, err) ||
@@ -185,11 +178,10 @@ static int run_dequantize(struct job *job, const char *in, const char *out,
 }
 
 int by_llm_dequantize(const char *in, const char *out, int64_t elem,
-                      const struct by_llm_quantize_options *options, struct by_log *log,
+                      const struct by_llm_quantize_options *options,
                       struct by_llm_quantized *result, struct baryon_error *err)
 {
     struct job job = {.options = options, .elem = elem, .result = result};
-    (void)log;
     *result = (struct by_llm_quantized){0};
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_dequantize(&job, in, out, err);

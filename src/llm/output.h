@@ -29,6 +29,11 @@ struct by_llm_output {
     struct baryon_error error;
 };
 
+/* What is quantized, or the reverse: no GGUF file. The caller closes the checkpoint, also after a
+ * failure. */
+int by_llm_open_source(struct by_checkpoint **checkpoint, struct by_llm_source *source,
+                       const char *path, struct baryon_error *err);
+
 /* Adds a tensor to the list; there is room. */
 int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, const char *layer,
                           const char *suffix, int64_t elem, size_t rank, const uint64_t *dims,

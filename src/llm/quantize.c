@@ -239,14 +239,7 @@ static int write_folder(struct job *job, const char *out, struct baryon_error *e
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
 {
-    if (by_checkpoint_open(&job->checkpoint, in, err))
-        return -1;
-    if (job->checkpoint->container == BY_GGUF) {
-        by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
-                in);
-        return by_err_hint(err, "baryon llm convert makes one");
-    }
-    if (by_llm_source_open(&job->source, job->checkpoint, err))
+    if (by_llm_open_source(&job->checkpoint, &job->source, in, err))
         return -1;
     job->has_source = true;
     if (by_llm_plan(&job->plan, &job->source, job->options, &job->arena, err) ||

@@ -72,7 +72,7 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
                     struct by_log *log, struct by_llm_quantized *result, struct baryon_error *err);
 /* Back to floats of type `elem` (bf16, fp16, float32; 0: what the source suggests). */
 int by_llm_dequantize(const char *in, const char *out, int64_t elem,
-                      const struct by_llm_quantize_options *options, struct by_log *log,
+                      const struct by_llm_quantize_options *options,
                       struct by_llm_quantized *result, struct baryon_error *err);
 
 #endif
