@@ -32,6 +32,7 @@ LAYERS = {
     "llm/ggml": "base",
     "llm/store": "base array llm/ggml",
     "llm/family": "base",
+    "llm/text": "base llm/family",
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/store llm/scheme",
     "llm": "base llm/store llm/ggml llm/family llm/layout",
