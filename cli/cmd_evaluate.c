@@ -2,6 +2,7 @@
 #include "cli/evaluate_view.h"
 #include "cli/running.h"
 #include "cli/term.h"
+#include "report/results.h"
 #include "settings/evaluate.h"
 
 #include <inttypes.h>
