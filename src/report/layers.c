@@ -66,31 +66,47 @@ static const char *type_of(struct by_report_layers *layers, const struct by_tens
     return by_arena_text(&layers->arena, text, strlen(text), err);
 }
 
+static int note_type(struct by_report_layers *layers, struct by_report_layer *layer,
+                     const char **type, const struct by_tensor_spec *spec, struct baryon_error *err)
+{
+    const unsigned bits = spec_bits(spec);
+    layer->bits = bits > layer->bits ? bits : layer->bits;
+    if (!*type)
+        *type = type_of(layers, spec, err);
+    return *type ? 0 : -1;
+}
+
 static int take_types(struct by_report_layers *layers, const struct by_quant_plan *plan,
                       struct by_report_layer *layer, struct baryon_error *err)
 {
     for (size_t i = 0; i < layer->inputs.count; i++) {
         const struct by_quant_row *row = &plan->rows.at[layer->inputs.at[i]];
-        const char **type = row->role == BY_ROLE_WEIGHT       ? &layer->weight
-                            : row->role == BY_ROLE_ACTIVATION ? &layer->activation
-                                                              : NULL;
-        const unsigned bits = spec_bits(&row->spec);
-        if (!type)
-            continue;
-        layer->bits = bits > layer->bits ? bits : layer->bits;
-        if (!*type && !(*type = type_of(layers, &row->spec, err)))
+        const bool weight = row->role == BY_ROLE_WEIGHT;
+        if (row->role != BY_ROLE_BIAS &&
+            note_type(layers, layer, weight ? &layer->weight : &layer->activation, &row->spec,
+                      err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* What is read as float is as wide as that. */
-static void widen_by_floats(struct by_report_layer *layer, const struct by_quant_node *node)
+/* A node that is computed together with the one before reads no tensor of the plan: its type is
+ * that of what it gives. Layers without a type for what they read compute with floats. */
+static int take_other_types(struct by_report_layers *layers, const struct by_quant_plan *plan,
+                            const struct by_quant_node *node, struct by_report_layer *layer,
+                            struct baryon_error *err)
 {
-    if (node->state != BY_NODE_QUANTIZED || (layer->weight && !layer->activation))
+    const bool quantized = node->state == BY_NODE_QUANTIZED;
+    if (quantized && !layer->inputs.count && layer->outputs.count)
+        return note_type(layers, layer, &layer->activation,
+                         &plan->rows.at[layer->outputs.at[0]].spec, err);
+    if (node->state == BY_NODE_OTHER || (quantized && !layer->inputs.count))
+        return 0;
+    if (!quantized || (layer->weight && !layer->activation))
         layer->bits = FLOAT_BITS;
-    if (!layer->activation && node->state != BY_NODE_OTHER)
+    if (!layer->activation)
         layer->activation = "float";
+    return 0;
 }
 
 static int take_layer(struct by_report_layers *layers, const struct by_quant_plan *plan, size_t i,
@@ -110,8 +126,7 @@ static int take_layer(struct by_report_layers *layers, const struct by_quant_pla
     if (!layer->output || take_places(layers, plan, node, layer, err) < 0 ||
         take_types(layers, plan, layer, err) < 0)
         return -1;
-    widen_by_floats(layer, from);
-    return 0;
+    return take_other_types(layers, plan, from, layer, err);
 }
 
 int by_report_layers_take(struct by_report_layers *layers, const struct by_quant_plan *plan,
