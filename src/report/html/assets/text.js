@@ -16,11 +16,10 @@ function visible(text) {
 // The end of a name tells more than its middle.
 function shorten(text, most) {
   if (text.length <= most) return text;
-  const letters =
-      Array.from(text.length > 4 * most ? text.slice(0, most) + text.slice(-most) : text);
+  const begin = Array.from(text.slice(0, 2 * most)), end = Array.from(text.slice(-2 * most));
+  if (text.length <= 2 * most && begin.length <= most) return text;
   const first = Math.floor(most / 3);
-  if (letters.length <= most) return text;
-  return letters.slice(0, first).join("") + "\u2026" + letters.slice(-(most - first - 1)).join("");
+  return begin.slice(0, first).join("") + "\u2026" + end.slice(first + 1 - most).join("");
 }
 
 function number(value, digits = 4) {
