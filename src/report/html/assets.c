@@ -14,6 +14,7 @@
     ASSET(BY_ASSET_SCRIPT, columns_js, "columns.js")                                               \
     ASSET(BY_ASSET_SCRIPT, details_js, "details.js")                                               \
     ASSET(BY_ASSET_SCRIPT, table_js, "table.js")                                                   \
+    ASSET(BY_ASSET_SCRIPT, pictures_js, "pictures.js")                                             \
     ASSET(BY_ASSET_SCRIPT, samples_js, "samples.js")                                               \
     ASSET(BY_ASSET_SCRIPT, report_js, "report.js")
 

@@ -2,6 +2,7 @@
 "use strict";
 
 const UNKNOWN = "\u2013";
+const EQUAL = 150; // dB: no difference at all
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function known(value) {
@@ -33,7 +34,7 @@ function number(value, digits = 4) {
 
 function decibels(value) {
   if (!known(value)) return UNKNOWN;
-  return value >= 200 ? "equal" : value.toFixed(1).replace("-", "\u2212") + "\u00a0dB";
+  return value >= EQUAL ? "equal" : value.toFixed(1).replace("-", "\u2212") + "\u00a0dB";
 }
 
 function share(value) {
