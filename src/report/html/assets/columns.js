@@ -14,7 +14,7 @@ const TENSOR_COLUMNS = [
   {
     title: "Type",
     value: (row) => row.type || "",
-    short: (text) => text.replace(/, (per tensor|symmetric|asymmetric)/g, ""),
+    short: (text) => text.split(",")[0] + (text.includes("per channel") ? ", per channel" : ""),
   },
   {
     title: "Scale",

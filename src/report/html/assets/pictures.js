@@ -1,7 +1,7 @@
 // Pictures of samples as the model saw them, with the boxes that each model finds in them, and
 // pictures that models make.
 
-const PICTURE_MOST = 460; // pixels of the page
+const PICTURE_MOST = 400; // pixels of the page
 const MAP_MOST = 220;
 
 function pngOf(picture) {

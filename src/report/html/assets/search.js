@@ -26,8 +26,8 @@ function stateTitle(state) {
 }
 
 function stepMark(place, state, index) {
-  const radius = {final: 6.5, best: 4.5}[state] || 4;
-  const kind = state === "final" || state === "best" ? state : "dropped";
+  const radius = state === "final" ? 6.5 : state === "best" ? 4.5 : 4;
+  const kind = radius > 4 ? state : "dropped";
   return shape("circle",
       {class: "point " + kind, cx: place.x, cy: place.y, r: radius, "data-step": index});
 }

@@ -78,7 +78,8 @@ class Strip {
   // Without errors the other tracks move up.
   placeTracks() {
     const up = this.errors.length ? 0 : TRACKS.error[1] - 6;
-    const found = extent(this.errors.flatMap(({key}) => this.layers.map((layer) => layer[key])));
+    const values = this.errors.flatMap(({key}) => this.layers.map((layer) => layer[key]));
+    const found = extent(values.filter((value) => value < EQUAL));
     const [least, most] = found || [0, 40];
     this.tracks = {};
     for (const [name, ends] of Object.entries(TRACKS)) this.tracks[name] = ends.map((y) => y - up);
@@ -89,12 +90,13 @@ class Strip {
     this.y = (value) => y(Math.min(Math.max(value, this.low), this.high));
   }
 
-  // Places of all known values of a member as one path; `before` and `after` are around each.
+  // Places of the values of a member as one path; `before` and `after` are around each. What has no
+  // error at all has no place.
   path(key, before, after) {
     let path = "";
     for (let i = this.begin; i < this.end; i++) {
       const value = this.layers[i][key];
-      if (known(value)) path += (path ? before : "M") + `${fixed(this.x(i + 0.5))},${fixed(this.y(value))}` + after;
+      if (known(value) && value < EQUAL) path += (path ? before : "M") + `${fixed(this.x(i + 0.5))},${fixed(this.y(value))}` + after;
     }
     return path;
   }

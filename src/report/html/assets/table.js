@@ -45,7 +45,8 @@ class Table {
         "table", {class: "rows", "aria-rowcount": this.rows.length + 1},
         element("caption", {class: "unseen"}, `${this.kind.one}s`),
         element("thead", {}, element("tr", {}, this.heads.map(({cell}) => cell))), this.body);
-    this.box = element("div", {}, this.tools(), this.status, this.table, this.more);
+    this.cut = element("p", {class: "cut-note"});
+    this.box = element("div", {}, this.tools(), this.status, this.table, this.cut, this.more);
     this.update();
   }
 
@@ -180,7 +181,8 @@ class Table {
                       `Show all ${count(this.order.length)}`)
                 ] :
                 []));
-    this.body.classList.toggle("cut", left > 0);
+    this.cut.textContent = left > 0 ? `The table is cut here: ${count(visibleRows.length)} of ${
+        count(this.order.length)} rows are printed, the file has all.` : "";
   }
 
   showMore(size) {
