@@ -123,9 +123,9 @@ static const struct member operator_row[] = {
     {"quantized", NUMBER, NULL, false},
     {"multiply_adds", NUMBER, NULL, false},
     {"quantized_multiply_adds", NUMBER, NULL, false},
-    {"activation", TEXT, NULL, false},
-    {"weight", TEXT, NULL, false},
-    {"bias", TEXT, NULL, false},
+    {"activations", TEXT, NULL, false},
+    {"weights", TEXT, NULL, false},
+    {"biases", TEXT, NULL, false},
     {0},
 };
 

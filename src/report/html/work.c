@@ -39,9 +39,9 @@ static void put_operator(const struct by_doc_node *row, double all, struct by_st
     if (all > 0 && share > 0)
         by_html_bar(html, share, NAN);
     by_str_puts(html, "</td>");
-    put_type(row, "activation", html);
-    put_type(row, "weight", html);
-    put_type(row, "bias", html);
+    put_type(row, "activations", html);
+    put_type(row, "weights", html);
+    put_type(row, "biases", html);
     by_str_puts(html, "</tr>\n");
 }
 
