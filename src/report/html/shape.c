@@ -193,11 +193,9 @@ static const struct member tensor[] = {
 };
 
 static const struct member picture[] = {
-    {"width", NUMBER, NULL, true},
-    {"height", NUMBER, NULL, true},
-    {"shrunk", NUMBER, NULL, false},
-    {"png", TEXT, NULL, true},
-    {0},
+    {"width", NUMBER, NULL, true},   {"height", NUMBER, NULL, true},
+    {"shrunk", NUMBER, NULL, false}, {"stretched", BOOL, NULL, false},
+    {"png", TEXT, NULL, true},       {0},
 };
 
 static const struct member example_input[] = {
@@ -216,7 +214,9 @@ static const struct member example_output[] = {
     {"name", TEXT, NULL, true},
     {"shape", NUMBERS, NULL, false},
     {"quality_db", NUMBER, NULL, false},
+    {"row", NUMBER, NULL, false},
     {"classes", NUMBER_LISTS, NULL, false},
+    {"picture", PART, picture, false},
     {"values", NUMBER_LISTS, NULL, false},
     {0},
 };
@@ -312,7 +312,7 @@ static const char *kind_found(const struct by_doc_node *node)
 {
     switch (node->kind) {
     case BY_DOC_NULL:
-        return "null";
+        return *node->text ? "null" : "empty";
     case BY_DOC_LIST:
         return "a list";
     case BY_DOC_MAP:
@@ -474,7 +474,7 @@ int by_report_check(const struct by_doc_node *root, struct baryon_error *err)
 {
     struct by_str where;
     if (root->kind != BY_DOC_MAP) {
-        by_fail(err, BARYON_ERR_INPUT, "the text is %s, a report is an object", kind_found(root));
+        by_fail(err, BARYON_ERR_INPUT, "the text is %s, must be a report", kind_found(root));
         return by_err_hint(err, "give a file that --report wrote");
     }
     if (check_version(root, err))
