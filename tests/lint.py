@@ -55,6 +55,7 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
+    "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
