@@ -67,12 +67,8 @@ static bool show_progress(void *context, const struct by_calibrate_progress *now
 /* Models run when something is said about samples. */
 static int take_samples(struct job *job, struct baryon_error *err)
 {
-    static const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group,
-                                                           &by_evaluate_group, &by_engine_group};
     struct by_config *config = &job->cli->config;
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        job->runs |= by_config_given_of(config, groups[i]) != NULL;
-    job->runs |= job->settings->own.reference != NULL;
+    job->runs = by_evaluate_is_given(config) || job->settings->own.reference;
     if (!job->runs)
         return 0;
     if (by_evaluate_take(config, &job->settings->running, &job->settings->evaluate, NULL,

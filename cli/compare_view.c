@@ -253,11 +253,17 @@ static void type_cell(struct by_table *table, const char *type,
         by_table_cell(table, "%s", type);
 }
 
+static bool is_dynamic(const struct by_profile_tensor *tensor)
+{
+    const struct by_elem_info *info = tensor ? by_elem_info(tensor->elem) : NULL;
+    return info && info->class == BY_CLASS_INT && tensor->role == BY_ROLE_ACTIVATION;
+}
+
 /* Of several the first. */
 static void scale_cell(struct by_table *table, const struct by_profile_tensor *tensor)
 {
     if (!tensor || !tensor->params.count)
-        by_table_cell(table, "%s", "");
+        by_table_cell(table, "%s", is_dynamic(tensor) ? "dynamic" : "");
     else if (tensor->params.zeros[0])
         by_table_cell(table, "%.4g @ %" PRId64, (double)tensor->params.scales[0],
                       tensor->params.zeros[0]);

@@ -78,6 +78,13 @@ static int run_pair(struct by_comparison *comparison, struct by_evaluation **eva
     return by_evaluate_models(evaluation, from->profile.model, to->profile.model, &own, err);
 }
 
+/* Samples of a program begin again. */
+static int rewind_samples(const struct by_evaluate_options *options, struct baryon_error *err)
+{
+    const struct by_input_callback *samples = options->run.samples;
+    return samples && samples->rewind ? samples->rewind(samples->context, err) : 0;
+}
+
 /* Goals are those of B against A. */
 static int run_reference(struct by_comparison *comparison, const struct by_compare_model *model,
                          const struct by_evaluate_options *options, struct baryon_error *err)
@@ -94,10 +101,10 @@ static int run_reference(struct by_comparison *comparison, const struct by_compa
         by_fail(err, BARYON_ERR_INPUT, "the model of --float is quantized, must be a float model");
         status = by_err_file(err, model->name);
     }
-    if (status == 0)
+    if (status == 0 && (status = rewind_samples(&own, err)) == 0)
         status =
             run_pair(comparison, &comparison->a_outputs, &reference, &comparison->a, &own, err);
-    if (status == 0)
+    if (status == 0 && (status = rewind_samples(&own, err)) == 0)
         status =
             run_pair(comparison, &comparison->b_outputs, &reference, &comparison->b, &own, err);
     by_profile_close(&reference.profile);

@@ -26,7 +26,7 @@ struct by_profile_type by_profile_elem(int64_t elem)
     return (struct by_profile_type){by_elem_name(elem), info ? info->bits : 0};
 }
 
-static void *number_of(size_t place)
+static void *as_mark(size_t place)
 {
     return (void *)(uintptr_t)(place + 1);
 }
@@ -50,7 +50,7 @@ int by_profile_set_holds(struct by_profile *profile, const struct baryon_value *
     if (!key)
         return -1;
     *key = value;
-    return by_map_put_bytes(&profile->by_value, key, sizeof *key, number_of(tensor), err);
+    return by_map_put_bytes(&profile->by_value, key, sizeof *key, as_mark(tensor), err);
 }
 
 size_t by_profile_find(const struct by_profile *profile, const char *name)
@@ -89,7 +89,7 @@ int by_profile_add(struct by_profile *profile, const struct by_profile_tensor *t
     profile->tensors.at[*at].next = BY_NO_ROW;
     profile->tensors.count++;
     if (last == BY_NO_ROW)
-        return by_map_put(&profile->by_name, tensor->name, number_of(*at), err);
+        return by_map_put(&profile->by_name, tensor->name, as_mark(*at), err);
     profile->tensors.at[last].next = *at;
     return 0;
 }
@@ -112,7 +112,7 @@ static int count_operator(struct by_profile *profile, const struct baryon_node *
         char *kept = by_arena_text(&profile->arena, key, size, err);
         if (!kept ||
             by_list_reserve(&profile->arena, &profile->ops, 1, sizeof *profile->ops.at, err) < 0 ||
-            by_map_put_bytes(&profile->by_op, kept, size, number_of(at), err) < 0)
+            by_map_put_bytes(&profile->by_op, kept, size, as_mark(at), err) < 0)
             return -1;
         profile->ops.at[profile->ops.count++] = (struct by_profile_op){domain, op_type, 0};
     }

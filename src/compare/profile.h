@@ -92,6 +92,8 @@ int by_profile_values(const struct by_profile_tensor *tensor, struct by_arena *a
 const char *by_profile_name(struct by_arena *arena, const char *name, struct baryon_error *err);
 
 const struct baryon_tensor *by_profile_constant(const struct baryon_value *value);
+/* Of a constant that becomes the value: a weight, or the bias of the layer that reads it. */
+enum by_role by_profile_role(const struct baryon_value *out);
 struct by_profile_type by_profile_elem(int64_t elem);
 /* Scales and zero points; either may be NULL. axis counts where there are several. */
 int by_profile_read(struct by_arena *arena, const struct baryon_tensor *scales,

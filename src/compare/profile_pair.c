@@ -6,7 +6,7 @@
 
 /* --- Constants --- */
 
-static enum by_role role_of_constant(const struct baryon_value *out)
+enum by_role by_profile_role(const struct baryon_value *out)
 {
     for (size_t i = 0; out && i < out->use_count; i++) {
         const struct baryon_node *reader = out->uses[i].node;
@@ -14,7 +14,7 @@ static enum by_role role_of_constant(const struct baryon_value *out)
         if (info && info->bias != BY_SLOT_NONE && out->uses[i].slot == (size_t)info->bias)
             return BY_ROLE_BIAS;
         if (reader && by_form_dequantizes(reader))
-            return role_of_constant(by_node_out(reader, 0));
+            return by_profile_role(by_node_out(reader, 0));
     }
     return BY_ROLE_WEIGHT;
 }
@@ -54,7 +54,7 @@ static int add_half(struct by_profile *profile, const struct baryon_node *node, 
     size_t at;
     tensor.stored = by_profile_constant(by_node_in(node, 0));
     if (tensor.stored)
-        tensor.role = role_of_constant(out);
+        tensor.role = by_profile_role(out);
     tensor.type = by_profile_elem(tensor.elem);
     tensor.block = (size_t)by_node_int(node, "block_size", 0);
     tensor.name = by_profile_name(&profile->arena, name, err);
@@ -106,7 +106,7 @@ static int add_cast(struct by_profile *profile, const struct baryon_node *node,
     const int64_t to = by_node_int(node, "to", 0);
     const struct baryon_tensor *stored = by_profile_constant(in);
     struct by_profile_tensor tensor = {.stored = stored,
-                                       .role = stored ? role_of_constant(out) : BY_ROLE_ACTIVATION};
+                                       .role = stored ? by_profile_role(out) : BY_ROLE_ACTIVATION};
     size_t at;
     if (is_widening(node) && held != BY_NO_ROW)
         return by_profile_set_holds(profile, out, held, err);

@@ -14,7 +14,7 @@ const char *by_difference_name(enum by_difference difference)
 {
     static const char *const names[] = {
         [BY_DIFFERS_NOT] = "alike",     [BY_DIFFERS_SIGN] = "sign",
-        [BY_DIFFERS_VALUES] = "values", [BY_DIFFERS_ZERO] = "zero point",
+        [BY_DIFFERS_VALUES] = "values", [BY_DIFFERS_ZERO] = "zero-point",
         [BY_DIFFERS_PLACE] = "place",   [BY_DIFFERS_SCALE] = "scale",
         [BY_DIFFERS_TYPE] = "type",
     };
@@ -271,7 +271,7 @@ static double weight_of(const struct by_tensor_pair *pair)
     case BY_DIFFERS_TYPE:
         return fabs(bits_of_side(pair->a) - bits_of_side(pair->b));
     case BY_DIFFERS_SCALE:
-        return isfinite(pair->farthest) ? fabs(log2(pair->farthest)) : 1e9;
+        return isfinite(pair->farthest) ? fabs(log2(pair->farthest)) : 0;
     case BY_DIFFERS_PLACE:
     case BY_DIFFERS_VALUES:
         return isfinite(pair->sqnr) ? -pair->sqnr : -1e9;
