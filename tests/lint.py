@@ -56,6 +56,7 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base array engine onnx input metric config calibrate",
+    "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
@@ -63,7 +64,7 @@ LAYERS = {
     "report/html": "base",
     "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm/layout convert rounding quantize quality settings settings/recipe",
+    " llm/layout convert rounding quantize quality compare settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

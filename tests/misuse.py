@@ -35,6 +35,7 @@ NULL_IS_FINE = {
     "baryon_model_prune": "removed",
     "baryon_quantize": "summary",
     "baryon_quantize_file": "summary",
+    "baryon_compare": "reference",
 }  # fmt: skip
 
 # A count that goes with a pointer of the caller's: what it says cannot be checked.
@@ -58,6 +59,8 @@ GOOD = {
     "baryon_model_save.path": '"saved.onnx"',
     "baryon_quantize_file.out": '"quantized.onnx"',
     "baryon_evaluate_models.quantized": "world.second",
+    "baryon_compare.first": "world.second",
+    "baryon_compare.second": "world_quantized()",
     "baryon_evaluate_folders.baseline": '"results"',
     "baryon_evaluate_folders.quantized": '"results"',
     "baryon_evaluate_folders.settings": "peak_setting",
@@ -141,6 +144,7 @@ BY_TYPE = {
     "struct baryon_quality *": "world_quality()",
     "struct baryon_preset *": "world_preset()",
     "struct baryon_evaluation *": "world_evaluation()",
+    "struct baryon_comparison *": "world_comparison()",
     "struct baryon_error *": "&problem",
     "struct baryon_bin **": "&out_bins",
     "void *": "NULL",
