@@ -33,8 +33,8 @@ LAYERS = {
     "llm/store": "base array llm/ggml",
     "llm/family": "base",
     "llm/scheme": "base array dtype",
-    "llm/layout": "base array dtype llm/store llm/scheme",
-    "llm": "base llm/store llm/ggml llm/family llm/layout",
+    "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
+    "llm": "base array llm/store llm/ggml llm/family llm/layout",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
@@ -56,11 +56,11 @@ LAYERS = {
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base onnx input metric config calibrate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
-    "settings": "base ir engine input calib config calibrate evaluate",
+    "settings": "base ir engine input calib llm config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm/layout convert rounding quantize quality settings settings/recipe",
+    " llm llm/layout convert rounding quantize quality settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither
