@@ -14,6 +14,7 @@
  *     baryon/convert.h     other float types and forms of a model
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
+ *     baryon/llm.h         checkpoints of language models
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
  * change.
@@ -43,6 +44,7 @@
 #include "baryon/error.h"
 #include "baryon/evaluate.h"
 #include "baryon/formats.h"
+#include "baryon/llm.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
 #include "baryon/run.h"

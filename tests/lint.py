@@ -60,7 +60,7 @@ LAYERS = {
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm llm/layout convert rounding quantize quality settings settings/recipe",
+    " llm llm/layout llm/scheme convert rounding quantize quality settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -20,9 +20,9 @@ _HOMES = {
     "preset": "lists", "presets": "lists", "methods": "lists", "metrics": "lists",
     "Error": "errors",
 }  # fmt: skip
-_MODULES = ("checking", "errors", "evaluation", "formats", "lists", "onnx", "quantization", "running",
+_MODULES = ("checking", "errors", "evaluation", "formats", "lists", "llm", "onnx", "quantization", "running",
             "shapeshifter", "statistics")  # fmt: skip
-__all__ = [*_HOMES, "formats", "version"]
+__all__ = [*_HOMES, "formats", "llm", "version"]
 
 
 def version():

@@ -246,13 +246,11 @@ static int write_folder(struct by_convert_run *run, int64_t elem,
     };
     if (by_safetensors_create(&writer, &plan, err))
         return -1;
-    if (write_tensors(run, writer, err) ||
-        by_folder_files_write(files, by_safetensors_folder(writer), err) ||
-        by_checkpoint_check(run->in, err) || by_safetensors_finish(writer, err)) {
-        by_safetensors_abort(writer);
-        return -1;
-    }
-    return 0;
+    const int failed = write_tensors(run, writer, err) ||
+                       by_folder_files_write(files, by_safetensors_folder(writer), err) ||
+                       by_checkpoint_check(run->in, err) || by_safetensors_finish(writer, err);
+    by_safetensors_abort(writer);
+    return failed ? -1 : 0;
 }
 
 int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err)

@@ -484,11 +484,10 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
     int status = 0;
     for (size_t i = 0; !status && i < run->made.count; i++)
         status = by_convert_put(run, i, put_slab, writer, err);
-    if (status || by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err)) {
-        by_gguf_abort(writer);
-        return -1;
-    }
-    return 0;
+    if (!status)
+        status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
+    by_gguf_abort(writer);
+    return status ? -1 : 0;
 }
 
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)

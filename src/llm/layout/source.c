@@ -32,6 +32,18 @@ static const char *codes_suffix(const struct by_llm_dialect *dialect)
     return "weight";
 }
 
+/* A weight that is nothing but its codes, which only our own layout has. */
+static bool is_cast(const struct by_llm_source *source, const char *layer, const char *suffix)
+{
+    const struct by_stored_tensor *tensor = beside(source->checkpoint, layer, suffix);
+    const struct by_llm_spec *spec = by_llm_dialect_spec(&source->dialect, layer);
+    if (source->dialect.layout != &by_llm_layout_json || !tensor || tensor->rank != 2 || !spec ||
+        by_llm_spec_is_scaled(spec))
+        return false;
+    const int64_t elem = by_dtype_code_bytes(spec->dtype) > 1 ? (int64_t)spec->dtype->elem : BY_ELEM_UINT8;
+    return (int64_t)tensor->type->elem == elem;
+}
+
 /* Whether the tensor of that suffix holds codes of its layer. */
 static bool holds_codes(const struct by_llm_source *source, const char *layer, const char *suffix)
 {
@@ -42,12 +54,8 @@ static bool holds_codes(const struct by_llm_source *source, const char *layer, c
         return beside(checkpoint, layer, "weight_scale") != NULL;
     if (strcmp(suffix, codes_suffix(&source->dialect)) != 0)
         return false;
-    const struct by_stored_tensor *tensor = beside(checkpoint, layer, suffix);
     return beside(checkpoint, layer, "weight_scale") || beside(checkpoint, layer, "scales") ||
-           beside(checkpoint, layer, "weight_scale_inv") ||
-           (source->dialect.layout == &by_llm_layout_json && tensor && tensor->rank == 2 &&
-            by_llm_dialect_spec(&source->dialect, layer) && tensor->type->elem != BY_ELEM_FLOAT &&
-            !by_llm_spec_is_scaled(by_llm_dialect_spec(&source->dialect, layer)));
+           beside(checkpoint, layer, "weight_scale_inv") || is_cast(source, layer, suffix);
 }
 
 static bool belongs_to_codes(const struct by_llm_source *source, const char *layer,
