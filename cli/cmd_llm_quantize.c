@@ -37,7 +37,8 @@ const struct by_command by_cmd_llm_quantize = {
     .summary = "Quantize the linear layers of a language model",
     .text = "Reads a folder with config.json and safetensors files, or a GGUF file, and writes "
             "another folder, or with --layout gguf a GGUF file. No samples and no memory for the "
-            "model are needed: a tensor is read, rounded and written in slabs. Embeddings, norms, the head, routers of experts, vision towers and blocks "
+            "model are needed: a tensor is read, rounded and written in slabs. Embeddings, norms, "
+            "the head, routers of experts, vision towers and blocks "
             "that predict more than one token stay as they are. Models that are quantized already "
             "are dequantized on the way.\n\n"
             "The folder appears when it is whole. A run that was interrupted continues with the "

@@ -26,12 +26,12 @@ struct baryon_llm_options {
 };
 
 struct baryon_llm_summary {
-    size_t size;                   /* set by the caller, as in options */
-    uint64_t tensors;              /* quantized, or dequantized; of a conversion: written */
-    uint64_t weights, others;      /* values in them, and in all others; 0 after a conversion */
-    uint64_t bytes_in, bytes_out;  /* of tensors */
-    double signal, error;          /* sums of squares: values, and what codes are off by */
-    double minmax_error;           /* the same with whole ranges; 0: there was no search */
+    size_t size;                  /* set by the caller, as in options */
+    uint64_t tensors;             /* quantized, or dequantized; of a conversion: written */
+    uint64_t weights, others;     /* values in them, and in all others; 0 after a conversion */
+    uint64_t bytes_in, bytes_out; /* of tensors */
+    double signal, error;         /* sums of squares: values, and what codes are off by */
+    double minmax_error;          /* the same with whole ranges; 0: there was no search */
 };
 
 BARYON_API int baryon_llm_quantize(const char *model, const char *out,

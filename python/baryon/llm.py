@@ -20,7 +20,8 @@ from ._call import Call, call
 from ._names import near
 from ._settings import Settings
 
-__all__ = ["Checkpoint", "Result", "Weight", "compare", "convert", "dequantize", "inspect", "open", "quantize"]
+__all__ = ["Checkpoint", "Result", "Weight", "compare", "convert", "dequantize", "inspect", "layouts", "open",
+           "quantize", "schemes"]  # fmt: skip
 
 
 # --- Commands ---
@@ -112,6 +113,20 @@ def compare(a, b, threads=0):
     """How far the weights of b are from those of a, as a dict: what `baryon llm compare --json`
     prints."""
     return _json("baryon_llm_compare", _path(a, "the first model"), _path(b, "the second model"), threads)
+
+
+def schemes():
+    """{name: help} of the schemes that quantize() takes."""
+    from .lists import schemes
+
+    return schemes()
+
+
+def layouts():
+    """{name: help} of the layouts that quantize() writes."""
+    from .lists import layouts
+
+    return layouts()
 
 
 # --- Weights ---

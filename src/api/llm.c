@@ -126,8 +126,8 @@ typedef int command_fn(struct job *job, const char *model, const char *out,
 
 static int run_command(command_fn *command, const char *model, const char *out,
                        const struct baryon_setting *settings, size_t count,
-                       const struct baryon_llm_options *options,
-                       struct baryon_llm_summary *theirs, struct baryon_error *err)
+                       const struct baryon_llm_options *options, struct baryon_llm_summary *theirs,
+                       struct baryon_error *err)
 {
     struct job job = {0};
     struct baryon_llm_summary summary = {0};

@@ -81,7 +81,8 @@ static int describe_part(struct baryon_llm *llm, const struct by_stored_tensor *
     if (stored->type->elem == BY_ELEM_UNDEFINED) {
         part->type = BY_ELEM_UINT8;
         if (stored->rank)
-            dims[stored->rank - 1] = dims[stored->rank - 1] / stored->type->block * stored->type->bytes;
+            dims[stored->rank - 1] =
+                dims[stored->rank - 1] / stored->type->block * stored->type->bytes;
     }
     part->dims = copy_dims(&llm->arena, dims, stored->rank, err);
     return part->dims ? 0 : -1;
@@ -256,7 +257,8 @@ int baryon_llm_values(const struct baryon_llm *llm, const char *name, float *out
 
 static int16_t code_at(const struct by_llm_weight *weight, const uint8_t *codes, size_t i)
 {
-    const bool has_sign = by_llm_spec_is_int(weight->tensor.spec) && weight->tensor.spec->dtype->low < 0;
+    const bool has_sign =
+        by_llm_spec_is_int(weight->tensor.spec) && weight->tensor.spec->dtype->low < 0;
     return has_sign ? (int16_t)(int8_t)codes[i] : (int16_t)codes[i];
 }
 
@@ -282,8 +284,8 @@ static int coded_piece(void *context, size_t begin, size_t end, unsigned worker,
             data[i] = by_checkpoint_bytes(reading->llm->opened.checkpoint, weight->parts[i]);
     if (by_llm_coded_open(&coded, &weight->tensor, end - begin, err))
         return -1;
-    const int failed = by_llm_fields_get(&weight->fields, &weight->tensor, data, begin, end - begin,
-                                         &coded, err);
+    const int failed =
+        by_llm_fields_get(&weight->fields, &weight->tensor, data, begin, end - begin, &coded, err);
     for (size_t i = 0; i < count && reading->codes && !failed; i++)
         reading->codes[begin * weight->columns + i] = code_at(weight, coded.codes, i);
     for (size_t i = 0; i < (end - begin) * groups && reading->scales && !failed; i++) {

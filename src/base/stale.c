@@ -10,7 +10,8 @@
 static bool is_temporary(const char *name)
 {
     static const char begin[] = ".baryon-";
-    const size_t digits = strlen(name) < sizeof begin ? 0 : strspn(name + sizeof begin - 1, "0123456789abcdef");
+    const size_t digits =
+        strlen(name) < sizeof begin ? 0 : strspn(name + sizeof begin - 1, "0123456789abcdef");
     return digits == 16 && !strncmp(name, begin, sizeof begin - 1) &&
            name[sizeof begin - 1 + digits] == '-';
 }

@@ -43,8 +43,8 @@ static int compare_piece(void *context, size_t begin, size_t end, unsigned worke
     (void)worker;
     if (!values)
         return -1;
-    int status = by_llm_source_rows(&work->comparison->a.source, pair->a, begin, end - begin,
-                                    values, err);
+    int status =
+        by_llm_source_rows(&work->comparison->a.source, pair->a, begin, end - begin, values, err);
     if (!status)
         status = by_llm_source_rows(&work->comparison->b.source, pair->b, begin, end - begin,
                                     values + count, err);
@@ -114,7 +114,8 @@ static int match_pairs(struct by_llm_comparison *comparison, struct baryon_error
     int status = 0;
     by_map_init(&names);
     for (size_t i = 0; !status && i < comparison->b.source.count; i++)
-        status = by_map_put(&names, comparison->b.source.weights[i].name, &comparison->b.source.weights[i], err);
+        status = by_map_put(&names, comparison->b.source.weights[i].name,
+                            &comparison->b.source.weights[i], err);
     comparison->only_b = comparison->b.source.count;
     for (size_t i = 0; !status && i < comparison->a.source.count; i++) {
         struct by_llm_pair *pair = &comparison->pairs[comparison->count++];

@@ -177,8 +177,7 @@ static int unfold(struct to_folder *to, struct by_folder_files *files, struct ba
             return -1;
     }
     if (!to->facts.vocab)
-        return by_fail(err, BARYON_ERR_INPUT,
-                       "tensor token_embd.weight is missing, must be there");
+        return by_fail(err, BARYON_ERR_INPUT, "tensor token_embd.weight is missing, must be there");
     return make_files(to, files, err);
 }
 

@@ -452,7 +452,8 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
                : type);
     list_mixtures(mixes, sizeof mixes);
     if (!to->mix)
-        return by_fail(err, BARYON_ERR_USAGE, "type %s is none that GGUF is written in, must be one of %s",
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "type %s is none that GGUF is written in, must be one of %s",
                        by_quote(quoted, type), mixes);
     if (find_arch(to, err) || by_family_check(&run->family, run->listed, err) ||
         add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))

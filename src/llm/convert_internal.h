@@ -5,8 +5,8 @@
 #define BY_LLM_CONVERT_INTERNAL_H
 
 #include "llm/convert.h"
-#include "llm/layout/made.h"
 #include "llm/family/arch.h"
+#include "llm/layout/made.h"
 #include "llm/store/safetensors_write.h"
 
 struct by_convert_run {

@@ -43,8 +43,7 @@ static void write_tensors(struct by_json *json, const struct by_checkpoint *chec
 }
 
 void by_llm_summary_json(const struct by_llm_summary *summary,
-                         const struct by_checkpoint *checkpoint, bool tensors,
-                         struct by_json *json)
+                         const struct by_checkpoint *checkpoint, bool tensors, struct by_json *json)
 {
     by_json_open(json, NULL, '{');
     by_json_text(json, "container", checkpoint->container == BY_GGUF ? "gguf" : "safetensors");

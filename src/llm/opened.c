@@ -9,7 +9,8 @@ static int unfold(struct by_llm_opened *opened, struct baryon_error *err)
     struct by_checkpoint *checkpoint = opened->checkpoint;
     struct by_doc_node *config;
     opened->how = (struct by_llm_convert){.in = checkpoint->path};
-    *run = (struct by_convert_run){.options = &opened->how, .done = &opened->done, .in = checkpoint};
+    *run =
+        (struct by_convert_run){.options = &opened->how, .done = &opened->done, .in = checkpoint};
     by_arena_init(&run->arena, 0);
     by_meta_init(&run->meta, &run->arena);
     if (by_convert_begin(run, err) ||

@@ -79,8 +79,8 @@ static int quantize_item(struct job *job, struct by_llm_item *item, size_t first
         failed = bundle.bytes[i] ? 0 : -1;
     }
     if (!failed)
-        failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options, job->pool,
-                                      bundle.bytes, err);
+        failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,
+                                      job->pool, bundle.bytes, err);
     item->seconds = by_seconds() - begun;
     if (!failed)
         return by_llm_output_put(&job->output, &bundle, err);
@@ -105,8 +105,8 @@ static int write_item(struct job *job, struct by_llm_item *item, size_t first,
         return by_llm_write_floats(&job->output, &job->opened.source, weight, first, job->pool,
                                    by_llm_source_elem(weight), err);
     return by_llm_output_wait(&job->output, err) ||
-                   by_safetensors_copy(job->output.writer, first, job->opened.checkpoint, weight->stored,
-                                       err)
+                   by_safetensors_copy(job->output.writer, first, job->opened.checkpoint,
+                                       weight->stored, err)
                ? -1
                : 0;
 }
@@ -202,8 +202,9 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     const struct by_llm_quantize_options *options = job->options;
     struct by_str text;
     by_str_init(&text);
-    by_str_printf(&text, "%s %lld %d %d %d %d", job->plan.layout->name, (long long)options->group_size,
-                  (int)options->search, options->quark, options->allow_nonfinite, (int)options->stacks);
+    by_str_printf(&text, "%s %lld %d %d %d %d", job->plan.layout->name,
+                  (long long)options->group_size, (int)options->search, options->quark,
+                  options->allow_nonfinite, (int)options->stacks);
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");

@@ -37,8 +37,8 @@ static int make_rules(const struct by_llm_quantize_options *options, struct by_l
     for (size_t i = 0; i < options->exclude_count; i++)
         rules[i] = (struct by_llm_convert_rule){options->exclude[i], NULL};
     for (size_t i = 0; i < options->layer_count; i++)
-        rules[options->exclude_count + i] = (struct by_llm_convert_rule){
-            options->layers[i].pattern, options->layers[i].scheme};
+        rules[options->exclude_count + i] =
+            (struct by_llm_convert_rule){options->layers[i].pattern, options->layers[i].scheme};
     convert->rules = rules;
     convert->rule_count = count;
     return 0;
@@ -77,8 +77,8 @@ int by_llm_quantize_gguf(const char *in, const char *out,
         return by_fail(err, BARYON_ERR_USAGE, "output %s, must end with .gguf with --layout gguf",
                        out);
     by_arena_init(&arena, ARENA_LIMIT);
-    const int failed = make_rules(options, &convert, &arena, err) ||
-                       convert_all(&convert, log, result, err);
+    const int failed =
+        make_rules(options, &convert, &arena, err) || convert_all(&convert, log, result, err);
     by_arena_release(&arena);
     return failed ? -1 : 0;
 }

@@ -189,8 +189,7 @@ static const struct by_option dequantize_rows[] = {
      .help = "Type of the weights; vectors keep theirs"},
 };
 
-const struct by_option_group by_llm_dequantize_group =
-    BY_OPTION_GROUP("Options", dequantize_rows);
+const struct by_option_group by_llm_dequantize_group = BY_OPTION_GROUP("Options", dequantize_rows);
 
 void by_llm_dequantize_take(const struct by_llm_dequantize_settings *settings,
                             struct by_llm_quantize_options *options)

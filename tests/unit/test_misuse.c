@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FLOAT  1
-#define STRING 8
-#define WIDTH  4
+#define FLOAT     1
+#define STRING    8
+#define WIDTH     4
 #define LLM_WIDTH 8
 
 enum wants {
@@ -531,10 +531,11 @@ static void write_llm(void)
     for (size_t i = 0; i < MATRICES + NORMS; i++) {
         const bool norm = i >= MATRICES;
         const size_t size = sizeof(float) * LLM_WIDTH * (norm ? 1 : LLM_WIDTH);
-        used += (size_t)snprintf(
-            file + used, 200, "%s\"model.%s.weight\": {\"dtype\": \"F32\", \"shape\": [8%s], "
-            "\"data_offsets\": [%zu, %zu]}", i ? ", " : "{", norm ? norms[i - MATRICES] : matrices[i],
-            norm ? "" : ", 8", at, at + size);
+        used += (size_t)snprintf(file + used, 200,
+                                 "%s\"model.%s.weight\": {\"dtype\": \"F32\", \"shape\": [8%s], "
+                                 "\"data_offsets\": [%zu, %zu]}",
+                                 i ? ", " : "{", norm ? norms[i - MATRICES] : matrices[i],
+                                 norm ? "" : ", 8", at, at + size);
         at += size;
     }
     file[used++] = '}';

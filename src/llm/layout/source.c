@@ -40,7 +40,8 @@ static bool is_cast(const struct by_llm_source *source, const char *layer, const
     if (source->dialect.layout != &by_llm_layout_json || !tensor || tensor->rank != 2 || !spec ||
         by_llm_spec_is_scaled(spec))
         return false;
-    const int64_t elem = by_dtype_code_bytes(spec->dtype) > 1 ? (int64_t)spec->dtype->elem : BY_ELEM_UINT8;
+    const int64_t elem =
+        by_dtype_code_bytes(spec->dtype) > 1 ? (int64_t)spec->dtype->elem : BY_ELEM_UINT8;
     return (int64_t)tensor->type->elem == elem;
 }
 
@@ -240,7 +241,7 @@ static void describe_plain(struct by_llm_weight *weight)
     weight->rows = (size_t)by_stored_rows(stored);
     weight->columns = (size_t)by_stored_columns(stored);
     const struct by_elem_info *info = by_elem_info(stored->type->elem);
-    weight->as = stored->type->elem == BY_ELEM_UNDEFINED       ? BY_LLM_AS_GGML
+    weight->as = stored->type->elem == BY_ELEM_UNDEFINED ? BY_LLM_AS_GGML
                  : info && info->class == BY_CLASS_FLOAT ? BY_LLM_AS_FLOATS
                                                          : BY_LLM_AS_OTHER;
 }
@@ -338,8 +339,8 @@ static int take_made(struct by_llm_source *source, const struct by_made_tensor *
     for (size_t i = 0; i + 1 < made->rank; i++)
         weight->rows *= (size_t)made->dims[i];
     if (by_has_suffix(made->name, ".weight"))
-        weight->layer = by_arena_text(&source->arena, made->name,
-                                      strlen(made->name) - strlen(".weight"), err);
+        weight->layer =
+            by_arena_text(&source->arena, made->name, strlen(made->name) - strlen(".weight"), err);
     return weight->layer ? 0 : -1;
 }
 

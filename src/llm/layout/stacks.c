@@ -55,9 +55,9 @@ bool by_llm_is_stack_scales(const struct by_checkpoint *checkpoint,
                             const struct by_stored_tensor *tensor)
 {
     size_t size;
-    const struct by_stored_tensor *blocks =
-        has_end(tensor->name, SCALES, &size) ? sibling(checkpoint, tensor->name, size, BLOCKS)
-                                             : NULL;
+    const struct by_stored_tensor *blocks = has_end(tensor->name, SCALES, &size)
+                                                ? sibling(checkpoint, tensor->name, size, BLOCKS)
+                                                : NULL;
     return blocks && scales_of(checkpoint, blocks) == tensor;
 }
 
@@ -178,9 +178,8 @@ int by_llm_stack_read(struct by_llm_source *source, const struct by_llm_stacking
     const char *name = by_arena_text(&source->arena, tensor->name, size, err);
     if (!name)
         return -1;
-    base.stack.turned = stacking->stacks == BY_LLM_STACKS_KEEP
-                            ? scales != NULL
-                            : !scales && stacking->turned[place];
+    base.stack.turned = stacking->stacks == BY_LLM_STACKS_KEEP ? scales != NULL
+                                                               : !scales && stacking->turned[place];
     for (size_t i = 0; i < parts; i++) {
         weights[i] = base;
         if (stacking->stacks == BY_LLM_STACKS_KEEP)
@@ -198,12 +197,14 @@ int by_llm_stack_read(struct by_llm_source *source, const struct by_llm_stacking
 static void mxfp4_values(const uint8_t *blocks, const uint8_t *scales, size_t from, size_t count,
                          float *out)
 {
-    static const float levels[16] = {0,   0.5f,  1,   1.5f,  2,   3,   4,   6,
+    static const float levels[16] = {0,     0.5f,  1,  1.5f,  2,  3,  4,  6,
                                      -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
     for (size_t i = from; i < from + count; i++) {
         const uint8_t byte = blocks[i / 2];
         const uint8_t scale = scales[i / GROUP];
-        const uint32_t bits = scale == 255 ? 0x7fc00000u : scale ? (uint32_t)scale << 23 : 0x400000u;
+        const uint32_t bits = scale == 255 ? 0x7fc00000u
+                              : scale      ? (uint32_t)scale << 23
+                                           : 0x400000u;
         float power;
         memcpy(&power, &bits, sizeof power);
         *out++ = levels[i % 2 ? byte >> 4 : byte & 15] * power;
