@@ -103,7 +103,7 @@ static int describe_parts(struct baryon_llm *llm, const struct by_llm_weight *we
     return 0;
 }
 
-static int describe(struct baryon_llm *llm, size_t place, struct baryon_error *err)
+static int describe_weight(struct baryon_llm *llm, size_t place, struct baryon_error *err)
 {
     const struct by_llm_weight *weight = &llm->opened.source.weights[place];
     struct baryon_llm_weight *out = &llm->weights[place];
@@ -134,7 +134,7 @@ static int open_weights(struct baryon_llm *llm, const char *model, bool folder_n
     llm->parts = by_arena_alloc(&llm->arena, count, sizeof *llm->parts, err);
     int status = llm->weights && llm->parts ? 0 : -1;
     for (size_t i = 0; i < count && !status; i++)
-        status = describe(llm, i, err);
+        status = describe_weight(llm, i, err);
     return status;
 }
 

@@ -494,6 +494,7 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
     struct to_gguf to = {.run = run};
+    struct by_new_tensor *tensors;
     struct by_mapped model = {0};
     char *chat = NULL;
     by_map_init(&to.stacks);
@@ -501,8 +502,9 @@ int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
     /* What the tokenizer's keys point to is needed until they are written. */
     if (!status && !run->options->no_tokenizer)
         status = read_tokenizer(&to, &model, &chat, err);
-    if (!status && !run->options->dry_run)
-        status = write_gguf(run, err);
+    if (!status)
+        status =
+            run->options->dry_run ? by_convert_declare(run, &tensors, err) : write_gguf(run, err);
     if (model.bytes)
         by_mapped_close(&model);
     by_free(chat);

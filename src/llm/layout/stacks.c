@@ -37,18 +37,36 @@ static bool has_end(const char *name, const char *end, size_t *size)
     return by_has_suffix(name, end);
 }
 
+static bool is_blocks(const struct by_stored_tensor *tensor, size_t *size)
+{
+    return tensor->rank == 4 && tensor->type->elem == BY_ELEM_UINT8 &&
+           tensor->dims[3] == GROUP_BYTES && has_end(tensor->name, BLOCKS, size);
+}
+
 static const struct by_stored_tensor *scales_of(const struct by_checkpoint *checkpoint,
                                                 const struct by_stored_tensor *tensor)
 {
     size_t size;
-    if (tensor->rank != 4 || tensor->type->elem != BY_ELEM_UINT8 ||
-        tensor->dims[3] != GROUP_BYTES || !has_end(tensor->name, BLOCKS, &size))
+    if (!is_blocks(tensor, &size))
         return NULL;
     const struct by_stored_tensor *scales = sibling(checkpoint, tensor->name, size, SCALES);
     return scales && scales->rank == 3 && scales->type->elem == BY_ELEM_UINT8 &&
                    !memcmp(scales->dims, tensor->dims, 3 * sizeof *scales->dims)
                ? scales
                : NULL;
+}
+
+static int check_blocks(const struct by_checkpoint *checkpoint,
+                        const struct by_stored_tensor *tensor, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX], shape[128];
+    size_t size;
+    if (!is_blocks(tensor, &size) || scales_of(checkpoint, tensor))
+        return 0;
+    return by_fail(err, BARYON_ERR_INPUT,
+                   "%s %s: there is no tensor " SCALES
+                   " of U8 with the same first three dimensions beside these MXFP4 " BLOCKS,
+                   by_quote(quoted, tensor->name), by_stored_shape(tensor, shape, sizeof shape));
 }
 
 bool by_llm_is_stack_scales(const struct by_checkpoint *checkpoint,
@@ -82,8 +100,11 @@ int by_llm_stacking_read(struct by_llm_stacking *stacking, const struct by_check
     const size_t count = checkpoint->tensor_count;
     struct by_family family;
     bool any = false;
-    for (size_t i = 0; i < count && !any; i++)
-        any = is_float_stack(&checkpoint->tensors[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (check_blocks(checkpoint, &checkpoint->tensors[i], err))
+            return -1;
+        any = any || is_float_stack(&checkpoint->tensors[i]);
+    }
     if (!any || stacking->stacks == BY_LLM_STACKS_KEEP)
         return 0;
     struct by_family_tensor *tensors = by_arena_alloc(arena, count, sizeof *tensors, err);
