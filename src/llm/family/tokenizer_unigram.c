@@ -10,8 +10,7 @@ static int put_piece(struct by_token_reader *reader, const struct by_doc_node *p
 {
     double score;
     if (piece->kind != BY_DOC_LIST || piece->count != 2 || !piece->items[0]->quoted ||
-        piece->items[1]->kind != BY_DOC_SCALAR ||
-        !by_parse_double(piece->items[1]->text, &score))
+        piece->items[1]->kind != BY_DOC_SCALAR || !by_parse_double(piece->items[1]->text, &score))
         return by_fail(err, BARYON_ERR_INPUT, "model.vocab[%zu] must be a text and a score", id);
     return by_token_put(reader, (int64_t)id, piece->items[0]->text,
                         (int64_t)id == unknown ? BY_TOKEN_UNKNOWN : BY_TOKEN_NORMAL, (float)score,
