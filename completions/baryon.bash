@@ -432,9 +432,10 @@ _baryon()
     llm-quantize:--search) words='mse minmax' ;;
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
+    llm-quantize:--stacks) words='split keep' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
-    llm-dequantize:--to) words='auto bf16 fp16 fp32' ;;
+    llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
     llm-dequantize:--shard-size) return ;;
     llm-dequantize:--threads) return ;;
     help:--format) words='text man markdown bash zsh fish' ;;
@@ -457,7 +458,7 @@ _baryon()
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

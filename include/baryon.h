@@ -15,6 +15,7 @@
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
  *     baryon/compare.h     two quantized models side by side
+ *     baryon/llm.h         checkpoints of language models
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
  * change.
@@ -45,6 +46,7 @@
 #include "baryon/error.h"
 #include "baryon/evaluate.h"
 #include "baryon/formats.h"
+#include "baryon/llm.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
 #include "baryon/run.h"

@@ -170,5 +170,7 @@ struct by_listing {
 
 int by_list_folder(struct by_listing *listing, const char *folder, struct baryon_error *err);
 void by_listing_release(struct by_listing *listing);
+/* Removes temporary files of writers, whatever they were for: nobody else writes in the folder. */
+int by_remove_stale(const char *folder, struct baryon_error *err);
 
 #endif
