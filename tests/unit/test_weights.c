@@ -361,8 +361,8 @@ static void compare_grids(const struct by_weight_path *path, const struct by_wei
                                                   {20.7f, 0, 15, 0}};
     int32_t out[MOST], ref[MOST];
     for (size_t g = 0; g < COUNT(grids); g++) {
-        const double a = path->error(values, count, &grids[g]);
-        const double b = plain->error(values, count, &grids[g]);
+        const double a = path->error(values, count, &grids[g], INFINITY);
+        const double b = plain->error(values, count, &grids[g], INFINITY);
         assert_memory_equal(&a, &b, sizeof a);
         path->round(values, count, &grids[g], out);
         plain->round(values, count, &grids[g], ref);

@@ -2,6 +2,7 @@
 #include "llm/scheme/group.h"
 
 #include "dtype/block.h"
+#include "dtype/weights_path.h"
 
 /* --- Scratch --- */
 
@@ -11,7 +12,7 @@ int by_llm_scratch_open(struct by_llm_scratch *scratch, const struct by_llm_tens
     const size_t columns = tensor->columns, groups = columns / tensor->group;
     size_t bytes;
     *scratch = (struct by_llm_scratch){0};
-    if (by_mul_overflow(columns, 3 * sizeof(float) + 2 * sizeof(double) + sizeof(float) + 1,
+    if (by_mul_overflow(columns, 3 * sizeof(float) + 2 * sizeof(double) + 2 * sizeof(float) + 1,
                         &bytes))
         return by_err_nomem(err, columns);
     double *memory = by_alloc(bytes, 1, err);
@@ -21,8 +22,16 @@ int by_llm_scratch_open(struct by_llm_scratch *scratch, const struct by_llm_tens
     scratch->scaled = (float *)(memory + 2 * groups);
     scratch->rounded = scratch->scaled + columns;
     scratch->levels = (int32_t *)(scratch->rounded + columns);
-    scratch->trial = (float *)(scratch->levels + columns);
+    scratch->peaks = (float *)(scratch->levels + columns);
+    scratch->trial = scratch->peaks + groups;
     scratch->trial_codes = (uint8_t *)(scratch->trial + groups);
+    if (by_llm_spec_is_int(tensor->spec))
+        return 0;
+    by_float_grid(&tensor->spec->dtype->element, BY_TIES_EVEN, by_cast_default.saturate,
+                  &scratch->grid);
+    if (tensor->spec->dtype->bits <= 6)
+        scratch->grid.zero_sign = 0;
+    by_llm_scales_open(&scratch->scales, tensor);
     return 0;
 }
 
@@ -107,13 +116,14 @@ static int quantize_scaled(const struct by_llm_tensor *tensor, const float *valu
                                  .scale_codes = coded->scale_codes + r * groups,
                                  .zeros = coded->zeros + r * groups};
         const float *from = values + r * columns;
-        failed = by_llm_spec_is_int(tensor->spec)
-                     ? by_llm_int_row(tensor, from, &scratch, &row, err)
-                     : by_llm_float_row(tensor, from, &scratch, &row, err);
+        if (by_llm_spec_is_int(tensor->spec))
+            failed = by_llm_int_row(tensor, from, &scratch, &row, err);
+        else
+            by_llm_float_row(tensor, from, &scratch, &row);
         coded->sums.error += row.sums.error;
         coded->sums.minmax_error += row.sums.minmax_error;
         if (tensor->search == BY_LLM_SEARCH_MSE)
-            coded->sums.energy += by_llm_energy(from, columns);
+            coded->sums.energy += by_weight_path_chosen()->energy(from, columns);
     }
     by_llm_scratch_close(&scratch);
     return failed;
@@ -136,21 +146,18 @@ int by_llm_try(const struct by_llm_tensor *tensor, const float *values, size_t r
                double errors[BY_LLM_CANDIDATES], struct baryon_error *err)
 {
     struct by_llm_scratch scratch;
-    int failed = 0;
     if (by_llm_scratch_open(&scratch, tensor, err))
         return -1;
-    for (size_t r = 0; r < rows && !failed; r++)
-        for (size_t i = 0; i < tensor->candidate_count && !failed; i++) {
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < tensor->candidate_count; i++) {
             const float *from = values + r * tensor->columns;
-            if (by_llm_spec_is_int(tensor->spec))
-                by_llm_int_error(tensor, from, tensor->candidates[i], tensor->candidate_zeros[i],
-                                 &errors[i]);
-            else
-                failed = by_llm_float_error(tensor, from, tensor->candidates[i], &scratch,
-                                            &errors[i], err);
+            errors[i] += by_llm_spec_is_int(tensor->spec)
+                             ? by_llm_int_error(tensor, from, tensor->candidates[i],
+                                                tensor->candidate_zeros[i])
+                             : by_llm_float_error(tensor, from, tensor->candidates[i], &scratch);
         }
     by_llm_scratch_close(&scratch);
-    return failed;
+    return 0;
 }
 
 /* --- Back --- */
