@@ -69,14 +69,30 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
                       first * weight->columns, count * weight->columns, out, err);
 }
 
+/* False: words of a row may lie all over the tensor. */
+static bool place_of_rows(const struct by_llm_weight *weight, size_t first, size_t count,
+                          uint64_t *at, uint64_t *size)
+{
+    const uint64_t row = weight->rows ? weight->stored->bytes / weight->rows : 0;
+    *at = row * first;
+    *size = row * count;
+    return weight->as != BY_LLM_AS_CODES;
+}
+
+void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count)
+{
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_need(source->checkpoint, weight->stored, at, size);
+}
+
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count)
 {
-    const uint64_t bytes = weight->stored->bytes, rows = weight->rows;
-    if (weight->as == BY_LLM_AS_CODES)
-        return; /* words of a row may lie all over the tensor */
-    const uint64_t begin = bytes / rows * first, end = bytes / rows * (first + count);
-    by_checkpoint_done(source->checkpoint, weight->stored, begin, end - begin);
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_done(source->checkpoint, weight->stored, at, size);
 }
 
 int64_t by_llm_source_elem(const struct by_llm_weight *weight)

@@ -24,10 +24,6 @@ struct by_llm_scratch {
     struct by_llm_scales scales;
 };
 
-int by_llm_scratch_open(struct by_llm_scratch *scratch, const struct by_llm_tensor *tensor,
-                        struct baryon_error *err);
-void by_llm_scratch_close(struct by_llm_scratch *scratch);
-
 int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
                    struct by_llm_scratch *scratch, struct by_llm_row *row,
                    struct baryon_error *err);

@@ -49,7 +49,7 @@ static void search_row(const struct by_llm_tensor *tensor, const float *values,
     errors_of_row(tensor, values, row->scales, scratch, best);
     for (size_t g = 0; g < pieces; g++)
         row->sums.minmax_error += best[g];
-    for (size_t i = 1; i < count && tensor->spec->grain != BY_LLM_TENSOR; i++) {
+    for (size_t i = 1; i < count; i++) {
         by_llm_float_scales(&scratch->scales, tensor, scratch->peaks, pieces, factors[i],
                             scratch->trial, scratch->trial_codes);
         errors_of_row(tensor, values, scratch->trial, scratch, now);
@@ -74,7 +74,7 @@ void by_llm_float_row(const struct by_llm_tensor *tensor, const float *values,
         by_llm_float_scales(&scratch->scales, tensor, scratch->peaks,
                             tensor->columns / tensor->group, 1, row->scales, row->scale_codes);
     }
-    if (tensor->search == BY_LLM_SEARCH_MSE)
+    if (tensor->search == BY_LLM_SEARCH_MSE && tensor->spec->grain != BY_LLM_TENSOR)
         search_row(tensor, values, scratch, row);
     scale_row(tensor, values, row->scales, scratch->scaled);
     by_dtype_path_chosen()->codes8(row->codes, scratch->scaled, tensor->columns, &scratch->grid);

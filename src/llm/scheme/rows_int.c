@@ -105,11 +105,11 @@ static struct choice choose_group(const struct by_llm_tensor *tensor, const floa
         by_weight_path_chosen()->extremes(values, tensor->group, &min, &max);
         best.scale = by_llm_int_scale(tensor, min, max, 1, &best.zero);
     }
-    if (tensor->search == BY_LLM_SEARCH_MINMAX)
+    if (tensor->search == BY_LLM_SEARCH_MINMAX || tensor->spec->grain == BY_LLM_TENSOR)
         return best;
     best.error = error_with(tensor, values, tensor->group, best.scale, best.zero, INFINITY);
     sums->minmax_error += best.error;
-    if (tensor->spec->grain != BY_LLM_TENSOR && best.error > 0)
+    if (best.error > 0)
         search_group(tensor, values, min, max, levels, &best);
     sums->error += best.error;
     return best;
