@@ -36,6 +36,63 @@ INLINE floats fill(float value)
     return value - (floats){0};
 }
 
+/* The lanes n further on, around the end. */
+#if LANES == 16
+#define TURN4_DOUBLES(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
+#define TURN2_DOUBLES(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1)
+#define TURN8(x) __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
+#define TURN4(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
+#define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1)
+#define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)
+#elif LANES == 8
+#define TURN2_DOUBLES(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
+#define TURN4(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
+#define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1)
+#define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 0)
+#else
+#define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
+#define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 0)
+#endif
+
+INLINE float least_of(floats x)
+{
+#if LANES == 16
+    x = MIN(x, TURN8(x));
+#endif
+#if LANES >= 8
+    x = MIN(x, TURN4(x));
+#endif
+    x = MIN(x, TURN2(x));
+    x = MIN(x, TURN1(x));
+    return x[0];
+}
+
+INLINE float greatest_of(floats x)
+{
+#if LANES == 16
+    x = MAX(x, TURN8(x));
+#endif
+#if LANES >= 8
+    x = MAX(x, TURN4(x));
+#endif
+    x = MAX(x, TURN2(x));
+    x = MAX(x, TURN1(x));
+    return x[0];
+}
+
+INLINE bool is_any(ints mask)
+{
+#if LANES == 16
+    mask |= TURN8(mask);
+#endif
+#if LANES >= 8
+    mask |= TURN4(mask);
+#endif
+    mask |= TURN2(mask);
+    mask |= TURN1(mask);
+    return mask[0] != 0;
+}
+
 INLINE floats nearest(floats value, floats scale, floats low, floats high)
 {
     floats level = MIN(MAX(value / scale, low), high);
@@ -61,24 +118,18 @@ TARGET static bool extremes(const float *values, size_t count, float *min, float
         least = MIN(least, x);
         most = MAX(most, x);
     }
-    float last[LANES], low[LANES], high[LANES];
-    for (size_t k = 0; k < LANES; k++)
-        last[k] = i + k < count ? values[i + k] : values[0];
-    floats x = load(last);
-    odd |= strange(x);
-    least = MIN(least, x);
-    most = MAX(most, x);
-    memcpy(low, &least, sizeof low);
-    memcpy(high, &most, sizeof high);
-    bool finite = true;
-    *min = low[0];
-    *max = high[0];
-    for (size_t k = 0; k < LANES; k++) {
-        finite = finite && !odd[k];
-        *min = low[k] < *min ? low[k] : *min;
-        *max = high[k] > *max ? high[k] : *max;
+    if (i < count) {
+        float last[LANES];
+        for (size_t k = 0; k < LANES; k++)
+            last[k] = i + k < count ? values[i + k] : values[0];
+        floats x = load(last);
+        odd |= strange(x);
+        least = MIN(least, x);
+        most = MAX(most, x);
     }
-    return finite;
+    *min = least_of(least);
+    *max = greatest_of(most);
+    return !is_any(odd);
 }
 
 /* --- Errors --- */
@@ -97,11 +148,22 @@ INLINE void add_block(doubles sums[2 * SETS], const float *values,
     }
 }
 
+/* by_weight_join(): the same additions. */
 INLINE double join(const doubles sums[2 * SETS])
 {
-    double lanes[BLOCK];
-    memcpy(lanes, sums, sizeof lanes);
-    return by_weight_join(lanes);
+    doubles half[SETS];
+    for (size_t s = 0; s < SETS; s++)
+        half[s] = sums[s] + sums[s + SETS];
+    for (size_t width = SETS / 2; width; width /= 2)
+        for (size_t s = 0; s < width; s++)
+            half[s] += half[s + width];
+#if LANES == 16
+    half[0] += TURN4_DOUBLES(half[0]);
+#endif
+#if LANES >= 8
+    half[0] += TURN2_DOUBLES(half[0]);
+#endif
+    return half[0][0] + half[0][1];
 }
 
 TARGET static double error(const float *values, size_t count, const struct by_weight_grid *grid,
@@ -184,10 +246,7 @@ TARGET static float peak(const float *values, size_t count)
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
         most = MAX(most, (floats)((ints)load(values + i) & 0x7fffffff));
-    float greatest = 0, lanes[LANES];
-    memcpy(lanes, &most, sizeof lanes);
-    for (size_t k = 0; k < LANES; k++)
-        greatest = lanes[k] > greatest ? lanes[k] : greatest;
+    float greatest = greatest_of(most);
     for (; i < count; i++) {
         const float size = __builtin_fabsf(values[i]);
         greatest = size > greatest ? size : greatest;

@@ -39,21 +39,14 @@ static void try_choice(const struct by_llm_tensor *tensor, const float *values, 
         *best = (struct choice){scale, zero, error};
 }
 
-/* Of the nearest level alone: no more than the sum of all in a group. */
-static double own_error(const struct by_weight_grid *grid, float value)
-{
-    const float level = fminf(fmaxf(value / grid->scale, grid->low), grid->high);
-    const double off =
-        (double)(((level + BY_WEIGHT_ROUNDER) - BY_WEIGHT_ROUNDER) * grid->scale - value);
-    return off * off;
-}
-
-/* Whether what is cut off the extremes is too much already. */
+/* Whether what is cut off the extremes is too much already: no more than the sum of all. */
 static bool is_cut(const struct by_llm_tensor *tensor, float min, float max, float scale,
                    int64_t zero, double limit)
 {
     const struct by_weight_grid grid = grid_of(tensor, scale, zero);
-    return own_error(&grid, min) >= limit || own_error(&grid, max) >= limit;
+    const double below = fmax((double)(grid.low * scale - min), 0);
+    const double above = fmax((double)(max - grid.high * scale), 0);
+    return below * below >= limit || above * above >= limit;
 }
 
 /* The scale that fits the levels of the best one in least squares. */
