@@ -175,7 +175,7 @@ TARGET static double error(const float *values, size_t count, const struct by_we
         const size_t end = count - i < BY_WEIGHT_STRETCH ? count : i + BY_WEIGHT_STRETCH;
         for (; i + BLOCK <= end; i += BLOCK)
             add_block(sums, values + i, grid);
-        if (i < count && limit < INFINITY && join(sums) >= limit)
+        if (i < count && i % BY_WEIGHT_STRETCH == 0 && limit < INFINITY && join(sums) >= limit)
             return limit;
     }
     if (i < count) {

@@ -44,9 +44,9 @@ static bool is_cut(const struct by_llm_tensor *tensor, float min, float max, flo
                    int64_t zero, double limit)
 {
     const struct by_weight_grid grid = grid_of(tensor, scale, zero);
-    const double below = fmax((double)(grid.low * scale - min), 0);
-    const double above = fmax((double)(max - grid.high * scale), 0);
-    return below * below >= limit || above * above >= limit;
+    const double below = (double)(grid.low * scale - min);
+    const double above = (double)(max - grid.high * scale);
+    return (below > 0 && below * below >= limit) || (above > 0 && above * above >= limit);
 }
 
 /* The scale that fits the levels of the best one in least squares. */

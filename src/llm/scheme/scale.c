@@ -65,10 +65,10 @@ float by_llm_int_scale(const struct by_llm_tensor *tensor, float min, float max,
 {
     const int64_t low = tensor->spec->dtype->low, high = tensor->spec->dtype->high;
     const float levels = (float)(high - low);
-    const float below = fminf(min, 0) * factor, above = fmaxf(max, 0) * factor;
+    const float below = (min < 0 ? min : 0) * factor, above = (max > 0 ? max : 0) * factor;
     *zero = 0;
     if (!tensor->spec->asymmetric) {
-        const float scale = by_llm_step(tensor, fmaxf(-below, above) / (levels / 2));
+        const float scale = by_llm_step(tensor, (-below > above ? -below : above) / (levels / 2));
         return by_llm_stored(type_of(tensor), cut_below(scale));
     }
     const float span = by_llm_step(tensor, above - below);
