@@ -35,7 +35,7 @@ LAYERS = {
     "llm/text": "base llm/family",
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
-    "llm": "base array llm/store llm/ggml llm/family llm/layout",
+    "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",

@@ -171,7 +171,7 @@ static int take_text(struct tokenizing *now, const char *text, size_t size)
     return take_part(now, text + at, size - at, !at);
 }
 
-static int add_all(struct by_token_ids *to, const struct by_token_ids *from,
+static int add_around(struct by_token_ids *to, const struct by_token_ids *from,
                    struct baryon_error *err)
 {
     for (size_t i = 0; i < from->count; i++)
@@ -193,11 +193,11 @@ int by_tokenize_text(const struct by_tokenize *tokenize, const char *text, size_
         size = repaired.size;
     }
     if (!status && around)
-        status = add_all(ids, &tokenize->before, err);
+        status = add_around(ids, &tokenize->before, err);
     if (!status)
         status = take_text(&now, text, size);
     if (!status && around)
-        status = add_all(ids, &tokenize->behind, err);
+        status = add_around(ids, &tokenize->behind, err);
     by_str_release(&repaired);
     by_tokenize_work_release(&now.work);
     return status;
