@@ -1,0 +1,189 @@
+/* baryon llm eval: how well a language model predicts texts, and how far it is from another. */
+#include "base/json.h"
+#include "cli/cmd.h"
+#include "cli/running.h"
+#include "llm/eval.h"
+
+#include <math.h>
+
+struct settings {
+    struct by_setting_texts texts;
+    const char *against;
+    int64_t length, windows, threads;
+};
+
+static void print_mean(struct by_out *out, const char *name, const struct by_llm_mean *mean,
+                       double factor, const char *unit)
+{
+    by_out_printf(out, BY_DIM, "  %-22s", name);
+    by_str_printf(&out->text, "%.4f%s", factor * mean->mean, unit);
+    if (isfinite(mean->error))
+        by_str_printf(&out->text, " (standard error %.4f)", factor * mean->error);
+    by_str_puts(&out->text, "\n");
+}
+
+static void print_perplexity(struct by_out *out, const char *name, double perplexity,
+                             const struct by_llm_mean *loss)
+{
+    /* The error of exp(loss), where the loss is a mean over windows. */
+    const struct by_llm_mean mean = {perplexity, perplexity * loss->error};
+    print_mean(out, name, &mean, 1, "");
+}
+
+static void print_evaluation(struct by_out *out, const struct by_llm_evaluation *result)
+{
+    char tokens[32];
+    if (result->compared)
+        print_perplexity(out, "reference perplexity", result->perplexity_against,
+                         &result->loss_against);
+    print_perplexity(out, "perplexity", result->perplexity, &result->loss);
+    if (result->compared) {
+        print_mean(out, "KL divergence", &result->kl, 1, " nats a token");
+        print_mean(out, "same likeliest token", &result->agree, 100, " %");
+    }
+    by_str_puts(&out->text, "  on ");
+    by_plural(&out->text, result->windows, "window");
+    by_str_printf(&out->text, " of %s tokens\n",
+                  by_count_text(result->length, tokens, sizeof tokens));
+}
+
+static void write_mean(struct by_json *json, const char *name, const char *error,
+                       const struct by_llm_mean *mean)
+{
+    by_json_double(json, name, mean->mean);
+    by_json_double(json, error, mean->error);
+}
+
+static void write_evaluation(struct by_str *text, const struct by_llm_evaluation *result)
+{
+    struct by_json json;
+    by_json_init(&json, text, false);
+    by_json_open(&json, NULL, '{');
+    by_json_int(&json, "tokens", (int64_t)result->tokens);
+    by_json_int(&json, "windows", (int64_t)result->windows);
+    by_json_int(&json, "length", (int64_t)result->length);
+    by_json_double(&json, "perplexity", result->perplexity);
+    write_mean(&json, "loss", "loss_error", &result->loss);
+    if (result->compared) {
+        by_json_double(&json, "reference_perplexity", result->perplexity_against);
+        write_mean(&json, "reference_loss", "reference_loss_error", &result->loss_against);
+        write_mean(&json, "kl", "kl_error", &result->kl);
+        write_mean(&json, "same_top", "same_top_error", &result->agree);
+    }
+    by_json_close(&json, '}');
+    by_str_puts(text, "\n");
+}
+
+struct job {
+    struct by_cli *cli;
+    struct by_progress progress;
+    bool begun;
+};
+
+static void show_layer(void *context, size_t done, size_t all)
+{
+    struct job *job = context;
+    const struct by_progress_style style = by_running_style(job->cli);
+    if (!job->begun)
+        by_progress_begin(&job->progress, "evaluate", "layers", 0, all, &style);
+    job->begun = true;
+    by_progress_step(&job->progress, done);
+}
+
+static int run_llm_eval(struct by_cli *cli, const void *data, struct baryon_error *err)
+{
+    const struct settings *settings = data;
+    struct by_llm_evaluation result;
+    struct job job = {.cli = cli};
+    const struct by_llm_eval_options options = {
+        .path = cli->operands[0],
+        .against = settings->against,
+        .texts = settings->texts,
+        .length = (uint64_t)settings->length,
+        .windows = (uint64_t)settings->windows,
+        .threads = (unsigned)settings->threads,
+        .progress = show_layer,
+        .context = &job,
+    };
+    if (!settings->texts.count) {
+        by_fail(err, BARYON_ERR_USAGE, "--text is required: files or folders of texts");
+        return by_err_hint(err, "take texts that were not used to quantize the model");
+    }
+    const int status = by_llm_evaluate(&result, &options, err);
+    if (job.begun)
+        by_progress_end(&job.progress);
+    if (status)
+        return -1;
+    if (cli->common.json)
+        write_evaluation(&cli->out.text, &result);
+    else
+        print_evaluation(&cli->out, &result);
+    return 0;
+}
+
+static const struct by_option rows[] = {
+    {.name = "text",
+     .letter = 't',
+     .type = BY_OPT_TEXTS,
+     .arg = "PATH[,PATH...]",
+     .offset = offsetof(struct settings, texts),
+     .help = "Text files, or folders of them, joined by empty lines; can be repeated"},
+    {.name = "against",
+     .type = BY_OPT_TEXT,
+     .arg = "MODEL",
+     .offset = offsetof(struct settings, against),
+     .help = "Reference, most often the float model: show the divergence from it"},
+    {.name = "length",
+     .type = BY_OPT_INT,
+     .arg = "TOKENS",
+     .min = 2,
+     .max = 131072,
+     .fallback = "2048",
+     .offset = offsetof(struct settings, length),
+     .help = "Tokens of a window"},
+    {.name = "windows",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "0",
+     .offset = offsetof(struct settings, windows),
+     .help = "Use at most COUNT windows, 0 for all"},
+    {.name = "threads",
+     .letter = 'j',
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .min = 0,
+     .max = 1024,
+     .fallback = "0",
+     .offset = offsetof(struct settings, threads),
+     .help = "Number of threads, 0 for all processors that the process may use"},
+};
+
+static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
+
+static const struct by_example examples[] = {
+    {"baryon llm eval SmolLM2-135M --text wikitext.txt", "Perplexity of a float model"},
+    {"baryon llm eval model.q4_k_m.gguf --against SmolLM2-135M --text docs --length 512",
+     "What quantization changed"},
+    {0},
+};
+
+const struct by_command by_cmd_llm_eval = {
+    .name = "llm eval",
+    .operands = "MODEL",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Measure perplexity and divergence of a language model on texts",
+    .text = "Run a folder or GGUF file of any layout on texts, with dequantized weights and "
+            "activations in float32, layer by layer: one layer's weights are in memory at a time. "
+            "Texts are tokenized at once and cut into windows without overlap; the rest is left "
+            "out. Perplexity is the exponential of the mean loss over the tokens that windows "
+            "predict. The divergence is that of the distributions of the next token, reference to "
+            "model. Known are decoders made as Llama, Mistral, Mixtral, Qwen 2 and 3, Phi 3 and "
+            "Gemma 1 to 3; others are refused.",
+    .examples = examples,
+    .settings_size = sizeof(struct settings),
+    .groups = {{&group, 0}},
+    .run = run_llm_eval,
+};

@@ -1,0 +1,110 @@
+/*
+ * The forward pass of a decoder, layer by layer: what a checkpoint of any layout computes with its
+ * weights as float32.
+ *
+ * One layer's weights are in memory at a time; hidden states of all windows stay. Windows are
+ * computed side by side, each by one thread, so that results do not depend on the threads.
+ *
+ *   open -> begin(ids) -> step(0) ... step(layers - 1) -> logits of a window
+ */
+#ifndef BY_LLM_DECODER_H
+#define BY_LLM_DECODER_H
+
+#include "base/par.h"
+#include "llm/family/family.h"
+#include "llm/layout/source.h"
+
+/* Matrices and vectors of a layer. */
+enum by_decoder_part {
+    BY_PART_Q,
+    BY_PART_K,
+    BY_PART_V,
+    BY_PART_QKV,
+    BY_PART_O,
+    BY_PART_GATE,
+    BY_PART_UP,
+    BY_PART_GATE_UP,
+    BY_PART_DOWN,
+    BY_PART_ROUTER,
+    BY_PART_SHARED_GATE,
+    BY_PART_SHARED_UP,
+    BY_PART_SHARED_DOWN,
+    BY_PART_SHARED_ROUTER,
+    BY_PART_Q_NORM,
+    BY_PART_K_NORM,
+    BY_PART_NORM_IN,
+    BY_PART_NORM_MIDDLE,
+    BY_PART_NORM_BEFORE_FFN,
+    BY_PART_NORM_AFTER_FFN,
+    BY_PARTS,
+};
+
+/* A matrix with its bias; NULL: there is none. */
+struct by_decoder_place {
+    const struct by_llm_weight *weight, *bias;
+};
+
+struct by_decoder_layer {
+    struct by_decoder_place parts[BY_PARTS];
+    struct by_decoder_place *experts; /* gate, up, down of each; NULL: none */
+    int64_t window;                   /* 0: all tokens before are seen */
+    size_t rope;                      /* which of the two */
+};
+
+enum by_decoder_act { BY_ACT_SILU, BY_ACT_GELU, BY_ACT_GELU_TANH };
+
+/* Angles of a token at place p: p * frequency. */
+struct by_decoder_rope {
+    float *frequencies; /* one for each pair */
+    size_t pairs;
+    float attention; /* factor of both */
+};
+
+struct by_decoder {
+    struct by_arena arena;
+    const struct by_llm_source *source;
+    size_t layers, hidden, heads, kv_heads, head_dim, vocab, experts, top_k;
+    double eps, attention_scale, attention_cap, logit_cap, embedding_scale;
+    bool centred;  /* norms multiply by 1 + weight */
+    bool top_sums; /* weights of the chosen experts sum to 1 */
+    enum by_decoder_act act;
+    struct by_decoder_rope ropes[2]; /* of full attention; of a window */
+    struct by_decoder_layer *layer;
+    struct by_decoder_place embedding, norm, head;
+};
+
+/* Refuses what it does not know, by name. source stays the caller's. */
+int by_decoder_open(struct by_decoder *decoder, const struct by_llm_source *source,
+                    const struct by_doc_node *config, struct baryon_error *err);
+void by_decoder_close(struct by_decoder *decoder);
+
+/* Texts in windows of equal length, on their way through the layers. */
+struct by_decoder_run {
+    const struct by_decoder *decoder;
+    struct by_pool *pool;
+    size_t windows, length;
+    float *states;  /* [windows][length][hidden] */
+    float *weights; /* of a layer, behind each other */
+    float *head;    /* the embedding or the head, once the layers are done */
+    float *norm;
+    size_t capacity; /* of weights, in floats */
+};
+
+/* ids: windows * length of them, each below decoder->vocab. */
+int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decoder,
+                     const uint32_t *ids, size_t windows, size_t length, struct by_pool *pool,
+                     struct baryon_error *err);
+int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err);
+/* After all layers: reads the head. */
+int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err);
+/* Logits of tokens [first, first + count) of a window: count * vocab floats. Threads may do so at
+ * once. */
+int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t first, size_t count,
+                      float *logits, struct baryon_error *err);
+void by_decoder_end(struct by_decoder_run *run);
+
+/* Bytes that a run takes at most. */
+uint64_t by_decoder_bytes(const struct by_decoder *decoder, size_t windows, size_t length,
+                          unsigned threads);
+
+#endif

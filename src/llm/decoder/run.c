@@ -1,0 +1,268 @@
+/* Windows of text through the layers, one layer's weights in memory at a time. */
+#include "llm/decoder/decoder_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define ROWS_AT_ONCE 256 /* a multiple of what codes ask for */
+
+int by_decoder_open(struct by_decoder *decoder, const struct by_llm_source *source,
+                    const struct by_doc_node *config, struct baryon_error *err)
+{
+    *decoder = (struct by_decoder){.source = source};
+    by_arena_init(&decoder->arena, 0);
+    config = by_hf_text(config);
+    if (!config)
+        return by_fail(err, BARYON_ERR_INPUT, "config.json is missing, must be in the folder");
+    return by_decoder_config(decoder, config, err) || by_decoder_ropes(decoder, config, err) ||
+                   by_decoder_places(decoder, err)
+               ? -1
+               : 0;
+}
+
+void by_decoder_close(struct by_decoder *decoder)
+{
+    by_arena_release(&decoder->arena);
+    *decoder = (struct by_decoder){0};
+}
+
+/* --- Weights of a layer --- */
+
+struct reading {
+    const struct by_llm_source *source;
+    const struct by_llm_weight *weight;
+    float *out;
+};
+
+static int read_piece(void *context, size_t begin, size_t end, unsigned worker,
+                      struct baryon_error *err)
+{
+    const struct reading *r = context;
+    const struct by_llm_weight *weight = r->weight;
+    (void)worker;
+    if (by_llm_source_rows(r->source, weight, begin, end - begin, r->out + begin * weight->columns,
+                           err))
+        return -1;
+    by_llm_source_done(r->source, weight, begin, end - begin);
+    return 0;
+}
+
+static int read_weight(const struct by_decoder_run *run, const struct by_llm_weight *weight,
+                       float *out, struct baryon_error *err)
+{
+    struct reading reading = {run->decoder->source, weight, out};
+    return by_par_for(run->pool, weight->rows, ROWS_AT_ONCE, read_piece, &reading, err);
+}
+
+static size_t floats_of(const struct by_decoder_place *place)
+{
+    const struct by_llm_weight *bias = place->bias;
+    return (place->weight ? place->weight->rows * place->weight->columns : 0) +
+           (bias ? bias->rows * bias->columns : 0);
+}
+
+static size_t floats_of_layer(const struct by_decoder *d, const struct by_decoder_layer *layer)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < BY_PARTS; i++)
+        sum += floats_of(&layer->parts[i]);
+    for (size_t i = 0; layer->experts && i < 3 * d->experts; i++)
+        sum += floats_of(&layer->experts[i]);
+    return sum;
+}
+
+static int load_place(const struct by_decoder_run *run, const struct by_decoder_place *place,
+                      struct by_decoder_matrix *matrix, float **free, struct baryon_error *err)
+{
+    const struct by_llm_weight *weights[2] = {place->weight, place->bias};
+    const float *at[2] = {NULL, NULL};
+    for (size_t i = 0; i < 2; i++) {
+        if (!weights[i])
+            continue;
+        if (read_weight(run, weights[i], *free, err))
+            return -1;
+        at[i] = *free;
+        *free += weights[i]->rows * weights[i]->columns;
+    }
+    *matrix = (struct by_decoder_matrix){at[0], at[1], place->weight ? place->weight->rows : 0,
+                                         place->weight ? place->weight->columns : 0};
+    return 0;
+}
+
+static int load_layer(const struct by_decoder_run *run, const struct by_decoder_layer *layer,
+                      struct by_decoder_loaded *loaded, struct baryon_error *err)
+{
+    float *free = run->weights;
+    for (size_t i = 0; i < BY_PARTS; i++)
+        if (load_place(run, &layer->parts[i], &loaded->parts[i], &free, err))
+            return -1;
+    for (size_t i = 0; layer->experts && i < 3 * run->decoder->experts; i++)
+        if (load_place(run, &layer->experts[i], &loaded->experts[i], &free, err))
+            return -1;
+    return 0;
+}
+
+/* --- Windows --- */
+
+static int embed(struct by_decoder_run *run, const uint32_t *ids, struct baryon_error *err)
+{
+    const struct by_decoder *d = run->decoder;
+    const struct by_llm_weight *table = d->embedding.weight;
+    const size_t step = 32; /* rows of codes come in such steps */
+    float *rows = by_alloc(step * d->hidden, sizeof *rows, err);
+    int status = rows ? 0 : -1;
+    size_t have = SIZE_MAX;
+    for (size_t i = 0; !status && i < run->windows * run->length; i++) {
+        const size_t first = ids[i] / step * step;
+        const size_t count = table->rows - first < step ? table->rows - first : step;
+        if (ids[i] >= d->vocab) {
+            status =
+                by_fail(err, BARYON_ERR_INPUT,
+                        "token %zu has the id %" PRIu32 ", the model has %zu", i, ids[i], d->vocab);
+            break;
+        }
+        if (first != have)
+            status = by_llm_source_rows(d->source, table, first, count, rows, err);
+        have = first;
+        const float *row = rows + (ids[i] - first) * d->hidden;
+        for (size_t k = 0; !status && k < d->hidden; k++)
+            run->states[i * d->hidden + k] = row[k] * (float)d->embedding_scale;
+    }
+    by_free(rows);
+    return status;
+}
+
+int by_decoder_begin(struct by_decoder_run *run, const struct by_decoder *decoder,
+                     const uint32_t *ids, size_t windows, size_t length, struct by_pool *pool,
+                     struct baryon_error *err)
+{
+    *run = (struct by_decoder_run){
+        .decoder = decoder, .pool = pool, .windows = windows, .length = length};
+    for (size_t i = 0; i < decoder->layers; i++) {
+        const size_t floats = floats_of_layer(decoder, &decoder->layer[i]);
+        run->capacity = floats > run->capacity ? floats : run->capacity;
+    }
+    size_t tokens;
+    if (by_mul_overflow(windows, length, &tokens) ||
+        by_mul_overflow(tokens, decoder->hidden, &tokens))
+        return by_fail(err, BARYON_ERR_NOMEM, "%zu windows of %zu tokens are too many", windows,
+                       length);
+    run->states = by_alloc(tokens, sizeof *run->states, err);
+    run->weights = run->states ? by_alloc(run->capacity, sizeof *run->weights, err) : NULL;
+    return run->weights ? embed(run, ids, err) : -1;
+}
+
+struct stepping {
+    struct by_decoder_run *run;
+    const struct by_decoder_layer *layer;
+    const struct by_decoder_loaded *loaded;
+    const struct by_blas *blas;
+};
+
+static int step_windows(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    const struct stepping *s = context;
+    const struct by_decoder *d = s->run->decoder;
+    const size_t size = by_decoder_scratch(d, s->run->length);
+    (void)worker;
+    struct by_decoder_work work = {.d = d,
+                                   .layer = s->layer,
+                                   .loaded = s->loaded,
+                                   .blas = s->blas,
+                                   .length = s->run->length,
+                                   .size = size};
+    work.scratch = by_alloc(size, sizeof *work.scratch, err);
+    for (size_t i = begin; work.scratch && i < end; i++) {
+        work.state = s->run->states + i * s->run->length * d->hidden;
+        by_decoder_layer(&work);
+    }
+    by_free(work.scratch);
+    return work.scratch ? 0 : -1;
+}
+
+static int check_finite(const struct by_decoder_run *run, struct baryon_error *err)
+{
+    const size_t width = run->length * run->decoder->hidden;
+    for (size_t i = 0; i < run->windows * width; i++)
+        if (!isfinite(run->states[i]))
+            return by_fail(err, BARYON_ERR_INPUT,
+                           "window %zu has values that are NaN or infinite after this layer",
+                           i / width);
+    return 0;
+}
+
+int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_error *err)
+{
+    struct by_decoder_loaded loaded = {0};
+    struct stepping stepping = {run, &run->decoder->layer[layer], &loaded, NULL};
+    if (by_blas_open(&stepping.blas, err))
+        return -1;
+    loaded.experts = by_alloc_zero(3 * run->decoder->experts, sizeof *loaded.experts, err);
+    int status = loaded.experts ? load_layer(run, stepping.layer, &loaded, err) : -1;
+    if (!status)
+        status = by_par_for(run->pool, run->windows, 1, step_windows, &stepping, err);
+    if (!status)
+        status = check_finite(run, err);
+    by_free(loaded.experts);
+    return status ? by_err_in(err, "layer %zu", layer) : 0;
+}
+
+int by_decoder_finish(struct by_decoder_run *run, struct baryon_error *err)
+{
+    const struct by_decoder *d = run->decoder;
+    by_free(run->weights);
+    run->weights = NULL;
+    run->head = by_alloc(d->vocab * d->hidden, sizeof *run->head, err);
+    run->norm = run->head ? by_alloc(d->hidden, sizeof *run->norm, err) : NULL;
+    return run->norm && !read_weight(run, d->head.weight, run->head, err) &&
+                   !read_weight(run, d->norm.weight, run->norm, err)
+               ? 0
+               : -1;
+}
+
+int by_decoder_logits(const struct by_decoder_run *run, size_t window, size_t first, size_t count,
+                      float *logits, struct baryon_error *err)
+{
+    const struct by_decoder *d = run->decoder;
+    const struct by_blas *blas;
+    if (by_blas_open(&blas, err))
+        return -1;
+    float *in = by_alloc(count * d->hidden, sizeof *in, err);
+    if (!in)
+        return -1;
+    by_decoder_norm(d, run->norm, run->states + (window * run->length + first) * d->hidden, count,
+                    d->hidden, in);
+    blas->sgemm(BY_BLAS_ROW_MAJOR, BY_BLAS_NO_TRANS, BY_BLAS_TRANS, (int)count, (int)d->vocab,
+                (int)d->hidden, 1, in, (int)d->hidden, run->head, (int)d->hidden, 0, logits,
+                (int)d->vocab);
+    const float cap = (float)d->logit_cap;
+    for (size_t i = 0; cap > 0 && i < count * d->vocab; i++)
+        logits[i] = cap * tanhf(logits[i] / cap);
+    by_free(in);
+    return 0;
+}
+
+void by_decoder_end(struct by_decoder_run *run)
+{
+    by_free(run->states);
+    by_free(run->weights);
+    by_free(run->head);
+    by_free(run->norm);
+    *run = (struct by_decoder_run){0};
+}
+
+uint64_t by_decoder_bytes(const struct by_decoder *d, size_t windows, size_t length,
+                          unsigned threads)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < d->layers; i++) {
+        const size_t floats = floats_of_layer(d, &d->layer[i]);
+        most = floats > most ? floats : most;
+    }
+    if (d->vocab * d->hidden > most)
+        most = d->vocab * d->hidden;
+    return sizeof(float) * ((uint64_t)windows * length * d->hidden + most +
+                            (uint64_t)threads * by_decoder_scratch(d, length));
+}

@@ -1,0 +1,233 @@
+/* Perplexity and divergence of language models, window by window. */
+#include "llm/eval.h"
+
+#include "llm/decoder/decoder.h"
+#include "llm/eval_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define TOKENS_AT_ONCE 32 /* whose logits are in memory, for each thread */
+
+/* A model on its way. */
+struct model {
+    struct by_llm_opened opened;
+    struct by_decoder decoder;
+    struct by_decoder_run run;
+};
+
+/* Sums over the tokens that a window predicts. */
+struct window {
+    double loss, loss_against, kl, agree;
+};
+
+struct evaluating {
+    const struct by_llm_eval_options *options;
+    struct by_pool *pool;
+    struct model model, other; /* other: the reference */
+    struct by_token_ids ids;
+    size_t windows, length;
+    struct window *sums;
+};
+
+/* --- Models --- */
+
+static int open_model(struct model *model, const char *path, struct baryon_error *err)
+{
+    if (by_llm_open(&model->opened, path, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err))
+        return -1;
+    return by_decoder_open(&model->decoder, &model->opened.source, model->opened.checkpoint->config,
+                           err)
+               ? by_err_file(err, path)
+               : 0;
+}
+
+static void close_model(struct model *model)
+{
+    by_decoder_end(&model->run);
+    by_decoder_close(&model->decoder);
+    by_llm_close(&model->opened);
+}
+
+/* --- Ids --- */
+
+static int read_texts(struct evaluating *e, struct baryon_error *err)
+{
+    struct by_tokenize *tokenize = NULL;
+    struct by_str text = {0};
+    struct model *model = e->options->against ? &e->other : &e->model;
+    int status = by_llm_tokenizer_open(&tokenize, &model->opened, err);
+    if (!status)
+        status = by_llm_read_texts(&text, &e->options->texts, err);
+    if (!status)
+        status = by_tokenize_text(tokenize, by_str_text(&text), text.size, true, &e->ids, err);
+    if (!status && by_tokenize_ids(tokenize) > model->decoder.vocab)
+        status = by_fail(err, BARYON_ERR_INPUT,
+                         "the tokenizer has ids up to %" PRIu32 ", the model only %zu",
+                         by_tokenize_ids(tokenize) - 1, model->decoder.vocab);
+    by_str_release(&text);
+    by_tokenize_close(tokenize);
+    return status;
+}
+
+static int cut_windows(struct evaluating *e, struct baryon_error *err)
+{
+    e->length = (size_t)e->options->length;
+    e->windows = e->ids.count / e->length;
+    if (!e->windows) {
+        by_fail(err, BARYON_ERR_INPUT, "the texts have %zu tokens, must have at least %zu",
+                e->ids.count, e->length);
+        return by_err_hint(err, "give more text, or a smaller --length");
+    }
+    if (e->options->windows && e->options->windows < e->windows)
+        e->windows = (size_t)e->options->windows;
+    e->sums = by_alloc_zero(e->windows, sizeof *e->sums, err);
+    return e->sums ? 0 : -1;
+}
+
+/* --- Layers --- */
+
+static int run_layers(struct evaluating *e, struct model *model, size_t done, size_t all,
+                      struct baryon_error *err)
+{
+    const struct by_llm_eval_options *options = e->options;
+    if (by_decoder_begin(&model->run, &model->decoder, e->ids.ids, e->windows, e->length, e->pool,
+                         err))
+        return -1;
+    for (size_t i = 0; i < model->decoder.layers; i++) {
+        if (options->progress)
+            options->progress(options->context, done + i, all);
+        if (by_decoder_step(&model->run, i, err))
+            return -1;
+    }
+    return by_decoder_finish(&model->run, err);
+}
+
+/* --- Logits --- */
+
+/* Log of the sum of exponentials, and the likeliest. */
+static double log_sum(const float *logits, size_t count, size_t *best)
+{
+    double sum = 0;
+    *best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (logits[i] > logits[*best])
+            *best = i;
+    for (size_t i = 0; i < count; i++)
+        sum += exp((double)logits[i] - (double)logits[*best]);
+    return log(sum) + (double)logits[*best];
+}
+
+/* Of one token: what follows it is `next`. */
+static void add_token(struct window *sums, const float *own, const float *other, size_t vocab,
+                      uint32_t next)
+{
+    size_t best, best_other;
+    const double whole = log_sum(own, vocab, &best);
+    sums->loss += whole - (double)own[next];
+    if (!other)
+        return;
+    const double all = log_sum(other, vocab, &best_other);
+    sums->loss_against += all - (double)other[next];
+    sums->agree += best == best_other;
+    for (size_t i = 0; i < vocab; i++) {
+        const double p = (double)other[i] - all;
+        sums->kl += exp(p) * (p - ((double)own[i] - whole));
+    }
+}
+
+static int judge_window(void *context, size_t begin, size_t end, unsigned worker,
+                        struct baryon_error *err)
+{
+    struct evaluating *e = context;
+    const size_t vocab = e->model.decoder.vocab;
+    const bool compares = e->options->against != NULL;
+    float *own = by_alloc(TOKENS_AT_ONCE * vocab, sizeof *own, err);
+    float *other = own && compares ? by_alloc(TOKENS_AT_ONCE * vocab, sizeof *other, err) : NULL;
+    int status = own && (other || !compares) ? 0 : -1;
+    (void)worker;
+    for (size_t w = begin; !status && w < end; w++)
+        for (size_t t = 0; !status && t + 1 < e->length; t += TOKENS_AT_ONCE) {
+            const size_t rest = e->length - 1 - t;
+            const size_t count = rest < TOKENS_AT_ONCE ? rest : TOKENS_AT_ONCE;
+            status = by_decoder_logits(&e->model.run, w, t, count, own, err);
+            if (!status && compares)
+                status = by_decoder_logits(&e->other.run, w, t, count, other, err);
+            for (size_t i = 0; !status && i < count; i++)
+                add_token(&e->sums[w], own + i * vocab, compares ? other + i * vocab : NULL, vocab,
+                          e->ids.ids[w * e->length + t + i + 1]);
+        }
+    by_free(own);
+    by_free(other);
+    return status;
+}
+
+/* --- Means --- */
+
+static struct by_llm_mean mean_of(const struct evaluating *e, size_t member)
+{
+    const double tokens = (double)(e->length - 1), count = (double)e->windows;
+    struct by_llm_mean mean = {0, INFINITY};
+    double squares = 0;
+    for (size_t i = 0; i < e->windows; i++)
+        mean.mean += *(const double *)((const char *)&e->sums[i] + member) / tokens / count;
+    for (size_t i = 0; i < e->windows; i++) {
+        double gap = *(const double *)((const char *)&e->sums[i] + member) / tokens - mean.mean;
+        squares += gap * gap;
+    }
+    if (e->windows > 1)
+        mean.error = sqrt(squares / (count - 1) / count);
+    return mean;
+}
+
+static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
+{
+    result->windows = e->windows;
+    result->length = e->length;
+    result->tokens = e->ids.count;
+    result->compared = e->options->against != NULL;
+    result->loss = mean_of(e, offsetof(struct window, loss));
+    result->loss_against = mean_of(e, offsetof(struct window, loss_against));
+    result->kl = mean_of(e, offsetof(struct window, kl));
+    result->agree = mean_of(e, offsetof(struct window, agree));
+    result->perplexity = exp(result->loss.mean);
+    result->perplexity_against = exp(result->loss_against.mean);
+}
+
+static int evaluate(struct evaluating *e, struct baryon_error *err)
+{
+    const struct by_llm_eval_options *options = e->options;
+    if (by_pool_open(&e->pool, options->threads, err) ||
+        open_model(&e->model, options->path, err) ||
+        (options->against && open_model(&e->other, options->against, err)))
+        return -1;
+    if (options->against && e->model.decoder.vocab != e->other.decoder.vocab)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "the models have %zu and %zu tokens, must have the same",
+                       e->model.decoder.vocab, e->other.decoder.vocab);
+    if (read_texts(e, err) || cut_windows(e, err))
+        return -1;
+    const size_t first = options->against ? e->other.decoder.layers : 0;
+    const size_t all = first + e->model.decoder.layers;
+    if ((options->against && run_layers(e, &e->other, 0, all, err)) ||
+        run_layers(e, &e->model, first, all, err))
+        return -1;
+    return by_par_for(e->pool, e->windows, 1, judge_window, e, err);
+}
+
+int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_options *options,
+                    struct baryon_error *err)
+{
+    struct evaluating e = {.options = options};
+    *result = (struct by_llm_evaluation){0};
+    int status = evaluate(&e, err);
+    if (!status)
+        sum_up(&e, result);
+    close_model(&e.model);
+    close_model(&e.other);
+    by_token_ids_release(&e.ids);
+    by_free(e.sums);
+    by_pool_close(e.pool);
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * How well a language model predicts texts, and how far it is from another model of the same
+ * vocabulary: perplexity, Kullback-Leibler divergence, agreement of the likeliest token.
+ *
+ * Texts are joined by empty lines, tokenized at once, and cut into windows without overlap; the
+ * rest is left out. A window's loss is the mean over the tokens that it predicts, all but the
+ * first. Weights are those of the checkpoint, dequantized; activations are float32.
+ */
+#ifndef BY_LLM_EVAL_H
+#define BY_LLM_EVAL_H
+
+#include "base/option.h"
+#include "base/str.h"
+
+struct by_llm_eval_options {
+    const char *path, *against;    /* against: the reference; NULL: none */
+    struct by_setting_texts texts; /* files, and folders of them */
+    uint64_t length, windows;      /* windows: at most; 0: all */
+    unsigned threads;
+    /* Before each layer; may be NULL. */
+    void (*progress)(void *context, size_t done, size_t all);
+    void *context;
+};
+
+/* A mean over windows, and its standard error (infinite with one window). */
+struct by_llm_mean {
+    double mean, error;
+};
+
+struct by_llm_evaluation {
+    uint64_t tokens, windows, length;
+    double perplexity, perplexity_against;
+    struct by_llm_mean loss, loss_against;
+    struct by_llm_mean kl;    /* nats a token, of the reference to the model */
+    struct by_llm_mean agree; /* share of tokens with the same likeliest token */
+    bool compared;
+};
+
+int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_options *options,
+                    struct baryon_error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* Texts for a language model, as ids. */
+#include "llm/eval_text.h"
+
+#include <sys/stat.h>
+
+#define TOKENIZER_BYTES ((size_t)256 << 20)
+#define TEXT_BYTES      ((size_t)1 << 30)
+
+int by_llm_tokenizer_open(struct by_tokenize **tokenize, struct by_llm_opened *opened,
+                          struct baryon_error *err)
+{
+    const struct by_str *made = &opened->files.tokenizer;
+    struct by_checkpoint *checkpoint = opened->checkpoint;
+    const struct by_doc_node *json = NULL;
+    struct by_doc_node *parsed = NULL;
+    const struct by_doc_limits limits = {TOKENIZER_BYTES, TOKENIZER_BYTES / 8};
+    if (checkpoint->container == BY_GGUF && made->size) {
+        if (by_json_parse_within(&checkpoint->arena, made->text, made->size, "tokenizer.json",
+                                 limits, &parsed, err))
+            return -1;
+        json = parsed;
+    } else if (by_checkpoint_json(checkpoint, "tokenizer.json", TOKENIZER_BYTES, &json, err)) {
+        return -1;
+    }
+    if (!json) {
+        by_fail(err, BARYON_ERR_INPUT, "there is no tokenizer.json, it is required for texts");
+        return by_err_file(err, checkpoint->path);
+    }
+    return by_tokenize_open(tokenize, json, err) ? by_err_file(err, "tokenizer.json") : 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int add_file(struct by_str *text, const char *path, struct baryon_error *err)
+{
+    char *bytes;
+    size_t size;
+    if (by_read_file(path, TEXT_BYTES, &bytes, &size, err))
+        return -1;
+    if (text->size)
+        by_str_puts(text, "\n\n");
+    by_str_add(text, bytes, size);
+    by_free(bytes);
+    return by_str_error(text, err);
+}
+
+static int add_folder(struct by_str *text, const char *folder, struct baryon_error *err)
+{
+    struct by_listing listing;
+    char path[4096];
+    int status = by_list_folder(&listing, folder, err);
+    if (status)
+        return -1;
+    for (size_t i = 0; !status && i < listing.count; i++)
+        status = by_join_path(path, sizeof path, folder, listing.names[i])
+                     ? add_file(text, path, err)
+                     : by_fail(err, BARYON_ERR_INPUT, "a path that is too long");
+    by_listing_release(&listing);
+    return status;
+}
+
+int by_llm_read_texts(struct by_str *text, const struct by_setting_texts *paths,
+                      struct baryon_error *err)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (is_folder(paths->at[i]) ? add_folder(text, paths->at[i], err)
+                                    : add_file(text, paths->at[i], err))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* Texts for a language model, as ids. */
+#ifndef BY_LLM_EVAL_TEXT_H
+#define BY_LLM_EVAL_TEXT_H
+
+#include "base/option.h"
+#include "llm/opened.h"
+#include "llm/text/tokenize.h"
+
+/* The tokenizer of a checkpoint: tokenizer.json of the folder, or what is made of GGUF's keys. */
+int by_llm_tokenizer_open(struct by_tokenize **tokenize, struct by_llm_opened *opened,
+                          struct baryon_error *err);
+/* Files, and the regular files of folders by name, joined by empty lines. */
+int by_llm_read_texts(struct by_str *text, const struct by_setting_texts *paths,
+                      struct baryon_error *err);
+
+#endif
