@@ -54,12 +54,12 @@ float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct 
     return values;
 }
 
-int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err)
 {
     const struct baryon_tensor *made =
         by_tensor_new(model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
-                      values, count * sizeof *values, err);
+                      values, count * sizeof(float), err);
     if (!made)
         return -1;
     tensor->raw_data = made->raw_data;

@@ -18,8 +18,8 @@ void by_floats_close(struct by_floats_view *view);
 /* A copy to be edited; by_free() it. count may be NULL. */
 float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err);
 
-/* The payload of a float tensor becomes those values, its shape stays. */
-int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+/* The payload of a float tensor becomes those values, aligned or not; its shape stays. */
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err);
 
 #endif

@@ -405,6 +405,21 @@ static void centre(double *values, size_t size, size_t row)
     }
 }
 
+static void add_values(struct by_judged_output *output, const double *wanted, const double *found,
+                       size_t count)
+{
+    double signal = output->signal, noise = output->noise;
+    for (size_t i = 0; i < count; i++) {
+        const double difference = wanted[i] - found[i];
+        if (!isfinite(wanted[i])) /* nothing comes close to that */
+            continue;
+        signal += wanted[i] * wanted[i];
+        noise += isfinite(difference) ? difference * difference : INFINITY;
+    }
+    output->signal = signal;
+    output->noise = noise;
+}
+
 static int add_difference(struct by_judged_output *output, const struct by_array *want,
                           const struct by_array *got, size_t row, struct baryon_error *err)
 {
@@ -423,13 +438,7 @@ static int add_difference(struct by_judged_output *output, const struct by_array
             centre(wanted, size, row);
             centre(found, size, row);
         }
-        for (size_t i = 0; i < size; i++) {
-            const double difference = wanted[i] - found[i];
-            if (!isfinite(wanted[i])) /* nothing comes close to that */
-                continue;
-            output->signal += wanted[i] * wanted[i];
-            output->noise += isfinite(difference) ? difference * difference : INFINITY;
-        }
+        add_values(output, wanted, found, size);
     }
     return 0;
 }

@@ -70,7 +70,9 @@ static int find_ranges(struct preparing *preparing, struct by_stats *stats,
     struct by_pool *pool = preparing->trial->q->pool;
     const struct by_edit_sources sources = {.own = stats, .pool = pool};
     struct by_quant_plan *plan = preparing->draft.plan;
-    plan->known = preparing->entry->seen->known;
+    const struct by_trial_seen *seen = preparing->entry->seen;
+    plan->known = seen->known;
+    plan->known_ranges = stats == seen->stats ? seen->ranges : NULL;
     if (by_quant_find_params(plan, stats, pool, err) < 0 || by_refine(plan, err) < 0 ||
         by_candidate_edit_plan(&preparing->entry->candidate, plan, &sources, err) < 0)
         return -1;
