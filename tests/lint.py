@@ -37,7 +37,7 @@ LAYERS = {
     "llm": "base llm/store llm/ggml llm/family llm/layout",
     "ir": "base array",
     "onnx": "base ir",
-    "engine": "base array ir onnx",
+    "engine": "base array dtype ir onnx",
     "input": "base ir engine",
     "stats": "base array ir onnx moments",
     "pass": "base ir onnx engine",

@@ -18,7 +18,7 @@ static bool weights_avx2_supported(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_weight_path by_weight_avx2 = {
-    "avx2", weights_avx2_supported, extremes, error, round_all, round_each};
+const struct by_weight_path by_weight_avx2 = {"avx2",    weights_avx2_supported, extremes,  error,
+                                              round_all, there_and_back,         round_each};
 
 #endif

@@ -3,11 +3,11 @@
  *
  *   LANES                floats of a vector: 4, 8 or 16
  *   TARGET               attribute of the functions
- *   MIN(a, b), MAX(a, b) of vectors of floats without NaN
+ *   MIN(a, b), MAX(a, b) of vectors of floats; b where a is NaN
  *   LOW(x), HIGH(x)      halves of a vector of floats
  *
- * and gets extremes(), error(), round_all() and round_each(). The last block is filled up with
- * zeros, which have no error.
+ * and gets extremes(), error(), round_all(), there_and_back() and round_each(). The last block is
+ * filled up with zeros, which have no error.
  */
 #ifndef BY_WEIGHTS_KERNEL_H
 #define BY_WEIGHTS_KERNEL_H
@@ -137,6 +137,23 @@ TARGET static void round_all(const float *values, size_t count, const struct by_
         memcpy(last, values + i, (count - i) * sizeof *last);
         round_block(last, scale, low, high, grid->zero, levels);
         memcpy(out + i, levels, (count - i) * sizeof *out);
+    }
+}
+
+TARGET static void there_and_back(const float *values, size_t count,
+                                  const struct by_weight_grid *grid, float *out)
+{
+    const floats scale = fill(grid->scale), low = fill(grid->low), high = fill(grid->high);
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const floats back = nearest(load(values + i), scale, low, high) * scale;
+        memcpy(out + i, &back, sizeof back);
+    }
+    if (i < count) {
+        float last[LANES] = {0};
+        memcpy(last, values + i, (count - i) * sizeof *last);
+        const floats back = nearest(load(last), scale, low, high) * scale;
+        memcpy(out + i, &back, (count - i) * sizeof *out);
     }
 }
 

@@ -25,4 +25,4 @@ static bool weights_vector_supported(void)
 }
 
 const struct by_weight_path by_weight_vector = {
-    "vector", weights_vector_supported, extremes, error, round_all, round_each};
+    "vector", weights_vector_supported, extremes, error, round_all, there_and_back, round_each};

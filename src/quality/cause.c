@@ -132,6 +132,7 @@ static int open_explaining_judge(struct by_quality_job *job, struct by_judge **j
         .samples = &samples,
         .input = {.allow_nonfinite = true},
         .session = job->q->options->calibrate.session,
+        .reference = job->reference,
         .aside = EXPLAINING,
         .most = EXPLAINING,
     };

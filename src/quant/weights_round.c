@@ -141,21 +141,21 @@ static void store(const struct job *job, const int32_t *levels, size_t at, size_
     }
 }
 
-/* Levels and zero points of 16 bits and fewer are exact in float, and so is their difference. */
-static void mean_run(const struct job *job, struct place place, const int32_t *levels, size_t count,
-                     float *out)
+static void mean_run(const struct job *job, size_t at, size_t count, struct place place)
 {
-    if (job->each) {
-        const size_t param = place.group * job->layout.channel.count + place.channel;
-        const float *scales = job->scales + param, *zeros = job->zeros + param;
-        for (size_t i = 0; i < count; i++)
-            out[i] = ((float)levels[i] - zeros[i]) * scales[i];
-        return;
-    }
     const struct by_weight_grid grid =
         grid_of(job, place.channel * job->layout.groups + place.group);
+    job->path->there_and_back(job->view->values + at, count, &grid, job->meant + at);
+}
+
+/* Levels and zero points of 16 bits and fewer are exact in float, and so is their difference. */
+static void mean_each(const struct job *job, struct place place, const int32_t *levels,
+                      size_t count, float *out)
+{
+    const size_t param = place.group * job->layout.channel.count + place.channel;
+    const float *scales = job->scales + param, *zeros = job->zeros + param;
     for (size_t i = 0; i < count; i++)
-        out[i] = (float)(levels[i] - grid.zero) * grid.scale;
+        out[i] = ((float)levels[i] - zeros[i]) * scales[i];
 }
 
 static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
@@ -172,12 +172,14 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
         if (job->each)
             place.run = job->layout.channel.count - place.channel;
         const size_t run = place.run < end - at ? place.run : end - at;
-        if (job->wide)
+        if (job->meant && !job->each)
+            mean_run(job, at, run, place);
+        else if (job->wide)
             round_wide(job, at, run, place, levels + (at - begin));
         else
             round_run(job, at, run, place, levels + (at - begin));
-        if (job->meant)
-            mean_run(job, place, levels + (at - begin), run, job->meant + at);
+        if (job->meant && job->each)
+            mean_each(job, place, levels + (at - begin), run, job->meant + at);
         at += run;
     }
     if (!job->meant)

@@ -22,6 +22,7 @@ struct kept {
 struct by_judge {
     struct by_session_options session_options;
     struct by_session *session; /* of the reference; NULL: it has done its work */
+    bool borrowed;              /* it is the caller's */
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
@@ -244,6 +245,8 @@ static int open_reference(struct by_judge *judge, struct baryon_model *reference
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
     judge->output_count = reference->graph->output.count;
+    if (judge->borrowed)
+        return 0;
     judge->unsaturated_count =
         unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
     for (size_t i = 0; i < judge->unsaturated_count; i++)
@@ -267,6 +270,8 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->session_options = options->session;
     judge->session_options.threads = 1;
     judge->session_options.branches = judge->session_options.cuts = 0;
+    judge->session = options->reference;
+    judge->borrowed = options->reference != NULL;
     if (open_depot(judge, options, err) < 0 ||
         open_reference(judge, reference, options->unsaturated, err) < 0) {
         by_judge_close(judge);
@@ -379,7 +384,8 @@ void by_judge_end_references(struct by_judge *judge)
 {
     by_input_close(judge->input);
     judge->input = NULL;
-    by_session_close(judge->session);
+    if (!judge->borrowed)
+        by_session_close(judge->session);
     judge->session = NULL;
 }
 

@@ -250,6 +250,7 @@ static int align_weights(struct baryon_model *model, struct baryon_error *err)
             raw->size <= ALIGN_MOST && (uintptr_t)raw->data % alignof(float))
             status = by_floats_write(model, tensor, raw->data, raw->size / sizeof(float), err);
     }
+    by_model_pages_done(model);
     return status;
 }
 
