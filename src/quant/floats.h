@@ -22,4 +22,10 @@ float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct 
 int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err);
 
+/*
+ * Files put weights anywhere, and drafts and sessions copy those that no float may lie at: floats
+ * of the main graph get a place of their own instead, once. Very large ones stay.
+ */
+int by_floats_align(struct baryon_model *model, struct baryon_error *err);
+
 #endif

@@ -16,10 +16,6 @@
 #define JUDGED      ((uint64_t)64 << 20)
 #define KEPT        ((uint64_t)64 << 20)
 
-/* Bytes of weights that are worth aligning, and that may be in memory twice. */
-#define ALIGN_LEAST ((size_t)4 << 10)
-#define ALIGN_MOST  ((size_t)64 << 20)
-
 /* --- Progress --- */
 
 /* Comes from several threads, and is told to one at a time. */
@@ -238,22 +234,6 @@ static int share_calibration(struct by_trial *trial, struct baryon_error *err)
     return take_more(trial, err);
 }
 
-/* Files put weights anywhere: every draft and session would copy those that no float may lie at. */
-static int align_weights(struct baryon_model *model, struct baryon_error *err)
-{
-    const struct by_ptrs *list = &model->graph->initializer;
-    int status = 0;
-    for (size_t i = 0; i < list->count && status == 0; i++) {
-        struct baryon_tensor *tensor = list->at[i];
-        const struct by_span *raw = &tensor->raw_data;
-        if (tensor->data_type == BY_ELEM_FLOAT && raw->size >= ALIGN_LEAST &&
-            raw->size <= ALIGN_MOST && (uintptr_t)raw->data % alignof(float))
-            status = by_floats_write(model, tensor, raw->data, raw->size / sizeof(float), err);
-    }
-    by_model_pages_done(model);
-    return status;
-}
-
 static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated,
                       struct baryon_error *err)
 {
@@ -262,7 +242,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
         (struct by_calibrate_progress){.stage = calibrated ? "compare" : "equalize",
                                        .total = look + candidates * (look + ASIDE_LEAST),
                                        .seconds = by_seconds()};
-    if (by_trial_go_on(trial, 0, err) < 0 || align_weights(trial->q->model, err) < 0 ||
+    if (by_trial_go_on(trial, 0, err) < 0 || by_floats_align(trial->q->model, err) < 0 ||
         (calibrated ? share_calibration(trial, err) : look_at_all(trial, candidates > 0, err)) < 0)
         return -1;
     if (!candidates)
