@@ -39,7 +39,7 @@ LAYERS = {
     "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout llm/text llm/decoder",
     "ir": "base array",
     "onnx": "base ir",
-    "engine": "base array ir onnx",
+    "engine": "base array dtype ir onnx",
     "input": "base ir engine",
     "stats": "base array ir onnx moments",
     "pass": "base ir onnx engine",

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define DEPTH_MOST 48
+#define DEPTH_MOST  48
+#define ENTRY_BYTES 512 /* of a shape, mostly; it is looked up thousands of times */
 
 /* A number, or that axis of that value. */
 struct size {
@@ -35,7 +36,7 @@ static bool constant_entry(const struct baryon_value *value, size_t at, int64_t 
     int64_t *ints;
     if (!value->initializer)
         return false;
-    by_arena_init(&arena, 1 << 16);
+    by_arena_init(&arena, ENTRY_BYTES);
     const bool good =
         by_tensor_ints(value->initializer, &arena, BY_RANK_MAX, &ints, count, NULL) == 0;
     if (good && at < *count)

@@ -69,12 +69,8 @@ bool by_elem_is_signed(int64_t elem)
 static double float_at(int64_t elem, const uint8_t *bytes, unsigned bits, size_t i)
 {
     uint64_t code = code_at(bytes, bits, i);
-    float single;
     double value;
     switch (elem) {
-    case BY_ELEM_FLOAT:
-        memcpy(&single, bytes + i * sizeof single, sizeof single);
-        return (double)single;
     case BY_ELEM_DOUBLE:
         memcpy(&value, bytes + i * sizeof value, sizeof value);
         return value;
@@ -99,12 +95,25 @@ static int check_numeric(int64_t elem, const struct by_elem_info **info, struct 
                    by_elem_name(elem));
 }
 
+static void singles_to_doubles(const uint8_t *bytes, size_t count, double *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        float single;
+        memcpy(&single, bytes + i * sizeof single, sizeof single);
+        out[i] = (double)single;
+    }
+}
+
 int by_elem_to_doubles(int64_t elem, const uint8_t *bytes, size_t first, size_t count, double *out,
                        struct baryon_error *err)
 {
     const struct by_elem_info *info;
     if (check_numeric(elem, &info, err))
         return -1;
+    if (elem == BY_ELEM_FLOAT) { /* samples and outputs are mostly that */
+        singles_to_doubles(bytes + first * sizeof(float), count, out);
+        return 0;
+    }
     for (size_t i = 0; i < count; i++) {
         if (info->class == BY_CLASS_FLOAT) {
             out[i] = float_at(elem, bytes, info->bits, first + i);

@@ -3,7 +3,7 @@
  *
  *   LANES                floats of a vector: 4, 8 or 16
  *   TARGET               attribute of the functions
- *   MIN(a, b), MAX(a, b) of vectors of floats without NaN
+ *   MIN(a, b), MAX(a, b) of vectors of floats; b where a is NaN
  *   LOW(x), HIGH(x)      halves of a vector of floats
  *
  * and gets the functions of a path. The last block is filled up with zeros, which have no error.
@@ -40,15 +40,15 @@ INLINE floats fill(float value)
 #if LANES == 16
 #define TURN4_DOUBLES(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
 #define TURN2_DOUBLES(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1)
-#define TURN8(x) __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
-#define TURN4(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
-#define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1)
-#define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)
+#define TURN8(x)         __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
+#define TURN4(x)         __builtin_shufflevector(x, x, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
+#define TURN2(x)         __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1)
+#define TURN1(x)         __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)
 #elif LANES == 8
 #define TURN2_DOUBLES(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
-#define TURN4(x) __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
-#define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1)
-#define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 0)
+#define TURN4(x)         __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3)
+#define TURN2(x)         __builtin_shufflevector(x, x, 2, 3, 4, 5, 6, 7, 0, 1)
+#define TURN1(x)         __builtin_shufflevector(x, x, 1, 2, 3, 4, 5, 6, 7, 0)
 #else
 #define TURN2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
 #define TURN1(x) __builtin_shufflevector(x, x, 1, 2, 3, 0)
@@ -314,6 +314,23 @@ TARGET static void codes(const float *values, size_t count, const struct by_weig
         memcpy(last, values + i, (count - i) * sizeof *last);
         code_lanes(last, scale, low, high, grid->zero, some);
         memcpy(out + i, some, count - i);
+    }
+}
+
+TARGET static void there_and_back(const float *values, size_t count,
+                                  const struct by_weight_grid *grid, float *out)
+{
+    const floats scale = fill(grid->scale), low = fill(grid->low), high = fill(grid->high);
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const floats back = nearest(load(values + i), scale, low, high) * scale;
+        memcpy(out + i, &back, sizeof back);
+    }
+    if (i < count) {
+        float last[LANES] = {0};
+        memcpy(last, values + i, (count - i) * sizeof *last);
+        const floats back = nearest(load(last), scale, low, high) * scale;
+        memcpy(out + i, &back, (count - i) * sizeof *out);
     }
 }
 

@@ -46,6 +46,10 @@ struct by_weight_path {
     /* The same as bytes; levels with a sign are in two's complement. */
     void (*codes)(const float *values, size_t count, const struct by_weight_grid *grid,
                   uint8_t *out);
+    /* What the nearest levels mean, -0 as 0; NaN becomes the least one. out may be where the values
+     * are. */
+    void (*there_and_back)(const float *values, size_t count, const struct by_weight_grid *grid,
+                           float *out);
     /* Each value with a scale and a zero point of its own. */
     void (*round_each)(const float *values, size_t count, const float *scales, const float *zeros,
                        float qmin, float qmax, int32_t *out);

@@ -97,6 +97,15 @@ static void codes(const float *values, size_t count, const struct by_weight_grid
             (uint8_t)((int32_t)nearest(values[i], grid->scale, grid->low, grid->high) + grid->zero);
 }
 
+static void there_and_back(const float *values, size_t count, const struct by_weight_grid *grid,
+                           float *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float value = isnan(values[i]) ? -INFINITY : values[i];
+        out[i] = (nearest(value, grid->scale, grid->low, grid->high) + 0.0f) * grid->scale;
+    }
+}
+
 static void round_each(const float *values, size_t count, const float *scales, const float *zeros,
                        float qmin, float qmax, int32_t *out)
 {
@@ -111,8 +120,8 @@ static bool weights_plain_supported(void)
 }
 
 static const struct by_weight_path plain = {
-    "plain", weights_plain_supported, extremes, error, energy, distance,
-    peak, divide, round_all, codes, round_each};
+    "plain", weights_plain_supported, extremes,  error, energy, distance, peak, divide, round_all,
+    codes,   there_and_back,          round_each};
 
 const struct by_weight_path *const *by_weight_paths(size_t *count)
 {

@@ -3,6 +3,7 @@
 
 #include "engine/opening.h"
 #include "engine/ops_find.h"
+#include "engine/pair.h"
 #include "engine/session_internal.h"
 #include "engine/spare.h"
 #include "ir/graph.h"
@@ -144,6 +145,7 @@ static int open_source(struct by_session *session, const struct baryon_model *mo
     const struct by_session_needs needs = {is_dynamic(model), by_ops_wanted(model)};
     int failed = by_session_options_build(session, options, &needs, &built, err) ||
                  (source->lent && by_lent_add(source->lent, built, err)) ||
+                 (by_pairs_wanted(model) && by_pair_ops_add(session, built, err)) ||
                  (source->extend && source->extend(source->context, session, built, err)) ||
                  create(session, source, built, err);
     if (built)

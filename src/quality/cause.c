@@ -132,6 +132,7 @@ int by_quality_judge(struct by_quality_job *job, size_t count, struct by_judge *
         .samples = &samples,
         .input = {.allow_nonfinite = true},
         .session = job->q->options->calibrate.session,
+        .reference = job->reference,
         .aside = count,
         .most = count,
     };

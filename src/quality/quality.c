@@ -5,6 +5,7 @@
 #include "ir/infer.h"
 #include "onnx/load.h"
 #include "quality/quality_internal.h"
+#include "quant/floats.h"
 #include "quant/plan_copy.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ int by_quality_begin(struct by_quality_run *run, struct baryon_model *model,
     if (options->off || !has_samples)
         return 0;
     quantize->keeps_float = true;
-    return by_frame_take(&run->reference, model, err);
+    return by_floats_align(model, err) < 0 ? -1 : by_frame_take(&run->reference, model, err);
 }
 
 static bool is_explained(const struct by_quality_run *run, const struct by_quantization *q)

@@ -1,6 +1,8 @@
 /* Reads and writes the elements of a constant as floats. */
 #include "quant/floats.h"
 
+#include "onnx/load.h"
+
 #include <string.h>
 
 static bool is_ready(const struct baryon_tensor *tensor, const struct by_span *bytes)
@@ -54,12 +56,12 @@ float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct 
     return values;
 }
 
-int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err)
 {
     const struct baryon_tensor *made =
         by_tensor_new(model, tensor->name, BY_ELEM_FLOAT, tensor->dims.at, tensor->dims.count,
-                      values, count * sizeof *values, err);
+                      values, count * sizeof(float), err);
     if (!made)
         return -1;
     tensor->raw_data = made->raw_data;
@@ -68,4 +70,24 @@ int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, co
     tensor->external_data = (struct by_ptrs){0};
     tensor->data_location = 0;
     return 0;
+}
+
+#define ALIGN_LEAST ((size_t)4 << 10)
+#define ALIGN_MOST  ((size_t)64 << 20)
+
+int by_floats_align(struct baryon_model *model, struct baryon_error *err)
+{
+    const struct by_ptrs *list = &model->graph->initializer;
+    int status = 0;
+    for (size_t i = 0; i < list->count && status == 0; i++) {
+        struct baryon_tensor *tensor = list->at[i];
+        if (!tensor || tensor->data_type != BY_ELEM_FLOAT)
+            continue;
+        const struct by_span *raw = &tensor->raw_data;
+        if (raw->size >= ALIGN_LEAST && raw->size <= ALIGN_MOST &&
+            (uintptr_t)raw->data % alignof(float))
+            status = by_floats_write(model, tensor, raw->data, raw->size / sizeof(float), err);
+    }
+    by_model_pages_done(model);
+    return status;
 }

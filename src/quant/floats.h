@@ -18,8 +18,14 @@ void by_floats_close(struct by_floats_view *view);
 /* A copy to be edited; by_free() it. count may be NULL. */
 float *by_floats_copy(const struct baryon_tensor *tensor, size_t *count, struct baryon_error *err);
 
-/* The payload of a float tensor becomes those values, its shape stays. */
-int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const float *values,
+/* The payload of a float tensor becomes those values, aligned or not; its shape stays. */
+int by_floats_write(struct baryon_model *model, struct baryon_tensor *tensor, const void *values,
                     size_t count, struct baryon_error *err);
+
+/*
+ * Files put weights anywhere, and drafts and sessions copy those that no float may lie at: floats
+ * of the main graph get a place of their own instead, once. Very large ones stay.
+ */
+int by_floats_align(struct baryon_model *model, struct baryon_error *err);
 
 #endif

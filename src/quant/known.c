@@ -1,4 +1,4 @@
-/* Keeps parameters of constants by name and spec. */
+/* Keeps parameters of constants and ranges of activations by name and spec. */
 #include "quant/known.h"
 
 #include <pthread.h>
@@ -9,6 +9,7 @@ struct entry {
     struct by_tensor_spec spec;
     int axis; /* that it was searched along */
     struct by_params params;
+    struct by_range range;
     double error;
 };
 
@@ -76,15 +77,21 @@ static const struct entry *find(const struct by_known *known, const struct by_qu
     return entry;
 }
 
+static const struct entry *find_safely(struct by_known *known, const struct by_quant_row *row)
+{
+    pthread_mutex_lock(&known->lock);
+    const struct entry *entry = find(known, row); /* stays as it is */
+    pthread_mutex_unlock(&known->lock);
+    return entry;
+}
+
 int by_known_take(struct by_known *known, struct by_quant_plan *plan, struct by_quant_row *row,
                   bool *found, struct baryon_error *err)
 {
     *found = false;
     if (!known)
         return 0;
-    pthread_mutex_lock(&known->lock);
-    const struct entry *entry = find(known, row); /* stays as it is */
-    pthread_mutex_unlock(&known->lock);
+    const struct entry *entry = find_safely(known, row);
     if (!entry)
         return 0;
     *found = true;
@@ -92,19 +99,32 @@ int by_known_take(struct by_known *known, struct by_quant_plan *plan, struct by_
     return copy_params(&plan->arena, &entry->params, &row->params, err);
 }
 
-static int add(struct by_known *known, const struct by_quant_row *row, struct baryon_error *err)
+static struct entry *add(struct by_known *known, const struct by_quant_row *row,
+                         struct baryon_error *err)
 {
     struct entry *entry = BY_ARENA_NEW(&known->arena, struct entry, err);
     const char *name = row->value->name;
     if (!entry || !(name = by_arena_text(&known->arena, name, strlen(name), err)))
-        return -1;
+        return NULL;
     entry->spec = row->spec;
     entry->axis = row->params.axis;
     entry->error = row->error;
+    entry->range = row->range;
     entry->next = by_map_get(&known->names, name);
-    return copy_params(&known->arena, &row->params, &entry->params, err) < 0
-               ? -1
-               : by_map_put(&known->names, name, entry, err);
+    return by_map_put(&known->names, name, entry, err) < 0 ? NULL : entry;
+}
+
+static int add_params(struct by_known *known, const struct by_quant_row *row,
+                      struct baryon_error *err)
+{
+    struct by_params params;
+    if (copy_params(&known->arena, &row->params, &params, err) < 0)
+        return -1;
+    struct entry *entry = add(known, row, err);
+    if (!entry)
+        return -1;
+    entry->params = params;
+    return 0;
 }
 
 int by_known_keep(struct by_known *known, const struct by_quant_row *row, struct baryon_error *err)
@@ -112,7 +132,30 @@ int by_known_keep(struct by_known *known, const struct by_quant_row *row, struct
     if (!known)
         return 0;
     pthread_mutex_lock(&known->lock);
-    const int status = find(known, row) ? 0 : add(known, row, err);
+    const int status = find(known, row) ? 0 : add_params(known, row, err);
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
+/* --- Ranges --- */
+
+bool by_known_take_range(struct by_known *known, struct by_quant_row *row)
+{
+    const struct entry *entry = known ? find_safely(known, row) : NULL;
+    if (!entry)
+        return false;
+    row->range = entry->range;
+    row->error = entry->error;
+    return true;
+}
+
+int by_known_keep_range(struct by_known *known, const struct by_quant_row *row,
+                        struct baryon_error *err)
+{
+    if (!known)
+        return 0;
+    pthread_mutex_lock(&known->lock);
+    const int status = find(known, row) || add(known, row, err) ? 0 : -1;
     pthread_mutex_unlock(&known->lock);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Ranges of activations from statistics, scales from ranges. */
 #include "base/str.h"
+#include "quant/known.h"
 #include "quant/params_internal.h"
 #include "quant/weights_search.h"
 
@@ -22,23 +23,29 @@ static void leave_headroom(struct by_quant_row *row, const struct by_calib_targe
     row->range.high *= row->spec.calib.headroom;
 }
 
+static int search_range(const struct search *search, size_t index, struct baryon_error *err)
+{
+    struct by_quant_row *row = &search->plan->rows.at[index];
+    struct by_calib_target target;
+    if (by_known_take_range(search->plan->known_ranges, row))
+        return 0;
+    by_spec_target(&row->spec, &target);
+    if (row->spec.method->range(&search->stats[index]->sketch, &target, &row->spec.calib,
+                                &row->range, err))
+        return by_err_in(err, "tensor '%s'", row->value->name);
+    row->error = row->range.error;
+    leave_headroom(row, &target);
+    return by_known_keep_range(search->plan->known_ranges, row, err);
+}
+
 static int range_of(void *context, size_t begin, size_t end, unsigned worker,
                     struct baryon_error *err)
 {
     (void)worker;
     const struct search *search = context;
-    for (size_t i = begin; i < end; i++) {
-        struct by_quant_row *row = &search->plan->rows.at[i];
-        struct by_calib_target target;
-        if (!search->stats[i])
-            continue;
-        by_spec_target(&row->spec, &target);
-        if (row->spec.method->range(&search->stats[i]->sketch, &target, &row->spec.calib,
-                                    &row->range, err))
-            return by_err_in(err, "tensor '%s'", row->value->name);
-        row->error = row->range.error;
-        leave_headroom(row, &target);
-    }
+    for (size_t i = begin; i < end; i++)
+        if (search->stats[i] && search_range(search, i, err) < 0)
+            return -1;
     return 0;
 }
 

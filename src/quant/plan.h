@@ -103,9 +103,11 @@ struct by_quant_plan {
     } rows;
     struct by_quant_node *nodes; /* all graphs, outer before inner, in order */
     size_t node_count;
-    struct by_known *known; /* quant/known.h; or NULL. Belongs to whoever set it */
-    struct by_map row_of;   /* value -> row + 1 */
-    struct by_map node_of;  /* node -> place in nodes + 1 */
+    /* quant/known.h; or NULL. They belong to whoever set them. */
+    struct by_known *known;        /* parameters of constants */
+    struct by_known *known_ranges; /* of activations in the statistics that the plan gets */
+    struct by_map row_of;          /* value -> row + 1 */
+    struct by_map node_of;         /* node -> place in nodes + 1 */
 };
 
 int by_quant_plan_open(struct by_quant_plan **plan, struct baryon_model *model,

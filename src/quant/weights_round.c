@@ -23,6 +23,7 @@ struct job {
     bool each;             /* channels are neighbours */
     float *scales, *zeros; /* then: [group][channel] */
     uint8_t *out;
+    float *meant; /* where not NULL: gets what the integers mean, and `out` nothing */
 };
 
 /* Where a value stands: its parameters, and for how many values behind it they hold. */
@@ -140,6 +141,23 @@ static void store(const struct job *job, const int32_t *levels, size_t at, size_
     }
 }
 
+static void mean_run(const struct job *job, size_t at, size_t count, struct place place)
+{
+    const struct by_weight_grid grid =
+        grid_of(job, place.channel * job->layout.groups + place.group);
+    job->path->there_and_back(job->view->values + at, count, &grid, job->meant + at);
+}
+
+/* Levels and zero points of 16 bits and fewer are exact in float, and so is their difference. */
+static void mean_each(const struct job *job, struct place place, const int32_t *levels,
+                      size_t count, float *out)
+{
+    const size_t param = place.group * job->layout.channel.count + place.channel;
+    const float *scales = job->scales + param, *zeros = job->zeros + param;
+    for (size_t i = 0; i < count; i++)
+        out[i] = ((float)levels[i] - zeros[i]) * scales[i];
+}
+
 static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
                        struct baryon_error *err)
 {
@@ -154,13 +172,18 @@ static int round_piece(void *context, size_t begin, size_t end, unsigned worker,
         if (job->each)
             place.run = job->layout.channel.count - place.channel;
         const size_t run = place.run < end - at ? place.run : end - at;
-        if (job->wide)
+        if (job->meant && !job->each)
+            mean_run(job, at, run, place);
+        else if (job->wide)
             round_wide(job, at, run, place, levels + (at - begin));
         else
             round_run(job, at, run, place, levels + (at - begin));
+        if (job->meant && job->each)
+            mean_each(job, place, levels + (at - begin), run, job->meant + at);
         at += run;
     }
-    store(job, levels, begin, end - begin);
+    if (!job->meant)
+        store(job, levels, begin, end - begin);
     return 0;
 }
 
@@ -221,6 +244,16 @@ static int open_job(struct job *job, const struct by_weight_view *view,
     return 0;
 }
 
+static int run_job(struct job *job, struct by_pool *pool, struct baryon_error *err)
+{
+    int status = job->each ? open_each(job, err) : 0;
+    if (status == 0 && job->layout.count)
+        status = by_par_for(pool, job->layout.count, PIECE, round_piece, job, err);
+    by_free(job->scales);
+    by_free(job->zeros);
+    return status;
+}
+
 int by_weight_quantize(const struct by_weight_view *view, const struct by_tensor_spec *spec,
                        const struct by_params *params, struct by_pool *pool, uint8_t *out,
                        size_t size, struct baryon_error *err)
@@ -229,12 +262,7 @@ int by_weight_quantize(const struct by_weight_view *view, const struct by_tensor
     if (open_job(&job, view, spec, params, size, err) < 0)
         return -1;
     job.out = out;
-    int status = job.each ? open_each(&job, err) : 0;
-    if (status == 0 && job.layout.count)
-        status = by_par_for(pool, job.layout.count, PIECE, round_piece, &job, err);
-    by_free(job.scales);
-    by_free(job.zeros);
-    return status;
+    return run_job(&job, pool, err);
 }
 
 /* --- Back --- */
@@ -279,15 +307,10 @@ int by_weight_dequantize(const uint8_t *integers, const struct by_weight_view *v
 
 /* --- There and back --- */
 
-int by_weight_round(const struct by_weight_view *view, const struct by_tensor_spec *spec,
-                    const struct by_params *params, struct by_pool *pool, float *out,
-                    struct baryon_error *err)
+static int round_by_integers(const struct by_weight_view *view, const struct by_tensor_spec *spec,
+                             const struct by_params *params, struct by_pool *pool, size_t size,
+                             float *out, struct baryon_error *err)
 {
-    struct by_weight_layout layout;
-    size_t size;
-    if (by_weight_layout(view, spec, &layout, err) < 0 ||
-        by_elem_bytes(spec->elem, layout.count, &size, err) < 0)
-        return -1;
     uint8_t *integers = by_alloc(size, 1, err);
     int status = integers ? 0 : -1;
     if (status == 0)
@@ -296,4 +319,21 @@ int by_weight_round(const struct by_weight_view *view, const struct by_tensor_sp
         status = by_weight_dequantize(integers, view, spec, params, out, err);
     by_free(integers);
     return status;
+}
+
+int by_weight_round(const struct by_weight_view *view, const struct by_tensor_spec *spec,
+                    const struct by_params *params, struct by_pool *pool, float *out,
+                    struct baryon_error *err)
+{
+    struct by_weight_layout layout;
+    struct job job;
+    size_t size;
+    if (by_weight_layout(view, spec, &layout, err) < 0 ||
+        by_elem_bytes(spec->elem, layout.count, &size, err) < 0 ||
+        open_job(&job, view, spec, params, size, err) < 0)
+        return -1;
+    if (job.wide)
+        return round_by_integers(view, spec, params, pool, size, out, err);
+    job.meant = out;
+    return run_job(&job, pool, err);
 }

@@ -1,6 +1,7 @@
 /* Measures the model with quantized weights, quantized activations and both. */
 #include "sensitivity/sensitivity_internal.h"
 
+#include "engine/pair.h"
 #include "quantize/refuse.h"
 
 #include <string.h>
@@ -93,15 +94,24 @@ struct judging {
     struct by_judgement *at[BY_STATES]; /* by sample; NULL: not judged */
 };
 
+/* Where no twin follows, nothing else reads the model. */
+static int judge_state(const struct judging *judging, size_t state, struct baryon_error *err)
+{
+    const struct by_sensing *sensing = judging->sensing;
+    struct baryon_model *model = sensing->models[state].draft.model;
+    size_t joined;
+    if (!sensing->decompose && by_pairs_join(model, &joined, err) < 0)
+        return -1;
+    return by_judge_model(sensing->judge, model, judging->within, judging->at[state], err);
+}
+
 static int judge_states(void *context, size_t begin, size_t end, unsigned worker,
                         struct baryon_error *err)
 {
     const struct judging *judging = context;
-    struct by_sensing *sensing = judging->sensing;
     (void)worker;
     for (size_t i = begin; i < end; i++)
-        if (judging->at[i] && by_judge_model(sensing->judge, sensing->models[i].draft.model,
-                                             judging->within, judging->at[i], err) < 0)
+        if (judging->at[i] && judge_state(judging, i, err) < 0)
             return -1;
     return 0;
 }

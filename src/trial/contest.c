@@ -24,7 +24,10 @@ static struct by_trial_seen *find_seen(struct by_trial *trial, const struct by_c
         *seen = (struct by_trial_seen){.of = *candidate};
         trial->seen_count++;
     }
-    return seen->known || by_known_open(&seen->known, err) == 0 ? seen : NULL;
+    return (seen->known || by_known_open(&seen->known, err) == 0) &&
+                   (seen->ranges || by_known_open(&seen->ranges, err) == 0)
+               ? seen
+               : NULL;
 }
 
 static struct by_trial_entry *

@@ -22,6 +22,7 @@ struct kept {
 struct by_judge {
     struct by_session_options session_options;
     struct by_session *session; /* of the reference; NULL: it has done its work */
+    bool borrowed;              /* it is the caller's */
     struct by_input *input;     /* as long as it has not */
     uint64_t next;              /* sample to read */
     size_t port_count;
@@ -244,6 +245,8 @@ static int open_reference(struct by_judge *judge, struct baryon_model *reference
 {
     struct by_unsaturated found[BY_JUDGE_MORE];
     judge->output_count = reference->graph->output.count;
+    if (judge->borrowed)
+        return 0;
     judge->unsaturated_count =
         unsaturated ? by_unsaturated_all(reference->graph, found, BY_JUDGE_MORE) : 0;
     for (size_t i = 0; i < judge->unsaturated_count; i++)
@@ -267,6 +270,8 @@ int by_judge_open(struct by_judge **out, struct baryon_model *reference,
     judge->session_options = options->session;
     judge->session_options.threads = 1;
     judge->session_options.branches = judge->session_options.cuts = 0;
+    judge->session = options->reference;
+    judge->borrowed = options->reference != NULL;
     if (open_depot(judge, options, err) < 0 ||
         open_reference(judge, reference, options->unsaturated, err) < 0) {
         by_judge_close(judge);
@@ -379,7 +384,8 @@ void by_judge_end_references(struct by_judge *judge)
 {
     by_input_close(judge->input);
     judge->input = NULL;
-    by_session_close(judge->session);
+    if (!judge->borrowed)
+        by_session_close(judge->session);
     judge->session = NULL;
 }
 
@@ -405,6 +411,21 @@ static void centre(double *values, size_t size, size_t row)
     }
 }
 
+static void add_values(struct by_judged_output *output, const double *wanted, const double *found,
+                       size_t count)
+{
+    double signal = output->signal, noise = output->noise;
+    for (size_t i = 0; i < count; i++) {
+        const double difference = wanted[i] - found[i];
+        if (!isfinite(wanted[i])) /* nothing comes close to that */
+            continue;
+        signal += wanted[i] * wanted[i];
+        noise += isfinite(difference) ? difference * difference : INFINITY;
+    }
+    output->signal = signal;
+    output->noise = noise;
+}
+
 static int add_difference(struct by_judged_output *output, const struct by_array *want,
                           const struct by_array *got, size_t row, struct baryon_error *err)
 {
@@ -423,13 +444,7 @@ static int add_difference(struct by_judged_output *output, const struct by_array
             centre(wanted, size, row);
             centre(found, size, row);
         }
-        for (size_t i = 0; i < size; i++) {
-            const double difference = wanted[i] - found[i];
-            if (!isfinite(wanted[i])) /* nothing comes close to that */
-                continue;
-            output->signal += wanted[i] * wanted[i];
-            output->noise += isfinite(difference) ? difference * difference : INFINITY;
-        }
+        add_values(output, wanted, found, size);
     }
     return 0;
 }

@@ -29,6 +29,8 @@ struct by_judge_options {
     const struct by_input_callback *samples; /* instead of a path; NULL: none */
     struct by_input_options input;
     struct by_session_options session;
+    struct by_session
+        *reference;     /* an open one, the caller's, of one thread; NULL: opens its own */
     size_t look, aside; /* so many samples are for looking at, so many behind them judge */
     size_t most;        /* that judge, when more are taken later */
     /* None is for looking at: the last ones judge, a quarter of all at most, and the others are

@@ -1,5 +1,6 @@
 /* Makes drafts with the edits of candidates, quantizes and opens them. */
 #include "calibrate/size.h"
+#include "engine/pair.h"
 #include "quant/lower.h"
 #include "quant/params.h"
 #include "quant/plan_copy.h"
@@ -70,7 +71,9 @@ static int find_ranges(struct preparing *preparing, struct by_stats *stats,
     struct by_pool *pool = preparing->trial->q->pool;
     const struct by_edit_sources sources = {.own = stats, .pool = pool};
     struct by_quant_plan *plan = preparing->draft.plan;
-    plan->known = preparing->entry->seen->known;
+    const struct by_trial_seen *seen = preparing->entry->seen;
+    plan->known = seen->known;
+    plan->known_ranges = stats == seen->stats ? seen->ranges : NULL;
     if (by_quant_find_params(plan, stats, pool, err) < 0 || by_refine(plan, err) < 0 ||
         by_candidate_edit_plan(&preparing->entry->candidate, plan, &sources, err) < 0)
         return -1;
@@ -108,6 +111,9 @@ static int open_draft(struct preparing *preparing, struct baryon_error *err)
     struct by_trial *trial = preparing->trial;
     struct by_trial_entry *entry = preparing->entry;
     struct baryon_error refusal = {0};
+    size_t joined;
+    if (by_pairs_join(preparing->draft.model, &joined, err) < 0)
+        return -1;
     if (by_judge_session(trial->judge, preparing->draft.model, &entry->session, &refusal) == 0 ||
         by_trial_refused(trial, entry, &refusal))
         return 0;

@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "calibrate/size.h"
 #include "onnx/load.h"
+#include "quant/floats.h"
 #include "trial/biases.h"
 #include "trial/trial_internal.h"
 
@@ -241,7 +242,7 @@ static int open_parts(struct by_trial *trial, size_t candidates, bool calibrated
         (struct by_calibrate_progress){.stage = calibrated ? "compare" : "equalize",
                                        .total = look + candidates * (look + ASIDE_LEAST),
                                        .seconds = by_seconds()};
-    if (by_trial_go_on(trial, 0, err) < 0 ||
+    if (by_trial_go_on(trial, 0, err) < 0 || by_floats_align(trial->q->model, err) < 0 ||
         (calibrated ? share_calibration(trial, err) : look_at_all(trial, candidates > 0, err)) < 0)
         return -1;
     if (!candidates)
@@ -295,6 +296,7 @@ void by_trial_close(struct by_trial *trial)
     for (size_t i = 0; i < trial->seen_count; i++) {
         if (trial->seen[i].known != trial->q->known)
             by_known_close(trial->seen[i].known);
+        by_known_close(trial->seen[i].ranges);
         if (trial->seen[i].stats != trial->q->stats)
             by_stats_close(trial->seen[i].stats);
     }

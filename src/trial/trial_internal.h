@@ -16,8 +16,9 @@
 /* Statistics of one model; candidates that do not edit it share them. */
 struct by_trial_seen {
     struct by_candidate of;
-    struct by_stats *stats; /* NULL: not observed yet, or there are no ranges */
-    struct by_known *known; /* parameters of its constants */
+    struct by_stats *stats;  /* NULL: not observed yet, or there are no ranges */
+    struct by_known *known;  /* parameters of its constants */
+    struct by_known *ranges; /* of its tensors in these statistics */
     bool observed;
 };
 

@@ -65,9 +65,9 @@ class Net:
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10), path)
 
 
-def windows():
+def windows(height=12, width=9):  # no more rows than are all used
     """Convolutions: strides, dilations, groups, depthwise, pads of all kinds."""
-    net = Net([1, 3, 12, 9])  # no more rows than are all used
+    net = Net([1, 3, height, width])
     net.layer("Conv", "plain", (12, 3, 3, 3), 12, pads=[1, 0, 0, 2], strides=[2, 1])
     net.layer("Conv", "dilated", (8, 12, 2, 3), 8, dilations=[2, 1], pads=[2, 1, 0, 1])
     net.layer("Conv", "same", (8, 8, 2, 3), 8, auto_pad="SAME_UPPER", strides=[1, 2])
@@ -75,6 +75,11 @@ def windows():
     net.layer("Conv", "deep", (24, 1, 3, 3), 24, group=12, pads=[1, 1, 1, 1])
     net.layer("Conv", "no_bias", (6, 24, 1, 1), auto_pad="VALID", relu=False)
     return net.layer("Conv", "last", (5, 6, 3, 2), 5, relu=False)
+
+
+def square_windows():
+    """Here a smaller scale leaves a weight of 4 bits beyond the least level."""
+    return windows(11, 11)
 
 
 def transposed():
@@ -290,7 +295,8 @@ class Written:
         return (integers - zero) * scale, scale, kind != TensorProto.INT32
 
 
-LEVELS = {TensorProto.INT8: (-128, 127), TensorProto.UINT8: (0, 255), TensorProto.INT4: (-8, 7),
+# Signed weights are symmetric here and lose their lowest level, which a smaller scale would reach.
+LEVELS = {TensorProto.INT8: (-127, 127), TensorProto.UINT8: (0, 255), TensorProto.INT4: (-7, 7),
           TensorProto.UINT4: (0, 15), TensorProto.INT16: (-32768, 32767)}
 
 
@@ -583,6 +589,7 @@ def main():
     scaled = [case.scaled for make in (windows, products) for form in some(("pow2", "float", "int4", "uint8 channel"))
               for case in [look(score, make, f"{form} scales", [*FORMS[form], "--rounding-scales"], SOLVED[make],
                                 scales=True)]]
+    look(score, square_windows, "int4 scales", [*FORMS["int4"], "--rounding-scales"], SOLVED[windows], scales=True)
     score.check(any(scaled), f"hardly a scale is another one: {scaled}")
     for form in some(("pow2", "float", "int4")):
         look(score, hidden, form, FORMS[form], ["relu", "six", "no_bias", "last"],

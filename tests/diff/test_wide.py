@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 CHANNELS = 32
 SAMPLES = 16
+GOOD_PEAK = 20  # a channel's, that 8 bits represent well enough
 ort.set_default_logger_severity(4)
 
 passed, failures = 0, []
@@ -186,9 +187,26 @@ def threads(job):
 
 
 def good_models_stay(folder):
-    job = Job(folder, massive(1), factors(1))
+    """Though a tensor is below the highest level."""
+    job = Job(folder, massive(GOOD_PEAK), factors(GOOD_PEAK))
+    alone = own_sqnr(job, job.quantize("narrow", "-p", "A8W8", "--wide-auto=false")[0])
+    check(25 < min(alone.values()) < 35, "tensors of the good model", alone)
     out, said, _ = job.quantize("good", "-p", "A8W8")
     check(set(types(out).values()) == {"INT8"} and "16 bits" not in said, "a good model is widened", said)
+
+
+def tensors_are_counted(folder):
+    """Two of three tensors are good."""
+    model = massive(300)
+    graph = model.graph
+    graph.node.append(helper.make_node("MatMul", ["y", "second"], ["z"], "second"))
+    second = np.random.default_rng(6).standard_normal((CHANNELS, CHANNELS)) / 4
+    graph.initializer.append(numpy_helper.from_array(second.astype(np.float32), "second"))
+    graph.output[0].name = "z"
+    job = Job(folder, model, factors(300))
+    out, _, report = job.quantize("counted", "-p", "A8W8")
+    wide = [name for name, type_ in types(out).items() if type_ == "INT16"]
+    check(report["choices"][0]["tensors"] == len(wide) == 1, "tensors", report["choices"], types(out))
 
 
 def clipped_weights(folder):
@@ -211,7 +229,7 @@ def clipped_weights(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse")]
+        folders = [pathlib.Path(name) / part for part in ("massive", "good", "coarse", "counted")]
         for folder in folders:
             folder.mkdir()
         job = Job(folders[0], massive(300), factors(300))
@@ -219,6 +237,7 @@ def main():
             test(job)
         good_models_stay(folders[1])
         clipped_weights(folders[2])
+        tensors_are_counted(folders[3])
     print(f"{passed} passed, {len(failures)} failed")
     return bool(failures)
 

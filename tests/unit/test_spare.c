@@ -3,6 +3,7 @@
 
 #include "ir/infer.h"
 #include "quant/place.h"
+#include "trial/choices.h"
 #include "trial/equalize.h"
 
 #include <string.h>
@@ -145,6 +146,17 @@ static void some_are_left_as_they_are(void **state)
     assert_pairs(matrices(), "b c", 0);
 }
 
+/* Whether samples judge pairs that no layer reads. */
+static bool pairs_are_open(void)
+{
+    size_t count, place = 0;
+    const struct by_choice_row *rows = by_choices(&count);
+    while (place < count && rows[place].kind != BY_EDIT_PAIRS)
+        place++;
+    assert_true(place < count);
+    return rows[place].applies(plan);
+}
+
 /* Two layers whose channels differ are equalized, and so are judged; matrices alone are not. */
 static void equalization_says_when_samples_judge(void **state)
 {
@@ -158,10 +170,16 @@ static void equalization_says_when_samples_judge(void **state)
         put_weight(model, "v", BY_ELEM_FLOAT, (const int64_t[]){1, 2, 1, 1}, 4, second,
                    sizeof second);
         put_node(model->graph, "one", "Conv", "x,w", "a");
-        put_node(model->graph, "two", "Conv", "a,v", "y");
+        put_node(model->graph, "two", "Conv", "a,v", "b");
+        put_node(model->graph, "end", "Tanh", "b", "y");
         gives(model, "y", BY_ELEM_FLOAT, NULL);
         (void)pairs_of(model);
         assert_int_equal(by_equalize_is_tried(plan), differ);
+        assert_int_equal(by_place_spared(plan), 1);
+        recipe.auto_exclude = BY_EXCLUDE_AUTO;
+        assert_int_equal(pairs_are_open(), differ);
+        recipe.auto_exclude = BY_EXCLUDE_ALWAYS;
+        assert_false(pairs_are_open());
         recipe.cle = BY_CLE_OFF;
         assert_false(by_equalize_is_tried(plan));
         recipe.cle = BY_CLE_AUTO;

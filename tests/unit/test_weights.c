@@ -352,6 +352,23 @@ static void minmse_is_best(void **state)
 
 enum { MOST = 100 };
 
+/* In place too, with -0, NaN and infinity among the values. */
+static void compare_way_back(const struct by_weight_path *path, const struct by_weight_path *plain,
+                             const float *values, size_t count, const struct by_weight_grid *grid)
+{
+    float odd[MOST], meant[MOST], ref[MOST];
+    memcpy(odd, values, count * sizeof *odd);
+    odd[0] = NAN;
+    odd[count / 2] = -0.0f;
+    odd[count - 1] = INFINITY;
+    plain->there_and_back(odd, count, grid, ref);
+    path->there_and_back(odd, count, grid, meant);
+    assert_memory_equal(meant, ref, count * sizeof *ref);
+    path->there_and_back(odd, count, grid, odd);
+    assert_memory_equal(odd, ref, count * sizeof *ref);
+    assert_true(ref[count - 1] == grid->high * grid->scale);
+}
+
 static void compare_grids(const struct by_weight_path *path, const struct by_weight_path *plain,
                           const float *values, size_t count)
 {
@@ -367,6 +384,7 @@ static void compare_grids(const struct by_weight_path *path, const struct by_wei
         path->round(values, count, &grids[g], out);
         plain->round(values, count, &grids[g], ref);
         assert_memory_equal(out, ref, count * sizeof *out);
+        compare_way_back(path, plain, values, count, &grids[g]);
     }
 }
 

@@ -1,0 +1,30 @@
+/*
+ * Pairs of QuantizeLinear and DequantizeLinear as one operator of ours, for sessions that compute
+ * pairs as they stand: half the nodes to open, one pass over the values instead of two, and no
+ * constants for the runtime to fold. The bits are those of the pair, NaN and infinity included.
+ */
+#ifndef BY_PAIR_H
+#define BY_PAIR_H
+
+#include "engine/session_internal.h"
+
+#define BY_PAIR_DOMAIN "baryon.pairs"
+#define BY_PAIR_OP     "QuantizeDequantize"
+#define BY_PAIR_TABLE  4 /* numbers of a row: scale, least and greatest level, of zero point 0 */
+#define BY_PAIR_INDEX  "pair" /* attribute: which row */
+
+/*
+ * In the main graph: pairs of floats with one constant scale and 8 or 16 bits become one node,
+ * and what DequantizeLinear makes of constants, if not large, becomes a constant. All else stays.
+ * The model is
+ * linked, and only good for a session afterwards. joined: so many nodes are gone.
+ */
+int by_pairs_join(struct baryon_model *model, size_t *joined, struct baryon_error *err);
+
+/* --- pair_op.c --- */
+
+bool by_pairs_wanted(const struct baryon_model *model);
+/* Adds the operator to the options of a session that is being opened. */
+int by_pair_ops_add(struct by_session *session, OrtSessionOptions *built, struct baryon_error *err);
+
+#endif
