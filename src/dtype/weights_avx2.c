@@ -18,8 +18,11 @@ static bool weights_avx2_supported(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct by_weight_path by_weight_avx2 = {
-    "avx2", weights_avx2_supported, extremes, error, energy, distance,
-    peak, divide, round_all, codes, round_each};
+const struct by_weight_path by_weight_avx2 = {"avx2",    weights_avx2_supported,
+                                              extremes,  error,
+                                              energy,    distance,
+                                              peak,      divide,
+                                              round_all, codes,
+                                              round_each};
 
 #endif

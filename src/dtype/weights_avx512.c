@@ -18,8 +18,11 @@ static bool weights_avx512_supported(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 }
 
-const struct by_weight_path by_weight_avx512 = {
-    "avx512", weights_avx512_supported, extremes, error, energy, distance,
-    peak, divide, round_all, codes, round_each};
+const struct by_weight_path by_weight_avx512 = {"avx512",  weights_avx512_supported,
+                                                extremes,  error,
+                                                energy,    distance,
+                                                peak,      divide,
+                                                round_all, codes,
+                                                round_each};
 
 #endif

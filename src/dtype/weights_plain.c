@@ -110,9 +110,12 @@ static bool weights_plain_supported(void)
     return true;
 }
 
-static const struct by_weight_path plain = {
-    "plain", weights_plain_supported, extremes, error, energy, distance,
-    peak, divide, round_all, codes, round_each};
+static const struct by_weight_path plain = {"plain",   weights_plain_supported,
+                                            extremes,  error,
+                                            energy,    distance,
+                                            peak,      divide,
+                                            round_all, codes,
+                                            round_each};
 
 const struct by_weight_path *const *by_weight_paths(size_t *count)
 {

@@ -24,6 +24,9 @@ static bool weights_vector_supported(void)
     return true;
 }
 
-const struct by_weight_path by_weight_vector = {
-    "vector", weights_vector_supported, extremes, error, energy, distance,
-    peak, divide, round_all, codes, round_each};
+const struct by_weight_path by_weight_vector = {"vector",  weights_vector_supported,
+                                                extremes,  error,
+                                                energy,    distance,
+                                                peak,      divide,
+                                                round_all, codes,
+                                                round_each};
