@@ -34,7 +34,7 @@ LAYERS = {
     "llm/family": "base",
     "llm/scheme": "base array dtype",
     "llm/layout": "base array dtype llm/store llm/scheme",
-    "llm": "base llm/store llm/ggml llm/family llm/layout",
+    "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
