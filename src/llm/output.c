@@ -53,8 +53,7 @@ static void *write_bundle(void *argument)
     for (size_t i = 0; i < bundle->count && output->status == 0; i++)
         if (bundle->bytes[i])
             output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
-                                                bundle->bytes[i], bundle->sizes[i],
-                                                &output->error);
+                                                bundle->bytes[i], bundle->sizes[i], &output->error);
     bundle_free(bundle);
     return NULL;
 }

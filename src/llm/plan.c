@@ -231,6 +231,7 @@ static int read_family(struct planning *planning, struct baryon_error *err)
     if (by_family_read(&planning->family, planning->arena, source->checkpoint->config, tensors,
                        source->count, err))
         return -1;
+    planning->plan->tied = planning->family.tied;
     return planning->options->linears ? 0 : by_family_check(&planning->family, tensors, err);
 }
 

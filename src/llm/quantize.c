@@ -169,7 +169,7 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     const struct by_llm_plan *plan = &job->plan;
     struct by_llm_layers *layers =
         by_arena_alloc(&job->arena, plan->scheme_count, sizeof *layers, err);
-    const char **kept = by_arena_alloc(&job->arena, plan->count, sizeof *kept, err);
+    const char **kept = by_arena_alloc(&job->arena, plan->count + 1, sizeof *kept, err);
     if (!layers || !kept)
         return -1;
     for (size_t s = 0; s < plan->scheme_count; s++) {
@@ -185,6 +185,9 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     for (size_t i = 0; i < plan->count; i++)
         if (!plan->items[i].scheme && plan->items[i].reason)
             kept[config->excluded_count++] = plan->items[i].weight->layer;
+    /* Loaders make a head of a tied embedding, which is no tensor of ours. */
+    if (plan->tied)
+        kept[config->excluded_count++] = "lm_head";
     config->layers = layers;
     config->count = plan->scheme_count;
     config->patterns = job->options->exclude;

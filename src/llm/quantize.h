@@ -50,6 +50,7 @@ struct by_llm_plan {
     size_t count, quantized;
     const struct by_llm_scheme **schemes; /* that are used; the first is the general one */
     size_t scheme_count;
+    bool tied; /* the embedding is the head as well */
 };
 
 struct by_llm_quantized {

@@ -6,8 +6,8 @@
 #include "llm/scheme/tally.h"
 
 #define SLAB_VALUES  ((size_t)1 << 20)
-#define RUN_VALUES   ((size_t)1 << 13) /* floats that stay in the nearest cache */
-#define BLOCK_VALUES ((size_t)1 << 16) /* codes that are packed at once */
+#define RUN_VALUES   ((size_t)1 << 13)    /* floats that stay in the nearest cache */
+#define BLOCK_VALUES ((size_t)1 << 16)    /* codes that are packed at once */
 #define KEPT_BYTES   ((uint64_t)96 << 20) /* of a tensor that is read twice: its pages stay */
 
 size_t by_llm_slab_rows(const struct by_llm_weight *weight)
@@ -95,8 +95,8 @@ static int each_run(const struct work *work, size_t begin, size_t end, run_fn *r
     by_llm_source_need(work->source, work->weight, begin, end - begin);
     for (size_t at = begin; at < end && !failed; at += most) {
         const size_t count = end - at < most ? end - at : most;
-        failed = read_run(work, at, count, values, err) ||
-                 run(work, at, count, values, context, err);
+        failed =
+            read_run(work, at, count, values, err) || run(work, at, count, values, context, err);
     }
     by_free(values);
     return failed ? -1 : 0;
@@ -124,8 +124,7 @@ static int look_piece(void *context, size_t begin, size_t end, unsigned worker,
 {
     const struct work *work = context;
     (void)worker;
-    const int failed =
-        each_run(work, begin, end, look_run, &work->ranges[begin / work->step], err);
+    const int failed = each_run(work, begin, end, look_run, &work->ranges[begin / work->step], err);
     done_once(work, begin, end);
     return failed;
 }
@@ -280,7 +279,7 @@ static int find_shared(struct by_llm_plan *plan, struct by_llm_item *item, const
 struct block {
     struct by_llm_scratch *scratch;
     struct by_llm_coded coded;
-    size_t first; /* row */
+    size_t first;                       /* row */
     uint8_t *packed[BY_LLM_FIELDS_MAX]; /* of fields that go to the sink */
 };
 

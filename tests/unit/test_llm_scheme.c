@@ -194,7 +194,8 @@ static void fill_fields(struct made *made, const float *values, size_t step)
         assert_non_null(made->data[i] = by_alloc_zero(made->fields.at[i].bytes, 1, &err));
     for (size_t end = ROWS; end > 0; end -= step) {
         assert_int_equal(by_llm_coded_open(&made->coded, &made->tensor, step, &err), 0);
-        assert_int_equal(quantize(&made->tensor, values + (end - step) * COLUMNS, step, &made->coded), 0);
+        assert_int_equal(
+            quantize(&made->tensor, values + (end - step) * COLUMNS, step, &made->coded), 0);
         assert_int_equal(by_llm_fields_put(&made->fields, &made->tensor, &made->coded, end - step,
                                            step, made->data, &err),
                          0);
@@ -234,8 +235,8 @@ static void put_plainly(const struct by_llm_form *form, const uint8_t *codes, ui
     for (size_t r = 0; r < form->rows; r++)
         for (size_t c = 0; c < form->columns; c++) {
             const size_t row = along ? r : r / per, column = along ? c / per : c;
-            const size_t word = turned ? column * (size_t)dims[1] + row
-                                       : row * (size_t)dims[1] + column;
+            const size_t word =
+                turned ? column * (size_t)dims[1] + row : row * (size_t)dims[1] + column;
             const size_t element = (along ? c : r) % per;
             size_t place = element;
             for (size_t k = 0; form->order && k < per; k++)

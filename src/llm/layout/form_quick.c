@@ -98,7 +98,8 @@ static size_t put_down(const struct by_llm_form *form, const uint8_t *codes, siz
     for (size_t c = 0; c < form->columns; c += EIGHT)
         for (size_t r = 0; r < count; r++) {
             const uint64_t x = load(codes + r * form->columns + c) ^ flip;
-            const uint32_t low = form->bits == 4 ? pack4(x) : (uint32_t)x, high = (uint32_t)(x >> 32);
+            const uint32_t low = form->bits == 4 ? pack4(x) : (uint32_t)x,
+                           high = (uint32_t)(x >> 32);
             uint8_t *to = words + (c / per * form->rows + first + r) * sizeof low;
             memcpy(to, &low, sizeof low);
             if (form->bits == 8)

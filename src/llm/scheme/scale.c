@@ -104,8 +104,7 @@ static float power_of_two(int exponent)
 }
 
 static void power_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
-                         const float *peaks, size_t count, float factor, float *out,
-                         uint8_t *codes)
+                         const float *peaks, size_t count, float factor, float *out, uint8_t *codes)
 {
     const int more = ilogbf(factor) - scales->top;
     for (size_t i = 0; i < count; i++) {
@@ -134,8 +133,7 @@ static float wanted_scale(const struct by_llm_scales *scales, const struct by_ll
 }
 
 static void small_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
-                         const float *peaks, size_t count, float factor, float *out,
-                         uint8_t *codes)
+                         const float *peaks, size_t count, float factor, float *out, uint8_t *codes)
 {
     const struct by_float_layout *layout = layout_of(tensor->spec->scale);
     const uint8_t one = (uint8_t)(layout->bias << layout->mantissa);
@@ -170,8 +168,7 @@ void by_llm_scales_open(struct by_llm_scales *scales, const struct by_llm_tensor
 }
 
 void by_llm_float_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
-                         const float *peaks, size_t count, float factor, float *out,
-                         uint8_t *codes)
+                         const float *peaks, size_t count, float factor, float *out, uint8_t *codes)
 {
     switch (tensor->spec->scale) {
     case BY_LLM_SCALE_E8M0:
@@ -185,9 +182,9 @@ void by_llm_float_scales(const struct by_llm_scales *scales, const struct by_llm
         break;
     }
     for (size_t i = 0; i < count; i++)
-        out[i] = by_llm_stored(type_of(tensor), peaks[i] == 0
-                                                    ? BY_LLM_LEAST_SCALE
-                                                    : fmaxf(peaks[i] * factor / scales->most, FLT_MIN));
+        out[i] = by_llm_stored(type_of(tensor),
+                               peaks[i] == 0 ? BY_LLM_LEAST_SCALE
+                                             : fmaxf(peaks[i] * factor / scales->most, FLT_MIN));
 }
 
 float by_llm_effective(const struct by_llm_tensor *tensor, float stored)

@@ -87,9 +87,8 @@ static double int_error(const struct listed *listed, const struct by_llm_tensor 
                         float scale, int64_t zero)
 {
     const struct by_dtype *dtype = tensor->spec->dtype;
-    const struct by_weight_grid grid = {.scale = scale,
-                                        .low = (float)(dtype->low - zero),
-                                        .high = (float)(dtype->high - zero)};
+    const struct by_weight_grid grid = {
+        .scale = scale, .low = (float)(dtype->low - zero), .high = (float)(dtype->high - zero)};
     double sum = 0;
     by_weight_path_chosen()->round(listed->values, listed->count, &grid, listed->levels);
     for (size_t i = 0; i < listed->count; i++) {
@@ -123,9 +122,9 @@ int by_llm_tally_errors(const struct by_llm_tally *tally, int64_t elem,
         return -1;
     const int failed = list_values(&listed, tally, elem, err);
     for (size_t i = 0; i < tensor->candidate_count && !failed; i++)
-        errors[i] = is_int ? int_error(&listed, tensor, tensor->candidates[i],
-                                       tensor->candidate_zeros[i])
-                           : float_error(&listed, tensor->candidates[i], &scratch->grid);
+        errors[i] =
+            is_int ? int_error(&listed, tensor, tensor->candidates[i], tensor->candidate_zeros[i])
+                   : float_error(&listed, tensor->candidates[i], &scratch->grid);
     by_free(listed.counts);
     by_llm_scratch_close(scratch);
     return failed;

@@ -222,7 +222,9 @@ static int place_tensors(struct header *header, struct by_stored_list *list,
     uint64_t used = (uint64_t)(header->reader.at - file->mapped.bytes);
     char quoted[BY_QUOTE_MAX];
     file->data = (used + alignment - 1) / alignment * alignment;
-    uint64_t room = size > file->data ? size - file->data : 0;
+    /* The padding may be missing where there are no data. */
+    file->data = file->data < size ? file->data : size;
+    uint64_t room = size - file->data;
     by_stored_sort(list, 0);
     for (size_t i = 0; i < list->count; i++) {
         struct by_stored_tensor *tensor = &list->at[i];
