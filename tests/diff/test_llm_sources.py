@@ -80,6 +80,30 @@ def compare_gguf_layout(score):
     score.check({name: types[name] for name in wanted} == wanted, f"types {types}")
 
 
+def compare_to_gguf(score):
+    """GGUF files of what is no folder of floats: those of its exact floats."""
+    made = {}
+    for source in ("f32", "q8_0", "iq4_nl"):
+        for path, out in ((f"{source}.gguf", f"{source}-again"), (f"{source}-f32", f"{source}-from")):
+            baryon("quantize", path, "-o", f"{out}.gguf", "--layout", "gguf", "--scheme", "q5_0")
+            made[out] = pathlib.Path(f"{out}.gguf")
+        told = json.loads(baryon("compare", made[f"{source}-again"], made[f"{source}-from"], "--json"))
+        score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, f"{source} again: {told['sqnr']}")
+        kinds = [json.loads(baryon("inspect", made[f"{source}-{how}"], "--json"))["types"] for how in ("again", "from")]
+        score.check(kinds[0] == kinds[1], f"{source} again: types {kinds}")
+    baryon("quantize", "model", "-o", "model-awq", "--scheme", "uint4_wo_32", "--layout", "awq")
+    baryon("dequantize", "model-awq", "-o", "model-awq-f32", "--to", "f32")
+    for path in ("model-awq", "model-awq-f32"):
+        baryon("convert", path, "-o", f"{path}.gguf", "--type", "f32")
+    told = json.loads(baryon("compare", "model-awq.gguf", "model-awq-f32.gguf", "--json"))
+    score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, "AWQ to GGUF")
+    for name in ("single", "straight", "turned"):
+        llm_tokenizer.write_tokenizer(name)
+        baryon("convert", name, "-o", f"{name}.gguf", "--type", "q8_0")
+        told = json.loads(baryon("compare", "single.gguf", f"{name}.gguf", "--json"))
+        score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, f"{name} to GGUF")
+
+
 # --- Stacked experts ---
 
 
@@ -163,7 +187,7 @@ def main():
     score = Score()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         os.chdir(folder)
-        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks):
+        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks, compare_to_gguf):
             part(score)
         os.chdir("/")
     return score.finish()
