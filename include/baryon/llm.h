@@ -98,6 +98,9 @@ BARYON_API int baryon_llm_codes(const struct baryon_llm *llm, const char *name, 
  * taken off an integer code first. */
 BARYON_API int baryon_llm_scales(const struct baryon_llm *llm, const char *name, float *out,
                                  int32_t *zero_points, size_t count, struct baryon_error *err);
+/* The group of each column: that of its place, but where a file says otherwise (GPTQ's g_idx). */
+BARYON_API int baryon_llm_groups(const struct baryon_llm *llm, const char *name, int32_t *out,
+                                 size_t count, struct baryon_error *err);
 
 #ifdef __cplusplus
 }

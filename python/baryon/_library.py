@@ -286,6 +286,7 @@ _PROTOTYPES = {
     "baryon_llm_values": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_llm_codes": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_llm_scales": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t, _ERROR]),
+    "baryon_llm_groups": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_list": (c_char_p, [c_char_p, c_size_t, POINTER(c_char_p)]),
 }  # fmt: skip
 

@@ -206,6 +206,17 @@ class Weight:
         return self._coded()[0]
 
     @property
+    def groups(self):
+        """The group of each column, whose scale and zero point it has; None as with scales."""
+        import numpy
+
+        if not self._struct.groups:
+            return None
+        out = numpy.empty(self._struct.columns, numpy.int32)
+        self._call("baryon_llm_groups", out.ctypes.data, out.size)
+        return out
+
+    @property
     def zero_points(self):
         """What is taken off codes first, [rows, groups]. None: nothing is."""
         return self._coded()[1] if self._struct.zero_points else None
@@ -235,6 +246,7 @@ class _Mapped:
 
     def __init__(self, path, folder_names):
         self.pointer = ctypes.c_void_p()
+        self._close = _library.library().baryon_llm_close
         call("baryon_llm_open", ctypes.byref(self.pointer), _path(path, "the model"), folder_names)
 
     def view(self, struct):
@@ -250,7 +262,7 @@ class _Mapped:
 
     def __del__(self):
         if self.pointer:
-            _library.library().baryon_llm_close(self.pointer)
+            self._close(self.pointer)
 
 
 class Checkpoint(Mapping):

@@ -212,14 +212,14 @@ static const struct by_llm_weight *need_weight(const struct baryon_llm *llm, con
     return NULL;
 }
 
-static int need_count(const struct by_llm_weight *weight, const char *what, size_t columns,
+static int need_count(const struct by_llm_weight *weight, const char *what, size_t wanted,
                       size_t count, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    if (count == weight->rows * columns)
+    if (count == wanted)
         return 0;
     return by_fail(err, BARYON_ERR_USAGE, "%s has %zu %s, count is %zu",
-                   by_quote(quoted, weight->name), weight->rows * columns, what, count);
+                   by_quote(quoted, weight->name), wanted, what, count);
 }
 
 /* Rows of BY_LLM_ROWS_STEP and its multiples. */
@@ -244,7 +244,7 @@ int baryon_llm_values(const struct baryon_llm *llm, const char *name, float *out
 {
     const struct by_llm_weight *weight = need_weight(llm, name, err);
     if (!weight || BY_NEED_LIST(out, count, err) ||
-        need_count(weight, "values", weight->columns, count, err))
+        need_count(weight, "values", weight->rows * weight->columns, count, err))
         return -1;
     struct reading reading = {.llm = llm, .weight = weight, .values = out};
     return by_par_for(llm->pool, weight->rows, slab_rows(weight), value_piece, &reading, err) ||
@@ -352,7 +352,7 @@ int baryon_llm_codes(const struct baryon_llm *llm, const char *name, int16_t *ou
     const struct by_llm_weight *weight = need_codes(llm, name, err);
     struct reading reading = {.codes = out};
     return !weight || BY_NEED_LIST(out, count, err) ||
-                   need_count(weight, "codes", weight->columns, count, err) ||
+                   need_count(weight, "codes", weight->rows * weight->columns, count, err) ||
                    read_coded(llm, weight, &reading, err)
                ? -1
                : 0;
@@ -364,8 +364,23 @@ int baryon_llm_scales(const struct baryon_llm *llm, const char *name, float *out
     const struct by_llm_weight *weight = need_codes(llm, name, err);
     struct reading reading = {.scales = out, .zeros = zero_points};
     return !weight || BY_NEED_LIST(out, count, err) ||
-                   need_count(weight, "scales", groups_of(weight), count, err) ||
+                   need_count(weight, "scales", weight->rows * groups_of(weight), count, err) ||
                    read_coded(llm, weight, &reading, err)
                ? -1
                : 0;
+}
+
+int baryon_llm_groups(const struct baryon_llm *llm, const char *name, int32_t *out, size_t count,
+                      struct baryon_error *err)
+{
+    const struct by_llm_weight *weight = need_codes(llm, name, err);
+    if (!weight || BY_NEED_LIST(out, count, err) ||
+        need_count(weight, "columns", weight->columns, count, err))
+        return -1;
+    const bool blocks = weight->as == BY_LLM_AS_BLOCKS;
+    const size_t size = blocks ? (size_t)llm->opened.source.dialect.block[1] : weight->tensor.group;
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            !blocks && weight->tensor.group_of ? weight->tensor.group_of[i] : (int32_t)(i / size);
+    return 0;
 }
