@@ -155,6 +155,51 @@ def compare_mxfp4(score):
     score.check(any(row["name"].startswith("a router") for row in told["left"]), f"inspect {told['left']}")
 
 
+def compare_damaged(score):
+    """Stacks that are none: each is refused with its name."""
+    stack = "model.layers.0.mlp.experts.gate_up_proj"
+    u8, half = np.zeros, lambda *shape: np.ones(shape, BF16)
+    damaged = {
+        "odd": ({stack: half(EXPERTS, 7, HIDDEN)}, "odd number"),
+        "none": ({stack: half(0, 8, HIDDEN)}, "1 to 4096 experts"),
+        "many": ({stack: half(5000, 2, 2)}, "1 to 4096 experts"),
+        "scales": ({stack + "_blocks": u8((2, 8, 4, 16), np.uint8), stack + "_scales": u8((2, 8, 3), np.uint8)}, "no tensor _scales"),
+        "empty": ({stack + "_blocks": u8((2, 8, 0, 16), np.uint8), stack + "_scales": u8((2, 8, 0), np.uint8)}, "must have values"),
+    }  # fmt: skip
+    for name, (arrays, words) in damaged.items():
+        llm_experts.write(f"damaged-{name}", llm_experts.rest("gate") | arrays, "qwen3_moe")
+        try:
+            baryon("quantize", f"damaged-{name}", "-o", "none", "--scheme", "int8_wo_32")
+            told = "nothing"
+        except ValueError as error:
+            told = str(error)
+        score.check(words in told and stack in told, f"damaged {name}: {told}")
+    # A name without parts.
+    blocks, scales = np.arange(2 * 4 * 2 * 16, dtype=np.uint8).reshape(2, 4, 2, 16), np.full((2, 4, 2), 127, np.uint8)
+    llm_weights.write_model("bare", {"x_blocks": blocks, "x_scales": scales})
+    baryon("dequantize", "bare", "-o", "bare-f32", "--to", "f32")
+    found = llm_weights.read_safetensors("bare-f32")
+    codes = np.stack([blocks & 15, blocks >> 4], -1).reshape(2, 4, 64)
+    score.check(np.array_equal(found["x"], llm_experts.mxfp4(codes, scales).swapaxes(1, 2)), "a bare stack")
+    baryon("quantize", "bare", "-o", "bare-int8", "--scheme", "int8_wo_32", "--linears", "*x")
+    score.check("1.x.weight" in llm_weights.read_safetensors("bare-int8"), "a bare stack, quantized")
+
+
+def compare_threads(score):
+    for source in ("q4_k_m.gguf", "turned", "oss"):
+        made = []
+        for threads in (1, 3):
+            out = f"{source}-threads-{threads}"
+            baryon("quantize", source, "-o", out, "--scheme", "uint4_wo_32", "--threads", threads)
+            made.append((pathlib.Path(out) / "model.safetensors").read_bytes())
+        score.check(made[0] == made[1], f"{source}: other bytes with 3 threads")
+    made = []
+    for threads in (1, 3):
+        baryon("convert", "model-awq", "-o", f"threads-{threads}.gguf", "--type", "q4_k_m", "--threads", threads)
+        made.append(pathlib.Path(f"threads-{threads}.gguf").read_bytes())
+    score.check(made[0] == made[1], "AWQ to GGUF: other bytes with 3 threads")
+
+
 # --- DeepSeek's blocks of fp8 ---
 
 
@@ -187,7 +232,8 @@ def main():
     score = Score()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         os.chdir(folder)
-        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks, compare_to_gguf):
+        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks, compare_to_gguf,
+                     compare_damaged, compare_threads):
             part(score)
         os.chdir("/")
     return score.finish()
