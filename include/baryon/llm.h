@@ -72,6 +72,9 @@ struct baryon_llm_weight {
     size_t groups;        /* scales of a row; 0: codes and scales are not to be had apart */
     bool zero_points;     /* codes have them */
     size_t parts;         /* arrays that it consists of in the file */
+    /* Blocks of GGUF files: values and bytes of one, float16 scales in it and the byte where they
+     * begin. 0: the weight has none. */
+    size_t block, block_bytes, halves, halves_at;
 };
 
 /* folder_names: of a GGUF file, weights as a folder of transformers has them: names, order of rows,

@@ -58,6 +58,18 @@ static size_t groups_of(const struct by_llm_weight *weight)
     return weight->as == BY_LLM_AS_BLOCKS ? (size_t)weight->scales->dims[1] : weight->tensor.groups;
 }
 
+static void describe_blocks(const struct by_llm_weight *weight, struct baryon_llm_weight *out)
+{
+    const struct by_stored_type *stored = weight->stored->type;
+    if (stored->elem != BY_ELEM_UNDEFINED)
+        return;
+    const struct by_ggml_type *type = by_ggml_type((uint32_t)stored->ggml);
+    out->block = type->block;
+    out->block_bytes = type->bytes;
+    out->halves = type->halves;
+    out->halves_at = type->halves_at;
+}
+
 static const int64_t *copy_dims(struct by_arena *arena, const uint64_t *dims, size_t rank,
                                 struct baryon_error *err)
 {
@@ -117,6 +129,7 @@ static int describe_weight(struct baryon_llm *llm, size_t place, struct baryon_e
         .columns = weight->columns,
         .groups = groups_of(weight),
         .zero_points = weight->as == BY_LLM_AS_CODES && weight->tensor.spec->asymmetric};
+    describe_blocks(weight, out);
     if (!out->dims || describe_parts(llm, weight, out, llm->parts[place], err))
         return -1;
     return by_map_put(&llm->by_name, weight->name, out, err);

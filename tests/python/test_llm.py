@@ -157,6 +157,11 @@ def check_gguf(score):
             score.check(np.array_equal(weight.array(), wanted.reshape(weight.shape)), f"{kind}: {weight}")
             blocks = weight.layout == "gguf"
             score.check(weight.type.lower() == tensor.tensor_type.name.lower(), f"{kind}: {weight}")
+            if tensor.name == "blk.1.ffn_down.weight" and kind == "q8_0":
+                whole = weight.codes()[..., 2:].view(np.int8).astype(np.float32) * weight.scales.astype(np.float32)
+                score.check(np.array_equal(whole.reshape(weight.shape), weight.array()), f"{kind}: scales of {weight}")
+            if weight.type == "Q4_K":
+                score.check(weight.scales.shape == (*weight.codes().shape[:2], 2), f"{kind}: scales of {weight}")
             if blocks:
                 score.check(np.array_equal(weight.codes(), tensor.data.reshape(weight.codes().shape)), f"{kind}: blocks of {weight}")
     named = llm.open("f32.gguf", names="folder")
