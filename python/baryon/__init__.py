@@ -17,12 +17,13 @@ _HOMES = {
     "calibrate": "statistics", "Statistics": "statistics",
     "run": "running", "Session": "running",
     "evaluate": "evaluation", "Evaluation": "evaluation",
+    "compare": "comparison", "Comparison": "comparison",
     "check": "checking",
     "preset": "lists", "presets": "lists", "methods": "lists", "metrics": "lists",
     "Error": "errors",
 }  # fmt: skip
-_MODULES = ("checking", "errors", "evaluation", "formats", "lists", "llm", "onnx", "quantization", "running",
-            "shapeshifter", "statistics", "torch")  # fmt: skip
+_MODULES = ("checking", "comparison", "errors", "evaluation", "formats", "lists", "llm", "onnx", "quantization",
+            "running", "shapeshifter", "statistics", "torch")  # fmt: skip
 __all__ = [*_HOMES, "formats", "llm", "version"]
 
 

@@ -51,8 +51,10 @@ static void *write_bundle(void *argument)
     struct by_llm_bundle *bundle = &output->bundle;
     output->status = 0;
     for (size_t i = 0; i < bundle->count && output->status == 0; i++)
-        output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
-                                            bundle->bytes[i], bundle->sizes[i], &output->error);
+        if (bundle->bytes[i])
+            output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
+                                                bundle->bytes[i], bundle->sizes[i],
+                                                &output->error);
     bundle_free(bundle);
     return NULL;
 }

@@ -15,7 +15,7 @@
 struct by_llm_bundle {
     size_t first, count;               /* tensors of the plan */
     uint64_t at;                       /* of the first byte; 0 where whole tensors are written */
-    uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc() */
+    uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc(); NULL: they are written already */
     size_t sizes[BY_LLM_FIELDS_MAX];
 };
 

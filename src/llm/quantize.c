@@ -67,20 +67,36 @@ static bool is_there(const struct job *job, size_t first, size_t count)
     return true;
 }
 
+struct place {
+    struct by_llm_output *output;
+    size_t first;
+};
+
+static int put_bytes(void *context, size_t field, uint64_t at, const void *bytes, size_t size,
+                     struct baryon_error *err)
+{
+    const struct place *place = context;
+    return by_safetensors_put(place->output->writer, place->first + field, at, bytes, size, err);
+}
+
 static int quantize_item(struct job *job, struct by_llm_item *item, size_t first,
                          struct baryon_error *err)
 {
     struct by_llm_bundle bundle = {.first = first, .count = item->fields.count};
     const double begun = by_seconds();
+    struct place place = {.output = &job->output, .first = first};
+    const struct by_llm_sink sink = {put_bytes, &place};
     int failed = 0;
     for (size_t i = 0; i < bundle.count && !failed; i++) {
+        if (by_llm_field_in_rows(&item->fields.at[i]))
+            continue;
         bundle.sizes[i] = item->fields.at[i].bytes;
         bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
         failed = bundle.bytes[i] ? 0 : -1;
     }
     if (!failed)
         failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,
-                                      job->pool, bundle.bytes, err);
+                                      job->pool, bundle.bytes, &sink, err);
     item->seconds = by_seconds() - begun;
     if (!failed)
         return by_llm_output_put(&job->output, &bundle, err);

@@ -64,11 +64,19 @@ struct by_llm_quantized {
 int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
                 const struct by_llm_quantize_options *options, struct by_arena *arena,
                 struct baryon_error *err);
-/* Finds what an item's tensor shares, then fills its fields; data was zeros. */
+/* Takes bytes of a field, from any thread. */
+struct by_llm_sink {
+    int (*put)(void *context, size_t field, uint64_t at, const void *bytes, size_t size,
+               struct baryon_error *err);
+    void *context;
+};
+
+/* Finds what an item's tensor shares, then fills its fields: those of by_llm_field_in_rows() go to
+ * the sink piece by piece and have no data, data of the others was zeros. */
 int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *source,
                          struct by_llm_item *item, const struct by_llm_quantize_options *options,
                          struct by_pool *pool, uint8_t *const data[BY_LLM_FIELDS_MAX],
-                         struct baryon_error *err);
+                         const struct by_llm_sink *sink, struct baryon_error *err);
 /* Rows of a weight that are done at once. */
 size_t by_llm_slab_rows(const struct by_llm_weight *weight);
 

@@ -32,7 +32,7 @@ struct call {
 
 /* What all calls begin with, made anew for each. */
 static struct {
-    struct baryon_model *model, *second;
+    struct baryon_model *model, *second, *quantized;
     struct baryon_graph *graph;
     struct baryon_node *node, *unread;
     struct baryon_value *value, *middle, *spare; /* an input, MatMul's output, a constant */
@@ -45,6 +45,7 @@ static struct {
     struct baryon_quality *quality;
     struct baryon_preset *preset;
     struct baryon_evaluation *evaluation;
+    struct baryon_comparison *comparison;
     struct baryon_llm *llm;
     void *bytes;
     size_t size;
@@ -123,6 +124,7 @@ static void open_world(void)
 static void close_world(void)
 {
     baryon_evaluation_free(world.evaluation);
+    baryon_comparison_free(world.comparison);
     baryon_llm_close(world.llm);
     baryon_preset_free(world.preset);
     baryon_plan_free(world.plan);
@@ -133,6 +135,7 @@ static void close_world(void)
     baryon_session_close(world.session);
     baryon_model_free(world.model);
     baryon_model_free(world.second);
+    baryon_model_free(world.quantized);
     baryon_bytes_free(world.bytes);
     baryon_bytes_free(out_bytes);
     baryon_bytes_free(out_bins);
@@ -149,7 +152,8 @@ static void world_lost(const void *object)
         (const void **)&world.run,        (const void **)&world.statistics[0],
         (const void **)&world.plan,       (const void **)&world.preset,
         (const void **)&world.evaluation, (const void **)&world.bytes,
-        (const void **)&world.quality,    (const void **)&world.llm,
+        (const void **)&world.quality,    (const void **)&world.comparison,
+        (const void **)&world.llm,
     };
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (*owners[i] == object)
@@ -211,6 +215,23 @@ static struct baryon_evaluation *world_evaluation(void)
     if (!world.evaluation)
         ok(baryon_evaluate_folders(&world.evaluation, "results", "results", NULL, 0, NULL, &err));
     return world.evaluation;
+}
+
+static struct baryon_model *world_quantized(void)
+{
+    if (!world.quantized) {
+        ok(baryon_model_load(&world.quantized, "model.onnx", NULL, &err));
+        ok(baryon_quantize(world.quantized, &random_setting, 1, NULL, NULL, &err));
+    }
+    return world.quantized;
+}
+
+static struct baryon_comparison *world_comparison(void)
+{
+    if (!world.comparison)
+        ok(baryon_compare(&world.comparison, world.second, world_quantized(), NULL, NULL, 0, NULL,
+                          &err));
+    return world.comparison;
 }
 
 static struct baryon_llm *world_llm(void)

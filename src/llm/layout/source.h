@@ -66,10 +66,13 @@ int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint 
 int by_llm_source_of_made(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
                           const struct by_made_list *made, struct baryon_error *err);
 void by_llm_source_close(struct by_llm_source *source);
-/* Rows [first, first + count) as floats; `first` is a multiple of BY_LLM_ROWS_STEP. Threads may do
- * so at once. */
+/* Rows [first, first + count) as floats; `first` of codes is a multiple of BY_LLM_ROWS_STEP.
+ * Threads may do so at once. */
 int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                        size_t first, size_t count, float *out, struct baryon_error *err);
+/* The pages of these rows are about to be read. */
+void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count);
 /* The pages of these rows are given back. */
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count);

@@ -94,25 +94,40 @@ int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_w
                       first * weight->columns, count * weight->columns, out, err);
 }
 
+/* False: words of a row may lie all over the tensor. */
+static bool place_of_rows(const struct by_llm_weight *weight, size_t first, size_t count,
+                          uint64_t *at, uint64_t *size)
+{
+    uint64_t row = weight->rows ? weight->stored->bytes / weight->rows : 0, before = 0;
+    if (weight->as == BY_LLM_AS_CODES || weight->stack.turned)
+        return false;
+    if (weight->as == BY_LLM_AS_STACK) {
+        const struct by_llm_stack *stack = &weight->stack;
+        row = weight->stored->bytes / weight->stored->dims[0] / stack->rows;
+        before = stack->expert * stack->rows + stack->low;
+    } else if (weight->as == BY_LLM_AS_MADE) {
+        row = by_llm_source_bytes(weight) / (weight->rows ? weight->rows : 1);
+        before = weight->made->first_row;
+    }
+    *at = row * (before + first);
+    *size = row * count;
+    return true;
+}
+
+void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count)
+{
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_need(source->checkpoint, weight->stored, at, size);
+}
+
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count)
 {
-    const uint64_t rows = weight->rows;
-    uint64_t begin = weight->stored->bytes / (rows ? rows : 1) * first;
-    uint64_t bytes = weight->stored->bytes / (rows ? rows : 1) * count;
-    if (weight->as == BY_LLM_AS_CODES || weight->stack.turned)
-        return; /* words of a row may lie all over the tensor */
-    if (weight->as == BY_LLM_AS_STACK) {
-        const struct by_llm_stack *stack = &weight->stack;
-        const uint64_t row = weight->stored->bytes / weight->stored->dims[0] / stack->rows;
-        begin = row * (stack->expert * stack->rows + stack->low + first);
-        bytes = row * count;
-    } else if (weight->as == BY_LLM_AS_MADE) {
-        const uint64_t row = by_llm_source_bytes(weight) / (rows ? rows : 1);
-        begin = row * (weight->made->first_row + first);
-        bytes = row * count;
-    }
-    by_checkpoint_done(source->checkpoint, weight->stored, begin, bytes);
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_done(source->checkpoint, weight->stored, at, size);
 }
 
 uint64_t by_llm_source_bytes(const struct by_llm_weight *weight)
