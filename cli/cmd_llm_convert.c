@@ -57,7 +57,8 @@ const struct by_command by_cmd_llm_convert = {
     .max_operands = 1,
     .summary = "Convert between safetensors and GGUF",
     .text = "MODEL is a folder of safetensors and OUT a name that ends with .gguf, or the other "
-            "way round. Names of tensors, order of rows, metadata and tokenizer become those of "
+            "way round; both may be GGUF files. What is quantized is dequantized on the way. Names "
+            "of tensors, order of rows, metadata and tokenizer become those of "
             "the other side: llama.cpp loads the file, transformers the folder. Architectures: "
             "llama (Mistral and Mixtral too), qwen2, qwen3, qwen2moe, qwen3moe, phi3, gemma, "
             "gemma2, gemma3.",

@@ -72,6 +72,9 @@ struct baryon_llm_weight {
     size_t groups;        /* scales of a row; 0: codes and scales are not to be had apart */
     bool zero_points;     /* codes have them */
     size_t parts;         /* arrays that it consists of in the file */
+    /* Blocks of GGUF files: values and bytes of one, float16 scales in it and the byte where they
+     * begin. 0: the weight has none. */
+    size_t block, block_bytes, halves, halves_at;
 };
 
 /* folder_names: of a GGUF file, weights as a folder of transformers has them: names, order of rows,
@@ -98,6 +101,9 @@ BARYON_API int baryon_llm_codes(const struct baryon_llm *llm, const char *name, 
  * taken off an integer code first. */
 BARYON_API int baryon_llm_scales(const struct baryon_llm *llm, const char *name, float *out,
                                  int32_t *zero_points, size_t count, struct baryon_error *err);
+/* The group of each column: that of its place, but where a file says otherwise (GPTQ's g_idx). */
+BARYON_API int baryon_llm_groups(const struct baryon_llm *llm, const char *name, int32_t *out,
+                                 size_t count, struct baryon_error *err);
 
 #ifdef __cplusplus
 }

@@ -193,7 +193,8 @@ class LlmSummary(Sized):
 class LlmWeight(Structure):
     _fields_ = [("name", c_char_p), ("type", c_char_p), ("layout", c_char_p), ("rank", c_int),
                 ("dims", POINTER(c_int64)), ("rows", c_size_t), ("columns", c_size_t),
-                ("groups", c_size_t), ("zero_points", c_bool), ("parts", c_size_t)]  # fmt: skip
+                ("groups", c_size_t), ("zero_points", c_bool), ("parts", c_size_t), ("block", c_size_t),
+                ("block_bytes", c_size_t), ("halves", c_size_t), ("halves_at", c_size_t)]  # fmt: skip
 
 
 _SETTINGS = [POINTER(Setting), c_size_t]
@@ -289,6 +290,7 @@ _PROTOTYPES = {
     "baryon_llm_values": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_llm_codes": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_llm_scales": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t, _ERROR]),
+    "baryon_llm_groups": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
     "baryon_list": (c_char_p, [c_char_p, c_size_t, POINTER(c_char_p)]),
 }  # fmt: skip
 

@@ -179,8 +179,8 @@ class Weight:
     numpy = array
 
     def codes(self):
-        """Codes [rows, columns]: integers as numbers, small floats as their bits. Blocks of GGUF
-        files, whose scales are in them, are the bytes of the file's rows."""
+        """Codes [rows, columns]: integers as numbers, small floats as their bits. Of a GGUF file
+        blocks [rows, blocks, bytes], with scales in them, a view of the file."""
         import numpy
 
         if self.layout == "gguf":
@@ -201,9 +201,26 @@ class Weight:
 
     @property
     def scales(self):
-        """Scales [rows, groups] as float32: what a decoded code is multiplied with. None where codes
-        and scales are not apart from each other."""
-        return self._coded()[0]
+        """Scales [rows, groups] as float32: what a decoded code is multiplied with. Of a GGUF file the
+        float16 scales (and minima) of blocks [rows, blocks, scales], a view. None where there are
+        none apart from codes."""
+        import numpy
+
+        if not self._struct.halves:
+            return self._coded()[0]
+        at = self._struct.halves_at
+        return self._blocks()[..., at : at + 2 * self._struct.halves].view(numpy.float16)
+
+    @property
+    def groups(self):
+        """The group of each column, whose scale and zero point it has; None as with scales."""
+        import numpy
+
+        if not self._struct.groups:
+            return None
+        out = numpy.empty(self._struct.columns, numpy.int32)
+        self._call("baryon_llm_groups", out.ctypes.data, out.size)
+        return out
 
     @property
     def zero_points(self):
@@ -213,7 +230,7 @@ class Weight:
     def _blocks(self):
         """Of the tensor in the file: with names="folder" its rows may be in another order."""
         (array,) = self.parts.values()
-        return array.reshape(-1, array.shape[-1])
+        return array.reshape(-1, array.shape[-1] // self._struct.block_bytes, self._struct.block_bytes)
 
     @property
     def parts(self):
@@ -235,6 +252,7 @@ class _Mapped:
 
     def __init__(self, path, folder_names):
         self.pointer = ctypes.c_void_p()
+        self._close = _library.library().baryon_llm_close
         call("baryon_llm_open", ctypes.byref(self.pointer), _path(path, "the model"), folder_names)
 
     def view(self, struct):
@@ -250,7 +268,7 @@ class _Mapped:
 
     def __del__(self):
         if self.pointer:
-            _library.library().baryon_llm_close(self.pointer)
+            self._close(self.pointer)
 
 
 class Checkpoint(Mapping):

@@ -58,6 +58,18 @@ static size_t groups_of(const struct by_llm_weight *weight)
     return weight->as == BY_LLM_AS_BLOCKS ? (size_t)weight->scales->dims[1] : weight->tensor.groups;
 }
 
+static void describe_blocks(const struct by_llm_weight *weight, struct baryon_llm_weight *out)
+{
+    const struct by_stored_type *stored = weight->stored->type;
+    if (stored->elem != BY_ELEM_UNDEFINED)
+        return;
+    const struct by_ggml_type *type = by_ggml_type((uint32_t)stored->ggml);
+    out->block = type->block;
+    out->block_bytes = type->bytes;
+    out->halves = type->halves;
+    out->halves_at = type->halves_at;
+}
+
 static const int64_t *copy_dims(struct by_arena *arena, const uint64_t *dims, size_t rank,
                                 struct baryon_error *err)
 {
@@ -117,6 +129,7 @@ static int describe_weight(struct baryon_llm *llm, size_t place, struct baryon_e
         .columns = weight->columns,
         .groups = groups_of(weight),
         .zero_points = weight->as == BY_LLM_AS_CODES && weight->tensor.spec->asymmetric};
+    describe_blocks(weight, out);
     if (!out->dims || describe_parts(llm, weight, out, llm->parts[place], err))
         return -1;
     return by_map_put(&llm->by_name, weight->name, out, err);
@@ -212,14 +225,14 @@ static const struct by_llm_weight *need_weight(const struct baryon_llm *llm, con
     return NULL;
 }
 
-static int need_count(const struct by_llm_weight *weight, const char *what, size_t columns,
+static int need_count(const struct by_llm_weight *weight, const char *what, size_t wanted,
                       size_t count, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    if (count == weight->rows * columns)
+    if (count == wanted)
         return 0;
     return by_fail(err, BARYON_ERR_USAGE, "%s has %zu %s, count is %zu",
-                   by_quote(quoted, weight->name), weight->rows * columns, what, count);
+                   by_quote(quoted, weight->name), wanted, what, count);
 }
 
 /* Rows of BY_LLM_ROWS_STEP and its multiples. */
@@ -244,7 +257,7 @@ int baryon_llm_values(const struct baryon_llm *llm, const char *name, float *out
 {
     const struct by_llm_weight *weight = need_weight(llm, name, err);
     if (!weight || BY_NEED_LIST(out, count, err) ||
-        need_count(weight, "values", weight->columns, count, err))
+        need_count(weight, "values", weight->rows * weight->columns, count, err))
         return -1;
     struct reading reading = {.llm = llm, .weight = weight, .values = out};
     return by_par_for(llm->pool, weight->rows, slab_rows(weight), value_piece, &reading, err) ||
@@ -352,7 +365,7 @@ int baryon_llm_codes(const struct baryon_llm *llm, const char *name, int16_t *ou
     const struct by_llm_weight *weight = need_codes(llm, name, err);
     struct reading reading = {.codes = out};
     return !weight || BY_NEED_LIST(out, count, err) ||
-                   need_count(weight, "codes", weight->columns, count, err) ||
+                   need_count(weight, "codes", weight->rows * weight->columns, count, err) ||
                    read_coded(llm, weight, &reading, err)
                ? -1
                : 0;
@@ -364,8 +377,23 @@ int baryon_llm_scales(const struct baryon_llm *llm, const char *name, float *out
     const struct by_llm_weight *weight = need_codes(llm, name, err);
     struct reading reading = {.scales = out, .zeros = zero_points};
     return !weight || BY_NEED_LIST(out, count, err) ||
-                   need_count(weight, "scales", groups_of(weight), count, err) ||
+                   need_count(weight, "scales", weight->rows * groups_of(weight), count, err) ||
                    read_coded(llm, weight, &reading, err)
                ? -1
                : 0;
+}
+
+int baryon_llm_groups(const struct baryon_llm *llm, const char *name, int32_t *out, size_t count,
+                      struct baryon_error *err)
+{
+    const struct by_llm_weight *weight = need_codes(llm, name, err);
+    if (!weight || BY_NEED_LIST(out, count, err) ||
+        need_count(weight, "columns", weight->columns, count, err))
+        return -1;
+    const bool blocks = weight->as == BY_LLM_AS_BLOCKS;
+    const size_t size = blocks ? (size_t)llm->opened.source.dialect.block[1] : weight->tensor.group;
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            !blocks && weight->tensor.group_of ? weight->tensor.group_of[i] : (int32_t)(i / size);
+    return 0;
 }

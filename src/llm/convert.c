@@ -1,5 +1,5 @@
 /* Opens what is converted and finds out into what. */
-#include "llm/convert_internal.h"
+#include "llm/opened.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,45 +74,83 @@ int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn 
     return by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting, err);
 }
 
-int by_convert_begin(struct by_convert_run *run, struct baryon_error *err)
+static int list_weights(struct by_convert_run *run, struct baryon_error *err)
+{
+    const struct by_llm_source *source = run->source;
+    run->listed = by_arena_alloc(&run->arena, source->count, sizeof *run->listed, err);
+    for (size_t i = 0; run->listed && i < source->count; i++)
+        run->listed[i] = (struct by_family_tensor){source->weights[i].name, source->weights[i].dims,
+                                                   source->weights[i].rank};
+    return run->listed ? 0 : -1;
+}
+
+static int list_tensors(struct by_convert_run *run, struct baryon_error *err)
 {
     const struct by_checkpoint *in = run->in;
     run->listed = by_arena_alloc(&run->arena, in->tensor_count, sizeof *run->listed, err);
-    if (!run->listed)
-        return -1;
-    for (size_t i = 0; i < in->tensor_count; i++)
+    for (size_t i = 0; run->listed && i < in->tensor_count; i++)
         run->listed[i] = (struct by_family_tensor){in->tensors[i].name, in->tensors[i].dims,
                                                    in->tensors[i].rank};
-    return by_family_read(&run->family, &run->arena, in->config, run->listed, in->tensor_count,
-                          err);
+    return run->listed ? 0 : -1;
+}
+
+int by_convert_begin(struct by_convert_run *run, struct baryon_error *err)
+{
+    const size_t count = run->source ? run->source->count : run->in->tensor_count;
+    return (run->source ? list_weights(run, err) : list_tensors(run, err)) ||
+                   by_family_read(&run->family, &run->arena, run->in->config, run->listed, count,
+                                  err)
+               ? -1
+               : 0;
 }
 
 static int run_convert(struct by_convert_run *run, struct baryon_error *err)
 {
-    bool to_gguf = by_has_suffix(run->options->out, ".gguf");
-    run->done->to_gguf = to_gguf;
-    if (to_gguf == (run->in->container == BY_GGUF))
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "input and output are both %s, one must be a .gguf file and the other a "
-                       "folder of safetensors",
-                       to_gguf ? "GGUF files" : "safetensors");
-    if (by_convert_begin(run, err) || by_pool_open(&run->pool, run->options->threads, err))
+    by_arena_init(&run->arena, 0);
+    by_meta_init(&run->meta, &run->arena);
+    int status = by_convert_begin(run, err) ||
+                 by_pool_open(&run->pool, run->options->threads, err) ||
+                 (run->source ? by_convert_to_gguf(run, err) : by_convert_to_folder(run, err));
+    by_pool_close(run->pool);
+    by_arena_release(&run->arena);
+    return status ? -1 : 0;
+}
+
+/* Whatever is read becomes a GGUF file: its weights are floats under the names of a folder. */
+static int convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
+{
+    struct by_llm_opened opened;
+    int status =
+        by_llm_open(&opened, run->options->in, BY_LLM_STACKS_SPLIT, BY_LLM_NAMES_FOLDER, err);
+    run->in = opened.checkpoint;
+    run->source = &opened.source;
+    run->made_files = opened.files.config.size ? &opened.files : NULL;
+    if (!status)
+        status = run_convert(run, err);
+    if (!status)
+        by_str_puts(&run->done->notices, by_str_text(&opened.done.notices));
+    by_llm_close(&opened);
+    return status;
+}
+
+static int convert_to_folder(struct by_convert_run *run, struct baryon_error *err)
+{
+    if (by_checkpoint_open(&run->in, run->options->in, err))
         return -1;
-    return to_gguf ? by_convert_to_gguf(run, err) : by_convert_to_folder(run, err);
+    int status;
+    if (run->in->container == BY_GGUF)
+        status = run_convert(run, err);
+    else
+        status = by_fail(err, BARYON_ERR_USAGE,
+                         "input and output are both safetensors, one must be a .gguf file");
+    by_checkpoint_close(run->in);
+    return status;
 }
 
 int by_llm_convert(const struct by_llm_convert *convert, struct by_llm_converted *converted,
                    struct baryon_error *err)
 {
     struct by_convert_run run = {.options = convert, .done = converted};
-    *converted = (struct by_llm_converted){0};
-    if (by_checkpoint_open(&run.in, convert->in, err))
-        return -1;
-    by_arena_init(&run.arena, 0);
-    by_meta_init(&run.meta, &run.arena);
-    int status = run_convert(&run, err);
-    by_pool_close(run.pool);
-    by_arena_release(&run.arena);
-    by_checkpoint_close(run.in);
-    return status;
+    *converted = (struct by_llm_converted){.to_gguf = by_has_suffix(convert->out, ".gguf")};
+    return converted->to_gguf ? convert_to_gguf(&run, err) : convert_to_folder(&run, err);
 }

@@ -1,7 +1,7 @@
 /*
  * Converts checkpoints between a folder of safetensors, as transformers has them, and
- * a GGUF file, as llama.cpp has them: names, order of rows, norms, metadata and
- * tokenizer. One slab of rows is in memory at a time.
+ * a GGUF file, as llama.cpp has them, or a GGUF file into another one: names, order of rows, norms,
+ * metadata and tokenizer. One slab of rows is in memory at a time.
  */
 #ifndef BY_LLM_CONVERT_H
 #define BY_LLM_CONVERT_H

@@ -5,6 +5,7 @@
 #include "llm/float_types.h"
 #include "llm/ggml/mixture.h"
 #include "llm/layout/match.h"
+#include "llm/layout/source.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -44,10 +45,6 @@ static int find_arch(struct to_gguf *to, struct baryon_error *err)
                        "model_type %s is none that GGUF is written for (%s); --force-arch takes "
                        "the rules of one of them",
                        by_quote(quoted, type), list);
-    if (by_doc_get(run->family.config, "quantization_config"))
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "the checkpoint is quantized (quantization_config), must be floats; "
-                       "'baryon llm dequantize' makes them");
     if (!by_hf_int(run->family.config, "num_attention_heads n_head", &to->heads) || to->heads < 1)
         return by_fail(err, BARYON_ERR_INPUT,
                        "num_attention_heads is missing or 0, must be at least 1");
@@ -58,8 +55,7 @@ static int find_arch(struct to_gguf *to, struct baryon_error *err)
 
 /* The tensor that a source becomes, or becomes a part of. */
 static struct by_made_tensor *made_of(struct to_gguf *to, const char *name, int64_t expert,
-                                      const struct by_stored_tensor *source,
-                                      struct baryon_error *err)
+                                      const struct by_llm_weight *source, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
     size_t parts = expert >= 0 ? (size_t)run->family.experts : 1, skip = expert >= 0;
@@ -78,6 +74,22 @@ static struct by_made_tensor *made_of(struct to_gguf *to, const char *name, int6
     return made;
 }
 
+/* Floats of the file are taken as they are, everything else by its rows. */
+static int take_part(struct to_gguf *to, struct by_made_tensor *made, size_t place,
+                     const struct by_llm_weight *source, struct baryon_error *err)
+{
+    made->parts[place] = source->stored;
+    if (source->as == BY_LLM_AS_FLOATS || source->as == BY_LLM_AS_OTHER)
+        return 0;
+    made->source = to->run->source;
+    if (!made->weights)
+        made->weights = by_arena_alloc(&to->run->arena, made->part_count, sizeof(void *), err);
+    if (!made->weights)
+        return -1;
+    made->weights[place] = source;
+    return 0;
+}
+
 static int refuse_name(const struct to_gguf *to, const char *name, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
@@ -94,7 +106,7 @@ static bool is_norm(const struct by_tensor_role *role)
             role->role == BY_LLM_K_NORM);
 }
 
-static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
+static int add_source(struct to_gguf *to, const struct by_llm_weight *source,
                       const struct by_tensor_role *role, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
@@ -113,13 +125,15 @@ static int add_source(struct to_gguf *to, const struct by_stored_tensor *source,
     struct by_made_tensor *made = made_of(to, name, expert, source, err);
     if (!made)
         return -1;
-    made->parts[expert >= 0 ? expert : 0] = source;
+    if (take_part(to, made, expert >= 0 ? (size_t)expert : 0, source, err))
+        return -1;
     made->heads = by_convert_heads(run, role->role, to->heads, to->heads_kv);
     made->add = is_norm(role) && run->arch->plus_one ? 1 : 0;
     if (role->role == BY_LLM_EMBEDDING)
         to->vocab = source->dims[0];
-    to->elements += source->elements;
-    to->expert_size += expert >= 0 ? source->elements : 0;
+    const uint64_t elements = (uint64_t)source->rows * source->columns;
+    to->elements += elements;
+    to->expert_size += expert >= 0 ? elements : 0;
     return 0;
 }
 
@@ -134,10 +148,10 @@ static int add_sources(struct to_gguf *to, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
     size_t parts[BY_LLM_PART_MTP + 1] = {0};
-    for (size_t i = 0; i < run->in->tensor_count; i++) {
-        const struct by_stored_tensor *source = &run->in->tensors[i];
+    for (size_t i = 0; i < run->source->count; i++) {
+        const struct by_llm_weight *source = &run->source->weights[i];
         const struct by_tensor_role *role = &run->family.roles[i];
-        run->done->bytes_in += source->bytes;
+        run->done->bytes_in += by_llm_source_bytes(source);
         if (is_left(to, role)) {
             run->done->left++;
             if (role->part != BY_LLM_PART_DECODER)
@@ -268,31 +282,59 @@ static int make_meta(struct to_gguf *to, struct baryon_error *err)
     return by_meta_error(meta, err);
 }
 
-static int read_tokenizer(struct to_gguf *to, struct by_mapped *model, char **chat,
-                          struct baryon_error *err)
+/* The tokenizer that was made of a GGUF file. */
+static int parse_made_files(struct by_convert_run *run, struct by_tokenizer_files *files,
+                            struct baryon_error *err)
 {
-    struct by_convert_run *run = to->run;
+    const struct by_doc_limits limits = {TOKENIZER_BYTES, TOKENIZER_BYTES / 8};
+    const struct by_folder_files *made = run->made_files;
+    struct by_doc_node *tokenizer, *settings;
+    if (!made->tokenizer.size)
+        return 0;
+    if (by_json_parse_within(&run->arena, made->tokenizer.text, made->tokenizer.size,
+                             "tokenizer.json", limits, &tokenizer, err) ||
+        by_json_parse_within(&run->arena, made->settings.text, made->settings.size,
+                             "tokenizer_config.json", limits, &settings, err))
+        return -1;
+    files->tokenizer = tokenizer;
+    files->settings = settings;
+    return 0;
+}
+
+static int read_files(struct by_convert_run *run, struct by_tokenizer_files *files,
+                      struct by_mapped *model, char **chat, struct baryon_error *err)
+{
     char path[4096];
     size_t size;
-    struct by_tokenizer_files files = {.config = run->family.config};
-    if (by_checkpoint_json(run->in, "tokenizer_config.json", TOKENIZER_BYTES, &files.settings,
+    if (by_checkpoint_json(run->in, "tokenizer_config.json", TOKENIZER_BYTES, &files->settings,
                            err) ||
-        by_checkpoint_json(run->in, "added_tokens.json", TOKENIZER_BYTES, &files.added, err))
+        by_checkpoint_json(run->in, "added_tokens.json", TOKENIZER_BYTES, &files->added, err))
         return -1;
     if (by_join_path(path, sizeof path, run->in->folder, "tokenizer.model") &&
         by_file_exists(path)) {
         if (by_mapped_open(model, path, err))
             return -1;
-        files.model = model->bytes;
-        files.model_size = model->size;
-    } else if (by_checkpoint_json(run->in, "tokenizer.json", TOKENIZER_BYTES, &files.tokenizer,
+        files->model = model->bytes;
+        files->model_size = model->size;
+    } else if (by_checkpoint_json(run->in, "tokenizer.json", TOKENIZER_BYTES, &files->tokenizer,
                                   err)) {
         return -1;
     }
     if (by_join_path(path, sizeof path, run->in->folder, "chat_template.jinja") &&
         by_file_exists(path) && by_read_file(path, 1 << 20, chat, &size, err))
         return -1;
-    files.chat_template = *chat;
+    files->chat_template = *chat;
+    return 0;
+}
+
+static int read_tokenizer(struct to_gguf *to, struct by_mapped *model, char **chat,
+                          struct baryon_error *err)
+{
+    struct by_convert_run *run = to->run;
+    struct by_tokenizer_files files = {.config = run->family.config};
+    if (run->made_files ? parse_made_files(run, &files, err)
+                        : read_files(run, &files, model, chat, err))
+        return -1;
     return by_meta_of_tokenizer(&run->meta, &files, to->vocab, &run->done->notices, err);
 }
 
@@ -311,8 +353,13 @@ static const struct by_ggml_type *rule_type(const struct by_llm_convert_rule *ru
                                             struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX];
-    if (!rule->type)
-        return by_ggml_type((uint32_t)made->parts[0]->type->ggml);
+    if (!rule->type) {
+        const struct by_llm_weight *weight = made->weights ? made->weights[0] : NULL;
+        const struct by_stored_type *stored =
+            weight ? by_stored_type_by_elem((enum by_elem)by_llm_source_elem(weight))
+                   : made->parts[0]->type;
+        return by_ggml_type((uint32_t)stored->ggml);
+    }
     const struct by_ggml_mixture *mixture = by_ggml_mixture_named(rule->type);
     const struct by_ggml_type *type =
         mixture ? by_ggml_type(mixture->base) : by_ggml_type_named(rule->type);
@@ -331,7 +378,8 @@ static int find_rule(const struct by_convert_run *run, const struct by_made_tens
         for (size_t part = 0; part < made->part_count; part++) {
             char layer[BY_ARCH_NAME_MAX];
             struct by_text text;
-            const char *name = made->parts[part]->name;
+            const char *name = made->weights && made->weights[part] ? made->weights[part]->name
+                                                                    : made->parts[part]->name;
             const size_t cut = by_has_suffix(name, ".weight") ? strlen(".weight") : 0;
             by_text_init(&text, layer, sizeof layer);
             by_text_add(&text, "%.*s", (int)(strlen(name) - cut), name);

@@ -9,10 +9,14 @@
 #include "llm/layout/made.h"
 #include "llm/store/safetensors_write.h"
 
+struct by_folder_files;
+
 struct by_convert_run {
     const struct by_llm_convert *options;
     struct by_llm_converted *done;
     struct by_checkpoint *in;
+    const struct by_llm_source *source;       /* towards GGUF: what is converted */
+    const struct by_folder_files *made_files; /* of a GGUF file; else those of the folder count */
     struct by_pool *pool;
     struct by_arena arena;
     struct by_meta meta;

@@ -80,6 +80,30 @@ def compare_gguf_layout(score):
     score.check({name: types[name] for name in wanted} == wanted, f"types {types}")
 
 
+def compare_to_gguf(score):
+    """GGUF files of what is no folder of floats: those of its exact floats."""
+    made = {}
+    for source in ("f32", "q8_0", "iq4_nl"):
+        for path, out in ((f"{source}.gguf", f"{source}-again"), (f"{source}-f32", f"{source}-from")):
+            baryon("quantize", path, "-o", f"{out}.gguf", "--layout", "gguf", "--scheme", "q5_0")
+            made[out] = pathlib.Path(f"{out}.gguf")
+        told = json.loads(baryon("compare", made[f"{source}-again"], made[f"{source}-from"], "--json"))
+        score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, f"{source} again: {told['sqnr']}")
+        kinds = [json.loads(baryon("inspect", made[f"{source}-{how}"], "--json"))["types"] for how in ("again", "from")]
+        score.check(kinds[0] == kinds[1], f"{source} again: types {kinds}")
+    baryon("quantize", "model", "-o", "model-awq", "--scheme", "uint4_wo_32", "--layout", "awq")
+    baryon("dequantize", "model-awq", "-o", "model-awq-f32", "--to", "f32")
+    for path in ("model-awq", "model-awq-f32"):
+        baryon("convert", path, "-o", f"{path}.gguf", "--type", "f32")
+    told = json.loads(baryon("compare", "model-awq.gguf", "model-awq-f32.gguf", "--json"))
+    score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, "AWQ to GGUF")
+    for name in ("single", "straight", "turned"):
+        llm_tokenizer.write_tokenizer(name)
+        baryon("convert", name, "-o", f"{name}.gguf", "--type", "q8_0")
+        told = json.loads(baryon("compare", "single.gguf", f"{name}.gguf", "--json"))
+        score.check(told["greatest_error"] == 0 and told["only_a"] == told["only_b"] == 0, f"{name} to GGUF")
+
+
 # --- Stacked experts ---
 
 
@@ -131,6 +155,51 @@ def compare_mxfp4(score):
     score.check(any(row["name"].startswith("a router") for row in told["left"]), f"inspect {told['left']}")
 
 
+def compare_damaged(score):
+    """Stacks that are none: each is refused with its name."""
+    stack = "model.layers.0.mlp.experts.gate_up_proj"
+    u8, half = np.zeros, lambda *shape: np.ones(shape, BF16)
+    damaged = {
+        "odd": ({stack: half(EXPERTS, 7, HIDDEN)}, "odd number"),
+        "none": ({stack: half(0, 8, HIDDEN)}, "1 to 4096 experts"),
+        "many": ({stack: half(5000, 2, 2)}, "1 to 4096 experts"),
+        "scales": ({stack + "_blocks": u8((2, 8, 4, 16), np.uint8), stack + "_scales": u8((2, 8, 3), np.uint8)}, "no tensor _scales"),
+        "empty": ({stack + "_blocks": u8((2, 8, 0, 16), np.uint8), stack + "_scales": u8((2, 8, 0), np.uint8)}, "must have values"),
+    }  # fmt: skip
+    for name, (arrays, words) in damaged.items():
+        llm_experts.write(f"damaged-{name}", llm_experts.rest("gate") | arrays, "qwen3_moe")
+        try:
+            baryon("quantize", f"damaged-{name}", "-o", "none", "--scheme", "int8_wo_32")
+            told = "nothing"
+        except ValueError as error:
+            told = str(error)
+        score.check(words in told and stack in told, f"damaged {name}: {told}")
+    # A name without parts.
+    blocks, scales = np.arange(2 * 4 * 2 * 16, dtype=np.uint8).reshape(2, 4, 2, 16), np.full((2, 4, 2), 127, np.uint8)
+    llm_weights.write_model("bare", {"x_blocks": blocks, "x_scales": scales})
+    baryon("dequantize", "bare", "-o", "bare-f32", "--to", "f32")
+    found = llm_weights.read_safetensors("bare-f32")
+    codes = np.stack([blocks & 15, blocks >> 4], -1).reshape(2, 4, 64)
+    score.check(np.array_equal(found["x"], llm_experts.mxfp4(codes, scales).swapaxes(1, 2)), "a bare stack")
+    baryon("quantize", "bare", "-o", "bare-int8", "--scheme", "int8_wo_32", "--linears", "*x")
+    score.check("1.x.weight" in llm_weights.read_safetensors("bare-int8"), "a bare stack, quantized")
+
+
+def compare_threads(score):
+    for source in ("q4_k_m.gguf", "turned", "oss"):
+        made = []
+        for threads in (1, 3):
+            out = f"{source}-threads-{threads}"
+            baryon("quantize", source, "-o", out, "--scheme", "uint4_wo_32", "--threads", threads)
+            made.append((pathlib.Path(out) / "model.safetensors").read_bytes())
+        score.check(made[0] == made[1], f"{source}: other bytes with 3 threads")
+    made = []
+    for threads in (1, 3):
+        baryon("convert", "model-awq", "-o", f"threads-{threads}.gguf", "--type", "q4_k_m", "--threads", threads)
+        made.append(pathlib.Path(f"threads-{threads}.gguf").read_bytes())
+    score.check(made[0] == made[1], "AWQ to GGUF: other bytes with 3 threads")
+
+
 # --- DeepSeek's blocks of fp8 ---
 
 
@@ -163,7 +232,8 @@ def main():
     score = Score()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         os.chdir(folder)
-        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks):
+        for part in (compare_gguf, compare_gguf_layout, compare_stacks, compare_mxfp4, compare_blocks, compare_to_gguf,
+                     compare_damaged, compare_threads):
             part(score)
         os.chdir("/")
     return score.finish()

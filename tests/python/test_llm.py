@@ -21,7 +21,8 @@ import numpy as np  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests"))
-from lib import llm_tokenizer, llm_weights  # noqa: E402
+import test_llm_quantize  # noqa: E402
+from lib import llm_experts, llm_tokenizer, llm_weights  # noqa: E402
 
 import baryon  # noqa: E402
 from baryon import errors, llm  # noqa: E402
@@ -70,13 +71,13 @@ def check_parts_of_codes(score, what, weight, values):
         raises(score, NotImplementedError, "apart", weight.codes)
         return
     codes, zeros = weight.codes(), weight.zero_points
-    repeat = weight.shape[1] // scales.shape[1]
+    groups = weight.groups
     levels = level(codes, weight)
     if not score.check(levels is not None, f"{what}: type {weight.type}"):
         return
     if zeros is not None:
-        levels = levels - np.repeat(zeros, repeat, 1).astype(np.float32)
-    score.check(np.array_equal(levels * np.repeat(scales, repeat, 1), values), f"{what}: codes and scales mean other floats")
+        levels = levels - zeros[:, groups].astype(np.float32)
+    score.check(np.array_equal(levels * scales[:, groups], values), f"{what}: codes and scales mean other floats")
 
 
 def check_layouts(score):
@@ -106,6 +107,39 @@ def check_layouts(score):
     score.check(int(array.astype(np.int64).sum()) != 0 and not array.flags.writeable, "views live on, read-only")
 
 
+def check_sources(score):
+    """Files of other programs: groups in another order, fp8 in blocks that do not divide, MXFP4."""
+    for name, config, make in (
+        ("gptq", {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": True, "sym": False}, test_llm_quantize.gptq_layer),
+        ("fp8-blocks", {"quant_method": "fp8", "weight_block_size": [48, 80]}, test_llm_quantize.block_layer),
+    ):  # fmt: skip
+        arrays, layer = llm_weights.tensors(), DOWN.removesuffix(".weight")
+        own, floats = make(*arrays.pop(DOWN).shape, 3)
+        arrays |= {f"{layer}.{suffix}": np.ascontiguousarray(value) for suffix, value in own.items()}
+        llm_weights.write_model(name, arrays, config)
+        weight = llm.open(name)[DOWN]
+        values = weight.array()
+        score.check(np.array_equal(values, floats.astype(np.float32)), f"{name}: values")
+        check_parts_of_codes(score, name, Fp8(weight) if name == "fp8-blocks" else weight, values)
+    wanted = llm_experts.write_gpt_oss("oss")
+    for name, floats in wanted.items():
+        weight = llm.open("oss")[name]
+        score.check(weight.layout == "mxfp4" and np.array_equal(weight.array(), floats.swapaxes(1, 2)), f"{weight}")
+        score.check(sorted(weight.parts) == [name + "_blocks", name + "_scales"] and weight.scales is None, f"parts of {weight}")
+
+
+class Fp8:
+    """Its type by the name of a format."""
+
+    type = "fp8_e4m3"
+
+    def __init__(self, weight):
+        self._weight = weight
+
+    def __getattr__(self, name):
+        return getattr(self._weight, name)
+
+
 def model_parts(path):
     with llm.open(path) as model:
         return model[DOWN].parts
@@ -123,6 +157,11 @@ def check_gguf(score):
             score.check(np.array_equal(weight.array(), wanted.reshape(weight.shape)), f"{kind}: {weight}")
             blocks = weight.layout == "gguf"
             score.check(weight.type.lower() == tensor.tensor_type.name.lower(), f"{kind}: {weight}")
+            if tensor.name == "blk.1.ffn_down.weight" and kind == "q8_0":
+                whole = weight.codes()[..., 2:].view(np.int8).astype(np.float32) * weight.scales.astype(np.float32)
+                score.check(np.array_equal(whole.reshape(weight.shape), weight.array()), f"{kind}: scales of {weight}")
+            if weight.type == "Q4_K":
+                score.check(weight.scales.shape == (*weight.codes().shape[:2], 2), f"{kind}: scales of {weight}")
             if blocks:
                 score.check(np.array_equal(weight.codes(), tensor.data.reshape(weight.codes().shape)), f"{kind}: blocks of {weight}")
     named = llm.open("f32.gguf", names="folder")
@@ -185,6 +224,7 @@ def main():
         llm_tokenizer.write_tokenizer("model")
         check_mapping(score)
         check_layouts(score)
+        check_sources(score)
         check_gguf(score)
         check_program(score)
         check_refused(score)

@@ -2,6 +2,7 @@
 #include "llm/layout/made.h"
 
 #include "llm/family/arch.h"
+#include "llm/layout/source.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,18 +45,30 @@ static const struct by_ggml_type *type_of_part(const struct by_stored_tensor *pa
     return part->type->ggml < 0 ? NULL : by_ggml_type((uint32_t)part->type->ggml);
 }
 
-static int check_part(const struct by_made_tensor *made, const struct by_stored_tensor *part,
-                      struct baryon_error *err)
+/* The weight that a part is, when its bytes are no rows of a type. */
+static const struct by_llm_weight *weight_of_part(const struct by_made_tensor *made, size_t part)
+{
+    return made->weights ? made->weights[part] : NULL;
+}
+
+static const struct by_ggml_type *part_type(const struct by_made_tensor *made, size_t part)
+{
+    return weight_of_part(made, part) ? by_ggml_type(BY_GGML_F32) : type_of_part(made->parts[part]);
+}
+
+static int check_part(const struct by_made_tensor *made, size_t place, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], shape[96];
-    const struct by_ggml_type *type = type_of_part(part);
+    const struct by_stored_tensor *part = made->parts[place];
+    const struct by_llm_weight *weight = weight_of_part(made, place);
+    const struct by_ggml_type *type = part_type(made, place);
+    const uint64_t elements = weight ? (uint64_t)weight->rows * weight->columns : part->elements;
     uint64_t width = by_made_width(made), rows = by_made_rows(made) / made->part_count;
     if (!type || !type->decode)
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "tensor %s: type %s, must be a float or a block type that can be decoded",
                        by_quote(quoted, part->name), part->type->name);
-    if (width % type->block || part->elements / width < made->first_row + rows ||
-        part->elements % width)
+    if (width % type->block || elements / width < made->first_row + rows || elements % width)
         return by_fail(
             err, BARYON_ERR_INPUT, "tensor %s: shape %s, must have %" PRIu64 " rows of %" PRIu64,
             by_quote(quoted, part->name), by_stored_shape(part, shape, sizeof shape), rows, width);
@@ -74,7 +87,7 @@ int by_made_check(const struct by_made_tensor *made, struct baryon_error *err)
                        "tensor %s: rows (%" PRIu64 "), must be %" PRIu64 " heads of even size",
                        by_quote(quoted, made->name), rows, made->heads);
     for (size_t i = 0; i < made->part_count; i++)
-        if (check_part(made, made->parts[i], err))
+        if (check_part(made, i, err))
             return -1;
     return 0;
 }
@@ -88,47 +101,123 @@ struct slab {
     uint8_t *out;
 };
 
-/* Bytes of a row in its part, in the part's type. */
-static const uint8_t *row_of_part(const struct slab *slab, uint64_t row,
-                                  const struct by_ggml_type **type)
+/* Where a row is: its part, and its number there. */
+static size_t place_of_row(const struct by_made_tensor *made, uint64_t row, uint64_t *local)
+{
+    const uint64_t rows = by_made_rows(made) / made->part_count;
+    *local = row % rows;
+    if (made->heads)
+        *local = made->back ? by_gguf_row_back(*local, rows, made->heads)
+                            : by_gguf_row_of(*local, rows, made->heads);
+    *local += made->first_row;
+    return (size_t)(row / rows);
+}
+
+/* Rows of weights come in blocks; rows of q and k alternate between two of them. */
+struct block_cache {
+    float *values;
+    const struct by_llm_weight *weight;
+    size_t first;
+};
+
+/* A thread's memory for a piece of rows. */
+struct piece {
+    float *values; /* of a row */
+    struct block_cache blocks[2];
+    unsigned oldest;
+};
+
+static int open_piece(struct piece *piece, const struct slab *slab, struct baryon_error *err)
 {
     const struct by_made_tensor *made = slab->made;
-    uint64_t rows = by_made_rows(made) / made->part_count, local = row % rows;
-    const struct by_stored_tensor *part = made->parts[row / rows];
-    *type = type_of_part(part);
-    if (made->heads)
-        local = made->back ? by_gguf_row_back(local, rows, made->heads)
-                           : by_gguf_row_of(local, rows, made->heads);
-    return by_checkpoint_bytes(slab->checkpoint, part) +
-           (made->first_row + local) * row_bytes(*type, slab->width);
+    *piece = (struct piece){.values = by_alloc((size_t)slab->width, sizeof(float), err)};
+    int status = piece->values ? 0 : -1;
+    for (size_t i = 0; i < 2 && made->weights && !status; i++) {
+        const size_t rows = made->rank > 1 ? BY_LLM_ROWS_STEP : (size_t)by_made_rows(made);
+        piece->blocks[i].values = by_alloc(rows * (size_t)slab->width, sizeof(float), err);
+        status = piece->blocks[i].values ? 0 : -1;
+    }
+    return status;
+}
+
+static void close_piece(struct piece *piece)
+{
+    by_free(piece->values);
+    by_free(piece->blocks[0].values);
+    by_free(piece->blocks[1].values);
+}
+
+/* A row of a weight; of a vector, all is a block. */
+static int cached_row(const struct slab *slab, struct piece *piece,
+                      const struct by_llm_weight *weight, uint64_t local, const float **row,
+                      struct baryon_error *err)
+{
+    const size_t width = (size_t)slab->width, step = BY_LLM_ROWS_STEP;
+    const size_t first = weight->rank > 1 ? (size_t)local / step * step : 0;
+    struct block_cache *block = &piece->blocks[0];
+    for (size_t i = 0; i < 2; i++)
+        if (piece->blocks[i].weight == weight && piece->blocks[i].first == first)
+            block = &piece->blocks[i];
+    if (block->weight != weight || block->first != first) {
+        const size_t left = weight->rows - first;
+        block = &piece->blocks[piece->oldest];
+        piece->oldest = !piece->oldest;
+        block->weight = NULL;
+        if (by_llm_source_rows(slab->made->source, weight, first, left < step ? left : step,
+                               block->values, err))
+            return -1;
+        block->weight = weight;
+        block->first = first;
+    }
+    *row = block->values + ((size_t)local - first) * width;
+    return 0;
 }
 
 static int decode_row(const struct slab *slab, uint64_t row, float *out, struct baryon_error *err)
 {
-    const struct by_ggml_type *type;
-    const uint8_t *bytes = row_of_part(slab, row, &type);
-    return by_ggml_decode(type, bytes, (size_t)slab->width, out, err);
+    uint64_t local;
+    const struct by_stored_tensor *part = slab->made->parts[place_of_row(slab->made, row, &local)];
+    const struct by_ggml_type *type = type_of_part(part);
+    return by_ggml_decode(
+        type, by_checkpoint_bytes(slab->checkpoint, part) + local * row_bytes(type, slab->width),
+        (size_t)slab->width, out, err);
 }
 
-static int slab_row(const struct slab *slab, uint64_t row, float *values, struct baryon_error *err)
+/* The row as it is where nothing is to be done to it. */
+static bool copy_row(const struct slab *slab, uint64_t row, uint8_t *out)
 {
     const struct by_made_tensor *made = slab->made;
-    const struct by_ggml_type *type = NULL;
-    const uint8_t *bytes = made->values ? NULL : row_of_part(slab, row, &type);
+    uint64_t local;
+    const size_t place = place_of_row(made, row, &local);
+    if (weight_of_part(made, place) || type_of_part(made->parts[place]) != made->type ||
+        made->add != 0)
+        return false;
+    memcpy(out, by_checkpoint_bytes(slab->checkpoint, made->parts[place]) + local * slab->row_bytes,
+           slab->row_bytes);
+    return true;
+}
+
+static int slab_row(const struct slab *slab, uint64_t row, struct piece *piece,
+                    struct baryon_error *err)
+{
+    const struct by_made_tensor *made = slab->made;
     uint8_t *out = slab->out + (row - slab->first) * slab->row_bytes;
-    const float *from = values;
-    size_t width = (size_t)slab->width;
-    if (made->values) {
+    const float *from = piece->values;
+    const size_t width = (size_t)slab->width;
+    uint64_t local = 0;
+    const size_t place = made->values ? 0 : place_of_row(made, row, &local);
+    if (made->values)
         from = made->values + row * slab->width;
-    } else if (type == made->type && made->add == 0) {
-        memcpy(out, bytes, slab->row_bytes);
+    else if (copy_row(slab, row, out))
         return 0;
-    } else if (by_ggml_decode(type, bytes, width, values, err)) {
+    else if (weight_of_part(made, place)
+                 ? cached_row(slab, piece, weight_of_part(made, place), local, &from, err)
+                 : decode_row(slab, row, piece->values, err))
         return -1;
-    }
     for (size_t i = 0; made->add != 0 && i < width; i++)
-        values[i] += made->add;
-    return by_ggml_encode(made->type, from, 1, width, NULL, out, err);
+        piece->values[i] = from[i] + made->add;
+    return by_ggml_encode(made->type, made->add != 0 ? piece->values : from, 1, width, NULL, out,
+                          err);
 }
 
 int by_made_floats(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
@@ -154,16 +243,15 @@ static int slab_piece(void *context, size_t begin, size_t end, unsigned worker,
     char quoted[BY_QUOTE_MAX];
     int status = 0;
     (void)worker;
-    float *values = by_alloc((size_t)slab->width, sizeof *values, err);
-    if (!values)
-        return -1;
+    struct piece piece;
+    status = open_piece(&piece, slab, err);
     for (size_t i = begin; !status && i < end; i++) {
-        status = slab_row(slab, slab->first + i, values, err);
+        status = slab_row(slab, slab->first + i, &piece, err);
         if (status)
             by_err_in(err, "tensor %s row %" PRIu64, by_quote(quoted, slab->made->name),
                       slab->first + i);
     }
-    by_free(values);
+    close_piece(&piece);
     return status;
 }
 
@@ -173,6 +261,10 @@ static void give_back(const struct slab *slab)
     const struct by_made_tensor *made = slab->made;
     uint64_t rows = made->part_count ? by_made_rows(made) / made->part_count : 0;
     for (size_t i = 0; i < made->part_count; i++) {
+        if (weight_of_part(made, i)) {
+            by_checkpoint_done(slab->checkpoint, made->parts[i], 0, made->parts[i]->bytes);
+            continue;
+        }
         uint64_t bytes = row_bytes(type_of_part(made->parts[i]), slab->width);
         by_checkpoint_done(slab->checkpoint, made->parts[i], made->first_row * bytes, rows * bytes);
     }
@@ -182,7 +274,7 @@ static void give_back(const struct slab *slab)
 static void give_back_slab(const struct slab *slab, uint64_t rows)
 {
     const struct by_made_tensor *made = slab->made;
-    if (made->part_count != 1 || made->heads)
+    if (made->part_count != 1 || made->heads || made->weights)
         return;
     uint64_t bytes = row_bytes(type_of_part(made->parts[0]), slab->width);
     by_checkpoint_done(slab->checkpoint, made->parts[0], (made->first_row + slab->first) * bytes,
@@ -198,6 +290,10 @@ int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint 
                         .checkpoint = checkpoint,
                         .width = width,
                         .row_bytes = (size_t)row_bytes(made->type, width)};
+    if (made->weights) { /* whole blocks of rows */
+        grain = (grain / BY_LLM_ROWS_STEP + 4) * BY_LLM_ROWS_STEP;
+        most = (most / grain + 1) * grain;
+    }
     most = most < 1 ? 1 : most > rows ? rows : most;
     slab.out = by_alloc((size_t)most, slab.row_bytes, err);
     int status = slab.out ? 0 : -1;

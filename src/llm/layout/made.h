@@ -9,6 +9,9 @@
 #include "llm/ggml/codec.h"
 #include "llm/store/checkpoint.h"
 
+struct by_llm_source;
+struct by_llm_weight;
+
 struct by_made_tensor {
     const char *name;
     size_t rank;
@@ -16,11 +19,15 @@ struct by_made_tensor {
     const struct by_ggml_type *type;
     const struct by_stored_tensor **parts; /* stacked one behind the other; NULL: values */
     size_t part_count;
-    uint64_t first_row;  /* of the only part, where a stack is taken apart */
-    const float *values; /* instead of parts */
-    uint64_t heads;      /* rows of q and k change their order; 0: they do not */
-    bool back;           /* from GGUF's order to that of safetensors */
-    float add;           /* to each value */
+    /* Of parts that are quantized, or in a stack, or in another container: their weights, whose
+     * rows are floats; NULL: none is such. */
+    const struct by_llm_weight **weights;
+    const struct by_llm_source *source; /* of weights */
+    uint64_t first_row;                 /* of the only part, where a stack is taken apart */
+    const float *values;                /* instead of parts */
+    uint64_t heads;                     /* rows of q and k change their order; 0: they do not */
+    bool back;                          /* from GGUF's order to that of safetensors */
+    float add;                          /* to each value */
 };
 
 struct by_made_list {

@@ -9,6 +9,8 @@
 
 #define BLOCKS "_blocks"
 #define SCALES "_scales"
+/* No model has more: each is a weight in memory. */
+#define EXPERTS_MAX 4096u
 /* MXFP4: values of a group, bytes of their codes. */
 #define GROUP       32u
 #define GROUP_BYTES 16u
@@ -56,12 +58,27 @@ static const struct by_stored_tensor *scales_of(const struct by_checkpoint *chec
                : NULL;
 }
 
-static int check_blocks(const struct by_checkpoint *checkpoint,
-                        const struct by_stored_tensor *tensor, struct baryon_error *err)
+static bool is_float_stack(const struct by_stored_tensor *tensor)
+{
+    const struct by_elem_info *info = by_elem_info(tensor->type->elem);
+    return tensor->rank == 3 && info && info->class == BY_CLASS_FLOAT && tensor->type->bytes > 1 &&
+           strstr(tensor->name, ".experts.");
+}
+
+/* Blocks without their scales, and stacks of nothing or of more than there are in any model. */
+static int check_stack(const struct by_checkpoint *checkpoint,
+                       const struct by_stored_tensor *tensor, struct baryon_error *err)
 {
     char quoted[BY_QUOTE_MAX], shape[128];
     size_t size;
-    if (!is_blocks(tensor, &size) || scales_of(checkpoint, tensor))
+    if (is_blocks(tensor, &size) ? scales_of(checkpoint, tensor) != NULL : is_float_stack(tensor)) {
+        if (tensor->elements && tensor->dims[0] <= EXPERTS_MAX)
+            return 0;
+        return by_fail(err, BARYON_ERR_INPUT, "%s %s: a stack must have values and 1 to %u experts",
+                       by_quote(quoted, tensor->name), by_stored_shape(tensor, shape, sizeof shape),
+                       EXPERTS_MAX);
+    }
+    if (!is_blocks(tensor, &size))
         return 0;
     return by_fail(err, BARYON_ERR_INPUT,
                    "%s %s: there is no tensor " SCALES
@@ -79,13 +96,6 @@ bool by_llm_is_stack_scales(const struct by_checkpoint *checkpoint,
     return blocks && scales_of(checkpoint, blocks) == tensor;
 }
 
-static bool is_float_stack(const struct by_stored_tensor *tensor)
-{
-    const struct by_elem_info *info = by_elem_info(tensor->type->elem);
-    return tensor->rank == 3 && info && info->class == BY_CLASS_FLOAT && tensor->type->bytes > 1 &&
-           strstr(tensor->name, ".experts.");
-}
-
 /* Fused outputs that alternate have a bias of that order beside them, and stay fused. */
 static bool is_halved(const struct by_checkpoint *checkpoint, const struct by_stored_tensor *tensor)
 {
@@ -101,7 +111,7 @@ int by_llm_stacking_read(struct by_llm_stacking *stacking, const struct by_check
     struct by_family family;
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        if (check_blocks(checkpoint, &checkpoint->tensors[i], err))
+        if (check_stack(checkpoint, &checkpoint->tensors[i], err))
             return -1;
         any = any || is_float_stack(&checkpoint->tensors[i]);
     }
@@ -142,8 +152,9 @@ static int name_expert(struct by_arena *arena, struct by_llm_weight *weight, con
     const char *dot = strrchr(stack, '.');
     struct by_str text;
     by_str_init(&text);
-    by_str_add(&text, stack, (size_t)(dot - stack));
-    by_str_printf(&text, ".%zu.%s", expert, leaf ? leaf : dot + 1);
+    if (dot)
+        by_str_add(&text, stack, (size_t)(dot - stack) + 1);
+    by_str_printf(&text, "%zu.%s", expert, leaf ? leaf : dot ? dot + 1 : stack);
     weight->layer = by_arena_text(arena, by_str_text(&text), text.size, err);
     by_str_puts(&text, ".weight");
     weight->name = weight->layer ? by_arena_text(arena, by_str_text(&text), text.size, err) : NULL;
@@ -192,15 +203,16 @@ int by_llm_stack_read(struct by_llm_source *source, const struct by_llm_stacking
     struct by_llm_weight base = {.as = BY_LLM_AS_STACK, .stored = tensor, .scales = scales};
     base.stack.rows = (size_t)tensor->dims[1];
     base.stack.columns = (size_t)tensor->dims[2] * (scales ? GROUP : 1);
-    if (!base.stack.rows || !base.stack.columns || tensor->dims[2] > SIZE_MAX / GROUP)
-        return by_fail(err, BARYON_ERR_INPUT, "%s is empty, must have values",
-                       by_quote(quoted, tensor->name));
     const size_t size = strlen(tensor->name) - (scales ? strlen(BLOCKS) : 0);
     const char *name = by_arena_text(&source->arena, tensor->name, size, err);
     if (!name)
         return -1;
     base.stack.turned = stacking->stacks == BY_LLM_STACKS_KEEP ? scales != NULL
                                                                : !scales && stacking->turned[place];
+    if (halves == 2 && (base.stack.turned ? base.stack.columns : base.stack.rows) % 2)
+        return by_fail(err, BARYON_ERR_INPUT,
+                       "%s has an odd number of outputs, gate and up must have the same",
+                       by_quote(quoted, tensor->name));
     for (size_t i = 0; i < parts; i++) {
         weights[i] = base;
         if (stacking->stacks == BY_LLM_STACKS_KEEP)
