@@ -138,6 +138,9 @@ $(BUILD)/src/engine/ops_find.o: $(BUILD)/place
 $(BUILD)/cli/mpi_find.o: BY_CFLAGS += -DBY_MPI_FOLDER='"$(LIBDIR)/baryon"'
 $(BUILD)/cli/mpi_find.o: $(BUILD)/place
 
+# It has these files in itself, which the compiler does not say.
+$(BUILD)/src/report/html/assets.o: $(wildcard src/report/html/assets/*)
+
 # Plain, whatever the flavour: sanitizers and MPI do not go together.
 $(BUILD)/libbaryon_mpi_%.so: mpi/baryon_mpi.c mpi/baryon_mpi.h $(BUILD)/flags
 	$(call say,MPI )mpicc.$* -std=c17 $(CFLAGS) $(WARNINGS) -fvisibility=hidden -fPIC -I. \

@@ -1,10 +1,13 @@
 /* baryon evaluate: how far quantized results are from the float ones. */
 #include "cli/evaluate_view.h"
+#include "cli/reporting.h"
 #include "cli/running.h"
 #include "cli/term.h"
 #include "settings/evaluate.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct folders {
@@ -15,6 +18,7 @@ struct settings {
     struct by_running_settings running;
     struct by_evaluate_settings evaluate;
     struct folders folders;
+    struct by_reporting_settings reporting;
 };
 
 struct job {
@@ -25,6 +29,8 @@ struct job {
     struct by_loaded baseline, result;
     struct by_progress progress;
     bool begun;
+    struct by_reporting reporting;
+    double seconds;
 };
 
 /* --- Folders --- */
@@ -92,6 +98,14 @@ static int load_evaluated_model(const struct job *job, struct by_loaded *loaded,
                               err);
 }
 
+static void show_samples(struct job *job)
+{
+    const struct by_input_options *input = &job->options.run.input;
+    job->reporting.examples.prep = input->random ? NULL : &input->prep;
+    job->options.show.show = by_examples_show;
+    job->options.show.context = &job->reporting.examples;
+}
+
 static int run_models(struct job *job, struct baryon_error *err)
 {
     struct by_cli *cli = job->cli;
@@ -102,8 +116,12 @@ static int run_models(struct job *job, struct baryon_error *err)
         return -1;
     job->options.run.progress = progress;
     job->options.run.context = job;
+    if (job->reporting.path)
+        show_samples(job);
+    const double start = by_term_seconds();
     const int status = by_evaluate_models(&job->evaluation, job->baseline.model, job->result.model,
                                           &job->options, err);
+    job->seconds = by_term_seconds() - start;
     if (job->begun)
         by_progress_end(&job->progress);
     return status;
@@ -145,6 +163,85 @@ static int show_models(const struct job *job, struct baryon_error *err)
     return 0;
 }
 
+/* The worst score of SQNR; NaN: nobody measured it. */
+static double worst_sqnr(const struct by_evaluation *evaluation)
+{
+    const struct by_score *score;
+    double worst = (double)NAN;
+    for (size_t i = 0; (score = by_evaluation_score(evaluation, i)); i++)
+        if (!strcmp(score->metric->name, "sqnr") && !(worst <= score->mean))
+            worst = score->mean;
+    return worst;
+}
+
+static void say_outcome(const struct by_evaluation *evaluation, double sqnr, struct by_str *text)
+{
+    if (evaluation->goal_count && evaluation->missed.count)
+        by_str_puts(text, "Not all goals are met");
+    else if (evaluation->goal_count)
+        by_str_puts(text, "All goals are met");
+    else
+        by_str_puts(text, "The models were compared");
+    by_str_puts(text, " on ");
+    by_plural(text, evaluation->samples, "sample");
+    if (isfinite(sqnr))
+        by_str_printf(text, "; the %s a SQNR of %.1f dB",
+                      evaluation->output_count > 1 ? "worst output has" : "output has", sqnr);
+    by_str_puts(text, ".");
+}
+
+static void put_goals(const struct by_evaluation *evaluation, struct by_json *json)
+{
+    if (!evaluation->goal_count)
+        return;
+    by_json_open(json, "goals", '[');
+    for (size_t i = 0; i < evaluation->goal_count; i++) {
+        const struct by_goal *goal = &evaluation->goals[i];
+        bool met = true;
+        for (size_t k = 0; k < evaluation->missed.count; k++)
+            met &= evaluation->missed.at[k].goal != goal;
+        by_json_open(json, NULL, '{');
+        by_json_text(json, "metric", goal->metric->name);
+        by_json_text(json, "of", goal->worst ? "worst" : "mean");
+        by_json_double(json, goal->most ? "most" : "least", goal->bound);
+        by_json_bool(json, "met", met);
+        by_json_close(json, '}');
+    }
+    by_json_close(json, ']');
+}
+
+static int write_report(struct job *job, const struct folders *folders, struct baryon_error *err)
+{
+    const struct by_evaluation *evaluation = job->evaluation;
+    struct by_json *json = &job->reporting.json;
+    const double sqnr = worst_sqnr(evaluation);
+    const struct by_report_head head = {
+        .model = folders->baseline ? folders->baseline : job->baseline.name,
+        .file = folders->baseline ? folders->result : job->result.name,
+        .data = job->settings->running.data.data,
+        .random = !folders->baseline && job->options.run.input.random,
+    };
+    struct by_str text;
+    by_str_init(&text);
+    say_outcome(evaluation, sqnr, &text);
+    const struct by_report_outcome outcome = {
+        .text = by_str_text(&text),
+        .goal = !evaluation->goal_count        ? "none"
+                : evaluation->missed.count > 0 ? "missed"
+                                               : "met",
+        .quality = sqnr,
+        .low_bits = (double)NAN,
+    };
+    by_reporting_open(&job->reporting, head, &outcome);
+    put_goals(evaluation, json);
+    by_evaluation_json(evaluation, json);
+    const struct by_report_seconds more[] = {{"evaluate", job->seconds}};
+    by_seconds_json(NULL, more, 1, json);
+    int status = by_str_error(&text, err);
+    by_str_release(&text);
+    return status < 0 ? -1 : by_reporting_save(&job->reporting, err);
+}
+
 /* Goals that were missed are in the JSON. */
 static int judge_goals(const struct job *job, struct baryon_error *err)
 {
@@ -154,8 +251,10 @@ static int judge_goals(const struct job *job, struct baryon_error *err)
     return status;
 }
 
-static int report(const struct job *job, const struct folders *folders, struct baryon_error *err)
+static int report(struct job *job, const struct folders *folders, struct baryon_error *err)
 {
+    if (job->reporting.path && write_report(job, folders, err) < 0)
+        return -1;
     if (job->cli->common.json)
         write_evaluation_json(job, folders);
     else if (folders->baseline)
@@ -171,9 +270,13 @@ static int run_evaluate(struct by_cli *cli, const void *data, struct baryon_erro
     struct folders folders;
     int status = find_folders(&job, &folders, err);
     if (status == 0)
+        status = by_reporting_begin(&job.reporting, cli, job.settings->reporting.report,
+                                    job.settings->reporting.force, err);
+    if (status == 0)
         status = folders.baseline ? run_folders(&job, &folders, err) : run_models(&job, err);
     if (status == 0)
         status = report(&job, &folders, err);
+    by_reporting_end(&job.reporting);
     by_evaluation_close(job.evaluation);
     by_loaded_close(&job.result);
     by_loaded_close(&job.baseline);
@@ -239,6 +342,7 @@ const struct by_command by_cmd_evaluate = {
                {&by_data_group, offsetof(struct settings, running.data)},
                {&by_prep_group, offsetof(struct settings, running.prep)},
                {&by_evaluate_group, offsetof(struct settings, evaluate)},
+               {&by_reporting_group, offsetof(struct settings, reporting)},
                {&by_engine_group, offsetof(struct settings, running.engine)},
                {&by_model_group, offsetof(struct settings, running.model)},
                {&by_runtime_group, offsetof(struct settings, running.runtime)}},

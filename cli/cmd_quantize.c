@@ -3,6 +3,7 @@
 #include "cli/places.h"
 #include "cli/quality_view.h"
 #include "cli/quantizing.h"
+#include "cli/reporting.h"
 #include "cli/solved_view.h"
 #include "cli/term.h"
 #include "onnx/external.h"
@@ -27,16 +28,10 @@ struct job {
     double save_seconds;
     struct by_session *opened; /* by the verification, for measuring */
     struct by_quality quality;
+    struct by_reporting reporting;
 };
 
 /* --- Before anything is opened --- */
-
-static int check_place(const char *option, const char *path, bool force, struct baryon_error *err)
-{
-    if (!force && by_place_check_free(option, path, err) < 0)
-        return -1;
-    return by_writer_probe(path, 0, err);
-}
 
 static int check_places(const struct by_cli *cli, const struct settings *settings,
                         struct baryon_error *err)
@@ -52,8 +47,9 @@ static int check_places(const struct by_cli *cli, const struct settings *setting
     }
     if (settings->report && !strcmp(settings->report, settings->out))
         return by_fail(err, BARYON_ERR_USAGE, "--out and --report are the same file");
-    if (check_place("--out", settings->out, settings->force, err) < 0 ||
-        (settings->report && check_place("--report", settings->report, settings->force, err) < 0))
+    if (!settings->force && by_place_check_free("--out", settings->out, err) < 0)
+        return -1;
+    if (by_writer_probe(settings->out, 0, err) < 0)
         return -1;
     return settings->dump_passes ? by_make_folders(settings->dump_passes, err) : 0;
 }
@@ -114,17 +110,6 @@ static void show_excluded(const struct by_excluded *excluded, struct by_out *out
     by_str_puts(&out->text, "\n");
 }
 
-static void write_excluded(const struct by_excluded *excluded, struct by_json *json)
-{
-    by_json_open(json, "auto_exclude", '{');
-    by_json_int(json, "nodes", (int64_t)excluded->nodes);
-    by_json_double(json, "multiply_adds", 0); /* of layers alone, and none of them changes */
-    by_json_int(json, "samples", (int64_t)excluded->samples);
-    by_json_double(json, "gain_db", excluded->samples ? excluded->gain : NAN);
-    by_json_double(json, "error_db", excluded->samples ? excluded->error : NAN);
-    by_json_close(json, '}');
-}
-
 static int print_quantize_summary(struct job *job, struct baryon_error *err)
 {
     char before[32], after[32];
@@ -155,67 +140,71 @@ static int print_quantize_summary(struct job *job, struct baryon_error *err)
     return 0;
 }
 
-static void choices_json(const struct by_quantize_report *report, struct by_json *json)
+static void put_seconds(const struct job *job, struct by_json *json)
 {
-    if (!report->choice_count)
-        return;
-    by_json_open(json, "choices", '[');
-    for (size_t i = 0; i < report->choice_count; i++) {
-        const struct by_choice_made *made = &report->choices[i];
-        by_json_open(json, NULL, '{');
-        by_json_text(json, "choice", made->choice);
-        by_json_text(json, "text", made->text);
-        by_json_double(json, "gain_db", made->gain);
-        by_json_int(json, "samples", (int64_t)made->samples);
-        if (made->tensors) {
-            by_json_int(json, "tensors", (int64_t)made->tensors);
-            by_json_double(json, "macs_share", made->macs_share);
-        }
-        by_json_close(json, '}');
-    }
-    by_json_close(json, ']');
+    const struct by_report_seconds more[] = {
+        {"save", job->save_seconds},
+        {"measure", job->quality.asked ? job->quality.seconds : (double)NAN},
+        {"report", job->reporting.path ? job->reporting.seconds : (double)NAN},
+    };
+    by_seconds_json(&job->quantizing.quantization.report, more, sizeof more / sizeof *more, json);
+}
+
+static void put_results(const struct job *job, struct by_json *json)
+{
+    const struct by_quantize_report *report = &job->quantizing.quantization.report;
+    by_choices_json(report, json);
+    by_quality_json(&job->quality, json);
+    by_solved_json(&report->solved, json);
+}
+
+static void put_sizes(const struct job *job, struct by_json *json)
+{
+    const struct by_quantizing *q = &job->quantizing;
+    by_json_int(json, "bytes_before", (int64_t)q->view.bytes_before);
+    by_json_int(json, "bytes", (int64_t)job->bytes_after);
+    by_json_int(json, "samples", (int64_t)by_quantization_samples(&q->quantization));
 }
 
 static void write_json(const struct job *job, struct by_str *text)
 {
     struct by_json json;
     const struct by_quantizing *q = &job->quantizing;
-    const struct by_quantize_report *report = &q->quantization.report;
     by_json_init(&json, text, false);
     by_json_open(&json, NULL, '{');
     by_quantizing_head_json(q, &json);
     by_json_text(&json, "file", job->settings->out);
-    by_json_int(&json, "bytes_before", (int64_t)q->view.bytes_before);
-    by_json_int(&json, "bytes", (int64_t)job->bytes_after);
-    by_json_int(&json, "samples", (int64_t)by_quantization_samples(&q->quantization));
-    by_json_open(&json, "seconds", '{');
-    for (size_t i = 0; i < report->stage_count; i++)
-        by_json_double(&json, report->stages[i].stage, report->stages[i].seconds);
-    by_json_double(&json, "save", job->save_seconds);
-    if (job->quality.asked)
-        by_json_double(&json, "measure", job->quality.seconds);
-    by_json_close(&json, '}');
-    choices_json(report, &json);
-    by_quality_json(&job->quality, &json);
-    by_solved_json(&report->solved, &json);
-    if (report->excluded.nodes || report->excluded.samples)
-        write_excluded(&report->excluded, &json);
+    put_sizes(job, &json);
+    put_seconds(job, &json);
+    put_results(job, &json);
     by_plan_view_json(&q->view, &json);
     by_json_close(&json, '}');
     by_str_puts(text, "\n");
 }
 
-static int write_report(const struct job *job, struct baryon_error *err)
+static int write_report(struct job *job, struct baryon_error *err)
 {
+    struct by_reporting *reporting = &job->reporting;
+    const struct by_quantizing *q = &job->quantizing;
+    struct by_report_head head = by_quantizing_report_head(q);
     struct by_str text;
     by_str_init(&text);
-    write_json(job, &text);
+    by_report_say_quality(&job->quality, &reporting->figures, &q->view, &text);
+    const struct by_report_outcome outcome = {
+        .text = by_str_text(&text),
+        .goal = "none",
+        .quality = job->quality.samples ? job->quality.worst : (double)NAN,
+        .low_bits = by_report_narrow_share(&reporting->figures.layers, &q->view, 8),
+    };
+    head.file = job->settings->out;
+    by_reporting_open(reporting, head, &outcome);
+    put_sizes(job, &reporting->json);
+    put_seconds(job, &reporting->json);
+    put_results(job, &reporting->json);
+    by_plan_coverage_json(&q->view, &reporting->json);
     int status = by_str_error(&text, err);
-    if (status == 0)
-        status = by_write_file(job->settings->report, by_str_text(&text), text.size,
-                               job->settings->force ? 0 : BY_WRITER_EXCLUSIVE, err);
     by_str_release(&text);
-    return status;
+    return status < 0 ? -1 : by_reporting_save(reporting, err);
 }
 
 static bool measures(const struct job *job)
@@ -278,9 +267,11 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
     job->quantize.judges = true;
     if (by_quantizing_take(q, cli, &job->quantize, err) < 0 ||
         check_places(cli, settings, err) < 0 ||
+        by_reporting_begin(&job->reporting, cli, settings->report, settings->force, err) < 0 ||
         by_quantize_beside(&q->options, &cli->config.arena, settings->out, err) < 0)
         return -1;
     q->options.dump_passes = settings->dump_passes;
+    by_reporting_listen(&job->reporting, &q->view, by_quantizing_prep(q), &q->quality);
     const struct by_save_options saving = by_place_options(settings->external, settings->force);
     if (by_quantizing_load(q, err) < 0 ||
         by_place_probe(q->loaded.model, settings->out, &saving, err) < 0 ||
@@ -288,6 +279,8 @@ static int run_quantize_job(struct job *job, struct by_cli *cli, struct baryon_e
         return -1;
     by_quantization_spill(&q->quantization, settings->out, q->bytes_before);
     int status = by_quality_keep(&q->quality_run, &q->quantization, err);
+    if (status == 0)
+        status = by_reporting_take(&job->reporting, &q->quantization, err);
     if (status == 0)
         status = by_quantization_lower(&q->quantization, err);
     status = by_model_judge_run(q->loaded.model, q->loaded.name, status, err);
@@ -308,6 +301,7 @@ static int run_quantize(struct by_cli *cli, const void *data, struct baryon_erro
     const int status = run_quantize_job(&job, cli, err);
     by_session_close(job.opened);
     by_quality_release(&job.quality);
+    by_reporting_end(&job.reporting);
     by_quantizing_close(&job.quantizing);
     return status;
 }
@@ -325,7 +319,7 @@ static const struct by_option rows[] = {
      .not_in_files = BY_NAMES_OUTPUT,
      .arg = "FILE",
      .offset = offsetof(struct settings, report),
-     .help = "Write the report as JSON to FILE"},
+     .help = "Write a report to FILE: a page to open in a browser if it ends in .html, else JSON"},
     {.name = "dump-passes",
      .type = BY_OPT_TEXT,
      .not_in_files = BY_NAMES_OUTPUT,

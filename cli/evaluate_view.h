@@ -2,7 +2,6 @@
 #ifndef BY_EVALUATE_VIEW_H
 #define BY_EVALUATE_VIEW_H
 
-#include "base/json.h"
 #include "cli/out.h"
 #include "evaluate/evaluate.h"
 
@@ -11,7 +10,5 @@ void by_evaluation_lines(const struct by_evaluation *evaluation, struct by_out *
 /* A table of all scores. */
 int by_evaluation_text(const struct by_evaluation *evaluation, struct by_out *out,
                        struct baryon_error *err);
-/* Members of an object. */
-void by_evaluation_json(const struct by_evaluation *evaluation, struct by_json *json);
 
 #endif

@@ -67,10 +67,25 @@ static void apply_common(struct by_cli *cli)
     };
 }
 
+/* Parsing sorts them. */
+static int keep_words(struct by_cli *cli, int argc, char **argv, struct baryon_error *err)
+{
+    cli->word_count = (size_t)argc - 1;
+    const char **words = by_arena_alloc(&cli->config.arena, (size_t)argc, sizeof *words, err);
+    if (!words)
+        return -1;
+    for (size_t i = 0; i < cli->word_count; i++)
+        words[i] = argv[i + 1];
+    cli->words = words;
+    return 0;
+}
+
 static int parse_and_run(struct by_cli *cli, void *settings, int argc, char **argv,
                          struct baryon_error *err)
 {
     bool stopped = false;
+    if (keep_words(cli, argc, argv, err) < 0)
+        return -1;
     if (parse(cli, settings, argc, argv, &stopped, err) < 0) {
         if (err->code == BARYON_ERR_USAGE && !err->hint[0])
             by_err_hint(err, "see 'baryon %s --help'", cli->command->name);

@@ -2,7 +2,6 @@
 #ifndef BY_PLAN_VIEW_H
 #define BY_PLAN_VIEW_H
 
-#include "base/json.h"
 #include "cli/out.h"
 #include "quant/plan_view.h"
 
@@ -16,7 +15,5 @@ int by_plan_view_nodes(const struct by_plan_view *view, struct by_out *out,
                        struct baryon_error *err);
 int by_plan_view_rows(const struct by_plan_view *view, struct by_out *out,
                       struct baryon_error *err);
-/* Members of an object: coverage, operators, nodes, tensors. */
-void by_plan_view_json(const struct by_plan_view *view, struct by_json *json);
 
 #endif

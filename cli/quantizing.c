@@ -134,6 +134,23 @@ void by_quantizing_head(const struct by_quantizing *q, struct by_out *out)
                         NULL);
 }
 
+struct by_report_head by_quantizing_report_head(const struct by_quantizing *q)
+{
+    return (struct by_report_head){
+        .model = q->loaded.name,
+        .config = &q->cli->config,
+        .preset = q->options.recipe->preset,
+        .stats = q->options.stats,
+        .data = q->options.data,
+        .random = needs_samples(q) && !q->options.stats && !q->options.data,
+    };
+}
+
+const struct by_prep *by_quantizing_prep(const struct by_quantizing *q)
+{
+    return q->quality.input.random ? NULL : &q->quality.input.prep;
+}
+
 void by_quantizing_head_json(const struct by_quantizing *q, struct by_json *json)
 {
     const struct by_recipe *recipe = q->options.recipe;

@@ -6,6 +6,7 @@
 
 #include "cli/plan_view.h"
 #include "cli/running.h"
+#include "report/report.h"
 #include "settings/recipe/take.h"
 
 /* Groups of a command whose settings have a `quantize`. `own` may be left out. */
@@ -55,5 +56,9 @@ void by_quantizing_close(struct by_quantizing *quantizing);
 void by_quantizing_head(const struct by_quantizing *quantizing, struct by_out *out);
 /* The same as members of an object, with all options. */
 void by_quantizing_head_json(const struct by_quantizing *quantizing, struct by_json *json);
+/* The same for a report. */
+struct by_report_head by_quantizing_report_head(const struct by_quantizing *quantizing);
+/* How pictures among the samples are prepared; NULL: samples are random. */
+const struct by_prep *by_quantizing_prep(const struct by_quantizing *quantizing);
 
 #endif

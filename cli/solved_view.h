@@ -2,13 +2,10 @@
 #ifndef BY_SOLVED_VIEW_H
 #define BY_SOLVED_VIEW_H
 
-#include "base/json.h"
 #include "cli/out.h"
 #include "quantize/quantize.h"
 
 /* A line a layer, then the whole; nothing where nothing was to be solved. */
 int by_solved_text(const struct by_solved *solved, struct by_out *out, struct baryon_error *err);
-/* The member "rounding" of an object. */
-void by_solved_json(const struct by_solved *solved, struct by_json *json);
 
 #endif

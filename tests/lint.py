@@ -54,12 +54,14 @@ LAYERS = {
     "rounding": "base ir onnx engine stats moments quant adjust solve reconstruct trial",
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
-    "evaluate": "base onnx input metric config calibrate",
+    "evaluate": "base array engine onnx input metric config calibrate",
     "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
+    "report/html": "base",
+    "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
     " llm/layout convert rounding quantize quality compare settings settings/recipe",
 }

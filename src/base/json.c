@@ -13,10 +13,14 @@ void by_json_init(struct by_json *json, struct by_str *out, bool compact)
     *json = (struct by_json){.out = out, .compact = compact};
 }
 
+/* Whether what stands at that depth is on the line of what it is in. */
+static bool is_flat(const struct by_json *json, unsigned depth)
+{
+    return json->compact || (json->flat && depth >= json->flat);
+}
+
 static void new_line(struct by_json *json)
 {
-    if (json->compact)
-        return;
     by_str_add(json->out, "\n", 1);
     for (unsigned i = 0; i < json->depth; i++)
         by_str_add(json->out, "  ", 2);
@@ -58,11 +62,11 @@ static void begin_json_value(struct by_json *json, const char *key)
 {
     if (json->comma)
         by_str_add(json->out, ",", 1);
-    if (json->depth)
+    if (json->depth && !is_flat(json, json->depth))
         new_line(json);
     if (key) {
         quoted(json->out, key, strlen(key));
-        by_str_puts(json->out, json->compact ? ":" : ": ");
+        by_str_puts(json->out, is_flat(json, json->depth) ? ":" : ": ");
     }
     json->comma = true;
 }
@@ -78,7 +82,7 @@ void by_json_open(struct by_json *json, const char *key, char bracket)
 void by_json_close(struct by_json *json, char bracket)
 {
     json->depth--;
-    if (json->comma)
+    if (json->comma && !is_flat(json, json->depth + 1))
         new_line(json);
     by_str_add(json->out, &bracket, 1);
     json->comma = true;

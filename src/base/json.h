@@ -10,6 +10,7 @@
 struct by_json {
     struct by_str *out; /* not owned */
     unsigned depth;
+    unsigned flat; /* brackets that deep and deeper stand on one line; 0: none do */
     bool comma, compact;
 };
 

@@ -26,6 +26,14 @@ void by_str_clear(struct by_str *str)
         str->text[0] = '\0';
 }
 
+void by_str_cut(struct by_str *str, size_t size)
+{
+    if (size >= str->size)
+        return;
+    str->size = size;
+    str->text[size] = '\0';
+}
+
 /* Room for `more` bytes and the NUL behind them. */
 static bool reserve(struct by_str *str, size_t more)
 {

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "config/config.h"
+#include "evaluate/shown.h"
 #include "metric/metric.h"
 
 struct by_evaluate_settings {
@@ -62,6 +63,7 @@ struct by_evaluate_options {
     const struct by_evaluate_settings *settings;
     const char *data;                /* samples of models; NULL: random or the caller's */
     struct by_calibrate_options run; /* session, input, samples, progress and log are looked at */
+    struct by_show show;             /* some of the samples of models, at the end */
 };
 
 /* Files of the same name, and all that the first folder has must be in the second. */

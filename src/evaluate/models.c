@@ -6,6 +6,7 @@
 #include "onnx/load.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct job {
@@ -20,6 +21,10 @@ struct job {
     struct by_fitted fitted; /* for the quantized model */
     struct by_labels labels;
     size_t rows; /* of the samples so far, as labels count them */
+    struct {
+        double *at; /* SQNR by sample, NaN where it was skipped; where samples are shown */
+        size_t count, cap;
+    } sqnr;
     double start;
 };
 
@@ -151,8 +156,34 @@ static int run_result(struct job *job, const struct by_array *arrays, struct by_
     return by_err_in(err, "quantized model");
 }
 
+static int note_sqnr(struct job *job, size_t index, const struct by_array *want,
+                     const struct by_array *got, struct baryon_error *err)
+{
+    if (!job->options->show.show)
+        return 0;
+    if (by_list_reserve(&job->arena, &job->sqnr, index + 1 - job->sqnr.count, sizeof(double), err))
+        return -1;
+    while (job->sqnr.count <= index)
+        job->sqnr.at[job->sqnr.count++] = (double)NAN;
+    return by_shown_worst(want, got, job->name_count, &job->sqnr.at[index], err);
+}
+
+static int show_outputs(const struct job *job, const struct by_array *arrays,
+                        const struct by_array *want, const struct by_array *got,
+                        struct by_shown *shown, struct baryon_error *err)
+{
+    shown->inputs = arrays;
+    shown->input_count = job->port_count;
+    shown->names = job->names;
+    shown->want = want;
+    shown->got = got;
+    shown->output_count = job->name_count;
+    return job->options->show.show(job->options->show.context, shown, err);
+}
+
+/* shown: the sample was measured before; NULL: it is measured now. */
 static int run_sample(struct job *job, const struct by_array *arrays, const char *sample,
-                      struct baryon_error *err)
+                      size_t index, struct by_shown *shown, struct baryon_error *err)
 {
     struct by_run *baseline = NULL, *result = NULL;
     struct by_arena converted;
@@ -161,9 +192,14 @@ static int run_sample(struct job *job, const struct by_array *arrays, const char
     int status = run_baseline(job, arrays, &baseline, err);
     if (status == 0)
         status = run_result(job, arrays, &converted, &result, err);
-    if (status == 0)
-        status = compare_model_outputs(job, sample, by_run_outputs(baseline, &count),
-                                       by_run_outputs(result, &count), err);
+    const struct by_array *want = baseline ? by_run_outputs(baseline, &count) : NULL;
+    const struct by_array *got = result ? by_run_outputs(result, &count) : NULL;
+    if (status == 0 && shown)
+        status = show_outputs(job, arrays, want, got, shown, err);
+    else if (status == 0)
+        status = compare_model_outputs(job, sample, want, got, err) < 0
+                     ? -1
+                     : note_sqnr(job, index, want, got, err);
     by_run_free(baseline);
     by_run_free(result);
     by_arena_release(&converted);
@@ -195,7 +231,7 @@ static int run_all(struct job *job, struct by_ahead *ahead, struct baryon_error 
         const struct by_array *arrays;
         const char *sample;
         if (by_ahead_get(ahead, i, i + 1, &arrays, &sample, err) < 0 ||
-            (arrays && run_sample(job, arrays, sample, err) < 0))
+            (arrays && run_sample(job, arrays, sample, i, NULL, err) < 0))
             return -1;
         if (i < by_ahead_count(ahead) &&
             report_evaluation_progress(job, i + 1, by_ahead_count(ahead), sample, err) < 0)
@@ -221,6 +257,23 @@ static int run_model_samples(struct job *job, struct baryon_error *err)
     return status;
 }
 
+/* Read again. */
+static int show_some(struct job *job, struct baryon_error *err)
+{
+    struct by_shown_place chosen[BY_SHOWN_MOST];
+    const size_t count = by_shown_choose(job->sqnr.at, job->sqnr.count, chosen);
+    for (size_t i = 0; i < count; i++) {
+        const struct by_array *arrays;
+        struct by_shown shown = {.index = chosen[i].place,
+                                 .rank = chosen[i].rank,
+                                 .sqnr = job->sqnr.at[chosen[i].place]};
+        if (by_input_get(job->input, chosen[i].place, &arrays, &shown.name, err) < 0 ||
+            (arrays && run_sample(job, arrays, shown.name, 0, &shown, err) < 0))
+            return -1;
+    }
+    return 0;
+}
+
 int by_evaluate_models(struct by_evaluation **out, struct baryon_model *baseline,
                        struct baryon_model *result, const struct by_evaluate_options *options,
                        struct baryon_error *err)
@@ -230,6 +283,8 @@ int by_evaluate_models(struct by_evaluation **out, struct baryon_model *baseline
     int status = open_evaluation_job(&job, baseline, result, err);
     if (status == 0)
         status = run_model_samples(&job, err);
+    if (status == 0)
+        status = show_some(&job, err);
     if (status < 0) {
         by_evaluation_close(job.evaluation);
         job.evaluation = NULL;

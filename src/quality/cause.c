@@ -123,8 +123,8 @@ static int next_of_source(void *context, const struct by_array **arrays, size_t 
     return 0;
 }
 
-static int open_explaining_judge(struct by_quality_job *job, struct by_judge **judge,
-                                 struct baryon_error *err)
+int by_quality_judge(struct by_quality_job *job, size_t count, struct by_judge **judge,
+                     struct baryon_error *err)
 {
     const struct by_input_callback samples = {
         .next = next_of_source, .context = job, .count = BY_COUNT_UNKNOWN};
@@ -132,9 +132,10 @@ static int open_explaining_judge(struct by_quality_job *job, struct by_judge **j
         .samples = &samples,
         .input = {.allow_nonfinite = true},
         .session = job->q->options->calibrate.session,
-        .aside = EXPLAINING,
-        .most = EXPLAINING,
+        .aside = count,
+        .most = count,
     };
+    job->shown = 0;
     if (by_judge_open(judge, job->exact.model, &options, err) < 0)
         return -1;
     return by_judge_references(*judge, job->q->pool, err);
@@ -171,21 +172,25 @@ static int keep_cause(struct by_quality *out, const struct by_culprit *culprit,
     return out->cause ? status : -1;
 }
 
-/* The quantization as it was before emission. */
+struct by_quantization by_quality_before(const struct by_quality_job *job)
+{
+    return (struct by_quantization){.model = job->run->draft.model,
+                                    .plan = job->run->draft.plan,
+                                    .options = job->q->options,
+                                    .floats = job->q->floats,
+                                    .stats = job->q->stats,
+                                    .pool = job->q->pool};
+}
+
 static int explain(struct by_quality_job *job, enum by_blame *blame, struct baryon_error *err)
 {
-    struct by_quantization before = {.model = job->run->draft.model,
-                                     .plan = job->run->draft.plan,
-                                     .options = job->q->options,
-                                     .floats = job->q->floats,
-                                     .stats = job->q->stats,
-                                     .pool = job->q->pool};
+    struct by_quantization before = by_quality_before(job);
     struct by_judge *judge = NULL;
     struct by_sensitivity sensitivity = {.samples = 0};
     /* Passes that simulate hardware leave another float model. */
     const unsigned states = 1u << BY_STATE_WEIGHTS | 1u << BY_STATE_ACTIVATIONS |
                             (job->q->exact.count ? 1u << BY_STATE_FLOAT : 0);
-    int status = open_explaining_judge(job, &judge, err);
+    int status = by_quality_judge(job, EXPLAINING, &judge, err);
     if (status == 0)
         status = by_sensitivity_measure(&sensitivity, &before, judge, states, false, err);
     sensitivity.sqnr[BY_STATE_BOTH] = job->out->worst;
@@ -201,6 +206,11 @@ static int explain(struct by_quality_job *job, enum by_blame *blame, struct bary
     return status;
 }
 
+static bool is_explained(const struct by_quality_run *run)
+{
+    return run->draft.plan && run->draft.model->graph->node.count <= BY_QUALITY_EXPLAINED;
+}
+
 /* A cause that is not found is none that is told. */
 int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err)
 {
@@ -210,7 +220,7 @@ int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err)
     by_err_clear(&why);
     if (recipe->approach == BY_APPROACH_NBITS)
         blame = BY_BLAME_WEIGHTS;
-    if (job->run->draft.plan && explain(job, &blame, &why) < 0 &&
+    if (is_explained(job->run) && explain(job, &blame, &why) < 0 &&
         why.code == BARYON_ERR_CANCELLED) {
         if (err)
             *err = why;

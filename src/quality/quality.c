@@ -17,8 +17,6 @@
 #define MANY_NODES      4000
 /* With more it takes the square of their number to open. */
 #define MEASURED_NODES 20000
-/* With more no cause is looked for: opening the models that this takes is most of its time. */
-#define EXPLAINED_NODES 1500
 
 /* --- What stays from before --- */
 
@@ -35,17 +33,18 @@ int by_quality_begin(struct by_quality_run *run, struct baryon_model *model,
     return by_frame_take(&run->reference, model, err);
 }
 
-static bool is_explained(const struct by_quantization *q)
+static bool is_explained(const struct by_quality_run *run, const struct by_quantization *q)
 {
+    const size_t most = run->options->details.get ? BY_QUALITY_DETAILED : BY_QUALITY_EXPLAINED;
     const enum by_approach approach = q->options->recipe->approach;
     return (approach == BY_APPROACH_STATIC || approach == BY_APPROACH_WEIGHTS) && q->floats.count &&
-           q->model->graph->node.count <= EXPLAINED_NODES;
+           q->model->graph->node.count <= most;
 }
 
 int by_quality_keep(struct by_quality_run *run, const struct by_quantization *q,
                     struct baryon_error *err)
 {
-    if (!run->reference.count || !is_explained(q))
+    if (!run->reference.count || !is_explained(run, q))
         return 0;
     if (by_frame_take(&run->frame, q->model, err) < 0)
         return -1;
@@ -378,10 +377,14 @@ int by_quality_measure(struct by_quality *out, const struct by_quality_run *run,
         status = say_unmeasured(out, &why, err);
     else if (!measured && err)
         *err = why;
+    if (measured)
+        status = by_quality_show(&job, err);
     by_session_close(job.written); /* what looks for a cause takes as much memory */
     job.written = NULL;
-    if (measured && out->worst < BY_QUALITY_GOOD)
+    if (status == 0 && measured && out->worst < BY_QUALITY_GOOD)
         status = by_quality_find_cause(&job, err);
+    if (status == 0 && measured)
+        status = by_quality_find_details(&job, err);
     out->seconds = by_seconds() - job.begin;
     close_job(&job);
     return status;

@@ -11,6 +11,7 @@
 #ifndef BY_QUALITY_H
 #define BY_QUALITY_H
 
+#include "evaluate/shown.h"
 #include "metric/metric.h"
 #include "sensitivity/sensitivity.h"
 #include "trial/draft.h"
@@ -19,6 +20,13 @@
 #define BY_QUALITY_GOOD   20.0 /* dB: below, the cause is looked for */
 #define BY_QUALITY_USABLE 10.0 /* dB: below, there is a warning */
 
+/* Who gets figures of layers and tensors, or why there are none; get NULL: nobody. */
+struct by_quality_details {
+    int (*get)(void *context, const struct by_sensitivity *found, const char *why_not,
+               struct baryon_error *err);
+    void *context;
+};
+
 struct by_quality_options {
     bool off;
     bool others; /* the samples are not those that calibration takes */
@@ -26,6 +34,10 @@ struct by_quality_options {
     const char *data;
     const struct by_input_callback *samples;
     struct by_input_options input;
+    /* For a report: figures of layers and tensors, on the model as it was before emission, and some
+     * of the samples. */
+    struct by_quality_details details;
+    struct by_show show;
 };
 
 enum by_quality_samples {

@@ -5,6 +5,8 @@
  *   compare.c   sums of one output of one sample
  *   quality.c   what stays from before; the order of things
  *   run.c       both models on the samples
+ *   show.c      some of these samples again, for a report
+ *   details.c   layers and tensors, for a report
  *   cause.c     what to blame and to try, below BY_QUALITY_GOOD
  *   text.c      sentences
  */
@@ -13,6 +15,11 @@
 
 #include "evaluate/evaluate.h"
 #include "quality/quality.h"
+
+/* With more nodes no cause is looked for: opening the models that this takes is most of its time.
+ */
+#define BY_QUALITY_EXPLAINED 1500
+#define BY_QUALITY_DETAILED  5000 /* nor figures of layers, where a report asks for them */
 
 /* --- choose.c --- */
 
@@ -65,10 +72,35 @@ struct by_quality_job {
 
 int by_quality_run_samples(struct by_quality_job *job, struct baryon_error *err);
 
+/* What both models make of a sample. Whatever the result, by_quality_end_both() is required. */
+struct by_quality_runs {
+    struct by_run *reference, *written;
+    struct by_arena arena;
+};
+int by_quality_run_both(const struct by_quality_job *job, const struct by_array *arrays,
+                        struct by_quality_runs *runs, struct baryon_error *err);
+void by_quality_end_both(struct by_quality_runs *runs);
+
+/* --- show.c --- */
+
+/* Samples that ran, to whoever wants to see them. */
+int by_quality_show(struct by_quality_job *job, struct baryon_error *err);
+
 /* --- cause.c --- */
 
 /* Sets cause and next, as far as they can be found. */
 int by_quality_find_cause(struct by_quality_job *job, struct baryon_error *err);
+
+/* A judge on the first samples that ran. */
+int by_quality_judge(struct by_quality_job *job, size_t samples, struct by_judge **judge,
+                     struct baryon_error *err);
+/* The quantization as it was before emission. */
+struct by_quantization by_quality_before(const struct by_quality_job *job);
+
+/* --- details.c --- */
+
+/* Layers and tensors, to whoever wants them. */
+int by_quality_find_details(struct by_quality_job *job, struct baryon_error *err);
 
 /* What to try next, in the arena or static. samples: the run had some to calibrate on. */
 const char *by_quality_next(const struct by_recipe *recipe, enum by_blame blame, bool samples,

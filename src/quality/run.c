@@ -76,21 +76,32 @@ static int run_written(const struct by_quality_job *job, const struct by_array *
                           run, err);
 }
 
-static int run_both(const struct by_quality_job *job, const struct by_array *arrays,
-                    struct by_quality_sums *sums, struct baryon_error *err)
+int by_quality_run_both(const struct by_quality_job *job, const struct by_array *arrays,
+                        struct by_quality_runs *runs, struct baryon_error *err)
 {
-    struct by_run *reference = NULL, *written = NULL;
-    struct by_arena arena;
-    by_arena_init(&arena, 0);
-    int status = by_session_run(job->reference, arrays, job->port_count, job->names,
-                                job->name_count, &reference, err);
+    *runs = (struct by_quality_runs){.reference = NULL};
+    by_arena_init(&runs->arena, 0);
+    if (by_session_run(job->reference, arrays, job->port_count, job->names, job->name_count,
+                       &runs->reference, err) < 0)
+        return -1;
+    return run_written(job, arrays, &runs->arena, &runs->written, err);
+}
+
+void by_quality_end_both(struct by_quality_runs *runs)
+{
+    by_run_free(runs->written);
+    by_run_free(runs->reference);
+    by_arena_release(&runs->arena);
+}
+
+static int measure_sample(const struct by_quality_job *job, const struct by_array *arrays,
+                          struct by_quality_sums *sums, struct baryon_error *err)
+{
+    struct by_quality_runs runs;
+    int status = by_quality_run_both(job, arrays, &runs, err);
     if (status == 0)
-        status = run_written(job, arrays, &arena, &written, err);
-    if (status == 0)
-        status = compare_runs(job, reference, written, sums, err);
-    by_run_free(written);
-    by_run_free(reference);
-    by_arena_release(&arena);
+        status = compare_runs(job, runs.reference, runs.written, sums, err);
+    by_quality_end_both(&runs);
     return status;
 }
 
@@ -102,7 +113,7 @@ static int measure_next(struct batch *batch, struct baryon_error *err)
     by_sample_init(&sample);
     int status = read_next(batch, &sample, &place, err);
     if (status == 0 && sample.arrays)
-        status = run_both(job, sample.arrays, &job->sums[place * job->name_count], err);
+        status = measure_sample(job, sample.arrays, &job->sums[place * job->name_count], err);
     if (status == 0)
         status = finish_sample(batch, &sample, err);
     by_sample_release(&sample);

@@ -110,6 +110,10 @@ int by_sketch_bins(const struct by_sketch *sketch, struct by_sketch_bin **bins, 
 int by_sketch_magnitudes(const struct by_sketch *sketch, struct by_sketch_bin **bins, size_t *count,
                          struct baryon_error *err);
 
+/* Share of the finite values below `low` or above `high`: values of a bin are spread evenly. */
+int by_sketch_outside(const struct by_sketch *sketch, double low, double high, double *share,
+                      struct baryon_error *err);
+
 /* --- Least and greatest value a channel, exact --- */
 
 struct by_channels {

@@ -113,3 +113,36 @@ int by_sketch_magnitudes(const struct by_sketch *sketch, struct by_sketch_bin **
     *count = out.count;
     return 0;
 }
+
+/* --- Shares --- */
+
+/* The part of a bin below `low` or above `high`; no value of it is beyond min and max. */
+static double beyond(const struct by_sketch *sketch, const struct by_sketch_bin *bin, double low,
+                     double high)
+{
+    const double from = fmax(bin->low, (double)sketch->min);
+    const double to = fmin(bin->high, (double)sketch->max);
+    if (to <= from)
+        return from > high || from < low ? (double)bin->count : 0;
+    const double out = fmax(low - from, 0) + fmax(to - high, 0);
+    return fmin(out / (to - from), 1) * (double)bin->count;
+}
+
+int by_sketch_outside(const struct by_sketch *sketch, double low, double high, double *share,
+                      struct baryon_error *err)
+{
+    struct by_sketch_bin *bins;
+    size_t count;
+    double sum = 0;
+    const uint64_t finite = by_sketch_finite(sketch);
+    *share = 0;
+    if (!finite || ((double)sketch->min >= low && (double)sketch->max <= high))
+        return 0;
+    if (by_sketch_bins(sketch, &bins, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        sum += beyond(sketch, &bins[i], low, high);
+    by_free(bins);
+    *share = sum / (double)finite;
+    return 0;
+}

@@ -67,6 +67,38 @@ static void plain_text_is_indented(void **state)
                           "}");
 }
 
+static void items_of_a_flat_list_have_a_line_each(void **state)
+{
+    struct by_str out;
+    struct by_json json;
+    (void)state;
+    by_str_init(&out);
+    by_json_init(&json, &out, false);
+    json.flat = 3;
+    by_json_open(&json, NULL, '{');
+    by_json_int(&json, "a", 1);
+    by_json_open(&json, "list", '[');
+    for (int i = 0; i < 2; i++) {
+        by_json_open(&json, NULL, '{');
+        by_json_int(&json, "b", i);
+        by_json_open(&json, "c", '[');
+        by_json_int(&json, NULL, 2);
+        by_json_int(&json, NULL, 3);
+        by_json_close(&json, ']');
+        by_json_close(&json, '}');
+    }
+    by_json_close(&json, ']');
+    by_json_close(&json, '}');
+    assert_string_equal(by_str_text(&out), "{\n"
+                                           "  \"a\": 1,\n"
+                                           "  \"list\": [\n"
+                                           "    {\"b\":0,\"c\":[2,3]},\n"
+                                           "    {\"b\":1,\"c\":[2,3]}\n"
+                                           "  ]\n"
+                                           "}");
+    by_str_release(&out);
+}
+
 static void any_bytes_become_valid_text(void **state)
 {
     (void)state;
@@ -116,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_text_has_no_blanks),
         cmocka_unit_test(plain_text_is_indented),
+        cmocka_unit_test(items_of_a_flat_list_have_a_line_each),
         cmocka_unit_test(any_bytes_become_valid_text),
         cmocka_unit_test(several_values_at_the_top_are_lines_of_their_own_text),
     };

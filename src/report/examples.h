@@ -1,0 +1,28 @@
+/*
+ * Samples as the model saw them, and what the float and the quantized model make of them: pictures,
+ * classes, boxes, or numbers where they differ most.
+ */
+#ifndef BY_REPORT_EXAMPLES_H
+#define BY_REPORT_EXAMPLES_H
+
+#include "base/json.h"
+#include "evaluate/shown.h"
+#include "input/prep.h"
+
+struct by_examples {
+    struct by_arena arena;
+    const struct by_prep *prep; /* of pictures; NULL: samples are random, and no pictures */
+    struct {
+        const char **at; /* JSON of each */
+        size_t count, cap;
+    } items;
+};
+
+void by_examples_init(struct by_examples *examples, const struct by_prep *prep);
+void by_examples_release(struct by_examples *examples);
+/* A sample; context: struct by_examples. */
+int by_examples_show(void *context, const struct by_shown *shown, struct baryon_error *err);
+/* A member "examples", where there are any. */
+void by_examples_json(const struct by_examples *examples, struct by_json *json);
+
+#endif

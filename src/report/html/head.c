@@ -1,0 +1,196 @@
+/* Writes the head of the page: what ran on what, the outcome in one sentence, its figures. */
+#include "report/html/markup.h"
+#include "report/html/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+static void open_figure(struct by_str *html, const char *label)
+{
+    by_str_printf(html, "<li><span class=\"label\">%s</span> <span class=\"big\">", label);
+}
+
+/* What ends the texts, before a bar. */
+static void end_texts(struct by_str *html)
+{
+    by_str_puts(html, "</span>");
+}
+
+static void close_figure(struct by_str *html)
+{
+    by_str_puts(html, "</li>\n");
+}
+
+/* What follows the large number, in small. */
+static void put_note(struct by_str *html)
+{
+    by_str_puts(html, "</span> <span class=\"small\">");
+}
+
+/* The first goal on SQNR, which is what the figure of the quality is. */
+static const struct by_doc_node *sqnr_goal(const struct by_doc_node *root)
+{
+    const struct by_doc_node *goals = by_report_filled(root, "goals");
+    for (size_t i = 0; goals && i < goals->count; i++)
+        if (!strcmp(by_report_text(goals->items[i], "metric"), "sqnr"))
+            return goals->items[i];
+    return NULL;
+}
+
+static void put_quality_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    double quality = by_report_number(by_doc_get(root, "outcome"), "quality_db");
+    const struct by_doc_node *goal = sqnr_goal(root);
+    double least = by_report_number(goal, "least");
+    if (isnan(quality))
+        return;
+    open_figure(html, "Quality, worst output");
+    by_html_decibels(html, quality);
+    put_note(html);
+    if (isnan(least))
+        by_str_puts(html, "SQNR");
+    else {
+        by_str_puts(html, "goal ");
+        by_html_decibel_bound(html, least);
+    }
+    end_texts(html);
+    double room = fmax(isnan(least) ? 40 : 2 * least, 1);
+    by_html_bar(html, quality / room, isnan(least) ? NAN : least / room);
+    close_figure(html);
+}
+
+static void put_bits_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    double share = by_report_number(by_doc_get(root, "outcome"), "low_bits_share");
+    if (isnan(share))
+        return;
+    open_figure(html, "In 8 bits or less");
+    by_html_share(html, share);
+    put_note(html);
+    by_str_puts(html, "of multiply-adds");
+    end_texts(html);
+    by_html_bar(html, share, NAN);
+    close_figure(html);
+}
+
+static void put_size_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    double before = by_report_number(root, "bytes_before"), bytes = by_report_number(root, "bytes");
+    if (isnan(bytes))
+        return;
+    open_figure(html, "Size");
+    by_html_bytes(html, bytes);
+    if (before > 0) {
+        put_note(html);
+        by_str_puts(html, "of ");
+        by_html_bytes(html, before);
+    }
+    end_texts(html);
+    if (before > 0)
+        by_html_bar(html, bytes / before, NAN);
+    close_figure(html);
+}
+
+static void put_samples_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    double samples = by_report_number(root, "samples");
+    double judged = by_report_number(by_doc_get(root, "quality"), "samples");
+    if (isnan(samples) && isnan(judged))
+        return;
+    open_figure(html, "Samples");
+    by_html_count(html, isnan(samples) ? judged : samples);
+    put_note(html);
+    if (isnan(samples))
+        by_str_puts(html, "to judge");
+    else
+        by_str_puts(html,
+                    by_report_is_true(root, "random") ? "random, to calibrate" : "to calibrate");
+    if (!isnan(samples) && !isnan(judged)) {
+        by_str_puts(html, "; ");
+        by_html_count(html, judged);
+        by_str_puts(html, " to judge");
+    }
+    end_texts(html);
+    close_figure(html);
+}
+
+static void put_time_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    const struct by_doc_node *seconds = by_report_filled(root, "seconds");
+    double peak = by_report_number(by_doc_get(root, "memory"), "peak_bytes"), sum = 0;
+    if (!seconds)
+        return;
+    for (size_t i = 0; i < seconds->count; i++) {
+        double value = by_report_value(seconds->pairs[i].value);
+        sum += isnan(value) ? 0 : value;
+    }
+    open_figure(html, "Time");
+    by_html_seconds(html, sum);
+    if (!isnan(peak)) {
+        put_note(html);
+        by_html_bytes(html, peak);
+        by_str_puts(html, " of memory");
+    }
+    end_texts(html);
+    close_figure(html);
+}
+
+/* "baryon auto: m.onnx to int8.onnx" */
+static void put_subject(const struct by_doc_node *root, struct by_str *html)
+{
+    const char *model = by_report_text(root, "model"), *file = by_report_text(root, "file");
+    by_str_puts(html, "<p class=\"subject\"><span class=\"command\">baryon ");
+    by_html_text(html, by_report_text(root, "command"));
+    by_str_puts(html, "</span>");
+    if (model) {
+        by_str_puts(html, " ");
+        by_html_name(html, model);
+    }
+    if (file) {
+        by_str_puts(
+            html, model
+                      ? " <span aria-hidden=\"true\">\u2192</span><span class=\"unseen\">to</span> "
+                      : " ");
+        by_html_name(html, file);
+    }
+    by_str_puts(html, "</p>\n");
+}
+
+static void put_badge(const char *goal, struct by_str *html)
+{
+    if (goal && !strcmp(goal, "met"))
+        by_str_puts(
+            html, "<p class=\"badge met\"><span aria-hidden=\"true\">\u2713</span> Goal met</p>\n");
+    else if (goal && !strcmp(goal, "missed"))
+        by_str_puts(
+            html,
+            "<p class=\"badge missed\"><span aria-hidden=\"true\">\u2717</span> Goal missed</p>\n");
+}
+
+static void put_figures(const struct by_doc_node *root, struct by_str *html)
+{
+    static void (*const figures[])(const struct by_doc_node *, struct by_str *) = {
+        put_quality_figure, put_bits_figure, put_size_figure, put_samples_figure, put_time_figure,
+    };
+    size_t before = html->size, open;
+    by_str_puts(html, "<ul class=\"figures\">\n");
+    open = html->size;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        figures[i](root, html);
+    if (html->size > open)
+        by_str_puts(html, "</ul>\n");
+    else
+        by_str_cut(html, before);
+}
+
+void by_section_head(const struct by_doc_node *root, struct by_str *html)
+{
+    const struct by_doc_node *outcome = by_doc_get(root, "outcome");
+    const char *text = by_report_text(outcome, "text");
+    put_subject(root, html);
+    put_badge(by_report_text(outcome, "goal"), html);
+    by_str_puts(html, "<h1>");
+    by_html_text(html, text ? text : "No outcome is given.");
+    by_str_puts(html, "</h1>\n");
+    put_figures(root, html);
+}
