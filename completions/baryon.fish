@@ -748,6 +748,8 @@ complete -c baryon -n '__fish_seen_subcommand_from evaluate' -l help -s h -d 'Sh
 complete -c baryon -n '__fish_seen_subcommand_from evaluate' -l version -s V -d 'Show the version'
 complete -c baryon -n '__fish_seen_subcommand_from compare' -l float -x -d 'Compare the outputs of both models with those of this float model, too'
 complete -c baryon -n '__fish_seen_subcommand_from compare' -l top -x -d 'Show the N most important differences of nodes and of tensors; --json has all'
+complete -c baryon -n '__fish_seen_subcommand_from compare' -l report -r -F -d 'Write a report to FILE: a page to open in a browser if it ends in .html, else JSON'
+complete -c baryon -n '__fish_seen_subcommand_from compare' -l force -s f -d 'Replace an existing report'
 complete -c baryon -n '__fish_seen_subcommand_from compare' -l data -s d -r -F -d 'Read samples from a .npy, .npz or image file, a folder of them, or a .txt list of files'
 complete -c baryon -n '__fish_seen_subcommand_from compare' -l random -x -d 'Generate COUNT random samples instead of reading files'
 complete -c baryon -n '__fish_seen_subcommand_from compare' -l seed -x -d 'Seed for random samples; equal seeds give equal samples'
