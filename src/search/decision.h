@@ -2,14 +2,12 @@
  * What can still be changed in a quantization, what each change gains at the model's output, and
  * which changes meet a goal at the least cost.
  *
- *   list      sources of noise (activations that share parameters, weights of layers), and decisions
- *             about them that a target allows
- *   measure   the noise of each source at the outputs, all in one session whose pairs are switched
- *             on and off by its inputs
- *   choose    the additive model: noises of small independent errors add at the outputs
- *   search    choose, verify a real candidate, correct the model where errors do not add, and
- *             choose again; then down again
- *   write     rules that `baryon quantize --config` turns into the same model without a search
+ *   list      sources of noise (activations that share parameters, weights of layers), and
+ * decisions about them that a target allows measure   the noise of each source at the outputs, all
+ * in one session whose pairs are switched on and off by its inputs choose    the additive model:
+ * noises of small independent errors add at the outputs search    choose, verify a real candidate,
+ * correct the model where errors do not add, and choose again; then down again write     rules that
+ * `baryon quantize --config` turns into the same model without a search
  *
  * All results are the same for any number of threads.
  */
@@ -69,12 +67,12 @@ struct by_noise_source {
 
 struct by_decision {
     const struct by_alternative *alternative;
-    const char *name;   /* of the tensor, or of the user's node */
-    size_t place;       /* what it is about: of a place at most one decision is chosen */
-    double macs;        /* multiply-adds of the layers that it is about */
-    double extra_cost;  /* against the plan, by itself; below 0: it is cheaper */
-    double extra_bytes; /* of weights */
-    double gain;        /* dB of the plan's model that it gains by itself, as predicted */
+    const char *name;    /* of the tensor, or of the user's node */
+    size_t place;        /* what it is about: of a place at most one decision is chosen */
+    double macs;         /* multiply-adds of the layers that it is about */
+    double extra_cost;   /* against the plan, by itself; below 0: it is cheaper */
+    double extra_bytes;  /* of weights */
+    double gain;         /* dB of the plan's model that it gains by itself, as predicted */
     size_t first, count; /* sources that it changes: places in `touches` */
 };
 
@@ -95,13 +93,13 @@ struct by_decisions {
     size_t decision_count;
     struct by_touch *touches;
     size_t touch_count;
-    /* Of the samples that were measured on. */
+    /* Of the samples that were measured on, at each output: noise is scale * (floor + the sum over
+     * sources of what decisions leave of `now`). floor: what no source explains, passes for
+     * example; scale: how much more there is than the sum says. */
     size_t samples, output_count;
-    double signal[BY_DECISION_OUTPUTS];
-    double rest[BY_DECISION_OUTPUTS]; /* noise that no source explains (passes; errors that do not
-                                         add); may be below 0 */
-    size_t runs;                      /* of the session with switches, for reports */
-    struct by_decide_work *work;      /* sessions and drafts; private */
+    double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS], scale[BY_DECISION_OUTPUTS];
+    size_t runs;                 /* of the session with switches, for reports */
+    struct by_decide_work *work; /* sessions and drafts; private */
 };
 
 /* Told now and then, from the thread that called; false: stop, which fails with
@@ -109,9 +107,9 @@ struct by_decisions {
 typedef bool by_decide_progress_fn(void *context, const char *what, size_t done, size_t all);
 
 struct by_decide_options {
-    size_t samples;  /* to measure on, of those that judge; 0: as many as `runs` allows */
-    size_t runs;     /* of the session with switches at most, about; 0: no limit. With fewer than
-                        there are sources, neighbours are measured together and the worst are split */
+    size_t samples; /* to measure on, of those that judge; 0: as many as `runs` allows */
+    size_t runs;    /* of the session with switches at most, about; 0: no limit. With fewer than
+                       there are sources, neighbours are measured together and the worst are split */
     by_decide_progress_fn *progress; /* may be NULL */
     void *context;
 };
