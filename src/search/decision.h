@@ -93,13 +93,13 @@ struct by_decisions {
     size_t decision_count;
     struct by_touch *touches;
     size_t touch_count;
-    /* Of the samples that were measured on. */
+    /* Of the samples that were measured on, at each output: noise is scale * (floor + the sum over
+     * sources of what decisions leave of `now`). floor: what no source explains, passes for
+     * example; scale: how much more there is than the sum says. */
     size_t samples, output_count;
-    double signal[BY_DECISION_OUTPUTS];
-    double rest[BY_DECISION_OUTPUTS]; /* noise that no source explains (passes; errors that do not
-                                         add); may be below 0 */
-    size_t runs;                      /* of the session with switches, for reports */
-    struct by_decide_work *work;      /* sessions and drafts; private */
+    double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS], scale[BY_DECISION_OUTPUTS];
+    size_t runs;                 /* of the session with switches, for reports */
+    struct by_decide_work *work; /* sessions and drafts; private */
 };
 
 /* Told now and then, from the thread that called; false: stop, which fails with
