@@ -20,7 +20,8 @@ static void show_head(const struct by_auto *search, const struct by_auto_written
     const struct by_auto_range *of = search->parts.of;
     by_str_printf(&text, "%zu calibrate, %zu choose, %zu for the report alone",
                   of[BY_PART_CALIBRATE].count, of[BY_PART_CHOOSE].count, of[BY_PART_LAST].count);
-    by_running_line(out, "samples", written->data ? written->data : "random values, for a trial only",
+    by_running_line(out, "samples",
+                    written->data ? written->data : "random values, for a trial only",
                     by_str_text(&text));
     by_str_release(&text);
     by_str_puts(&out->text, "\n");

@@ -1,10 +1,10 @@
 /* baryon auto: the cheapest model that has the quality asked for. */
 #include "base/file.h"
+#include "calibrate/begin.h"
 #include "cli/auto_view.h"
 #include "cli/places.h"
 #include "cli/running.h"
 #include "cli/term.h"
-#include "calibrate/begin.h"
 #include "engine/verify.h"
 #include "onnx/external.h"
 #include "onnx/save.h"
@@ -108,13 +108,14 @@ static int load_float_model(struct job *job, struct baryon_error *err)
         by_place_options(job->settings->external, job->settings->force);
     if (by_loaded_open(&job->loaded, job->cli, &running->model, job->cli->operands[0], err) < 0)
         return -1;
-    job->options.bytes_before = by_loaded_size(&job->loaded) + by_model_data_size(job->loaded.model);
+    job->options.bytes_before =
+        by_loaded_size(&job->loaded) + by_model_data_size(job->loaded.model);
     if (by_place_probe(job->loaded.model, job->settings->out, &saving, err) < 0)
         return -1;
     struct by_calibrate_options quiet = {0};
     by_engine_options(&running->engine, &running->runtime, &quiet.session);
-    const int status = by_calibrate_prepare(job->loaded.model, running->engine.ops_library.count,
-                                            &quiet, err);
+    const int status =
+        by_calibrate_prepare(job->loaded.model, running->engine.ops_library.count, &quiet, err);
     return by_model_judge_run(job->loaded.model, job->loaded.name, status, err);
 }
 
@@ -308,10 +309,13 @@ const struct by_command by_cmd_auto = {
     .text =
         "Try what a target has, from the cheapest on, until the goals are met: first types, "
         "methods and granularities of the whole model, then wider types for the tensors and layers "
-        "that lose most, then rounding reconstruction where weights are the cause, then wider types "
-        "for all. Write the model, and a config that 'baryon quantize --config' turns into the same "
+        "that lose most, then rounding reconstruction where weights are the cause, then wider "
+        "types "
+        "for all. Write the model, and a config that 'baryon quantize --config' turns into the "
+        "same "
         "bytes without a search.\n\n"
-        "Samples are split in three: the first half calibrates, a quarter chooses among candidates, "
+        "Samples are split in three: the first half calibrates, a quarter chooses among "
+        "candidates, "
         "and the last quarter is measured for the report alone. Give them in random order.\n\n"
         "If no candidate meets the goals, the best one is written, and the exit status is 7. An "
         "interrupted search keeps its finished steps in OUT.part; the same command continues it.",

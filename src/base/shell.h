@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 struct by_shell_options {
-    double seconds;               /* then it is killed with all that it started; 0: no limit */
-    bool (*stop)(void *context);  /* asked now and then; true: the same. May be NULL */
+    double seconds;              /* then it is killed with all that it started; 0: no limit */
+    bool (*stop)(void *context); /* asked now and then; true: the same. May be NULL */
     void *context;
 };
 

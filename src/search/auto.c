@@ -17,8 +17,7 @@ static bool needs_command(const struct by_auto_settings *settings)
     return settings->goal_command != NULL;
 }
 
-int by_auto_check(const struct by_auto_settings *settings, bool has_value,
-                  struct baryon_error *err)
+int by_auto_check(const struct by_auto_settings *settings, bool has_value, struct baryon_error *err)
 {
     struct by_arena arena;
     struct by_auto_goals goals;
@@ -142,6 +141,8 @@ static int open_search(struct by_auto_work *work, struct baryon_model *model,
 {
     const struct by_auto_options *options = work->options;
     work->base.running = options->running;
+    work->base.progress = by_auto_watch;
+    work->base.context = work;
     work->base.frame = &work->out->frame;
     work->base.memory = options->settings->max_memory;
     if (take_settings(work, err) < 0 || take_folder(work, err) < 0 || take_source(work, err) < 0 ||

@@ -52,11 +52,11 @@ enum by_auto_state { BY_AUTO_DROPPED, BY_AUTO_BEST, BY_AUTO_FINAL };
 /* A quantization that was met on the way. */
 struct by_auto_point {
     const char *name, *text;
-    const char *yaml;           /* config for `baryon quantize` */
-    const char *why;            /* it is lost; NULL: it was measured */
+    const char *yaml;            /* config for `baryon quantize` */
+    const char *why;             /* it is lost; NULL: it was measured */
     const double *choose, *last; /* of each goal; NaN: unknown */
-    double sqnr, last_sqnr;     /* dB, of the worst output */
-    bool met, allowed;          /* the goals, the limits */
+    double sqnr, last_sqnr;      /* dB, of the worst output */
+    bool met, allowed;           /* the goals, the limits */
     struct by_auto_figures figures;
     uint64_t bytes; /* about */
     double seconds;
@@ -74,8 +74,8 @@ struct by_auto {
         struct by_auto_point *at;
         size_t count, cap;
     } points;
-    size_t best;     /* place of the point that is written */
-    bool met;        /* its goals, on the samples that choose */
+    size_t best; /* place of the point that is written */
+    bool met;    /* its goals, on the samples that choose */
     bool timed_out;
     const char *outcome; /* one sentence */
     const char *needs;   /* what a missed goal requires; NULL: it is met */

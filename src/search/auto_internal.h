@@ -53,6 +53,12 @@ int by_auto_try(struct by_auto_work *work, const char *name, const char *text, c
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
 bool by_auto_is_over_time(const struct by_auto_work *work);
+/* Asked by whatever runs, of the work: true ends it. */
+bool by_auto_watch(void *context, const struct by_calibrate_progress *now);
+/* Of each goal, the command's too. *why: the model is lost; "": it is not. */
+int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
+                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           struct baryon_error *err);
 
 /* --- known.c --- */
 
@@ -73,6 +79,20 @@ const struct by_auto_known *by_auto_known_find(const struct by_auto_work *work,
 int by_auto_known_add(struct by_auto_work *work, const struct by_auto_known *known,
                       struct baryon_error *err);
 struct by_hash128 by_auto_config_hash(const char *yaml);
+
+/* --- layers.c --- */
+
+struct by_auto_layers;
+
+/* Decisions about the tensors and layers of a point, whose config ends with `rest`, measured.
+ * Whatever comes out, by_auto_layers_close() goes with it. */
+int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work, size_t place,
+                        const char *rest, struct baryon_error *err);
+void by_auto_layers_close(struct by_auto_layers *layers);
+/* What the point would gain without the noise of weights, dB. */
+double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
+/* Tries the cheapest that meets the goals, else the best. */
+int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err);
 
 /* --- climb.c --- */
 

@@ -72,9 +72,10 @@ static int judge_result(const struct by_auto_command *command, const struct by_s
         return by_fail(err, BARYON_ERR_INPUT,
                        "the goal command printed no number, but %s; its last number is the value",
                        by_quote(quoted, by_str_text(&result->out)));
-    return isfinite(*value) ? 0
-                            : by_fail(err, BARYON_ERR_INPUT,
-                                      "the goal command printed %g, must be a finite number", *value);
+    return isfinite(*value)
+               ? 0
+               : by_fail(err, BARYON_ERR_INPUT,
+                         "the goal command printed %g, must be a finite number", *value);
 }
 
 static int run_command(const struct by_auto_command *command, double *value,

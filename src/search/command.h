@@ -5,9 +5,9 @@
 #include "ir/model.h"
 
 struct by_auto_command {
-    const char *text;   /* "./map.sh {model}" */
-    const char *place;  /* where models are written for it, and removed again */
-    double seconds;     /* then it is killed, and the search fails */
+    const char *text;            /* "./map.sh {model}" */
+    const char *place;           /* where models are written for it, and removed again */
+    double seconds;              /* then it is killed, and the search fails */
     bool (*stop)(void *context); /* may be NULL */
     void *context;
 };

@@ -2,8 +2,8 @@
 #include "search/ladder.h"
 
 #include "base/doc.h"
-#include "config/nodes.h"
 #include "base/str.h"
+#include "config/nodes.h"
 
 #include <math.h>
 #include <string.h>

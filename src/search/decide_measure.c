@@ -80,9 +80,10 @@ static int run_sets(struct measuring *measuring, struct baryon_error *err)
         struct measuring part = *measuring;
         part.on = on + done * d->source_count;
         part.each = each + done * d->samples;
-        status = by_decide_go_on(d, measuring->what, measuring->done + done, measuring->all, err) < 0
-                     ? -1
-                     : by_par_for(d->q->pool, some * d->samples, 1, run_each, &part, err);
+        status =
+            by_decide_go_on(d, measuring->what, measuring->done + done, measuring->all, err) < 0
+                ? -1
+                : by_par_for(d->q->pool, some * d->samples, 1, run_each, &part, err);
         d->runs += some * d->samples;
     }
     return status;
@@ -229,8 +230,9 @@ static int divide_group(struct by_decisions *d, const struct group *group, struc
     }
     for (size_t i = group->begin; i < group->end; i++) {
         const double own = d->work->noise_of[i];
-        const double share =
-            count == 1 ? 1 : sum > 0 ? (isnan(own) ? 0 : own / sum) : 1 / (double)count;
+        const double share = count == 1 ? 1
+                             : sum > 0  ? (isnan(own) ? 0 : own / sum)
+                                        : 1 / (double)count;
         for (size_t k = 0; k < d->output_count; k++)
             d->sources[i].alone[k] = d->sources[i].now[k] = share * group->noise[k];
     }
@@ -288,8 +290,7 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
 {
     const size_t most = sets_of(d);
     const bool each = most >= d->source_count;
-    size_t count =
-        group_evenly(d, each ? most : (size_t)ceil(FIRST_RUNS * (double)most), groups);
+    size_t count = group_evenly(d, each ? most : (size_t)ceil(FIRST_RUNS * (double)most), groups);
     if (measure_groups(d, groups, count, 0, most, err) < 0)
         return -1;
     for (size_t used = count; !each && used + 1 < most;) {

@@ -119,8 +119,8 @@ static void add_tensor(const struct change *change, size_t source, double sign,
     const size_t type =
         tensor != BY_NONE ? d->work->activation_type[tensor] : d->work->type_of[source];
     if (!d->sources[source].weight)
-        sum->cost += sign * d->work->elements_of[source] * d->work->bits[type] / 8 *
-                     d->ladder->byte_cost;
+        sum->cost +=
+            sign * d->work->elements_of[source] * d->work->bits[type] / 8 * d->ladder->byte_cost;
     if (tensor != BY_NONE)
         sum->cost += sign * d->work->tiny;
 }

@@ -35,8 +35,8 @@ struct by_decide_layer {
     size_t elements;           /* of the weight */
     size_t first, input_count; /* sources in work->inputs */
     double macs;
-    bool stays_float;    /* whatever is chosen */
-    size_t weight_type;  /* as the plan has it */
+    bool stays_float;   /* whatever is chosen */
+    size_t weight_type; /* as the plan has it */
     double weight_bits;
 };
 
@@ -48,12 +48,12 @@ struct by_decide_work {
     size_t layer_count;
     size_t *inputs; /* sources */
     size_t input_count;
-    size_t *source_of;            /* by row of the plan; BY_NONE */
-    size_t *type_of;              /* by source: the type that the plan gives it */
-    double *elements_of;          /* by source, of all its tensors; activations: 0 where unknown */
-    double *noise_of;             /* by source: noise over signal there by itself; NAN: unknown */
-    size_t *layer_of;             /* by decision; BY_NONE: of a tensor */
-    size_t *source_at;            /* by decision: of a tensor; BY_NONE */
+    size_t *source_of;   /* by row of the plan; BY_NONE */
+    size_t *type_of;     /* by source: the type that the plan gives it */
+    double *elements_of; /* by source, of all its tensors; activations: 0 where unknown */
+    double *noise_of;    /* by source: noise over signal there by itself; NAN: unknown */
+    size_t *layer_of;    /* by decision; BY_NONE: of a tensor */
+    size_t *source_at;   /* by decision: of a tensor; BY_NONE */
     size_t *activation_type, *weight_type; /* by decision; BY_NONE: as it is */
     size_t place_count;
     struct by_decide_index touching; /* by source: decisions that touch it */
@@ -97,8 +97,8 @@ int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
 /* What decisions come to. */
 struct by_decide_state {
     const struct by_decisions *d;
-    size_t *at;     /* by place: the decision, or BY_NONE */
-    double *factor; /* by source */
+    size_t *at;                        /* by place: the decision, or BY_NONE */
+    double *factor;                    /* by source */
     double noise[BY_DECISION_OUTPUTS]; /* sum over sources */
     double cost, wide, macs, bytes;
     double sqnr;

@@ -93,7 +93,8 @@ static int refuse_contradiction(const struct by_setting_texts *texts, struct bar
             double least, most;
             const size_t length = strcspn(low, "<>=");
             if (strncmp(low + length, ">=", 2) != 0 || strncmp(high, low, length) != 0 ||
-                strncmp(high + length, "<=", 2) != 0 || !by_parse_double(low + length + 2, &least) ||
+                strncmp(high + length, "<=", 2) != 0 ||
+                !by_parse_double(low + length + 2, &least) ||
                 !by_parse_double(high + length + 2, &most) || least <= most)
                 continue;
             return by_fail(err, BARYON_ERR_USAGE,

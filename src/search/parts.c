@@ -30,12 +30,13 @@ static void share_samples(struct by_auto_parts *parts, const struct by_log *log)
     parts->shared = true;
     of[BY_PART_CALIBRATE] = (struct by_auto_range){0, 1};
     of[BY_PART_CHOOSE] = of[BY_PART_LAST] = (struct by_auto_range){parts->total - 1, 1};
-    by_log(log, BY_LOG_WARNING,
-           parts->total == 1
-               ? "there is 1 sample, three parts require 3: it calibrates, chooses and measures, so "
-                 "the figures say nothing about other samples"
-               : "there are 2 samples, three parts require 3: the second one chooses and measures, "
-                 "so the figures are better than on other samples");
+    by_log(
+        log, BY_LOG_WARNING,
+        parts->total == 1
+            ? "there is 1 sample, three parts require 3: it calibrates, chooses and measures, so "
+              "the figures say nothing about other samples"
+            : "there are 2 samples, three parts require 3: the second one chooses and measures, "
+              "so the figures are better than on other samples");
 }
 
 int by_auto_split(struct by_auto_parts *parts, size_t total, enum by_auto_effort effort,
@@ -52,15 +53,15 @@ int by_auto_split(struct by_auto_parts *parts, size_t total, enum by_auto_effort
     const size_t share = total / SHARE ? total / SHARE : 1;
     of[BY_PART_CHOOSE].count = least_of(share, most[effort][BY_PART_CHOOSE]);
     of[BY_PART_LAST].count = least_of(share, most[effort][BY_PART_LAST]);
-    of[BY_PART_CALIBRATE].count =
-        least_of(total - of[BY_PART_CHOOSE].count - of[BY_PART_LAST].count,
-                 most[effort][BY_PART_CALIBRATE]);
+    of[BY_PART_CALIBRATE].count = least_of(
+        total - of[BY_PART_CHOOSE].count - of[BY_PART_LAST].count, most[effort][BY_PART_CALIBRATE]);
     of[BY_PART_CHOOSE].first = of[BY_PART_CALIBRATE].count;
     of[BY_PART_LAST].first = of[BY_PART_CHOOSE].first + of[BY_PART_CHOOSE].count;
     if (total < FEW)
-        by_log(log, BY_LOG_NOTICE,
-               "there are %zu samples, of which %zu choose: figures of so few may differ by some dB "
-               "on others",
-               total, of[BY_PART_CHOOSE].count);
+        by_log(
+            log, BY_LOG_NOTICE,
+            "there are %zu samples, of which %zu choose: figures of so few may differ by some dB "
+            "on others",
+            total, of[BY_PART_CHOOSE].count);
     return 0;
 }

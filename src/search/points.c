@@ -97,8 +97,7 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
 
 /* --- Measuring --- */
 
-/* Asked by whatever runs. */
-static bool watch(void *context, const struct by_calibrate_progress *now)
+bool by_auto_watch(void *context, const struct by_calibrate_progress *now)
 {
     struct by_auto_work *work = context;
     const struct by_auto_options *options = work->options;
@@ -119,9 +118,9 @@ static int value_of(struct by_auto_work *work, struct baryon_model *model, doubl
                           : by_auto_command_value(&work->command, model, value, err);
 }
 
-static int measure_values(struct by_auto_work *work, struct baryon_model *model,
-                          enum by_auto_part part, double *values, double *sqnr, char why[300],
-                          struct baryon_error *err)
+int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
+                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           struct baryon_error *err)
 {
     struct by_auto_measured measured = {.values = values};
     const struct by_auto_goals *goals = &work->out->goals;
@@ -180,8 +179,8 @@ static int measure_last(struct by_auto_work *work, struct baryon_model *model,
 static int measure_model(struct by_auto_work *work, struct baryon_model *model,
                          struct by_auto_known *known, struct baryon_error *err)
 {
-    if (measure_values(work, model, BY_PART_CHOOSE, known->choose, &known->sqnr, known->why, err) <
-            0 ||
+    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, known->choose, &known->sqnr, known->why,
+                               err) < 0 ||
         check_values(&work->out->goals, known, err) < 0)
         return -1;
     return !*known->why && leads(work, known) ? measure_last(work, model, known, err) : 0;
@@ -276,8 +275,8 @@ static int try_new(struct by_auto_work *work, const char *name, const char *text
     return status;
 }
 
-static int try_yaml(struct by_auto_work *work, const char *name, const char *text,
-                    const char *yaml, size_t *place, struct baryon_error *err)
+static int try_yaml(struct by_auto_work *work, const char *name, const char *text, const char *yaml,
+                    size_t *place, struct baryon_error *err)
 {
     const struct by_auto *out = work->out;
     for (*place = 0; *place < out->points.count; ++*place)
@@ -301,8 +300,6 @@ int by_auto_try(struct by_auto_work *work, const char *name, const char *text, c
     struct by_str yaml;
     by_str_init(&yaml);
     by_str_printf(&yaml, "%s\n# Quantization\n%s", by_str_text(&work->head), rest);
-    work->base.progress = watch;
-    work->base.context = work;
     int status = by_str_error(&yaml, err);
     if (status == 0)
         status = try_yaml(work, name, text, by_str_text(&yaml), place, err);

@@ -120,8 +120,9 @@ static int say_needs(struct by_auto_work *work, struct baryon_error *err)
                       100 * beyond->figures.wide_share, (unsigned long long)beyond->bytes,
                       beyond->name);
     else if (search->timed_out)
-        by_str_printf(&text, "the time limit of %g s ended the search: run the same command with "
-                             "a greater --time-limit",
+        by_str_printf(&text,
+                      "the time limit of %g s ended the search: run the same command with "
+                      "a greater --time-limit",
                       settings->time_limit);
     else
         by_str_printf(&text, "nothing that target %s has reaches it: %s", search->ladder->name,
@@ -157,10 +158,11 @@ int by_auto_judge(const struct by_auto *search, struct baryon_error *err)
 
 void by_auto_write_config(const struct by_auto *search, const char *model, struct by_str *out)
 {
-    by_str_printf(out,
-                  "# Found by baryon auto %s for target %s.\n"
-                  "# The same model without a search: baryon quantize %s --config THIS_FILE -o OUT\n",
-                  baryon_version(), search->ladder->name, model);
+    by_str_printf(
+        out,
+        "# Found by baryon auto %s for target %s.\n"
+        "# The same model without a search: baryon quantize %s --config THIS_FILE -o OUT\n",
+        baryon_version(), search->ladder->name, model);
     by_str_puts(out, search->points.at[search->best].yaml);
 }
 

@@ -131,8 +131,8 @@ static int keep_sample(struct by_auto_samples *samples, struct kept *kept,
         return by_err_in(err, "sample '%s'", name);
     }
     samples->seconds += by_seconds() - begin;
-    int status = park_all(samples, arrays, samples->input_names, samples->input_count,
-                          &kept->inputs, err);
+    int status =
+        park_all(samples, arrays, samples->input_names, samples->input_count, &kept->inputs, err);
     if (status == 0)
         status = park_all(samples, by_run_outputs(run, &count), samples->names,
                           samples->output_count, &kept->outputs, err);
@@ -168,8 +168,8 @@ static size_t rows_of(const struct by_array *array, bool *classes)
 {
     size_t rows = 0, all;
     struct by_compared pair = {.rank = array->rank, .dims = array->dims};
-    *classes = by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 &&
-               by_metric_is_classes(&pair);
+    *classes =
+        by_dims_count(pair.dims, pair.rank, &pair.count, NULL) == 0 && by_metric_is_classes(&pair);
     if (*classes)
         by_metric_rows(&pair, &rows, &all);
     return rows;
@@ -198,8 +198,8 @@ static int read_labels(struct by_auto_samples *samples, struct baryon_error *err
     const struct by_hash128 labels =
         by_hash128(samples->labels.at, samples->labels.count * sizeof *samples->labels.at);
     samples->identity = by_hash128_sum(samples->identity, labels);
-    if (samples->labels.count == wanted || (samples->source->input.count &&
-                                            samples->labels.count > wanted))
+    if (samples->labels.count == wanted ||
+        (samples->source->input.count && samples->labels.count > wanted))
         return 0;
     by_fail(err, BARYON_ERR_INPUT, "%zu labels for %zu samples of %zu rows, must be %zu",
             samples->labels.count, samples->parts.total, samples->label_rows, wanted);
@@ -228,8 +228,10 @@ static int split_samples(struct by_auto_samples *samples, struct by_input *input
         by_auto_split(&samples->parts, by_input_count(input), effort, log, err) < 0)
         return -1;
     const struct by_auto_range *of = samples->parts.of;
-    samples->kept_count = of[BY_PART_LAST].first + of[BY_PART_LAST].count - of[BY_PART_CHOOSE].first;
-    samples->kept = by_arena_alloc(&samples->arena, samples->kept_count, sizeof *samples->kept, err);
+    samples->kept_count =
+        of[BY_PART_LAST].first + of[BY_PART_LAST].count - of[BY_PART_CHOOSE].first;
+    samples->kept =
+        by_arena_alloc(&samples->arena, samples->kept_count, sizeof *samples->kept, err);
     by_input_describe(input, samples->text, sizeof samples->text);
     return samples->kept ? identify(samples, input, err) : -1;
 }

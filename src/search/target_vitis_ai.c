@@ -15,8 +15,8 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 static const struct by_rung rungs[] = {
     {"XINT8", "int8 with power-of-two scales; equalization and biases as samples choose",
      BY_RUNG_FIRST, xint8},
-    {"A8W8", "int8 with float scales; some activations in int16, as samples choose",
-     BY_RUNG_FIRST, a8w8},
+    {"A8W8", "int8 with float scales; some activations in int16, as samples choose", BY_RUNG_FIRST,
+     a8w8},
     {"A8W8, per channel", "a scale for each output channel of weights", BY_RUNG_FIRST, channels},
     {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, solved},
     {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, a16w8},
@@ -30,12 +30,8 @@ static const struct by_alternative alternatives[] = {
 };
 
 static const struct by_mac_cost costs[] = {
-    {"int8", "int8", 1, false},
-    {"int16", "int8", 2, true},
-    {"bfp16", "*", 2, true},
-    {"bf16", "*", 4, true},
-    {"float*", "*", 16, true},
-    {"*", "*", 8, true},
+    {"int8", "int8", 1, false}, {"int16", "int8", 2, true}, {"bfp16", "*", 2, true},
+    {"bf16", "*", 4, true},     {"float*", "*", 16, true},  {"*", "*", 8, true},
 };
 
 const struct by_ladder by_ladder_vitis_ai = {
