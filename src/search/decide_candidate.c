@@ -104,8 +104,8 @@ static int observe_all(const struct candidate *candidate, struct baryon_error *e
     options.progress = NULL;
     options.begun = NULL;
     options.model = options.data = "";
-    const int status = by_calibrate(&d->work->observed, candidate->draft.model,
-                                    d->q->options->data, &options, NULL, err);
+    const int status = by_calibrate(&d->work->observed, candidate->draft.model, d->q->options->data,
+                                    &options, NULL, err);
     by_free((void *)names);
     return status;
 }
@@ -144,11 +144,9 @@ static void keep_solved_rows(struct candidate *candidate)
     struct by_quant_plan *plan = candidate->draft.plan;
     for (size_t i = 0; i < plan->rows.count; i++) {
         struct by_quant_row *row = &plan->rows.at[i];
-        const struct baryon_value *was =
-            by_map_get(&from->model->graph->values, row->value->name);
+        const struct baryon_value *was = by_map_get(&from->model->graph->values, row->value->name);
         const size_t index = was ? by_quant_find(from, was) : BY_NO_ROW;
-        const struct by_quant_row *solved =
-            index == BY_NO_ROW ? NULL : &from->rows.at[index];
+        const struct by_quant_row *solved = index == BY_NO_ROW ? NULL : &from->rows.at[index];
         if (!solved || solved->role != row->role || row->converts != BY_NO_ROW ||
             !same_spec(&solved->spec, &row->spec))
             continue;
@@ -198,8 +196,7 @@ static int open_draft(struct candidate *candidate, const bool *on, struct baryon
     return by_draft_open(&candidate->draft, d->q, solved ? &candidate->now : &d->q->floats, err) <
                        0 ||
                    (solved && restore_biases(candidate, on, err) < 0) ||
-                   add_rules(candidate, on, err) < 0 ||
-                   by_draft_place(&candidate->draft, err) < 0
+                   add_rules(candidate, on, err) < 0 || by_draft_place(&candidate->draft, err) < 0
                ? -1
                : 0;
 }
@@ -266,8 +263,7 @@ static int judge_model(const struct by_decisions *d, struct baryon_model *model,
             *err = refusal;
         return -1;
     }
-    *sqnr =
-        by_judge_is_finite(each, samples) ? by_judge_sqnr(each, samples) : -(double)INFINITY;
+    *sqnr = by_judge_is_finite(each, samples) ? by_judge_sqnr(each, samples) : -(double)INFINITY;
     return 0;
 }
 

@@ -102,8 +102,8 @@ static void shrink(struct choosing *choosing)
             const bool chosen = choosing->state.at[d->decisions[i].place] == i;
             by_decide_state_try(&choosing->state, d->decisions[i].place, chosen ? BY_NONE : i,
                                 &trial);
-            const double saved = bytes ? choosing->state.bytes - trial.bytes
-                                       : choosing->state.wide - trial.wide;
+            const double saved =
+                bytes ? choosing->state.bytes - trial.bytes : choosing->state.wide - trial.wide;
             const double loss = (choosing->state.sqnr - trial.sqnr) / saved;
             if (!(saved > 0) || loss >= least)
                 continue;
@@ -193,7 +193,8 @@ static bool has_place_twice(const struct by_decisions *d, size_t mask)
 {
     for (size_t i = 0; i < d->decision_count; i++)
         for (size_t k = 0; k < i; k++)
-            if ((mask >> i & 1) && (mask >> k & 1) && d->decisions[i].place == d->decisions[k].place)
+            if ((mask >> i & 1) && (mask >> k & 1) &&
+                d->decisions[i].place == d->decisions[k].place)
                 return true;
     return false;
 }

@@ -267,21 +267,21 @@ static int touch_type(struct by_decisions *d, struct by_decision *decision, size
 }
 
 /* All that reads it: layers and their number. */
-static bool only_reader(const struct by_decisions *d, size_t source,
-                        const struct baryon_node *node)
+static bool only_reader(const struct by_decisions *d, size_t source, const struct baryon_node *node)
 {
     const struct by_quant_plan *plan = d->q->plan;
     for (size_t i = 0; i < plan->rows.count; i++)
         for (size_t k = 0; d->work->source_of[i] == source && k < plan->rows.at[i].readers.count;
              k++)
-            if (plan->rows.at[i].role != BY_ROLE_BIAS && plan->rows.at[i].readers.at[k].node != node)
+            if (plan->rows.at[i].role != BY_ROLE_BIAS &&
+                plan->rows.at[i].readers.at[k].node != node)
                 return false;
     return true;
 }
 
 static int touch_inputs(struct by_decisions *d, const struct by_decide_layer *layer,
-                        struct by_decision *decision, const char *text, size_t *type,
-                        bool *differs, struct baryon_error *err)
+                        struct by_decision *decision, const char *text, size_t *type, bool *differs,
+                        struct baryon_error *err)
 {
     for (size_t i = 0; i < layer->input_count; i++) {
         const size_t source = d->work->inputs[layer->first + i];
@@ -452,8 +452,8 @@ static int index_readers(struct by_decisions *d, struct baryon_error *err)
 int by_decide_list(struct by_decisions *d, struct baryon_error *err)
 {
     return list_sources(d, err) < 0 || know_sources(d, err) < 0 || list_layers(d, err) < 0 ||
-                   name_layers(d, err) < 0 || list_decisions(d, err) < 0 || index_touches(d, err) < 0 ||
-                   index_readers(d, err) < 0
+                   name_layers(d, err) < 0 || list_decisions(d, err) < 0 ||
+                   index_touches(d, err) < 0 || index_readers(d, err) < 0
                ? -1
                : 0;
 }

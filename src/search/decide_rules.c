@@ -106,8 +106,8 @@ int by_decisions_write(const struct by_decisions *d, const bool *on, struct by_s
     return by_str_error(yaml, err);
 }
 
-static int read_rules(const struct by_str *yaml, struct by_arena *arena,
-                      struct by_rule_list *rules, struct baryon_error *err)
+static int read_rules(const struct by_str *yaml, struct by_arena *arena, struct by_rule_list *rules,
+                      struct baryon_error *err)
 {
     struct by_doc_node *root;
     if (!yaml->size)
@@ -127,8 +127,7 @@ int by_decide_rules(const struct by_decisions *d, const bool *on, bool users,
     struct by_str yaml;
     by_str_init(&yaml);
     put_rules(d, on, users, &yaml);
-    const int status =
-        by_str_error(&yaml, err) < 0 ? -1 : read_rules(&yaml, arena, rules, err);
+    const int status = by_str_error(&yaml, err) < 0 ? -1 : read_rules(&yaml, arena, rules, err);
     by_str_release(&yaml);
     return status;
 }

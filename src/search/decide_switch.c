@@ -2,8 +2,8 @@
  * The float model with all sources of noise in it, each switched on and off by an input: a session
  * is opened once, and any set of sources is a run.
  *
- * Behind each pair of an activation stands a Where that a bool of the input `switches` sets. Weights
- * are inputs themselves: a run is given the float values, or what rounding leaves of them.
+ * Behind each pair of an activation stands a Where that a bool of the input `switches` sets.
+ * Weights are inputs themselves: a run is given the float values, or what rounding leaves of them.
  */
 #include "search/decision_internal.h"
 
@@ -250,8 +250,8 @@ static int switch_constants(struct opening *opening, struct baryon_error *err)
             switch_constant(opening, i, err) < 0)
             return -1;
     for (size_t i = 0; i < work->layer_count; i++)
-        for (size_t k = 2; work->layers[i].weight != BY_NONE && k < work->layers[i].node->input.count;
-             k++)
+        for (size_t k = 2;
+             work->layers[i].weight != BY_NONE && k < work->layers[i].node->input.count; k++)
             if (switch_float_bias(opening, &work->layers[i], k, err) < 0)
                 return -1;
     return 0;
@@ -283,9 +283,8 @@ int by_switches_open(struct by_switches **out, const struct by_decisions *d,
     struct opening opening = {.switches = switches};
     opening.rows = by_alloc_zero(d->q->plan->rows.count + 1, sizeof *opening.rows, err);
     opening.bit = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
-    const int status = switches->switched && opening.rows && opening.bit
-                           ? open_model(&opening, err)
-                           : -1;
+    const int status =
+        switches->switched && opening.rows && opening.bit ? open_model(&opening, err) : -1;
     by_free(opening.rows);
     by_free((void *)opening.bit);
     by_draft_close(&opening.draft);
@@ -334,12 +333,13 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, si
     return count;
 }
 
-int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample,
-                    struct by_judgement *judgement, struct baryon_error *err)
+int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
+                    struct by_judgement *judgement, double *places, struct baryon_error *err)
 {
+    const struct by_decisions *d = switches->d;
     struct by_run *run;
     size_t ports, count;
-    by_judge_inputs(switches->d->judge, switches->first + sample, &ports);
+    by_judge_inputs(d->judge, switches->first + sample, &ports);
     struct by_array *inputs = by_alloc(ports + switches->constant_count + 1, sizeof *inputs, err);
     if (!inputs)
         return -1;
@@ -349,7 +349,10 @@ int by_switches_run(const struct by_switches *switches, const bool *on, size_t s
     if (status < 0)
         return -1;
     const struct by_array *outputs = by_run_outputs(run, &count);
-    status = by_judge_outputs(switches->d->judge, sample, outputs, count, judgement, err);
+    if (judgement)
+        status = by_judge_outputs(d->judge, sample, outputs, count, judgement, err);
+    if (status == 0 && places)
+        status = by_decide_noise_fold(&d->work->noise, outputs, count, index, places, err);
     by_run_free(run);
     return status;
 }

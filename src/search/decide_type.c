@@ -19,7 +19,8 @@ int by_decide_type(struct by_decisions *d, const char *name, double bits, size_t
         if (!strcmp(work->types[*place], name))
             return 0;
     if (*place == BY_DECIDE_TYPES)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a search with more than %d types", BY_DECIDE_TYPES);
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "a search with more than %d types",
+                       BY_DECIDE_TYPES);
     work->types[*place] = by_arena_text(&d->arena, name, strlen(name), err);
     work->bits[*place] = bits;
     return work->types[work->type_count++] ? 0 : -1;
