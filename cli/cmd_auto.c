@@ -119,7 +119,7 @@ static int load_float_model(struct job *job, struct baryon_error *err)
     return by_model_judge_run(job->loaded.model, job->loaded.name, status, err);
 }
 
-static int search(struct job *job, struct baryon_error *err)
+static int run_search(struct job *job, struct baryon_error *err)
 {
     const int status = by_auto_run(&job->search, job->loaded.model, &job->options, err);
     end_stage(job);
@@ -243,7 +243,7 @@ static int run_auto_job(struct job *job, struct baryon_error *err)
         .log = &job->cli->log,
     };
     if (by_auto_check(&settings->search, false, err) < 0 || check_auto_places(job, err) < 0 ||
-        load_float_model(job, err) < 0 || search(job, err) < 0 || write_results(job, err) < 0)
+        load_float_model(job, err) < 0 || run_search(job, err) < 0 || write_results(job, err) < 0)
         return -1;
     return show(job, err);
 }

@@ -6,6 +6,7 @@
  *   known.c    points of an earlier run
  *   climb.c    which configs are tried
  *   layers.c   decisions about tensors and layers
+ *   pins.c     what samples chose, as options
  *   options.c  option rows
  *   report.c   sentences, JSON, config
  */
@@ -49,6 +50,8 @@ struct by_auto_work {
  * that. A config that cannot be quantized is lost, and no error. */
 int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,
                 size_t *place, struct baryon_error *err);
+/* A config: the head, and behind it the rest. */
+void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml);
 /* Whether one point is better than another: what meets goals and limits first, then less cost. */
 bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
                        const struct by_auto_point *other);
@@ -79,6 +82,13 @@ const struct by_auto_known *by_auto_known_find(const struct by_auto_work *work,
 int by_auto_known_add(struct by_auto_work *work, const struct by_auto_known *known,
                       struct baryon_error *err);
 struct by_hash128 by_auto_config_hash(const char *yaml);
+
+/* --- pins.c --- */
+
+/* Lines of a config that say what samples chose, so that nothing is tried again. asked: before.
+ * keeps_names: without what would add tensors that the user's model lacks. */
+void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
+                 struct by_str *rest);
 
 /* --- layers.c --- */
 

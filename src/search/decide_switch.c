@@ -333,12 +333,13 @@ static size_t fill_inputs(const struct by_switches *switches, const bool *on, si
     return count;
 }
 
-int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample,
-                    struct by_judgement *judgement, struct baryon_error *err)
+int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
+                    struct by_judgement *judgement, double *places, struct baryon_error *err)
 {
+    const struct by_decisions *d = switches->d;
     struct by_run *run;
     size_t ports, count;
-    by_judge_inputs(switches->d->judge, switches->first + sample, &ports);
+    by_judge_inputs(d->judge, switches->first + sample, &ports);
     struct by_array *inputs = by_alloc(ports + switches->constant_count + 1, sizeof *inputs, err);
     if (!inputs)
         return -1;
@@ -348,7 +349,10 @@ int by_switches_run(const struct by_switches *switches, const bool *on, size_t s
     if (status < 0)
         return -1;
     const struct by_array *outputs = by_run_outputs(run, &count);
-    status = by_judge_outputs(switches->d->judge, sample, outputs, count, judgement, err);
+    if (judgement)
+        status = by_judge_outputs(d->judge, sample, outputs, count, judgement, err);
+    if (status == 0 && places)
+        status = by_decide_noise_fold(&d->work->noise, outputs, count, index, places, err);
     by_run_free(run);
     return status;
 }

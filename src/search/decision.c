@@ -21,6 +21,7 @@ void by_decisions_close(struct by_decisions *d)
 {
     if (d->work) {
         by_switches_close(d->work->switches);
+        by_decide_noise_close(&d->work->noise);
         by_stats_close(d->work->observed);
     }
     by_arena_release(&d->arena);

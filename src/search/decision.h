@@ -62,7 +62,8 @@ struct by_noise_source {
     size_t row;       /* of the plan: the one that owns the parameters, or the weight */
     bool weight;
     double alone[BY_DECISION_OUTPUTS]; /* energy at each output when nothing else is quantized */
-    double now[BY_DECISION_OUTPUTS];   /* what the model takes it for: measured, then corrected */
+    double share; /* of all noise, mean over the outputs: all together are about 1; below 0: it
+                     cancels noise of others */
 };
 
 struct by_decision {
@@ -93,13 +94,12 @@ struct by_decisions {
     size_t decision_count;
     struct by_touch *touches;
     size_t touch_count;
-    /* Of the samples that were measured on, at each output: noise is scale * (floor + the sum over
-     * sources of what decisions leave of `now`). floor: what no source explains, passes for
-     * example; scale: how much more there is than the sum says. */
-    size_t samples, output_count;
-    double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS], scale[BY_DECISION_OUTPUTS];
-    size_t runs;                 /* of the session with switches, for reports */
-    struct by_decide_work *work; /* sessions and drafts; private */
+    size_t samples, output_count;                                   /* that were measured on */
+    double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS]; /* energies; floor: what no
+                     source explains, passes for example */
+    double scale[BY_DECISION_OUTPUTS]; /* real noise over that of the model, as last verified */
+    size_t runs;                       /* of the session with switches, for reports */
+    struct by_decide_work *work;       /* sessions and drafts; private */
 };
 
 /* Told now and then, from the thread that called; false: stop, which fails with

@@ -5,6 +5,7 @@
  *   decide_type.c       how much noise a type has, and how many bits
  *   decide_cost.c       what layers cost with the types that they read
  *   decide_switch.c     the model whose sources are switched on and off
+ *   decide_noise.c      errors at the outputs, as vectors
  *   decide_measure.c    noise of sources
  *   decide_state.c      the additive model of a set of decisions
  *   decide_choose.c     the set that meets a goal
@@ -42,6 +43,26 @@ struct by_decide_layer {
 
 struct by_switches;
 
+/* Errors at the outputs that sources make. Large outputs are folded into few places with random
+ * signs, which keeps inner products about as they are. Sources that were measured together are a
+ * group, of whose energy each has a share. */
+struct by_decide_noise {
+    size_t outputs, samples, dims;
+    size_t bins[BY_DECISION_OUTPUTS];      /* of a sample */
+    size_t begin[BY_DECISION_OUTPUTS + 1]; /* places of an output, all samples */
+    size_t groups, room;
+    float *errors;                         /* [group * dims] */
+    double (*energy)[BY_DECISION_OUTPUTS]; /* by group: of its errors, and with what the rest is */
+    double (*rested)[BY_DECISION_OUTPUTS];
+    bool *lost;                      /* by group: not finite; it counts by its energy alone */
+    size_t *group_of;                /* by source */
+    double *share_of;                /* by source */
+    double *none;                    /* outputs with nothing on */
+    float *rest;                     /* what all together have that does not add */
+    double all[BY_DECISION_OUTPUTS]; /* energy of sources where the rest was seen */
+    double rest_energy[BY_DECISION_OUTPUTS];
+};
+
 struct by_decide_work {
     struct by_decide_options options;
     struct by_decide_layer *layers;
@@ -66,6 +87,7 @@ struct by_decide_work {
     bool *wides;
     double tiny; /* cost of a decision that costs nothing else */
     struct by_switches *switches;
+    struct by_decide_noise noise;
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
 };
 
@@ -92,14 +114,38 @@ int by_decide_list(struct by_decisions *d, struct baryon_error *err);
 
 int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
 
+/* --- decide_noise.c --- */
+
+/* Room for so many groups; the outputs' number is known. */
+int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_error *err);
+void by_decide_noise_close(struct by_decide_noise *noise);
+/* What a run gave, folded: to the places of that sample. */
+int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
+                         size_t count, size_t sample, double *places, struct baryon_error *err);
+/* The difference of two such vectors becomes the errors of a new group. */
+size_t by_decide_noise_add(struct by_decisions *d, const double *with, const double *without);
+double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
+                           const float *other);
+
 /* --- decide_state.c --- */
+
+/* Sums of a set of decisions at each output: products with `sum`, what unchanged sources make. */
+struct by_decide_sums {
+    double sum[BY_DECISION_OUTPUTS];       /* its energy */
+    double with_rest[BY_DECISION_OUTPUTS]; /* its product with the rest */
+    double left[BY_DECISION_OUTPUTS];      /* energy of unchanged sources, one by one */
+    double other[BY_DECISION_OUTPUTS];     /* of changed and of lost ones */
+};
 
 /* What decisions come to. */
 struct by_decide_state {
     const struct by_decisions *d;
-    size_t *at;                        /* by place: the decision, or BY_NONE */
-    double *factor;                    /* by source */
-    double noise[BY_DECISION_OUTPUTS]; /* sum over sources */
+    size_t *at;                             /* by place: the decision, or BY_NONE */
+    double *factor;                         /* by source */
+    double *present;                        /* by group: share that is unchanged */
+    float *sum;                             /* of errors */
+    double (*product)[BY_DECISION_OUTPUTS]; /* by group: of its errors with the sum */
+    struct by_decide_sums sums;
     double cost, wide, macs, bytes;
     double sqnr;
 };
@@ -107,8 +153,8 @@ struct by_decide_state {
 int by_decide_state_open(struct by_decide_state *state, const struct by_decisions *d,
                          const bool *on, struct baryon_error *err);
 void by_decide_state_close(struct by_decide_state *state);
-/* What it would be with another decision at a place, BY_NONE: none; the state stays. Factors and
- * places of the trial are not set. */
+/* What it would be with another decision at a place, BY_NONE: none; the state stays. Only sums,
+ * costs and SQNR of the trial are set. */
 void by_decide_state_try(const struct by_decide_state *state, size_t place, size_t decision,
                          struct by_decide_state *trial);
 void by_decide_state_set(struct by_decide_state *state, size_t place, size_t decision);
@@ -119,9 +165,10 @@ void by_decide_state_read(const struct by_decide_state *state, bool *on);
 int by_switches_open(struct by_switches **switches, const struct by_decisions *d,
                      struct baryon_error *err);
 void by_switches_close(struct by_switches *switches);
-/* One sample with those sources on. */
-int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample,
-                    struct by_judgement *judgement, struct baryon_error *err);
+/* One sample with those sources on; index: among those that are measured on. judgement: NULL: not
+ * asked for; places: of the noise, or NULL. */
+int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
+                    struct by_judgement *judgement, double *places, struct baryon_error *err);
 
 /* --- decide_measure.c --- */
 

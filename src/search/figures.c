@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Bits of a value, scales and exponents left out. */
-static double bits_of(const struct by_tensor_spec *spec)
+static double type_bits(const struct by_tensor_spec *spec)
 {
     const struct by_elem_info *info = by_elem_info(spec->elem);
     if (spec->format)
@@ -23,7 +23,7 @@ static const struct by_tensor_spec as_float = {0};
 
 static void take_wider(const struct by_tensor_spec **now, const struct by_tensor_spec *other)
 {
-    if (!*now || bits_of(other) > bits_of(*now))
+    if (!*now || type_bits(other) > type_bits(*now))
         *now = other;
 }
 
@@ -97,11 +97,11 @@ void by_auto_figures_of(const struct by_quant_plan *plan, const struct by_target
             find_specs(plan, node, &activation, &weight);
         const struct by_mac_cost *cost = cost_of(ladder, activation, weight);
         const struct by_tensor_spec *wider =
-            bits_of(weight) > bits_of(activation) ? weight : activation;
+            type_bits(weight) > type_bits(activation) ? weight : activation;
         all += node->macs;
         figures->cost += node->macs * (cost ? cost->cost : 1);
         figures->wide_share += cost && cost->wide ? node->macs : 0;
-        figures->low_share += bits_of(wider) <= 8 ? node->macs : 0;
+        figures->low_share += type_bits(wider) <= 8 ? node->macs : 0;
         add_width(figures, by_spec_type(wider, type, sizeof type), node->macs);
     }
     const double unit = all > 0 ? all : 1;

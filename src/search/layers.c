@@ -19,7 +19,8 @@ static const size_t verifications[] = {
 
 struct by_auto_layers {
     struct by_auto_work *work;
-    const char *name, *rest; /* of the point that they change */
+    const char *name;   /* of the point that they change */
+    struct by_str rest; /* of its config, with what samples chose */
     struct by_auto_candidate candidate;
     struct by_auto_reader reader;
     struct by_input_callback inputs;
@@ -92,6 +93,45 @@ static int open_decisions(struct by_auto_layers *layers, const struct baryon_mod
     return layers->on ? 0 : -1;
 }
 
+static bool names_all(const struct by_auto_layers *layers, const struct baryon_graph *user)
+{
+    const struct by_quant_plan *plan = layers->candidate.q.plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (plan->rows.at[i].role == BY_ROLE_ACTIVATION &&
+            !by_graph_value(user, plan->rows.at[i].value->name))
+            return false;
+    return true;
+}
+
+static int open_yaml(struct by_auto_layers *layers, const char *rest, struct baryon_error *err)
+{
+    struct by_auto_work *work = layers->work;
+    struct by_str yaml;
+    by_str_init(&yaml);
+    by_auto_yaml(work, rest, &yaml);
+    int status = by_str_error(&yaml, err);
+    if (status == 0)
+        status = by_auto_candidate_open(&layers->candidate, &work->base, by_str_text(&yaml), true,
+                                        err);
+    by_str_release(&yaml);
+    return status;
+}
+
+/* Once more without tensors that equalization added, since rules of a config cannot name them. */
+static int open_candidate(struct by_auto_layers *layers, const char *rest,
+                          const struct baryon_graph *user, struct baryon_error *err)
+{
+    if (open_yaml(layers, rest, err) < 0)
+        return -1;
+    const bool again = !names_all(layers, user);
+    by_str_puts(&layers->rest, rest);
+    by_auto_pin(&layers->candidate.q, layers->candidate.options.recipe, again, &layers->rest);
+    if (by_str_error(&layers->rest, err) < 0 || !again)
+        return by_str_error(&layers->rest, err);
+    by_auto_candidate_close(&layers->candidate);
+    return open_yaml(layers, by_str_text(&layers->rest), err);
+}
+
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
                         const char *rest, struct baryon_error *err)
 {
@@ -100,11 +140,12 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;
-    *layers = (struct by_auto_layers){.work = work, .name = point->name, .rest = rest};
+    *layers = (struct by_auto_layers){.work = work, .name = point->name};
+    by_str_init(&layers->rest);
     *out = layers;
-    int status = by_auto_candidate_open(&layers->candidate, &work->base, point->yaml, true, err);
+    int status = by_frame_copy(&work->out->frame, &model, err);
     if (status == 0)
-        status = by_frame_copy(&work->out->frame, &model, err);
+        status = open_candidate(layers, rest, model->graph, err);
     if (status == 0)
         status = open_judge(layers, model, err);
     if (status == 0)
@@ -120,6 +161,7 @@ void by_auto_layers_close(struct by_auto_layers *layers)
     by_decisions_close(&layers->decisions);
     by_judge_close(layers->judge);
     by_auto_candidate_close(&layers->candidate);
+    by_str_release(&layers->rest);
     by_free(layers->on);
     by_free(layers);
 }
@@ -128,18 +170,11 @@ void by_auto_layers_close(struct by_auto_layers *layers)
 
 double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
 {
-    double gain = 0;
     const struct by_decisions *d = &layers->decisions;
-    for (size_t o = 0; o < d->output_count; o++) {
-        double weights = 0, all = 0;
-        for (size_t i = 0; i < d->source_count; i++) {
-            all += d->sources[i].now[o];
-            weights += d->sources[i].weight ? d->sources[i].now[o] : 0;
-        }
-        if (all > 0)
-            gain += -10 * log10(fmax(1 - weights / all, 1e-6)) / (double)d->output_count;
-    }
-    return gain;
+    double weights = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        weights += d->sources[i].weight ? d->sources[i].share : 0;
+    return -10 * log10(fmin(fmax(1 - weights, 1e-6), 1));
 }
 
 /* --- Searching --- */
@@ -169,6 +204,20 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     return 0;
 }
 
+static int say_step(void *context, const struct by_decisions *d, const bool *on,
+                    const struct by_search_step *step, struct baryon_error *err)
+{
+    const struct by_auto_layers *layers = context;
+    (void)d;
+    (void)on;
+    (void)err;
+    by_log(layers->work->options->log, BY_LOG_DEBUG,
+           "%s: %zu changes, predicted %.2f dB at cost %.4g, measured %.2f dB%s", step->what,
+           step->chosen, step->predicted.sqnr, step->predicted.cost, step->verified.sqnr,
+           step->verified.meets ? ", met" : "");
+    return 0;
+}
+
 static struct by_search_options search_options(struct by_auto_layers *layers, double more)
 {
     const struct by_auto_settings *settings = layers->work->options->settings;
@@ -181,6 +230,7 @@ static struct by_search_options search_options(struct by_auto_layers *layers, do
         .context = layers,
         .verifications = verifications[settings->effort],
         .narrows = settings->effort != BY_EFFORT_QUICK,
+        .step = say_step,
     };
 }
 
@@ -213,7 +263,7 @@ static int try_chosen(struct by_auto_layers *layers, size_t *place, struct baryo
     by_str_init(&rest);
     by_str_init(&name);
     by_str_init(&text);
-    by_str_printf(&rest, "%s", layers->rest);
+    by_str_puts(&rest, by_str_text(&layers->rest));
     by_str_printf(&name, "%s, ", layers->name);
     by_plural(&name, count_chosen(layers), "change");
     say_chosen(layers, &text);
