@@ -243,8 +243,11 @@ int by_auto_run(struct by_auto **result, struct baryon_model *model,
         status = climb(&work, err);
     if (status == 0)
         status = finish_search(&work, err);
+    const bool empty = work.journal && !work.known.count && !out->points.count;
     close_work(&work);
     if (status < 0) {
+        if (empty) /* there is nothing to go on with */
+            by_auto_clean(options);
         by_auto_close(out);
         return -1;
     }

@@ -106,6 +106,20 @@ static void say_missed(struct by_str *text, const struct by_auto *search)
     }
 }
 
+static void say_limits(struct by_str *text, const struct by_auto_settings *settings,
+                       const struct by_auto_point *beyond)
+{
+    const bool wide = beyond->figures.wide_share > settings->max_wide;
+    const bool large = settings->max_size && beyond->bytes > settings->max_size;
+    by_str_puts(text, "the goals require ");
+    if (wide)
+        by_str_printf(text, "--max-wide %.1f%%", 100 * beyond->figures.wide_share);
+    if (large)
+        by_str_printf(text, "%s--max-size %llu", wide ? " and " : "",
+                      (unsigned long long)beyond->bytes);
+    by_str_printf(text, ", as %s has it", beyond->name);
+}
+
 static int say_needs(struct by_auto_work *work, struct baryon_error *err)
 {
     struct by_auto *search = work->out;
@@ -114,21 +128,16 @@ static int say_needs(struct by_auto_work *work, struct baryon_error *err)
     struct by_str text;
     by_str_init(&text);
     if (beyond)
-        by_str_printf(&text,
-                      "the goals require %.1f %% of multiply-adds in more than 8 bits and about "
-                      "%llu bytes (%s): raise --max-wide or --max-size",
-                      100 * beyond->figures.wide_share, (unsigned long long)beyond->bytes,
-                      beyond->name);
+        say_limits(&text, settings, beyond);
     else if (search->timed_out)
         by_str_printf(&text,
-                      "the time limit of %g s ended the search: run the same command with "
-                      "a greater --time-limit",
+                      "the time limit of %g s ended the search; run it with a greater --time-limit",
                       settings->time_limit);
     else
-        by_str_printf(&text, "nothing that target %s has reaches it: %s", search->ladder->name,
+        by_str_printf(&text, "nothing that target %s has reaches that; %s", search->ladder->name,
                       strcmp(search->ladder->name, "any") != 0
                           ? "--target any has wider types"
-                          : "give more samples, or a lower goal");
+                          : "give more samples to calibrate, or a lower goal");
     search->needs = keep(search, &text, err);
     return search->needs ? 0 : -1;
 }

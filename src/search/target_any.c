@@ -14,17 +14,23 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 
 static const struct by_rung rungs[] = {
     {"U8S8, per channel", "uint8 activations of least error, int8 weights per channel",
-     BY_RUNG_FIRST, channels},
-    {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, solved},
-    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, a16w8},
-    {"A16W8, per channel, solved", "and weights rounded by reconstruction", BY_RUNG_WIDE,
+     BY_RUNG_FIRST, 1, channels},
+    {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved},
+    {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8},
+    {"A16W8, per channel, solved", "and weights rounded by reconstruction", BY_RUNG_WIDE, 2,
      a16w8_solved},
-    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, a16w16},
-    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, bf16},
+    {"A16W16", "weights in int16 too", BY_RUNG_WIDE, 2, a16w16},
+    {"BF16", "bfloat16 for every operator", BY_RUNG_WIDE, 4, bf16},
 };
 
 static const struct by_alternative alternatives[] = {
     {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
+    {.name = "float layer", .kind = BY_DECIDE_FLOAT},
+};
+
+static const struct by_alternative narrower[] = {
+    {.name = "int8 activation", .kind = BY_DECIDE_TENSOR, .activation = "int8"},
     {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
     {.name = "float layer", .kind = BY_DECIDE_FLOAT},
 };
@@ -39,4 +45,5 @@ const struct by_ladder by_ladder_any = {
     .help = "Whatever runs Q/DQ pairs: int8, int16, and float layers",
     BY_RUNGS(rungs),
     BY_DECISIONS(alternatives, costs),
+    BY_NARROWER(narrower),
 };
