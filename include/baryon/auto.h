@@ -58,14 +58,14 @@ struct baryon_auto_summary {
 struct baryon_auto_point {
     const char *name, *text; /* "A8W8, per channel", what it changes */
     const char *config;
-    const char *why;      /* it is not possible; NULL: it was measured */
-    double chosen;        /* the first goal's value on the samples that choose */
-    double last;          /* on the last ones; NaN: not measured */
-    double sqnr;          /* dB, of the worst output, on the samples that choose */
-    bool met;             /* all goals */
-    double cost;          /* 1: all multiply-adds in 8 bits */
+    const char *why;       /* it is not possible; NULL: it was measured */
+    double chosen;         /* the first goal's value on the samples that choose */
+    double last;           /* on the last ones; NaN: not measured */
+    double sqnr;           /* dB, of the worst output, on the samples that choose */
+    bool met;              /* all goals */
+    double cost;           /* 1: all multiply-adds in 8 bits */
     double low_bits_share; /* of multiply-adds in 8 bits or less */
-    uint64_t bytes;       /* about */
+    uint64_t bytes;        /* about */
     double seconds;
 };
 

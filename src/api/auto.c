@@ -1,10 +1,10 @@
 /* The public interface: the search for a quantization. */
+#include "search/auto.h"
 #include "api/need.h"
 #include "api/work.h"
 #include "calibrate/begin.h"
 #include "onnx/external.h"
 #include "onnx/load.h"
-#include "search/auto.h"
 
 #include <string.h>
 
@@ -78,8 +78,8 @@ static int prepare(struct job *job, struct baryon_model *model, struct baryon_er
 static int fill_points(struct baryon_auto *search, struct baryon_error *err)
 {
     const struct by_auto *inner = search->inner;
-    search->points = by_arena_alloc(&search->inner->arena, inner->points.count + 1,
-                                    sizeof *search->points, err);
+    search->points =
+        by_arena_alloc(&search->inner->arena, inner->points.count + 1, sizeof *search->points, err);
     if (!search->points)
         return -1;
     for (size_t i = 0; i < inner->points.count; i++) {
