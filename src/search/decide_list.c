@@ -6,9 +6,13 @@
 #include "ir/tensor.h"
 #include "pass/pass.h"
 #include "quant/own_sqnr.h"
+#include "quant/place_ops.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Operators that cut values off. */
+#define LIMITS "Relu Clip Min Max"
 
 /* --- Sources --- */
 
@@ -33,11 +37,42 @@ static size_t add_source(struct by_decisions *d, size_t row, bool weight)
     return d->source_count++;
 }
 
-/* A second pair is switched with the first one. */
+static bool same_grid(const struct by_params *one, const struct by_params *other)
+{
+    return one->count == 1 && other->count == 1 && one->scales && other->scales &&
+           one->scales[0] == other->scales[0] &&
+           (one->zeros ? one->zeros[0] : 0) == (other->zeros ? other->zeros[0] : 0);
+}
+
+/* The row in front of a node that gives nothing but values that it read, and limits. */
+static size_t row_before(const struct by_quant_plan *plan, size_t row)
+{
+    const struct baryon_node *node = plan->rows.at[row].value->producer;
+    if (!node || node->graph != plan->model->graph ||
+        (by_place_op(node)->rule != BY_PLACE_MOVE && !by_has_word(LIMITS, node->op_type)))
+        return BY_NO_ROW;
+    const size_t before = by_quant_read(plan, node, 0);
+    return before != BY_NO_ROW && plan->rows.at[before].role == BY_ROLE_ACTIVATION &&
+                   by_quant_reads(&plan->rows.at[before], node, 0)
+               ? before
+               : BY_NO_ROW;
+}
+
+/* A second pair is switched with the first one, and so is one that rounds to a grid where its
+ * values are already: either of them does the same, so they count as one. */
 static size_t first_row(const struct by_quant_plan *plan, size_t row)
 {
     const size_t first = plan->rows.at[row].converts;
-    return by_quant_owner(plan, first == BY_NO_ROW ? row : first);
+    size_t at = by_quant_owner(plan, first == BY_NO_ROW ? row : first);
+    for (size_t i = 0; i < plan->rows.count; i++) {
+        const size_t before = row_before(plan, at);
+        const size_t owner = before == BY_NO_ROW ? BY_NO_ROW : by_quant_owner(plan, before);
+        if (owner == BY_NO_ROW || owner == at ||
+            !same_grid(by_quant_params(plan, owner), by_quant_params(plan, at)))
+            return at;
+        at = owner;
+    }
+    return at;
 }
 
 static void list_activation(struct by_decisions *d, size_t row)

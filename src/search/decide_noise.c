@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#define PLACES     ((size_t)8192)       /* of a vector at most */
-#define BYTES      ((size_t)128 << 20)  /* of all vectors at most */
-#define FEWEST     ((size_t)16)         /* places of an output and sample */
-#define LOST_TIMES 1e3                  /* energy over signal of what is not finite */
+#define PLACES     ((size_t)8192)      /* of a vector at most */
+#define BYTES      ((size_t)128 << 20) /* of all vectors at most */
+#define FEWEST     ((size_t)16)        /* places of an output and sample */
+#define LOST_TIMES 1e3                 /* energy over signal of what is not finite */
 #define CHUNK      1024
 
 /* --- Room --- */
