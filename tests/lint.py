@@ -59,7 +59,8 @@ LAYERS = {
     "settings": "base ir engine input calib config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
-    "search": "base trial settings",
+    "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
+    " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
     " llm/layout convert rounding quantize quality settings settings/recipe",
 }

@@ -1,0 +1,109 @@
+/* Climbs the target's rungs until the goals are met. */
+#include "search/auto_internal.h"
+
+/* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
+#define WEIGHTS_GAIN 1.0
+
+static int rung_config(const struct by_rung *rung, struct by_str *rest, struct baryon_error *err)
+{
+    for (const struct by_preset_value *row = rung->values; row->option; row++)
+        by_str_printf(rest, "%s: %s\n", row->option, row->value);
+    return by_str_error(rest, err);
+}
+
+static int try_rung(struct by_auto_work *work, const struct by_rung *rung, size_t *place,
+                    struct baryon_error *err)
+{
+    struct by_str rest;
+    by_str_init(&rest);
+    int status = rung_config(rung, &rest, err);
+    if (status == 0)
+        status = by_auto_try(work, rung->name, rung->text, by_str_text(&rest), place, err);
+    by_str_release(&rest);
+    return status;
+}
+
+static bool is_done(const struct by_auto_work *work)
+{
+    const struct by_auto_point *best =
+        work->best == BY_AUTO_NO_POINT ? NULL : &work->out->points.at[work->best];
+    return best && ((best->met && best->allowed) || by_auto_is_over_time(work));
+}
+
+/* What is climbed on from. */
+struct level {
+    const struct by_rung *rung; /* the best of the level; NULL: all are lost */
+    size_t place;
+};
+
+static bool takes_over(const struct by_auto_work *work, const struct level *level, size_t place)
+{
+    const struct by_auto_point *points = work->out->points.at;
+    return !points[place].why &&
+           (!level->rung || by_auto_is_better(work->out, &points[place], &points[level->place]));
+}
+
+/* In order, until one meets the goals. */
+static int try_rungs(struct by_auto_work *work, enum by_rung_when when, struct level *level,
+                     struct baryon_error *err)
+{
+    for (size_t i = 0; i < work->ladder.rung_count && !is_done(work); i++) {
+        const struct by_rung *rung = &work->ladder.rungs[i];
+        size_t place;
+        if (rung->when != when)
+            continue;
+        if (try_rung(work, rung, &place, err) < 0)
+            return -1;
+        if (takes_over(work, level, place))
+            *level = (struct level){rung, place};
+    }
+    return 0;
+}
+
+static int open_layers(struct by_auto_work *work, const struct level *level, struct by_str *rest,
+                       struct by_auto_layers **layers, struct baryon_error *err)
+{
+    by_str_clear(rest);
+    return rung_config(level->rung, rest, err) < 0
+               ? -1
+               : by_auto_layers_open(layers, work, level->place, by_str_text(rest), err);
+}
+
+/* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
+ * long, so weights have to be the cause. */
+static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
+{
+    struct by_auto_layers *layers = NULL;
+    struct by_str rest;
+    const struct level before = level;
+    by_str_init(&rest);
+    int status = open_layers(work, &level, &rest, &layers, err);
+    if (status == 0 && by_auto_layers_weights_gain(layers) >= WEIGHTS_GAIN)
+        status = try_rungs(work, BY_RUNG_SOLVED, &level, err);
+    if (status == 0 && level.place != before.place && !is_done(work)) {
+        by_auto_layers_close(layers);
+        layers = NULL;
+        status = open_layers(work, &level, &rest, &layers, err);
+    }
+    if (status == 0 && !is_done(work))
+        status = by_auto_layers_search(layers, err);
+    by_auto_layers_close(layers);
+    by_str_release(&rest);
+    return status;
+}
+
+int by_auto_climb(struct by_auto_work *work, struct baryon_error *err)
+{
+    struct level level = {0};
+    const bool layers = work->options->settings->effort != BY_EFFORT_QUICK;
+    if (try_rungs(work, BY_RUNG_FIRST, &level, err) < 0)
+        return -1;
+    if (!layers && try_rungs(work, BY_RUNG_SOLVED, &level, err) < 0)
+        return -1;
+    if (layers && level.rung && !is_done(work) && climb_from(work, level, err) < 0)
+        return -1;
+    level = (struct level){0};
+    if (try_rungs(work, BY_RUNG_WIDE, &level, err) < 0)
+        return -1;
+    return layers && level.rung && !is_done(work) ? climb_from(work, level, err) : 0;
+}
