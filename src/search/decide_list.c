@@ -365,12 +365,23 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
                : 0;
 }
 
+/* A rule names each tensor. */
+static bool has_names(const struct by_decisions *d, size_t source)
+{
+    const struct by_map *names = d->work->options.names;
+    const struct by_quant_plan *plan = d->q->plan;
+    for (size_t i = 0; names && i < plan->rows.count; i++)
+        if (d->work->source_of[i] == source && !by_map_get(names, plan->rows.at[i].value->name))
+            return false;
+    return true;
+}
+
 static int make_tensor_decision(struct by_decisions *d, size_t source, struct by_decision *decision,
                                 bool *differs, struct baryon_error *err)
 {
     decision->place = source;
     decision->name = d->sources[source].name;
-    if (d->sources[source].weight)
+    if (d->sources[source].weight || !has_names(d, source))
         return 0;
     return touch_type(d, decision, source, decision->alternative->activation,
                       &d->work->activation_type[d->decision_count], differs, err);

@@ -14,6 +14,7 @@
 #ifndef BY_DECISION_H
 #define BY_DECISION_H
 
+#include "base/map.h"
 #include "base/str.h"
 #include "settings/rules.h"
 #include "trial/judge.h"
@@ -110,6 +111,8 @@ struct by_decide_options {
     size_t samples; /* to measure on, of those that judge; 0: as many as `runs` allows */
     size_t runs;    /* of the session with switches at most, about; 0: no limit. With fewer than
                        there are sources, neighbours are measured together and the worst are split */
+    const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
+                                   all that the plan has, which equalization may have added */
     by_decide_progress_fn *progress; /* may be NULL */
     void *context;
 };

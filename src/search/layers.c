@@ -111,8 +111,8 @@ static int open_yaml(struct by_auto_layers *layers, const char *rest, struct bar
     by_auto_yaml(work, rest, &yaml);
     int status = by_str_error(&yaml, err);
     if (status == 0)
-        status = by_auto_candidate_open(&layers->candidate, &work->base, by_str_text(&yaml), true,
-                                        err);
+        status =
+            by_auto_candidate_open(&layers->candidate, &work->base, by_str_text(&yaml), true, err);
     by_str_release(&yaml);
     return status;
 }
