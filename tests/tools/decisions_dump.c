@@ -66,6 +66,28 @@ static int open_all(struct dump *dump, char **args, struct baryon_error *err)
                : 0;
 }
 
+/* On the samples that were measured on. */
+static double sqnr_of(const struct by_decisions *d, const struct by_judgement *each)
+{
+    struct by_judgement *same = by_alloc(d->samples, sizeof *same, NULL);
+    for (size_t i = 0; same && i < d->samples; i++)
+        same[i] = each[i * by_judge_count(d->judge) / d->samples];
+    const double sqnr = same ? by_judge_sqnr(same, d->samples) : 0;
+    by_free(same);
+    return sqnr;
+}
+
+static int judge(const struct by_decisions *d, const bool *on, double *sqnr,
+                 struct baryon_error *err)
+{
+    struct by_judgement *each = by_alloc_zero(by_judge_count(d->judge), sizeof *each, err);
+    const int status = each ? by_decisions_judge(d, on, each, sqnr, err) : -1;
+    if (status == 0)
+        *sqnr = sqnr_of(d, each);
+    by_free(each);
+    return status;
+}
+
 static int try_each(struct dump *dump, size_t most, double plan, struct baryon_error *err)
 {
     struct by_decisions *d = &dump->d;
@@ -75,7 +97,7 @@ static int try_each(struct dump *dump, size_t most, double plan, struct baryon_e
     for (size_t i = 0; status == 0 && i < d->decision_count; i += step) {
         double sqnr;
         on[i] = true;
-        status = by_decisions_judge(d, on, NULL, &sqnr, err);
+        status = judge(d, on, &sqnr, err);
         on[i] = false;
         if (status == 0)
             printf("DECISION\t%s\t%s\t%.5f\t%.5f\n", d->decisions[i].alternative->name,
@@ -100,7 +122,7 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
     const double seconds = by_seconds() - begin;
     bool *none = by_alloc_zero(dump->d.decision_count + 1, sizeof *none, err);
     by_decisions_predict(&dump->d, none, &prediction);
-    const int status = none ? by_decisions_judge(&dump->d, none, NULL, &real, err) : -1;
+    const int status = none ? judge(&dump->d, none, &real, err) : -1;
     by_free(none);
     if (status < 0)
         return -1;
