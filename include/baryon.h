@@ -11,6 +11,7 @@
  *     baryon/calibrate.h   settings, samples, and statistics of a model on them
  *     baryon/statistics.h  what statistics tell, ranges and scales for one
  *     baryon/quantize.h    quantizing a model
+ *     baryon/auto.h        the cheapest quantization that has the quality asked for
  *     baryon/convert.h     other float types and forms of a model
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
@@ -38,6 +39,7 @@
 #define BARYON_VERSION_MINOR 1
 #define BARYON_VERSION_PATCH 0
 
+#include "baryon/auto.h"
 #include "baryon/calibrate.h"
 #include "baryon/compare.h"
 #include "baryon/convert.h"
