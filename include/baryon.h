@@ -16,6 +16,7 @@
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
  *     baryon/compare.h     two quantized models side by side
+ *     baryon/report.h      reports as pages
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
  * change.
@@ -49,6 +50,7 @@
 #include "baryon/formats.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
+#include "baryon/report.h"
 #include "baryon/run.h"
 #include "baryon/statistics.h"
 #include "baryon/walk.h"

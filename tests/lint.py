@@ -65,7 +65,7 @@ LAYERS = {
     "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
     " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm/layout convert rounding quantize quality compare settings settings/recipe search",
+    " llm/layout convert rounding quantize report/html quality compare settings settings/recipe search",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -43,7 +43,8 @@ COUNTS = {
     "count", "input_count", "output_count", "start_count", "end_count", "more_count",
     "provider_count", "operator_library_count",
 }  # fmt: skip
-SIZES = {"baryon_error_format", "baryon_model_load_bytes", "baryon_session_open_bytes", "baryon_convert_places"}
+SIZES = {"baryon_error_format", "baryon_model_load_bytes", "baryon_session_open_bytes", "baryon_convert_places",
+         "baryon_report_html"}
 
 # Good arguments: by function and parameter, by parameter, by type. The world is in test_misuse.c.
 GOOD = {
@@ -59,6 +60,8 @@ GOOD = {
     "baryon_model_save.path": '"saved.onnx"',
     "baryon_quantize_file.out": '"quantized.onnx"',
     "baryon_evaluate_models.quantized": "world.second",
+    "baryon_report_html.json": '"{}"',
+    "baryon_report_html.size": "2",
     "baryon_compare.first": "world.second",
     "baryon_compare.second": "world_quantized()",
     "baryon_evaluate_folders.baseline": '"results"',
