@@ -1,5 +1,7 @@
 /* baryon compare: what two quantized models have in common, and where they differ. */
+#include "base/thread.h"
 #include "cli/compare_view.h"
+#include "cli/reporting.h"
 #include "cli/running.h"
 #include "ir/infer.h"
 #include "settings/evaluate.h"
@@ -13,6 +15,7 @@ struct settings {
     struct by_running_settings running;
     struct by_evaluate_settings evaluate;
     struct own own;
+    struct by_reporting_settings reporting;
 };
 
 struct job {
@@ -22,6 +25,8 @@ struct job {
     struct by_comparison *comparison;
     struct by_loaded a, b, reference;
     struct by_progress progress;
+    struct by_reporting reporting;
+    double seconds; /* of running */
     bool begun, runs;
 };
 
@@ -88,8 +93,10 @@ static int compare_outputs(struct job *job, struct baryon_error *err)
             return -1;
         reference = as_compared(&job->reference);
     }
+    const double start = by_seconds();
     const int status =
         by_compare_run(job->comparison, path ? &reference : NULL, &job->options, err);
+    job->seconds = by_seconds() - start;
     if (job->begun)
         by_progress_end(&job->progress);
     return status;
@@ -108,6 +115,41 @@ static void write_comparison_json(const struct job *job)
     by_str_puts(&out->text, "\n");
 }
 
+static const char *goal_of(const struct by_comparison *comparison)
+{
+    const struct by_evaluation *outputs = comparison->outputs;
+    if (!outputs || !outputs->goal_count)
+        return "none";
+    return outputs->missed.count ? "missed" : "met";
+}
+
+static int write_comparison_report(struct job *job, struct baryon_error *err)
+{
+    const struct by_comparison *comparison = job->comparison;
+    struct by_json *json = &job->reporting.json;
+    struct by_str text;
+    by_str_init(&text);
+    by_compare_say(comparison, &text);
+    const struct by_report_head head = {.model = job->a.name,
+                                        .file = job->b.name,
+                                        .data = job->settings->running.data.data,
+                                        .random = job->runs && job->options.run.input.random};
+    const struct by_report_outcome outcome = {.text = by_str_text(&text),
+                                              .goal = goal_of(comparison),
+                                              .quality = by_compare_worst_sqnr(comparison),
+                                              .low_bits = by_compare_low_bits(&comparison->b)};
+    by_reporting_open(&job->reporting, head, &outcome);
+    if (comparison->outputs)
+        by_evaluation_json(comparison->outputs, json);
+    const struct by_report_seconds more[] = {{"compare", job->seconds}};
+    by_seconds_json(NULL, more, job->runs ? 1 : 0, json);
+    int status = by_compare_report_json(comparison, json, err);
+    if (status == 0)
+        status = by_str_error(&text, err);
+    by_str_release(&text);
+    return status < 0 ? -1 : by_reporting_save(&job->reporting, err);
+}
+
 static int show_comparison(const struct job *job, struct baryon_error *err)
 {
     struct by_out *out = &job->cli->out;
@@ -124,8 +166,10 @@ static int show_comparison(const struct job *job, struct baryon_error *err)
 }
 
 /* Goals that were missed are in the JSON of 'baryon evaluate'; here the message says them. */
-static int report_comparison(const struct job *job, struct baryon_error *err)
+static int report_comparison(struct job *job, struct baryon_error *err)
 {
+    if (job->reporting.path && write_comparison_report(job, err) < 0)
+        return -1;
     if (job->cli->common.json)
         write_comparison_json(job);
     else if (show_comparison(job, err) < 0)
@@ -151,7 +195,11 @@ static int compare_models(struct job *job, struct baryon_error *err)
 static int run_compare(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.cli = cli, .settings = data};
-    const int status = compare_models(&job, err);
+    int status = by_reporting_begin(&job.reporting, cli, job.settings->reporting.report,
+                                    job.settings->reporting.force, err);
+    if (status == 0)
+        status = compare_models(&job, err);
+    by_reporting_end(&job.reporting);
     by_compare_close(job.comparison);
     by_loaded_close(&job.reference);
     by_loaded_close(&job.b);
@@ -182,6 +230,8 @@ static const struct by_example examples[] = {
     {"baryon compare quark.onnx baryon.onnx --data photos --prep imagenet --float model.onnx",
      "Compare also their outputs, and those of both with the float model's"},
     {"baryon compare model.onnx model_int8.onnx --json", "List all that quantization changed"},
+    {"baryon compare quark.onnx baryon.onnx --report differences.html",
+     "Write a page of all layers and tensors of B, and what A has instead"},
     {0},
 };
 
@@ -208,6 +258,7 @@ const struct by_command by_cmd_compare = {
     .examples = examples,
     .settings_size = sizeof(struct settings),
     .groups = {{&group, offsetof(struct settings, own)},
+               {&by_reporting_group, offsetof(struct settings, reporting)},
                {&by_data_group, offsetof(struct settings, running.data)},
                {&by_prep_group, offsetof(struct settings, running.prep)},
                {&by_evaluate_group, offsetof(struct settings, evaluate)},

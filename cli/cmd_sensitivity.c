@@ -1,13 +1,16 @@
 /* baryon sensitivity: where a quantized model loses what. */
+#include "base/file.h"
 #include "cli/quantizing.h"
 #include "cli/reporting.h"
 #include "cli/sensitivity_view.h"
 #include "cli/term.h"
+#include "search/goal_rules.h"
 
 struct settings {
     struct by_quantize_settings quantize;
     struct by_reporting_settings reporting;
     bool decompose;
+    const char *write_rules, *goal;
 };
 
 struct job {
@@ -17,11 +20,94 @@ struct job {
     struct by_sensitivity sensitivity;
     struct by_str cause;
     struct by_reporting reporting;
-    double seconds; /* that measuring took */
+    double seconds;             /* that measuring took */
+    struct by_map names;        /* of the model's tensors, for rules */
+    struct by_goal_rules rules; /* where they are asked for */
+    double wanted;
 };
 
+/* --- Rules --- */
+
+static void rules_json(const struct job *job, const char *path, struct by_json *json)
+{
+    const struct by_goal_rules *rules = &job->rules;
+    by_json_open(json, "rules", '{');
+    by_json_text(json, "file", path);
+    by_json_double(json, "goal", rules->wanted);
+    by_json_bool(json, "met", rules->met);
+    by_json_double(json, "sqnr_before", rules->before);
+    by_json_double(json, "sqnr", rules->sqnr);
+    by_json_int(json, "wider_tensors", (int64_t)rules->tensors);
+    by_json_int(json, "wider_weights", (int64_t)rules->weights);
+    by_json_int(json, "float_layers", (int64_t)rules->layers);
+    by_json_double(json, "wide_macs_share", rules->wide_share);
+    by_json_close(json, '}');
+}
+
+static void rules_text(const struct job *job, const char *path, struct by_out *out)
+{
+    const struct by_goal_rules *rules = &job->rules;
+    by_str_printf(&out->text,
+                  "\n  rules in %s: %zu wider tensors, %zu wider weights, %zu float layers\n"
+                  "  SQNR with them %.2f dB, goal %g dB; %.1f %% of multiply-adds in more than 8 "
+                  "bits\n",
+                  path, rules->tensors, rules->weights, rules->layers, rules->sqnr, rules->wanted,
+                  100 * rules->wide_share);
+}
+
+static bool show_progress(void *context, const char *what, size_t done, size_t all)
+{
+    struct by_quantizing *q = context;
+    const struct by_calibrate_progress now = {
+        .stage = what, .unit = "decisions", .done = done, .total = all};
+    return !q->options.calibrate.progress || !q->options.calibrate.progress(q, &now);
+}
+
+static int write_rules(struct job *job, const char *path, struct baryon_error *err)
+{
+    struct by_quantizing *q = &job->quantizing;
+    const struct by_decide_options options = {
+        .names = &job->names, .progress = show_progress, .context = q};
+    int status =
+        by_goal_rules_find(&job->rules, &q->quantization, job->judge, job->wanted, &options, err);
+    by_quantizing_pause(q);
+    if (status < 0)
+        return -1;
+    struct by_str text;
+    by_str_init(&text);
+    by_str_printf(&text,
+                  "# Rules for SQNR >= %g dB: %.2f dB on held-out samples, %.2f without them.\n"
+                  "# Use: baryon quantize MODEL --config THIS_FILE, with the same options.\n%s",
+                  job->wanted, job->rules.sqnr, job->rules.before, by_str_text(&job->rules.yaml));
+    status = by_str_error(&text, err) < 0 ? -1 : by_write_file(path, text.text, text.size, 0, err);
+    by_str_release(&text);
+    return status;
+}
+
+static int judge_rules(const struct job *job, struct baryon_error *err)
+{
+    if (job->rules.met)
+        return 0;
+    by_fail(err, BARYON_ERR_GOAL, "the rules reach an SQNR of %.2f dB, the goal is %g dB",
+            job->rules.sqnr, job->wanted);
+    return by_err_hint(err, "'baryon auto' tries other methods and types, too");
+}
+
+static int take_goal(struct job *job, const struct settings *settings, struct baryon_error *err)
+{
+    if (settings->goal && !settings->write_rules) {
+        by_fail(err, BARYON_ERR_USAGE, "--goal has no effect without --write-rules");
+        return by_err_hint(err, "give the file for the rules: --write-rules FILE");
+    }
+    if (!settings->write_rules)
+        return 0;
+    return by_goal_rules_read(settings->goal ? settings->goal : "sqnr>=20", &job->wanted, err);
+}
+
+/* --- Reports --- */
+
 static void write_json(const struct job *job, const struct by_sensitivity *printed,
-                       struct by_str *text)
+                       const char *rules, struct by_str *text)
 {
     struct by_json json;
     by_json_init(&json, text, false);
@@ -29,6 +115,8 @@ static void write_json(const struct job *job, const struct by_sensitivity *print
     by_quantizing_head_json(&job->quantizing, &json);
     by_json_int(&json, "samples", (int64_t)by_quantization_samples(&job->quantizing.quantization));
     by_sensitivity_json(printed, by_str_text(&job->cause), &json);
+    if (rules)
+        rules_json(job, rules, &json);
     by_json_close(&json, '}');
     by_str_puts(text, "\n");
 }
@@ -94,18 +182,22 @@ static struct by_sensitivity printed_of(const struct job *job, bool decompose)
 }
 
 static int report_sensitivity(struct job *job, struct by_cli *cli, bool decompose,
-                              struct baryon_error *err)
+                              const char *rules, struct baryon_error *err)
 {
     const struct by_sensitivity printed = printed_of(job, decompose);
     if (by_str_error(&job->cause, err) < 0 || (job->reporting.path && write_report(job, err) < 0))
         return -1;
     if (cli->common.json) {
-        write_json(job, &printed, &cli->out.text);
+        write_json(job, &printed, rules, &cli->out.text);
         return 0;
     }
     by_quantizing_head(&job->quantizing, &cli->out);
     by_str_puts(&cli->out.text, "\n");
-    return by_sensitivity_text(&printed, by_str_text(&job->cause), &cli->out, err);
+    if (by_sensitivity_text(&printed, by_str_text(&job->cause), &cli->out, err) < 0)
+        return -1;
+    if (rules)
+        rules_text(job, rules, &cli->out);
+    return 0;
 }
 
 static int measure_model_sensitivity(struct job *job, bool decompose, struct baryon_error *err)
@@ -125,10 +217,11 @@ static int run_sensitivity_job(struct job *job, struct by_cli *cli, const struct
     struct by_quantizing *q = &job->quantizing;
     job->settings = settings->quantize;
     job->settings.measures = true;
-    if (by_quantizing_take(q, cli, &job->settings, err) < 0 ||
+    if (take_goal(job, settings, err) < 0 || by_quantizing_take(q, cli, &job->settings, err) < 0 ||
         by_reporting_begin(&job->reporting, cli, settings->reporting.report,
                            settings->reporting.force, err) < 0 ||
-        by_quantizing_load(q, err) < 0)
+        by_quantizing_load(q, err) < 0 ||
+        by_goal_rules_names(&job->names, q->loaded.model, err) < 0)
         return -1;
     int status = by_sensitivity_begin(&job->judge, q->loaded.model, &q->options, err);
     if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0 ||
@@ -141,15 +234,24 @@ static int run_sensitivity_job(struct job *job, struct by_cli *cli, const struct
     status = measure_model_sensitivity(job, decompose, err);
     if (by_model_judge_run(q->loaded.model, q->loaded.name, status, err) < 0)
         return -1;
-    return report_sensitivity(job, cli, settings->decompose, err);
+    if (settings->write_rules && write_rules(job, settings->write_rules, err) < 0)
+        return -1;
+    if (report_sensitivity(job, cli, settings->decompose, settings->write_rules, err) < 0)
+        return -1;
+    if (!settings->write_rules)
+        return 0;
+    return by_out_flush(&cli->out, err) < 0 ? -1 : judge_rules(job, err);
 }
 
 static int run_sensitivity(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
     struct job job = {.judge = NULL};
     by_str_init(&job.cause);
+    by_map_init(&job.names);
     const int status = run_sensitivity_job(&job, cli, data, err);
     by_str_release(&job.cause);
+    by_goal_rules_release(&job.rules);
+    by_map_release(&job.names);
     by_sensitivity_close(&job.sensitivity);
     by_judge_close(job.judge);
     by_reporting_end(&job.reporting);
@@ -162,6 +264,17 @@ static const struct by_option rows[] = {
      .type = BY_OPT_FLAG,
      .offset = offsetof(struct settings, decompose),
      .help = "Also measure the error of each layer and each tensor, alone and in the whole model"},
+    {.name = "write-rules",
+     .type = BY_OPT_TEXT,
+     .arg = "FILE",
+     .offset = offsetof(struct settings, write_rules),
+     .help = "Write rules that reach the goal as a config file: wider tensors and weights, float "
+             "layers"},
+    {.name = "goal",
+     .type = BY_OPT_TEXT,
+     .arg = "GOAL",
+     .offset = offsetof(struct settings, goal),
+     .help = "What the rules have to reach on the held-out samples: sqnr>=DB; default: sqnr>=20"},
 };
 
 static const struct by_option_group group = BY_OPTION_GROUP("Measurement", rows);

@@ -11,11 +11,13 @@
  *     baryon/calibrate.h   settings, samples, and statistics of a model on them
  *     baryon/statistics.h  what statistics tell, ranges and scales for one
  *     baryon/quantize.h    quantizing a model
+ *     baryon/auto.h        the cheapest quantization that has the quality asked for
  *     baryon/convert.h     other float types and forms of a model
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
  *     baryon/compare.h     two quantized models side by side
  *     baryon/llm.h         checkpoints of language models
+ *     baryon/report.h      reports as pages
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
  * change.
@@ -39,6 +41,7 @@
 #define BARYON_VERSION_MINOR 1
 #define BARYON_VERSION_PATCH 0
 
+#include "baryon/auto.h"
 #include "baryon/calibrate.h"
 #include "baryon/compare.h"
 #include "baryon/convert.h"
@@ -49,6 +52,7 @@
 #include "baryon/llm.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
+#include "baryon/report.h"
 #include "baryon/run.h"
 #include "baryon/statistics.h"
 #include "baryon/walk.h"

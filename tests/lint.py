@@ -64,8 +64,10 @@ LAYERS = {
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "report/html": "base",
     "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
+    "search": "base ir onnx engine input dtype stats pass calib quant preset config calibrate trial"
+    " quantize evaluate settings settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm llm/layout llm/scheme convert rounding quantize quality compare settings settings/recipe",
+    " llm llm/layout llm/scheme convert rounding quantize report/html quality compare settings settings/recipe search",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -47,7 +47,8 @@ COUNTS = {
     "count", "input_count", "output_count", "start_count", "end_count", "more_count",
     "provider_count", "operator_library_count",
 }  # fmt: skip
-SIZES = {"baryon_error_format", "baryon_model_load_bytes", "baryon_session_open_bytes", "baryon_convert_places"}
+SIZES = {"baryon_error_format", "baryon_model_load_bytes", "baryon_session_open_bytes", "baryon_convert_places",
+         "baryon_report_html"}
 
 LLM_LAYER = '"model.layers.0.mlp.down_proj.weight"'
 
@@ -65,6 +66,9 @@ GOOD = {
     "baryon_model_save.path": '"saved.onnx"',
     "baryon_quantize_file.out": '"quantized.onnx"',
     "baryon_evaluate_models.quantized": "world.second",
+    "baryon_auto.settings": "many_setting",
+    "baryon_report_html.json": "small_report",
+    "baryon_report_html.size": "sizeof small_report - 1",
     "baryon_compare.first": "world.second",
     "baryon_compare.second": "world_quantized()",
     "baryon_evaluate_folders.baseline": '"results"',
@@ -175,6 +179,7 @@ BY_TYPE = {
     "struct baryon_quality *": "world_quality()",
     "struct baryon_preset *": "world_preset()",
     "struct baryon_evaluation *": "world_evaluation()",
+    "struct baryon_auto *": "world_search()",
     "struct baryon_comparison *": "world_comparison()",
     "struct baryon_llm *": "world_llm()",
     "struct baryon_error *": "&problem",

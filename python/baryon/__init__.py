@@ -18,12 +18,14 @@ _HOMES = {
     "run": "running", "Session": "running",
     "evaluate": "evaluation", "Evaluation": "evaluation",
     "compare": "comparison", "Comparison": "comparison",
+    "auto": "searching", "Search": "searching",
+    "report": "reporting", "Report": "reporting",
     "check": "checking",
     "preset": "lists", "presets": "lists", "methods": "lists", "metrics": "lists",
     "Error": "errors",
 }  # fmt: skip
 _MODULES = ("checking", "comparison", "errors", "evaluation", "formats", "lists", "llm", "onnx", "quantization",
-            "running", "shapeshifter", "statistics", "torch")  # fmt: skip
+            "reporting", "running", "searching", "shapeshifter", "statistics", "torch")  # fmt: skip
 __all__ = [*_HOMES, "formats", "llm", "version"]
 
 

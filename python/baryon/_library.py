@@ -56,6 +56,27 @@ class Options(Sized):
                 ("context", c_void_p)]  # fmt: skip
 
 
+VALUE = CFUNCTYPE(c_int, c_void_p, c_void_p, POINTER(c_double), POINTER(ErrorStruct))
+
+
+class AutoOptions(Sized):
+    _fields_ = [("size", c_size_t), ("samples", POINTER(Samples)), ("progress", PROGRESS), ("log", LOG),
+                ("value", VALUE), ("context", c_void_p), ("out", c_char_p)]  # fmt: skip
+
+
+class AutoSummary(Structure):
+    _fields_ = [("met", c_bool), ("outcome", c_char_p), ("needs", c_char_p), ("config", c_char_p),
+                ("json", c_char_p), ("calibrate_samples", c_uint64), ("choose_samples", c_uint64),
+                ("last_samples", c_uint64), ("best", c_uint64), ("seconds", c_double)]  # fmt: skip
+
+
+class AutoPoint(Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("config", c_char_p), ("why", c_char_p),
+                ("chosen", c_double), ("last", c_double), ("sqnr", c_double), ("met", c_bool),
+                ("cost", c_double), ("low_bits_share", c_double), ("bytes", c_uint64),
+                ("seconds", c_double)]  # fmt: skip
+
+
 class QuantizeOptions(Sized):
     _fields_ = [*Options._fields_, ("plan", POINTER(c_void_p)), ("overwrite", c_bool),
                 ("quality", POINTER(c_void_p))]  # fmt: skip
@@ -262,6 +283,12 @@ _PROTOTYPES = {
     "baryon_run_free": (None, [c_void_p]),
     "baryon_evaluate_models": (c_int, [_OUT, c_void_p, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_evaluate_folders": (c_int, [_OUT, c_char_p, c_char_p, *_SETTINGS, POINTER(Options), _ERROR]),
+    "baryon_auto": (c_int, [_OUT, c_void_p, *_SETTINGS, POINTER(AutoOptions), _ERROR]),
+    "baryon_auto_free": (None, [c_void_p]),
+    "baryon_auto_model": (c_void_p, [c_void_p]),
+    "baryon_auto_summary": (POINTER(AutoSummary), [c_void_p]),
+    "baryon_auto_point": (POINTER(AutoPoint), [c_void_p, c_size_t]),
+    "baryon_report_html": (c_int, [c_void_p, c_size_t, _OUT, POINTER(c_size_t), _ERROR]),
     "baryon_compare": (c_int, [_OUT, c_void_p, c_void_p, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_comparison_json": (c_char_p, [c_void_p]),
     "baryon_comparison_free": (None, [c_void_p]),

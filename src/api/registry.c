@@ -15,6 +15,7 @@
 #include "preset/preset.h"
 #include "quant/hardware.h"
 #include "quant/refine.h"
+#include "search/ladder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -244,6 +245,22 @@ static void target_row(size_t index, struct by_registry_row *row)
     row->help = target->help;
 }
 
+static size_t ladder_count(void)
+{
+    size_t count;
+    by_ladders(&count);
+    return count;
+}
+
+static void ladder_row(size_t index, struct by_registry_row *row)
+{
+    size_t count;
+    const struct by_ladder *ladder = by_ladders(&count)[index];
+    row->name = ladder->name;
+    (void)snprintf(row->detail, sizeof row->detail, "%zu", ladder->rung_count);
+    row->help = ladder->help;
+}
+
 static size_t metric_count(void)
 {
     size_t count;
@@ -310,6 +327,7 @@ static const struct by_registry registries[] = {
     {"refinements", "Quark's name", "Hardware rules for scales on NPUs", refinement_count,
      refinement_row},
     {"targets", "", "Targets that 'baryon check' knows", target_count, target_row},
+    {"ladders", "rungs", "Targets of 'baryon auto'", ladder_count, ladder_row},
     {"metrics", "better", "Metrics of 'baryon evaluate'", metric_count, metric_row},
     {"providers", "in ONNX Runtime", "Execution providers of ONNX Runtime", provider_count,
      provider_row},

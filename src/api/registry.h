@@ -12,6 +12,7 @@
  *   presets     src/preset/presets.c        a named configuration of quantization
  *   refinements src/quant/refine_rules.c    a rule of hardware that moves scales
  *   targets     src/quant/hardware.c        what a quantized model is checked for
+ *   ladders     src/search/ladders.c        what a target has to offer 'baryon auto'
  *   metrics     src/metric/metrics.c        a measure of how far results are from others
  *   providers   src/engine/provider.c       an execution provider of ONNX Runtime
  *   rules       src/onnx/check.c            a rule that models keep

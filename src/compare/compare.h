@@ -91,6 +91,16 @@ int by_compare_run(struct by_comparison *comparison, const struct by_compare_mod
 /* Members of an object. */
 void by_compare_json(const struct by_comparison *comparison, struct by_json *json);
 
+/* Members of a report (docs/design/report.md): "layers", "tensors", "comparison". */
+int by_compare_report_json(const struct by_comparison *comparison, struct by_json *json,
+                           struct baryon_error *err);
+/* One sentence. */
+void by_compare_say(const struct by_comparison *comparison, struct by_str *text);
+/* Of all outputs; NaN: the models did not run. */
+double by_compare_worst_sqnr(const struct by_comparison *comparison);
+/* Share of multiply-adds in 8 bits or less; NaN: there are none. */
+double by_compare_low_bits(const struct by_compared_model *model);
+
 /* NULL: that output was not compared, or has no such measure. */
 const struct by_score *by_compare_score(const struct by_evaluation *evaluation, const char *output,
                                         const char *metric);

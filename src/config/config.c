@@ -330,11 +330,9 @@ static int load_pair(struct by_config *config, const struct by_doc_pair *pair, c
     return by_err_in(err, "%zu:%zu: %s", pair->value->line, pair->value->column, option->name);
 }
 
-int by_config_load(struct by_config *config, const char *path, struct baryon_error *err)
+static int load_root(struct by_config *config, const struct by_doc_node *root, const char *path,
+                     struct baryon_error *err)
 {
-    struct by_doc_node *root;
-    if (by_doc_load(&config->arena, path, &root, err) < 0)
-        return -1;
     if (root->kind == BY_DOC_NULL)
         return 0;
     if (root->kind != BY_DOC_MAP) {
@@ -350,4 +348,20 @@ int by_config_load(struct by_config *config, const char *path, struct baryon_err
             return by_err_file(err, path);
         }
     return 0;
+}
+
+int by_config_load(struct by_config *config, const char *path, struct baryon_error *err)
+{
+    struct by_doc_node *root;
+    return by_doc_load(&config->arena, path, &root, err) < 0 ? -1
+                                                             : load_root(config, root, path, err);
+}
+
+int by_config_load_text(struct by_config *config, const char *text, const char *name,
+                        struct baryon_error *err)
+{
+    struct by_doc_node *root;
+    return by_yaml_parse(&config->arena, text, strlen(text), name, &root, err) < 0
+               ? -1
+               : load_root(config, root, name, err);
 }

@@ -87,6 +87,9 @@ int by_config_reset(struct by_config *config, const struct by_option *option,
                     struct baryon_error *err);
 /* Values from a YAML or JSON file; those that the command line gave stay. */
 int by_config_load(struct by_config *config, const char *path, struct baryon_error *err);
+/* The same of a YAML text; name: for messages. */
+int by_config_load_text(struct by_config *config, const char *text, const char *name,
+                        struct baryon_error *err);
 /* A node of such a file as the value of an option. */
 int by_config_set_node(struct by_config *config, const struct by_option *option,
                        const struct by_doc_node *node, enum by_option_source source,

@@ -14,20 +14,30 @@
 
 /* --- Measures and goals --- */
 
+static bool is_wanted(const struct by_setting_texts *names, const char *name)
+{
+    bool found = !names->count;
+    for (size_t i = 0; i < names->count; i++)
+        found = found || !strcmp(names->at[i], name);
+    return found;
+}
+
 static int take_metrics(struct by_evaluation *evaluation, struct baryon_error *err)
 {
     size_t count, differ;
     const struct by_metric *all = by_metrics(&count), *compat = by_metrics_compat(&differ);
-    evaluation->metric_count = count;
     evaluation->metrics =
         by_arena_alloc(&evaluation->arena, count, sizeof(struct by_metric *), err);
     if (!evaluation->metrics)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        evaluation->metrics[i] = &all[i];
+        if (!is_wanted(&evaluation->settings.metrics, all[i].name))
+            continue;
+        const struct by_metric **metric = &evaluation->metrics[evaluation->metric_count++];
+        *metric = &all[i];
         for (size_t k = 0; evaluation->settings.compat && k < differ; k++)
             if (!strcmp(compat[k].name, all[i].name))
-                evaluation->metrics[i] = &compat[k];
+                *metric = &compat[k];
     }
     return 0;
 }

@@ -17,6 +17,7 @@ struct by_evaluate_settings {
     const char *labels;
     struct by_setting_texts output;
     struct by_setting_pairs min, max;
+    struct by_setting_texts metrics; /* names: only these are computed; none: all */
 };
 
 /* One measure of one output. */

@@ -189,6 +189,7 @@ static int equalize(struct by_quantization *q, const struct by_cle_report *surve
     by_trial_end(trial, *changed || status < 0);
     if (!solved)
         q->corrects = best.edits[BY_EDIT_BIASES];
+    q->report.equalized = (enum by_cle_mode)best.edits[BY_EDIT_EQUALIZATION];
     if (status == 0)
         log_equalization(q, &best, survey->pairs, biases);
     return status;

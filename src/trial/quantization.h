@@ -55,6 +55,7 @@ struct by_quantize_report {
     size_t choice_count;
     struct by_solved solved;
     struct by_excluded excluded;
+    enum by_cle_mode equalized; /* what samples chose, or was asked for; off: nothing */
 };
 
 /* A model on its way; it is edited from the beginning. */

@@ -140,6 +140,28 @@ def check_compare(score, data):
     raises(score, errors.UsageError, "no samples", baryon.compare, "q.onnx", "q.onnx", reference="model.onnx")
 
 
+def check_auto(score, data):
+    """A search with a function as goal, and its report."""
+    seen = []
+
+    def goal(run):
+        seen.append(run(data[0], ["scores"])["scores"].shape)
+        return 1.5
+
+    found = baryon.auto("model.onnx", "found.onnx", data, goal=goal, at_least=1, effort="quick", progress=False)
+    score.check(found.met and found.failure is None and found.best.chosen == 1.5, "the goal's value")
+    score.check(seen and all(shape[1] == 5 for shape in seen), "candidates run")
+    score.check(pathlib.Path("found.onnx").read_bytes() == found.model, "the model")
+    score.check(pathlib.Path("found.onnx.yaml").read_text() == found.config, "its config")
+    page = found.report()
+    page.save("page.html")
+    score.check(page.html.startswith("<!doctype html>") and "<iframe srcdoc=" in found._repr_html_(), "a page")
+    score.check(baryon.report(found.report_data()).html == page.html, "a report from a dict")
+    raises(score, ZeroDivisionError, "division", baryon.auto, "model.onnx", None, data, goal=lambda run: 1 / 0, at_least=1)
+    raises(score, ValueError, "at_least or at_most", baryon.auto, "model.onnx", None, data, goal=goal)
+    raises(score, FileExistsError, "exists already", baryon.auto, "model.onnx", "found.onnx", data)
+
+
 def check_formats(score):
     values = np.random.default_rng(1).normal(size=(5, 33)).astype(np.float32) * 3
     for name, row in formats.names().items():
@@ -209,6 +231,7 @@ def main():
         check_running(score, data)
         check_evaluate(score, data)
         check_compare(score, data)
+        check_auto(score, data)
         check_formats(score)
         check_refused(score, data)
         check_lists(score)

@@ -47,6 +47,7 @@ static struct {
     struct baryon_evaluation *evaluation;
     struct baryon_comparison *comparison;
     struct baryon_llm *llm;
+    struct baryon_auto *search;
     void *bytes;
     size_t size;
 } world;
@@ -54,6 +55,8 @@ static struct {
 static const int64_t dims[] = {1, WIDTH};
 static float floats[WIDTH] = {1, -2, 3, 4}, floats_out[WIDTH];
 static const char *const no_symbols[2], *const new_output = "new output", *const world_output = "z";
+static const char small_report[] = "{\"report\":1,\"command\":\"quantize\",\"version\":\"0.1.0\","
+                                   "\"outcome\":{\"text\":\"done\",\"goal\":\"none\"}}";
 static const char *world_help, *world_symbol;
 static const void *world_bytes;
 static size_t out_size, world_slot, visits;
@@ -64,6 +67,7 @@ static char room[512], more_room[512];
 static struct baryon_error problem, a_problem = {.code = BARYON_ERR_INPUT, .message = "wrong"};
 static const struct baryon_array input = {"x", FLOAT, 2, dims, floats, sizeof floats};
 static const struct baryon_setting random_setting = {"random", "2"}, peak_setting = {"peak", "1"},
+                                   many_setting = {"random", "8"},
                                    llm_quantize_setting = {"config", "llm_quantize.yaml"},
                                    llm_convert_setting = {"config", "llm_convert.yaml"},
                                    llm_dequantize_setting = {"to", "f32"};
@@ -126,6 +130,7 @@ static void close_world(void)
     baryon_evaluation_free(world.evaluation);
     baryon_comparison_free(world.comparison);
     baryon_llm_close(world.llm);
+    baryon_auto_free(world.search);
     baryon_preset_free(world.preset);
     baryon_plan_free(world.plan);
     baryon_quality_free(world.quality);
@@ -153,7 +158,7 @@ static void world_lost(const void *object)
         (const void **)&world.plan,       (const void **)&world.preset,
         (const void **)&world.evaluation, (const void **)&world.bytes,
         (const void **)&world.quality,    (const void **)&world.comparison,
-        (const void **)&world.llm,
+        (const void **)&world.llm,        (const void **)&world.search,
     };
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (*owners[i] == object)
@@ -248,6 +253,15 @@ static const char *world_out(void)
     unlink("llm.out/model.safetensors");
     rmdir("llm.out");
     return "llm.out";
+}
+
+static struct baryon_auto *world_search(void)
+{
+    const struct baryon_setting quick[] = {
+        {"random", "8"}, {"effort", "quick"}, {"goal", "sqnr>=1"}};
+    if (!world.search)
+        ok(baryon_auto(&world.search, world.second, quick, 3, NULL, &err));
+    return world.search;
 }
 
 static bool count_finding(void *context, const struct baryon_finding *finding)

@@ -1,0 +1,115 @@
+/*
+ * What the files of a search share.
+ *
+ *   auto.c     the order of things
+ *   points.c   a config is quantized, measured and compared with the best
+ *   known.c    points of an earlier run
+ *   climb.c    which configs are tried
+ *   layers.c   decisions about tensors and layers
+ *   pins.c     what samples chose, as options
+ *   options.c  option rows
+ *   report.c   sentences, JSON, config
+ */
+#ifndef BY_AUTO_INTERNAL_H
+#define BY_AUTO_INTERNAL_H
+
+#include "base/hash.h"
+#include "base/journal.h"
+#include "search/auto.h"
+#include "search/candidate.h"
+#include "search/command.h"
+
+#define BY_AUTO_NO_POINT SIZE_MAX
+
+struct by_auto_work {
+    struct by_auto *out;
+    const struct by_auto_options *options;
+    struct by_ladder ladder; /* with the user's costs */
+    struct by_auto_source source;
+    struct by_auto_samples *samples;
+    struct by_auto_base base;
+    struct by_auto_command command;
+    struct by_pool *pool;
+    struct by_str head; /* of all configs */
+    struct by_journal *journal;
+    struct by_arena known_arena;
+    struct {
+        struct by_auto_known *at;
+        size_t count, cap;
+    } known;
+    struct by_auto_known *found; /* of the point in hand */
+    size_t best;                 /* BY_AUTO_NO_POINT: there is none */
+    struct baryon_model *model;  /* of the best point; NULL: it was taken up */
+    double begin;
+    bool interrupted; /* options->progress asked to stop */
+};
+
+/* --- points.c --- */
+
+/* rest: of the config, behind the head. *place: of the point; where the search has it already, of
+ * that. A config that cannot be quantized is lost, and no error. */
+int by_auto_try(struct by_auto_work *work, const char *name, const char *text, const char *rest,
+                size_t *place, struct baryon_error *err);
+/* A config: the head, and behind it the rest. */
+void by_auto_yaml(const struct by_auto_work *work, const char *rest, struct by_str *yaml);
+/* Whether one point is better than another: what meets goals and limits first, then less cost. */
+bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point *one,
+                       const struct by_auto_point *other);
+bool by_auto_is_over_time(const struct by_auto_work *work);
+/* Asked by whatever runs, of the work: true ends it. */
+bool by_auto_watch(void *context, const struct by_calibrate_progress *now);
+/* Of each goal, the command's too. *why: the model is lost; "": it is not. */
+int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
+                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           struct baryon_error *err);
+
+/* --- known.c --- */
+
+struct by_auto_known {
+    struct by_hash128 config;
+    double choose[BY_AUTO_GOALS_MAX], last[BY_AUTO_GOALS_MAX];
+    double sqnr, last_sqnr, seconds;
+    struct by_auto_figures figures;
+    uint64_t bytes;
+    char why[300];
+};
+
+/* Takes up what an earlier run kept. */
+int by_auto_known_open(struct by_auto_work *work, struct baryon_model *model,
+                       struct baryon_error *err);
+const struct by_auto_known *by_auto_known_find(const struct by_auto_work *work,
+                                               struct by_hash128 config);
+int by_auto_known_add(struct by_auto_work *work, const struct by_auto_known *known,
+                      struct baryon_error *err);
+struct by_hash128 by_auto_config_hash(const char *yaml);
+
+/* --- pins.c --- */
+
+/* Lines of a config that say what samples chose, so that nothing is tried again. asked: before.
+ * keeps_names: without what would add tensors that the user's model lacks. */
+void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
+                 struct by_str *rest);
+
+/* --- layers.c --- */
+
+struct by_auto_layers;
+
+/* Decisions about the tensors and layers of a point, whose config ends with `rest`, measured.
+ * Whatever comes out, by_auto_layers_close() goes with it. */
+int by_auto_layers_open(struct by_auto_layers **layers, struct by_auto_work *work, size_t place,
+                        const char *rest, struct baryon_error *err);
+void by_auto_layers_close(struct by_auto_layers *layers);
+/* What the point would gain without the noise of weights, dB. */
+double by_auto_layers_weights_gain(const struct by_auto_layers *layers);
+/* Tries the cheapest that meets the goals, else the best. */
+int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err);
+
+/* --- climb.c --- */
+
+int by_auto_climb(struct by_auto_work *work, struct baryon_error *err);
+
+/* --- report.c --- */
+
+int by_auto_conclude(struct by_auto_work *work, struct baryon_error *err);
+
+#endif

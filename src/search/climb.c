@@ -1,0 +1,149 @@
+/* Climbs the target's rungs until the goals are met. */
+#include "search/auto_internal.h"
+
+/* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
+#define WEIGHTS_GAIN 1.0
+
+static int rung_config(const struct by_rung *rung, struct by_str *rest, struct baryon_error *err)
+{
+    for (const struct by_preset_value *row = rung->values; row->option; row++)
+        by_str_printf(rest, "%s: %s\n", row->option, row->value);
+    return by_str_error(rest, err);
+}
+
+static int try_rung(struct by_auto_work *work, const struct by_rung *rung, size_t *place,
+                    struct baryon_error *err)
+{
+    struct by_str rest;
+    by_str_init(&rest);
+    int status = rung_config(rung, &rest, err);
+    if (status == 0)
+        status = by_auto_try(work, rung->name, rung->text, by_str_text(&rest), place, err);
+    by_str_release(&rest);
+    return status;
+}
+
+static const struct by_auto_point *best_of(const struct by_auto_work *work)
+{
+    return work->best == BY_AUTO_NO_POINT ? NULL : &work->out->points.at[work->best];
+}
+
+static bool is_met(const struct by_auto_work *work)
+{
+    const struct by_auto_point *best = best_of(work);
+    return best && best->met && best->allowed;
+}
+
+static bool is_over(const struct by_auto_work *work)
+{
+    if (!best_of(work) || !by_auto_is_over_time(work))
+        return false;
+    work->out->timed_out = true;
+    return true;
+}
+
+/* What is climbed on from. */
+struct level {
+    const struct by_rung *rung; /* the best of the level; NULL: all are lost */
+    size_t place;
+};
+
+static bool takes_over(const struct by_auto_work *work, const struct level *level, size_t place)
+{
+    const struct by_auto_point *points = work->out->points.at;
+    return !points[place].why &&
+           (!level->rung || by_auto_is_better(work->out, &points[place], &points[level->place]));
+}
+
+/* Nothing is known that meets the goals, or only at a greater cost. */
+static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung)
+{
+    return !is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
+}
+
+/* In order, until one meets the goals. */
+static int try_rungs(struct by_auto_work *work, enum by_rung_when when, struct level *level,
+                     struct baryon_error *err)
+{
+    for (size_t i = 0; i < work->ladder.rung_count; i++) {
+        const struct by_rung *rung = &work->ladder.rungs[i];
+        size_t place;
+        if (rung->when != when || !may_gain(work, rung))
+            continue;
+        if (try_rung(work, rung, &place, err) < 0)
+            return -1;
+        if (takes_over(work, level, place))
+            *level = (struct level){rung, place};
+    }
+    return 0;
+}
+
+static int open_layers(struct by_auto_work *work, const struct level *level, struct by_str *rest,
+                       struct by_auto_layers **layers, struct baryon_error *err)
+{
+    by_str_clear(rest);
+    return rung_config(level->rung, rest, err) < 0
+               ? -1
+               : by_auto_layers_open(layers, work, level->place, by_str_text(rest), err);
+}
+
+static int try_solved(struct by_auto_work *work, struct level *level, struct baryon_error *err)
+{
+    if (try_rungs(work, BY_RUNG_SOLVED, level, err) < 0)
+        return -1;
+    return work->options->settings->effort == BY_EFFORT_THOROUGH
+               ? try_rungs(work, BY_RUNG_TUNED, level, err)
+               : 0;
+}
+
+/* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
+ * long, so weights have to be the cause. */
+static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
+{
+    struct by_auto_layers *layers = NULL;
+    struct by_str rest;
+    const struct level before = level;
+    by_str_init(&rest);
+    int status = open_layers(work, &level, &rest, &layers, err);
+    if (status == 0 && level.rung->when == BY_RUNG_FIRST &&
+        by_auto_layers_weights_gain(layers) >= WEIGHTS_GAIN)
+        status = try_solved(work, &level, err);
+    if (status == 0 && level.place != before.place && !is_met(work)) {
+        by_auto_layers_close(layers);
+        layers = NULL;
+        status = open_layers(work, &level, &rest, &layers, err);
+    }
+    if (status == 0 && !is_over(work) && !(level.place != before.place && is_met(work)))
+        status = by_auto_layers_search(layers, err);
+    by_auto_layers_close(layers);
+    by_str_release(&rest);
+    return status;
+}
+
+/* From wider types some tensors go down again, others up. */
+static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
+{
+    struct level level = {0};
+    if (try_rungs(work, BY_RUNG_WIDE, &level, err) < 0)
+        return -1;
+    if (!level.rung || is_over(work) || work->options->settings->effort == BY_EFFORT_QUICK ||
+        (is_met(work) && work->best != level.place))
+        return 0;
+    if (work->ladder.narrower_count) {
+        work->ladder.decisions.alternatives = work->ladder.narrower;
+        work->ladder.decisions.alternative_count = work->ladder.narrower_count;
+    }
+    return climb_from(work, level, err);
+}
+
+int by_auto_climb(struct by_auto_work *work, struct baryon_error *err)
+{
+    struct level level = {0};
+    const bool layers = work->options->settings->effort != BY_EFFORT_QUICK;
+    if (try_rungs(work, BY_RUNG_FIRST, &level, err) < 0 ||
+        (!layers && try_rungs(work, BY_RUNG_SOLVED, &level, err) < 0))
+        return -1;
+    if (layers && level.rung && !is_met(work) && !is_over(work) && climb_from(work, level, err) < 0)
+        return -1;
+    return climb_wide(work, err);
+}

@@ -1,0 +1,488 @@
+/*
+ * Measures the noise of sources at the outputs, in runs of the session with switches.
+ *
+ * With fewer runs than sources neighbours are measured together; what is found is divided among
+ * them in proportion to their own noise over signal, since they reach the outputs by nearly the
+ * same way. Then the groups with most of the noise are split.
+ */
+#include "search/decision_internal.h"
+
+#include "quant/floats.h"
+#include "quant/rounded.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FEWEST_SAMPLES 2
+#define USUAL_SAMPLES  8
+#define FIRST_RUNS     0.6  /* of all: groups of one size; the others split the worst */
+#define SPLITS         8    /* groups that are split in one go */
+#define AROUND         48   /* sources that are measured in place, at most */
+#define AROUNDS        2    /* times */
+#define AROUND_SHARE   2e-3 /* of all noise: others are not worth a run */
+
+/* Consecutive sources. */
+struct group {
+    size_t begin, end, place; /* among groups of the noise */
+};
+
+struct measuring {
+    const struct by_decisions *d;
+    const bool *on;            /* [set * source_count + source] */
+    double *places;            /* [set * dims]; NULL: not wanted */
+    struct by_judgement *each; /* [set * samples + sample]; NULL: not wanted */
+};
+
+int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
+                    struct baryon_error *err)
+{
+    const struct by_decide_options *options = &d->work->options;
+    if (!options->progress || options->progress(options->context, what, done, all))
+        return 0;
+    return by_fail(err, BARYON_ERR_CANCELLED, "stopped while decisions were measured");
+}
+
+/* --- Runs --- */
+
+/* Evenly over those that judge. */
+static size_t sample_at(const struct by_decisions *d, size_t index)
+{
+    return index * by_judge_count(d->judge) / d->samples;
+}
+
+static int run_each(void *context, size_t begin, size_t end, unsigned worker,
+                    struct baryon_error *err)
+{
+    const struct measuring *measuring = context;
+    const struct by_decisions *d = measuring->d;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const size_t set = i / d->samples, index = i % d->samples;
+        if (by_switches_run(
+                d->work->switches, measuring->on + set * d->source_count, sample_at(d, index),
+                index, measuring->each ? &measuring->each[i] : NULL,
+                measuring->places ? measuring->places + set * d->work->noise.dims : NULL, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run_sets(struct by_decisions *d, struct measuring *measuring, size_t sets,
+                    struct baryon_error *err)
+{
+    measuring->d = d;
+    d->runs += sets * d->samples;
+    return by_par_for(d->q->pool, sets * d->samples, 1, run_each, measuring, err);
+}
+
+/* --- Groups --- */
+
+/* Sets of one go: so many that threads have work, and it can be stopped in between. */
+static size_t sets_together(const struct by_decisions *d)
+{
+    return 1 + by_pool_threads(d->q->pool);
+}
+
+/* Errors against nothing on, or, with base, those that leaving the group out takes away. */
+static int measure_part(struct by_decisions *d, struct group *groups, size_t count,
+                        const bool *base, const double *with, struct baryon_error *err)
+{
+    const size_t dims = d->work->noise.dims;
+    bool *on = by_alloc_zero(count * d->source_count + 1, sizeof *on, err);
+    double *places = by_alloc_zero(count * dims + 1, sizeof *places, err);
+    struct measuring measuring = {.on = on, .places = places};
+    int status = on && places ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        if (base)
+            memcpy(on + i * d->source_count, base, d->source_count);
+        for (size_t k = groups[i].begin; k < groups[i].end; k++)
+            on[i * d->source_count + k] = !base;
+    }
+    if (status == 0)
+        status = run_sets(d, &measuring, count, err);
+    for (size_t i = 0; status == 0 && i < count; i++)
+        groups[i].place = base ? by_decide_noise_add(d, with, places + i * dims)
+                               : by_decide_noise_add(d, places + i * dims, d->work->noise.none);
+    by_free(places);
+    by_free(on);
+    return status;
+}
+
+struct counted {
+    const char *what;
+    size_t done, all;
+};
+
+static int measure_groups(struct by_decisions *d, struct group *groups, size_t count,
+                          const bool *base, const double *with, struct counted *counted,
+                          struct baryon_error *err)
+{
+    const size_t together = sets_together(d);
+    for (size_t done = 0, some; done < count; done += some) {
+        some = count - done < together ? count - done : together;
+        if (by_decide_go_on(d, counted->what, counted->done, counted->all, err) < 0 ||
+            measure_part(d, groups + done, some, base, with, err) < 0)
+            return -1;
+        counted->done += some;
+    }
+    return 0;
+}
+
+static double share_of(const struct by_decisions *d, const double *energy)
+{
+    double share = 0;
+    for (size_t k = 0; k < d->output_count; k++)
+        share += d->signal[k] > 0 ? energy[k] / d->signal[k] : 0;
+    return share;
+}
+
+static size_t worst_group(const struct by_decisions *d, const struct group *groups, size_t count)
+{
+    size_t worst = BY_NONE;
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (groups[i].end - groups[i].begin < 2 || groups[i].place == BY_NONE)
+            continue;
+        const double share = share_of(d, d->work->noise.energy[groups[i].place]);
+        if (share <= most)
+            continue;
+        most = share;
+        worst = i;
+    }
+    return worst;
+}
+
+/* The worst ones become their halves. How many were split, -1: failed. */
+static int split_worst(struct by_decisions *d, struct group *groups, size_t *count, size_t most,
+                       struct counted *counted, struct baryon_error *err)
+{
+    struct group halves[2 * SPLITS];
+    size_t from[SPLITS], splits = 0;
+    for (; splits < most && splits < SPLITS; splits++) {
+        const size_t worst = worst_group(d, groups, *count);
+        if (worst == BY_NONE)
+            break;
+        const size_t middle = (groups[worst].begin + groups[worst].end) / 2;
+        from[splits] = worst;
+        halves[2 * splits] = (struct group){groups[worst].begin, middle, BY_NONE};
+        halves[2 * splits + 1] = (struct group){middle, groups[worst].end, BY_NONE};
+        groups[worst].place = BY_NONE; /* not again in this go */
+    }
+    if (measure_groups(d, halves, 2 * splits, NULL, NULL, counted, err) < 0)
+        return -1;
+    for (size_t i = 0; i < splits; i++) {
+        groups[from[i]] = halves[2 * i];
+        groups[(*count)++] = halves[2 * i + 1];
+    }
+    return (int)splits;
+}
+
+/* --- Within a group --- */
+
+/* Noise over signal of a weight by itself. */
+static int own_noise(const struct by_decisions *d, size_t source, double *noise,
+                     struct baryon_error *err)
+{
+    const size_t row = d->sources[source].row;
+    const struct by_quant_row *at = &d->q->plan->rows.at[row];
+    struct by_floats_view floats;
+    *noise = d->work->noise_of[source];
+    if (!isnan(*noise) || !d->sources[source].weight)
+        return 0;
+    if (by_floats_open(&floats, at->value->initializer, err) < 0)
+        return -1;
+    float *rounded = by_alloc(floats.count + 1, sizeof *rounded, err);
+    const int status =
+        rounded ? by_quant_round(d->q->plan, row, floats.values, d->q->pool, rounded, err) : -1;
+    double signal = 0, sum = 0;
+    for (size_t i = 0; status == 0 && i < floats.count; i++) {
+        const double error = (double)floats.values[i] - (double)rounded[i];
+        signal += (double)floats.values[i] * (double)floats.values[i];
+        sum += error * error;
+    }
+    if (status == 0)
+        *noise = d->work->noise_of[source] = signal > 0 ? sum / signal : 0;
+    by_free(rounded);
+    by_floats_close(&floats);
+    return status;
+}
+
+static int divide_group(struct by_decisions *d, const struct group *group, struct baryon_error *err)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    const size_t count = group->end - group->begin;
+    double sum = 0, own;
+    for (size_t i = group->begin; count > 1 && i < group->end; i++) {
+        if (own_noise(d, i, &own, err) < 0)
+            return -1;
+        sum += isnan(own) ? 0 : own;
+    }
+    for (size_t i = group->begin; i < group->end; i++) {
+        own = isnan(d->work->noise_of[i]) ? 0 : d->work->noise_of[i];
+        noise->group_of[i] = group->place;
+        noise->share_of[i] = count == 1 ? 1 : sum > 0 ? own / sum : 1 / (double)count;
+        for (size_t k = 0; k < d->output_count; k++)
+            d->sources[i].alone[k] = noise->share_of[i] * noise->energy[group->place][k];
+    }
+    return 0;
+}
+
+/* --- What does not add --- */
+
+/* total: outputs with what the state has unchanged. */
+static void find_rest(struct by_decisions *d, const struct by_decide_state *state,
+                      const double *total)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    for (size_t i = 0; i < noise->dims; i++) {
+        const double rest = total[i] - noise->none[i] - (double)state->sum[i];
+        noise->rest[i] = isfinite(rest) ? (float)rest : 0;
+    }
+    for (size_t k = 0; k < noise->outputs; k++) {
+        noise->all[k] = state->sums.left[k];
+        noise->rest_energy[k] = by_decide_noise_dot(noise, k, noise->rest, noise->rest);
+        for (size_t i = 0; i < noise->groups; i++)
+            noise->rested[i][k] =
+                by_decide_noise_dot(noise, k, noise->errors + i * noise->dims, noise->rest);
+        d->scale[k] = 1;
+    }
+}
+
+static int fit_rest(struct by_decisions *d, const bool *on, const double *total,
+                    struct baryon_error *err)
+{
+    struct by_decide_state state;
+    const int status = by_decide_state_open(&state, d, on, err);
+    if (status == 0)
+        find_rest(d, &state, total);
+    by_decide_state_close(&state);
+    return status;
+}
+
+/* --- The ends --- */
+
+/* Over samples, in their order. */
+static void read_floor(struct by_decisions *d, const struct by_judgement *each)
+{
+    const size_t most = BY_DECISION_OUTPUTS;
+    memset(d->signal, 0, sizeof d->signal);
+    memset(d->floor, 0, sizeof d->floor);
+    d->output_count = each->count < most ? each->count : most;
+    for (size_t k = 0; k < d->output_count; k++)
+        for (size_t i = 0; i < d->samples; i++) {
+            d->signal[k] += each[i].outputs[k].signal;
+            d->floor[k] += isfinite(each[i].outputs[k].noise) ? each[i].outputs[k].noise : 0;
+        }
+}
+
+static int measure_none(struct by_decisions *d, bool *on, struct baryon_error *err)
+{
+    struct measuring measuring = {.on = on};
+    struct by_judgement *each = by_alloc_zero(d->samples + 1, sizeof *each, err);
+    if (!each)
+        return -1;
+    measuring.each = each;
+    memset(on, 0, d->source_count);
+    const int status = run_sets(d, &measuring, 1, err);
+    if (status == 0)
+        read_floor(d, each);
+    by_free(each);
+    return status;
+}
+
+static int measure_places(struct by_decisions *d, const bool *on, double *places,
+                          struct baryon_error *err)
+{
+    struct measuring measuring = {.on = on, .places = places};
+    return run_sets(d, &measuring, 1, err);
+}
+
+/* --- All of it --- */
+
+static size_t sets_of(const struct by_decisions *d)
+{
+    const size_t runs = d->work->options.runs / d->samples;
+    if (!d->work->options.runs || runs >= d->source_count + 3)
+        return d->source_count;
+    return runs > 5 ? runs - 3 : 2;
+}
+
+static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct group *groups)
+{
+    const size_t count = wanted < d->source_count ? wanted : d->source_count;
+    for (size_t i = 0; i < count; i++)
+        groups[i] = (struct group){.begin = i * d->source_count / count,
+                                   .end = (i + 1) * d->source_count / count};
+    return count;
+}
+
+static int measure_all(struct by_decisions *d, struct group *groups, struct baryon_error *err)
+{
+    const size_t most = sets_of(d);
+    const bool each = most >= d->source_count;
+    struct counted counted = {.what = "measure", .all = most};
+    size_t count = group_evenly(d, each ? most : (size_t)ceil(FIRST_RUNS * (double)most), groups);
+    if (measure_groups(d, groups, count, NULL, NULL, &counted, err) < 0)
+        return -1;
+    while (!each && counted.done + 1 < most) {
+        const int splits = split_worst(d, groups, &count, (most - counted.done) / 2, &counted, err);
+        if (splits < 0)
+            return -1;
+        if (!splits)
+            break;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (divide_group(d, &groups[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static void choose_samples(struct by_decisions *d)
+{
+    const struct by_decide_options *options = &d->work->options;
+    const size_t count = by_judge_count(d->judge), sets = d->source_count + 3;
+    size_t wanted = options->samples;
+    if (!wanted && options->runs)
+        wanted = options->runs / sets > FEWEST_SAMPLES ? options->runs / sets : FEWEST_SAMPLES;
+    if (!options->samples && (!wanted || wanted > USUAL_SAMPLES))
+        wanted = USUAL_SAMPLES;
+    d->samples = wanted < count ? wanted : count;
+}
+
+static int open_switches(struct by_decisions *d, struct baryon_error *err)
+{
+    struct by_decide_work *work = d->work;
+    if (work->switches)
+        return 0;
+    if (!by_judge_count(d->judge))
+        return by_fail(err, BARYON_ERR_INPUT, "no sample is left to measure decisions on");
+    choose_samples(d);
+    return by_decide_go_on(d, "measure", 0, d->source_count, err) < 0
+               ? -1
+               : by_switches_open(&work->switches, d, err);
+}
+
+/* What is predicted of each decision by itself, and whose noise it is. */
+static int find_gains(struct by_decisions *d, struct baryon_error *err)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    struct by_decide_state state, trial;
+    const int status = by_decide_state_open(&state, d, NULL, err);
+    for (size_t i = 0; status == 0 && i < d->decision_count; i++) {
+        by_decide_state_try(&state, d->decisions[i].place, i, &trial);
+        d->decisions[i].gain = trial.sqnr - state.sqnr;
+    }
+    for (size_t i = 0; status == 0 && i < d->source_count; i++) {
+        const size_t group = noise->group_of[i];
+        d->sources[i].share = 0;
+        for (size_t k = 0; k < noise->outputs; k++) {
+            const double all =
+                state.sums.sum[k] + 2 * state.sums.with_rest[k] + noise->rest_energy[k];
+            const double own = state.product[group][k] + noise->rested[group][k];
+            if (all > 0)
+                d->sources[i].share += noise->share_of[i] * own / all / (double)noise->outputs;
+        }
+    }
+    by_decide_state_close(&state);
+    return status;
+}
+
+static int measure_sources(struct by_decisions *d, bool *on, struct group *groups,
+                           struct baryon_error *err)
+{
+    if (measure_none(d, on, err) < 0 ||
+        by_decide_noise_open(d, sets_of(d) + AROUNDS * AROUND + 2 * SPLITS, err) < 0 ||
+        measure_places(d, on, d->work->noise.none, err) < 0 || measure_all(d, groups, err) < 0)
+        return -1;
+    double *total = by_alloc_zero(d->work->noise.dims + 1, sizeof *total, err);
+    memset(on, true, d->source_count);
+    int status = total ? measure_places(d, on, total, err) : -1;
+    if (status == 0)
+        status = fit_rest(d, NULL, total, err);
+    by_free(total);
+    return status;
+}
+
+int by_decisions_measure(struct by_decisions *d, struct baryon_error *err)
+{
+    struct group *groups = by_alloc(2 * d->source_count + 2, sizeof *groups, err);
+    bool *on = by_alloc_zero(d->source_count + 1, sizeof *on, err);
+    int status = groups && on ? open_switches(d, err) : -1;
+    if (status == 0)
+        status = measure_sources(d, on, groups, err);
+    by_free(on);
+    by_free(groups);
+    return status < 0 ? -1 : find_gains(d, err);
+}
+
+/* --- In place --- */
+
+static double left_of(const struct by_decide_state *state, size_t source)
+{
+    const struct by_decide_noise *noise = &state->d->work->noise;
+    return state->factor[source] == 1
+               ? noise->share_of[source] *
+                     share_of(state->d, noise->energy[noise->group_of[source]])
+               : 0;
+}
+
+/* The worst of those that are on, most noise first. */
+static size_t list_worst(const struct by_decide_state *state, struct group *list)
+{
+    size_t count = 0;
+    double all = 0;
+    for (size_t i = 0; i < state->d->source_count; i++)
+        all += left_of(state, i);
+    for (size_t i = 0; i < state->d->source_count; i++) {
+        const double left = left_of(state, i);
+        size_t at = count;
+        if (left <= 0 || left < AROUND_SHARE * all)
+            continue;
+        while (at > 0 && left_of(state, list[at - 1].begin) < left)
+            at--;
+        if (at == AROUND)
+            continue;
+        count += count < AROUND;
+        memmove(list + at + 1, list + at, (count - 1 - at) * sizeof *list);
+        list[at] = (struct group){.begin = i, .end = i + 1};
+    }
+    return count;
+}
+
+static int measure_in_place(struct by_decisions *d, const struct by_decide_state *state, bool *on,
+                            double *total, struct baryon_error *err)
+{
+    struct group list[AROUND];
+    struct counted counted = {.what = "measure around"};
+    struct by_decide_noise *noise = &d->work->noise;
+    const size_t count = list_worst(state, list);
+    if (noise->groups + count > noise->room)
+        return 0;
+    counted.all = count;
+    for (size_t i = 0; i < d->source_count; i++)
+        on[i] = state->factor[i] == 1;
+    if (measure_places(d, on, total, err) < 0 ||
+        measure_groups(d, list, count, on, total, &counted, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        noise->group_of[list[i].begin] = list[i].place;
+        noise->share_of[list[i].begin] = 1;
+    }
+    return 0;
+}
+
+int by_decisions_measure_around(struct by_decisions *d, const bool *on, struct baryon_error *err)
+{
+    struct by_decide_state state = {.d = NULL};
+    bool *sources = by_alloc_zero(d->source_count + 1, sizeof *sources, err);
+    double *total = by_alloc_zero(d->work->noise.dims + 1, sizeof *total, err);
+    int status = sources && total ? by_decide_state_open(&state, d, on, err) : -1;
+    if (status == 0)
+        status = measure_in_place(d, &state, sources, total, err);
+    by_decide_state_close(&state);
+    if (status == 0)
+        status = fit_rest(d, on, total, err);
+    by_free(total);
+    by_free(sources);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* Keeps errors at the outputs as vectors of few places, and multiplies them. */
+#include "search/decision_internal.h"
+
+#include "ir/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PLACES     ((size_t)8192)      /* of a vector at most */
+#define BYTES      ((size_t)128 << 20) /* of all vectors at most */
+#define FEWEST     ((size_t)16)        /* places of an output and sample */
+#define LOST_TIMES 1e3                 /* energy over signal of what is not finite */
+#define CHUNK      1024
+
+/* --- Room --- */
+
+static void set_places(struct by_decide_noise *noise)
+{
+    const size_t most = BYTES / sizeof(float) / noise->room;
+    const size_t all = most < PLACES ? most : PLACES;
+    const size_t each = all / (noise->outputs * noise->samples);
+    for (size_t k = 0; k < noise->outputs; k++) {
+        noise->bins[k] = each > FEWEST ? each : FEWEST;
+        noise->begin[k + 1] = noise->begin[k] + noise->bins[k] * noise->samples;
+    }
+    noise->dims = noise->begin[noise->outputs];
+}
+
+int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_error *err)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    by_decide_noise_close(noise);
+    *noise = (struct by_decide_noise){
+        .outputs = d->output_count, .samples = d->samples, .room = groups + 1};
+    set_places(noise);
+    size_t all;
+    if (by_mul_overflow(noise->room, noise->dims, &all))
+        return by_err_nomem(err, SIZE_MAX);
+    noise->errors = by_alloc_zero(all, sizeof *noise->errors, err);
+    noise->energy = by_alloc_zero(noise->room, sizeof *noise->energy, err);
+    noise->rested = by_alloc_zero(noise->room, sizeof *noise->rested, err);
+    noise->lost = by_alloc_zero(noise->room, sizeof *noise->lost, err);
+    noise->group_of = by_alloc_zero(d->source_count + 1, sizeof *noise->group_of, err);
+    noise->share_of = by_alloc_zero(d->source_count + 1, sizeof *noise->share_of, err);
+    noise->none = by_alloc_zero(noise->dims, sizeof *noise->none, err);
+    noise->rest = by_alloc_zero(noise->dims, sizeof *noise->rest, err);
+    return noise->errors && noise->energy && noise->rested && noise->lost && noise->group_of &&
+                   noise->share_of && noise->none && noise->rest
+               ? 0
+               : -1;
+}
+
+void by_decide_noise_close(struct by_decide_noise *noise)
+{
+    by_free(noise->errors);
+    by_free(noise->energy);
+    by_free(noise->rested);
+    by_free(noise->lost);
+    by_free(noise->group_of);
+    by_free(noise->share_of);
+    by_free(noise->none);
+    by_free(noise->rest);
+    *noise = (struct by_decide_noise){0};
+}
+
+/* --- Folding --- */
+
+static uint64_t mix(uint64_t value)
+{
+    value *= 0x9e3779b97f4a7c15u;
+    value ^= value >> 32;
+    value *= 0xd6e8feb86659fd93u;
+    return value ^ value >> 32;
+}
+
+static void fold_values(const double *values, size_t begin, size_t count, size_t size, size_t bins,
+                        double *places)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (size <= bins) {
+            places[begin + i] += values[i];
+            continue;
+        }
+        const uint64_t bits = mix(begin + i + 1);
+        places[bits % bins] += bits >> 63 ? values[i] : -values[i];
+    }
+}
+
+static int fold_output(const struct by_array *output, size_t bins, double *places,
+                       struct baryon_error *err)
+{
+    double values[CHUNK];
+    size_t count;
+    if (by_dims_count(output->dims, output->rank, &count, err) < 0)
+        return -1;
+    for (size_t begin = 0; begin < count; begin += CHUNK) {
+        const size_t size = count - begin < CHUNK ? count - begin : CHUNK;
+        if (by_elem_to_doubles(output->elem, output->data, begin, size, values, err) < 0)
+            return -1;
+        fold_values(values, begin, size, count, bins, places);
+    }
+    return 0;
+}
+
+static bool is_judged(const struct by_array *output)
+{
+    return output->elem == BY_ELEM_FLOAT || output->elem == BY_ELEM_FLOAT16 ||
+           output->elem == BY_ELEM_BFLOAT16 || output->elem == BY_ELEM_DOUBLE;
+}
+
+int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
+                         size_t count, size_t sample, double *places, struct baryon_error *err)
+{
+    for (size_t i = 0, k = 0; i < count && k < noise->outputs; i++) {
+        if (!is_judged(&outputs[i]))
+            continue;
+        if (fold_output(&outputs[i], noise->bins[k],
+                        places + noise->begin[k] + sample * noise->bins[k], err) < 0)
+            return -1;
+        k++;
+    }
+    return 0;
+}
+
+/* --- Groups --- */
+
+double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
+                           const float *other)
+{
+    double sum = 0;
+    for (size_t i = noise->begin[output]; i < noise->begin[output + 1]; i++)
+        sum += (double)one[i] * (double)other[i];
+    return sum;
+}
+
+size_t by_decide_noise_add(struct by_decisions *d, const double *with, const double *without)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    const size_t group = noise->groups++;
+    float *errors = noise->errors + group * noise->dims;
+    bool finite = true;
+    for (size_t i = 0; i < noise->dims; i++) {
+        errors[i] = (float)(with[i] - without[i]);
+        finite = finite && isfinite(errors[i]);
+    }
+    noise->lost[group] = !finite;
+    if (!finite)
+        memset(errors, 0, noise->dims * sizeof *errors);
+    for (size_t k = 0; k < noise->outputs; k++)
+        noise->energy[group][k] = finite ? by_decide_noise_dot(noise, k, errors, errors)
+                                         : LOST_TIMES * (d->signal[k] > 0 ? d->signal[k] : 1);
+    return group;
+}

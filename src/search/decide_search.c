@@ -1,0 +1,213 @@
+/*
+ * Chooses by the model, verifies a real candidate, corrects the model by what it was, and chooses
+ * again. When corrections do not reach the goal, sources are measured in place. When the goal is
+ * met, the corrected model is asked for something cheaper, until it has nothing.
+ */
+#include "search/decision_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VERIFICATIONS 12
+#define AROUNDS       2    /* times that sources are measured in place */
+#define STEP          2.0  /* dB that the goal of the model rises where only the caller knows */
+#define NEAR          0.25 /* dB between what meets and what does not */
+#define CLOSE         0.5  /* dB that prediction and candidate may differ before it is corrected */
+
+struct searching {
+    struct by_decisions *d;
+    const struct by_search_options *options;
+    bool *best;
+    struct by_prediction best_predicted;
+    struct by_verified best_verified;
+    bool any;
+    size_t verified, arounds;
+};
+
+/* --- Verifying --- */
+
+static int verify(const struct searching *searching, const bool *on, struct by_verified *verified,
+                  struct baryon_error *err)
+{
+    const struct by_search_options *options = searching->options;
+    *verified = (struct by_verified){.sqnr = -INFINITY};
+    if (options->verify)
+        return options->verify(options->context, searching->d, on, verified, err);
+    if (by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err) < 0)
+        return -1;
+    verified->meets = verified->sqnr >= options->limits.sqnr;
+    verified->margin = verified->sqnr - options->limits.sqnr;
+    return 0;
+}
+
+static bool is_within(const struct searching *searching, const struct by_prediction *predicted)
+{
+    return predicted->wide_share <= searching->options->limits.wide_share + 1e-12 &&
+           predicted->bytes <= searching->options->limits.bytes;
+}
+
+static bool is_better(const struct searching *searching, const struct by_prediction *predicted,
+                      const struct by_verified *verified)
+{
+    const struct by_verified *best = &searching->best_verified;
+    const bool within = is_within(searching, predicted);
+    const bool best_within = is_within(searching, &searching->best_predicted);
+    if (!searching->any || within != best_within)
+        return !searching->any || within;
+    if (verified->meets != best->meets)
+        return verified->meets;
+    if (!verified->meets || isinf(searching->options->limits.sqnr))
+        return verified->sqnr > best->sqnr;
+    return predicted->cost < searching->best_predicted.cost;
+}
+
+/* What the model predicted becomes what was measured: by how much errors do not add. */
+static void correct(struct by_decisions *d, double predicted, double real)
+{
+    if (!isfinite(real))
+        return;
+    for (size_t i = 0; i < d->output_count; i++)
+        d->scale[i] *= exp10((predicted - real) / 10);
+}
+
+static int verify_step(struct searching *searching, const char *what, const bool *on,
+                       struct by_verified *verified, struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    struct by_search_step step = {.what = what};
+    by_decisions_predict(d, on, &step.predicted);
+    searching->verified++;
+    if (verify(searching, on, verified, err) < 0)
+        return -1;
+    for (size_t i = 0; i < d->decision_count; i++)
+        step.chosen += on[i];
+    step.verified = *verified;
+    if (is_better(searching, &step.predicted, verified)) {
+        memcpy(searching->best, on, d->decision_count);
+        searching->best_predicted = step.predicted;
+        searching->best_verified = *verified;
+        searching->any = true;
+    }
+    if (fabs(step.predicted.sqnr - verified->sqnr) > 1e-3)
+        correct(d, step.predicted.sqnr, verified->sqnr);
+    return searching->options->step
+               ? searching->options->step(searching->options->context, d, on, &step, err)
+               : 0;
+}
+
+static bool may_verify(const struct searching *searching)
+{
+    const size_t most = searching->options->verifications;
+    return searching->verified < (most ? most : VERIFICATIONS);
+}
+
+static bool same(const struct by_decisions *d, const bool *one, const bool *other)
+{
+    return !memcmp(one, other, d->decision_count);
+}
+
+/* --- To a goal in dB --- */
+
+/* One round of choosing and verifying. *stuck: there is nothing new to verify. */
+static int go_once(struct searching *searching, double sqnr, const char *what, bool *on,
+                   struct by_verified *verified, bool *stuck, struct baryon_error *err)
+{
+    struct by_decisions *d = searching->d;
+    struct by_choice_goal goal = searching->options->limits;
+    bool *next = by_alloc_zero(d->decision_count + 1, sizeof *next, err), reached;
+    if (!next)
+        return -1;
+    goal.sqnr = sqnr;
+    int status = by_decisions_choose(d, &goal, next, &reached, err);
+    *stuck = status == 0 && same(d, next, on);
+    if (status == 0 && !*stuck) {
+        memcpy(on, next, d->decision_count);
+        status = verify_step(searching, what, on, verified, err);
+    }
+    by_free(next);
+    return status;
+}
+
+/* Where corrections alone led nowhere. */
+static int measure_around(struct searching *searching, const bool *on, bool *did,
+                          struct baryon_error *err)
+{
+    *did = searching->arounds < AROUNDS;
+    if (!*did)
+        return 0;
+    searching->arounds++;
+    return by_decisions_measure_around(searching->d, on, err);
+}
+
+static int search_sqnr(struct searching *searching, bool *on, struct by_verified *verified,
+                       struct baryon_error *err)
+{
+    const double sqnr = searching->options->limits.sqnr;
+    unsigned misses = 0;
+    while (may_verify(searching)) {
+        bool stuck, around = false;
+        if (go_once(searching, sqnr, misses ? "correct" : "widen", on, verified, &stuck, err) < 0)
+            return -1;
+        if (stuck && (verified->meets || isinf(sqnr)))
+            return 0;
+        misses = verified->meets ? 0 : misses + 1;
+        if ((stuck || misses >= 2) && measure_around(searching, on, &around, err) < 0)
+            return -1;
+        if (stuck && !around)
+            return 0;
+    }
+    return 0;
+}
+
+/* --- To a goal that only the caller knows --- */
+
+/* The model's goal rises until the caller's is met, and falls to where it just is. */
+static int search_other(struct searching *searching, bool *on, struct by_verified *verified,
+                        struct baryon_error *err)
+{
+    double low = verified->sqnr, high = INFINITY, step = STEP;
+    if (!isfinite(low))
+        low = 0;
+    while (may_verify(searching) && high - low > NEAR) {
+        const double target = isinf(high) ? low + step : (low + high) / 2;
+        bool stuck;
+        if (go_once(searching, target, isinf(high) ? "widen" : "narrow", on, verified, &stuck,
+                    err) < 0)
+            return -1;
+        if (stuck && isinf(high) && target > BY_SQNR_MAX)
+            return 0;
+        if (verified->meets)
+            high = target;
+        else
+            low = target;
+        step *= isinf(high) ? 2 : 1;
+    }
+    return 0;
+}
+
+/* --- The whole --- */
+
+static int search(struct searching *searching, bool *on, struct baryon_error *err)
+{
+    struct by_verified verified;
+    if (verify_step(searching, "begin", on, &verified, err) < 0)
+        return -1;
+    if (verified.meets && !searching->options->narrows)
+        return 0;
+    return isnan(searching->options->limits.sqnr) ? search_other(searching, on, &verified, err)
+                                                  : search_sqnr(searching, on, &verified, err);
+}
+
+int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
+                        bool *met, struct baryon_error *err)
+{
+    struct searching searching = {.d = d, .options = options};
+    searching.best = by_alloc_zero(d->decision_count + 1, sizeof *searching.best, err);
+    int status = searching.best ? search(&searching, on, err) : -1;
+    if (searching.any)
+        memcpy(on, searching.best, d->decision_count);
+    *met = searching.any && searching.best_verified.meets &&
+           is_within(&searching, &searching.best_predicted);
+    by_free(searching.best);
+    return status;
+}

@@ -1,0 +1,358 @@
+/*
+ * The float model with all sources of noise in it, each switched on and off by an input: a session
+ * is opened once, and any set of sources is a run.
+ *
+ * Behind each pair of an activation stands a Where that a bool of the input `switches` sets.
+ * Weights are inputs themselves: a run is given the float values, or what rounding leaves of them.
+ */
+#include "search/decision_internal.h"
+
+#include "ir/shape.h"
+#include "ir/tensor.h"
+#include "quant/floats.h"
+#include "quant/lower.h"
+#include "quant/plan_copy.h"
+#include "quant/rounded.h"
+#include "trial/draft.h"
+
+#include <string.h>
+
+/* A constant that is an input: its values when its source is off, and on. */
+struct constant {
+    size_t source;
+    struct by_array array; /* off */
+    struct by_floats_view exact;
+    float *rounded;
+};
+
+struct by_switches {
+    const struct by_decisions *d;
+    struct by_session *session;
+    struct by_arena arena; /* names */
+    struct constant *constants;
+    size_t constant_count;
+    const char *bits; /* name of the input of bools; NULL: no activation is switched */
+    bool *switched;   /* by source: it has a place among the bools */
+    size_t first;     /* of the judge's kept samples, the first one that judges */
+};
+
+struct opening {
+    struct by_switches *switches;
+    struct by_draft draft;
+    size_t *rows;               /* of the whole plan, by row of the draft's */
+    struct baryon_value *input; /* of bools */
+    struct baryon_value **bit;  /* by source: its scalar; NULL: not made yet */
+};
+
+/* --- Activations --- */
+
+static struct baryon_value *scalar_of(struct opening *opening, size_t source,
+                                      struct baryon_error *err)
+{
+    struct baryon_model *model = opening->draft.model;
+    const int64_t place = (int64_t)source;
+    if (opening->bit[source])
+        return opening->bit[source];
+    const char *name = by_model_fresh_name(model, "switch_place", err);
+    const char *out = name ? by_model_fresh_name(model, "switch", err) : NULL;
+    struct baryon_tensor *tensor =
+        out ? by_tensor_new(model, name, BY_ELEM_INT64, NULL, 0, &place, sizeof place, err) : NULL;
+    struct baryon_value *inputs[] = {
+        opening->input, tensor ? by_graph_add_initializer(model->graph, tensor, err) : NULL};
+    if (!inputs[1])
+        return NULL;
+    const struct baryon_node *node =
+        by_graph_add_node(model->graph, "Gather", NULL, out, inputs, 2, &out, 1, err);
+    opening->switches->switched[source] = true;
+    return opening->bit[source] = node ? by_node_out(node, 0) : NULL;
+}
+
+static int switch_value(struct opening *opening, size_t source, struct baryon_value *exact,
+                        struct baryon_value *quantized, struct baryon_error *err)
+{
+    struct baryon_model *model = opening->draft.model;
+    struct baryon_value *inputs[] = {scalar_of(opening, source, err), quantized, exact};
+    const char *out = inputs[0] ? by_model_fresh_name(model, "switched", err) : NULL;
+    if (!out)
+        return -1;
+    struct baryon_node *node =
+        by_graph_add_node(model->graph, "Where", NULL, out, inputs, 3, &out, 1, err);
+    return node ? by_value_replace_uses(quantized, by_node_out(node, 0), node, err) : -1;
+}
+
+static struct baryon_value *read_by(const struct by_quant_reader *reader)
+{
+    if (!reader->node)
+        return by_graph_out(reader->graph, reader->slot);
+    return reader->node->graph ? by_node_in(reader->node, reader->slot) : NULL;
+}
+
+/* Readers may have a pair each. What reads the value itself, or a Where already, is passed over. */
+static int switch_row(struct opening *opening, size_t index, struct baryon_error *err)
+{
+    const struct by_quant_row *row = &opening->draft.plan->rows.at[index];
+    const size_t source = opening->switches->d->work->source_of[opening->rows[index]];
+    for (size_t i = 0; source != BY_NONE && i < row->readers.count; i++) {
+        struct baryon_value *value = read_by(&row->readers.at[i]);
+        if (!value || !value->producer || value == row->value ||
+            !strcmp(value->producer->op_type, "Where"))
+            continue;
+        if (switch_value(opening, source, row->value, value, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_bits(struct opening *opening, struct baryon_error *err)
+{
+    struct baryon_model *model = opening->draft.model;
+    struct by_shape *shape = by_shape_new(&model->arena, 1, err);
+    if (!shape)
+        return -1;
+    shape->dims[0].size = (int64_t)opening->switches->d->source_count;
+    const char *name = by_model_fresh_name(model, "switches", err);
+    struct by_type *type = name ? by_type_tensor(model, BY_ELEM_BOOL, shape, err) : NULL;
+    opening->input = type ? by_graph_add_input(model->graph, name, type, err) : NULL;
+    return opening->input ? 0 : -1;
+}
+
+/* Ranges do not take the place of nodes where they may be switched off. */
+static int switch_activations(struct opening *opening, struct baryon_error *err)
+{
+    struct by_switches *switches = opening->switches;
+    struct by_quant_plan *plan = opening->draft.plan;
+    for (size_t i = 0; i < plan->node_count; i++)
+        plan->nodes[i].folded = false;
+    const size_t rows = plan->rows.count;
+    if (by_lower_qdq(plan, switches->d->q->pool, err) < 0 || add_bits(opening, err) < 0)
+        return -1;
+    for (size_t i = 0; i < rows; i++)
+        if (switch_row(opening, i, err) < 0)
+            return -1;
+    bool any = false;
+    for (size_t i = 0; i < switches->d->source_count; i++)
+        any = any || switches->switched[i];
+    if (any)
+        switches->bits = by_arena_text(&switches->arena, opening->input->name,
+                                       strlen(opening->input->name), err);
+    return any && !switches->bits ? -1 : 0;
+}
+
+/* --- Constants --- */
+
+static struct baryon_value *input_like(struct baryon_model *model,
+                                       const struct baryon_tensor *tensor, struct baryon_error *err)
+{
+    struct by_shape *shape = by_shape_new(&model->arena, tensor->dims.count, err);
+    for (size_t i = 0; shape && i < tensor->dims.count; i++)
+        shape->dims[i].size = tensor->dims.at[i];
+    const char *name = shape ? by_model_fresh_name(model, "switched_constant", err) : NULL;
+    struct by_type *type = name ? by_type_tensor(model, BY_ELEM_FLOAT, shape, err) : NULL;
+    return type ? by_graph_add_input(model->graph, name, type, err) : NULL;
+}
+
+/* Takes the rounded values over, whatever comes out. */
+static int make_input(struct opening *opening, size_t source, struct baryon_value *value,
+                      float *rounded, struct baryon_error *err)
+{
+    struct by_switches *switches = opening->switches;
+    struct constant *constant = &switches->constants[switches->constant_count];
+    const struct baryon_tensor *tensor = value->initializer;
+    *constant = (struct constant){.source = source, .rounded = rounded};
+    switches->constant_count++;
+    struct baryon_value *input = input_like(opening->draft.model, tensor, err);
+    if (!input || by_floats_open(&constant->exact, tensor, err) < 0 ||
+        by_value_replace_uses(value, input, NULL, err) < 0)
+        return -1;
+    constant->array = (struct by_array){
+        .name = by_arena_text(&switches->arena, input->name, strlen(input->name), err),
+        .elem = BY_ELEM_FLOAT,
+        .rank = tensor->dims.count,
+        .data = constant->exact.values,
+        .size = constant->exact.count * sizeof(float)};
+    if (!constant->array.name || tensor->dims.count > BY_RANK_MAX)
+        return -1;
+    memcpy(constant->array.dims, tensor->dims.at, tensor->dims.count * sizeof *tensor->dims.at);
+    return value->use_count || value->pinned ? 0 : by_graph_remove_initializer(value, err);
+}
+
+static bool is_floats(const struct baryon_value *value)
+{
+    return value && value->initializer && !value->is_input && !by_value_is_output(value) &&
+           value->initializer->data_type == BY_ELEM_FLOAT;
+}
+
+/* What the row leaves of the values that the quantization has now: of biases, corrected ones. */
+static int switch_constant(struct opening *opening, size_t row, struct baryon_error *err)
+{
+    const struct by_decisions *d = opening->switches->d;
+    const struct by_quant_row *at = &d->q->plan->rows.at[row];
+    struct baryon_value *value = by_graph_value(opening->draft.model->graph, at->value->name);
+    struct by_floats_view now;
+    if (!is_floats(value) || !is_floats(at->value))
+        return 0;
+    if (by_floats_open(&now, at->value->initializer, err) < 0)
+        return -1;
+    float *rounded = by_alloc(now.count + 1, sizeof *rounded, err);
+    int status =
+        rounded ? by_quant_round(d->q->plan, row, now.values, d->q->pool, rounded, err) : -1;
+    by_floats_close(&now);
+    if (status < 0) {
+        by_free(rounded);
+        return -1;
+    }
+    return make_input(opening, d->work->source_of[row], value, rounded, err);
+}
+
+/* Biases that stay float but make up for rounded weights. */
+static int switch_float_bias(struct opening *opening, const struct by_decide_layer *layer,
+                             size_t slot, struct baryon_error *err)
+{
+    const struct baryon_value *now = by_node_in(layer->node, slot);
+    struct by_floats_view one, other;
+    if (!is_floats(now) || by_quant_find(opening->switches->d->q->plan, now) != BY_NO_ROW)
+        return 0;
+    struct baryon_value *value = by_graph_value(opening->draft.model->graph, now->name);
+    if (!is_floats(value))
+        return 0;
+    if (by_floats_open(&one, now->initializer, err) < 0)
+        return -1;
+    float *copy = by_alloc(one.count + 1, sizeof *copy, err);
+    if (!copy || by_floats_open(&other, value->initializer, err) < 0) {
+        by_free(copy);
+        by_floats_close(&one);
+        return -1;
+    }
+    const bool same = one.count == other.count &&
+                      !memcmp(one.values, other.values, one.count * sizeof *one.values);
+    memcpy(copy, one.values, one.count * sizeof *copy);
+    by_floats_close(&other);
+    by_floats_close(&one);
+    if (!same)
+        return make_input(opening, layer->weight, value, copy, err);
+    by_free(copy);
+    return 0;
+}
+
+static int switch_constants(struct opening *opening, struct baryon_error *err)
+{
+    struct by_switches *switches = opening->switches;
+    const struct by_decide_work *work = switches->d->work;
+    const struct by_quant_plan *plan = switches->d->q->plan;
+    size_t most = plan->rows.count + 1;
+    for (size_t i = 0; i < work->layer_count; i++)
+        most += work->layers[i].node->input.count;
+    switches->constants = by_alloc_zero(most, sizeof *switches->constants, err);
+    if (!switches->constants)
+        return -1;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (work->source_of[i] != BY_NONE && switches->d->sources[work->source_of[i]].weight &&
+            switch_constant(opening, i, err) < 0)
+            return -1;
+    for (size_t i = 0; i < work->layer_count; i++)
+        for (size_t k = 2;
+             work->layers[i].weight != BY_NONE && k < work->layers[i].node->input.count; k++)
+            if (switch_float_bias(opening, &work->layers[i], k, err) < 0)
+                return -1;
+    return 0;
+}
+
+/* --- Sessions --- */
+
+static int open_model(struct opening *opening, struct baryon_error *err)
+{
+    struct by_switches *switches = opening->switches;
+    const struct by_decisions *d = switches->d;
+    if (by_draft_open_planned(&opening->draft, &d->q->floats, d->q->plan, BY_ROLES_ACTIVATIONS,
+                              opening->rows, err) < 0 ||
+        switch_activations(opening, err) < 0 || switch_constants(opening, err) < 0)
+        return -1;
+    return by_judge_session(d->judge, opening->draft.model, &switches->session, err);
+}
+
+int by_switches_open(struct by_switches **out, const struct by_decisions *d,
+                     struct baryon_error *err)
+{
+    struct by_switches *switches = *out = by_alloc_zero(1, sizeof *switches, err);
+    if (!switches)
+        return -1;
+    by_arena_init(&switches->arena, 0);
+    switches->d = d;
+    switches->first = by_judge_kept(d->judge) - by_judge_count(d->judge);
+    switches->switched = by_alloc_zero(d->source_count + 1, sizeof *switches->switched, err);
+    struct opening opening = {.switches = switches};
+    opening.rows = by_alloc_zero(d->q->plan->rows.count + 1, sizeof *opening.rows, err);
+    opening.bit = by_alloc_zero(d->source_count + 1, sizeof(void *), err);
+    const int status =
+        switches->switched && opening.rows && opening.bit ? open_model(&opening, err) : -1;
+    by_free(opening.rows);
+    by_free((void *)opening.bit);
+    by_draft_close(&opening.draft);
+    return status;
+}
+
+void by_switches_close(struct by_switches *switches)
+{
+    if (!switches)
+        return;
+    by_session_close(switches->session);
+    for (size_t i = 0; i < switches->constant_count; i++) {
+        by_floats_close(&switches->constants[i].exact);
+        by_free(switches->constants[i].rounded);
+    }
+    by_free(switches->constants);
+    by_free(switches->switched);
+    by_arena_release(&switches->arena);
+    by_free(switches);
+}
+
+/* --- Runs --- */
+
+/* The sample's inputs, the bools, the constants. */
+static size_t fill_inputs(const struct by_switches *switches, const bool *on, size_t sample,
+                          struct by_array *inputs)
+{
+    size_t count;
+    const struct by_array *own =
+        by_judge_inputs(switches->d->judge, switches->first + sample, &count);
+    memcpy(inputs, own, count * sizeof *inputs);
+    if (switches->bits)
+        inputs[count++] = (struct by_array){.name = switches->bits,
+                                            .elem = BY_ELEM_BOOL,
+                                            .rank = 1,
+                                            .dims = {(int64_t)switches->d->source_count},
+                                            .data = on,
+                                            .size = switches->d->source_count};
+    for (size_t i = 0; i < switches->constant_count; i++) {
+        const struct constant *constant = &switches->constants[i];
+        inputs[count] = constant->array;
+        if (on[constant->source])
+            inputs[count].data = constant->rounded;
+        count++;
+    }
+    return count;
+}
+
+int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
+                    struct by_judgement *judgement, double *places, struct baryon_error *err)
+{
+    const struct by_decisions *d = switches->d;
+    struct by_run *run;
+    size_t ports, count;
+    by_judge_inputs(d->judge, switches->first + sample, &ports);
+    struct by_array *inputs = by_alloc(ports + switches->constant_count + 1, sizeof *inputs, err);
+    if (!inputs)
+        return -1;
+    count = fill_inputs(switches, on, sample, inputs);
+    int status = by_session_run(switches->session, inputs, count, NULL, 0, &run, err);
+    by_free(inputs);
+    if (status < 0)
+        return -1;
+    const struct by_array *outputs = by_run_outputs(run, &count);
+    if (judgement)
+        status = by_judge_outputs(d->judge, sample, outputs, count, judgement, err);
+    if (status == 0 && places)
+        status = by_decide_noise_fold(&d->work->noise, outputs, count, index, places, err);
+    by_run_free(run);
+    return status;
+}

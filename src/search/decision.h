@@ -1,0 +1,213 @@
+/*
+ * What can still be changed in a quantization, what each change gains at the model's output, and
+ * which changes meet a goal at the least cost.
+ *
+ *   list      sources of noise (activations that share parameters, weights of layers), and
+ * decisions about them that a target allows measure   the noise of each source at the outputs, all
+ * in one session whose pairs are switched on and off by its inputs choose    the additive model:
+ * noises of small independent errors add at the outputs search    choose, verify a real candidate,
+ * correct the model where errors do not add, and choose again; then down again write     rules that
+ * `baryon quantize --config` turns into the same model without a search
+ *
+ * All results are the same for any number of threads.
+ */
+#ifndef BY_DECISION_H
+#define BY_DECISION_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "settings/rules.h"
+#include "trial/judge.h"
+#include "trial/quantization.h"
+
+/* --- What a target has --- */
+
+enum by_decision_kind {
+    BY_DECIDE_TENSOR, /* an activation, with those that share its parameters: `activation` */
+    BY_DECIDE_WEIGHT, /* the weight of a layer: `weight` */
+    BY_DECIDE_LAYER,  /* what a layer reads, and its weight: `activation` and `weight` */
+    BY_DECIDE_FLOAT,  /* the layer stays float */
+};
+
+/* Something that a tensor or a layer may have instead of what the plan gives it. Types stand as
+ * rules have them: "int16", "{type: int4, group: 32}"; NULL: as it is. */
+struct by_alternative {
+    const char *name; /* "int16 activation", for reports */
+    enum by_decision_kind kind;
+    const char *activation, *weight;
+};
+
+/* What a multiply-add costs whose layer has these types ("int8", "int*", "bf16", "float"; a glob of
+ * by_spec_type()); the widest of what it reads counts. The first row that fits counts. */
+struct by_mac_cost {
+    const char *activation, *weight;
+    double cost;
+    bool wide; /* counts as wide for --max-wide */
+};
+
+struct by_target_ladder {
+    const struct by_alternative *alternatives;
+    size_t alternative_count;
+    const struct by_mac_cost *macs;
+    size_t mac_count;
+    double byte_cost; /* of a byte of weights, and of a byte of an activation */
+};
+
+/* --- The list --- */
+
+#define BY_DECISION_OUTPUTS 16
+
+/* Noise that comes from one place. */
+struct by_noise_source {
+    const char *name; /* of the first tensor, or of the layer */
+    size_t row;       /* of the plan: the one that owns the parameters, or the weight */
+    bool weight;
+    double alone[BY_DECISION_OUTPUTS]; /* energy at each output when nothing else is quantized */
+    double share; /* of all noise, mean over the outputs: all together are about 1; below 0: it
+                     cancels noise of others */
+};
+
+struct by_decision {
+    const struct by_alternative *alternative;
+    const char *name;    /* of the tensor, or of the user's node */
+    size_t place;        /* what it is about: of a place at most one decision is chosen */
+    double macs;         /* multiply-adds of the layers that it is about */
+    double extra_cost;   /* against the plan, by itself; below 0: it is cheaper */
+    double extra_bytes;  /* of weights */
+    double gain;         /* dB of the plan's model that it gains by itself, as predicted */
+    size_t first, count; /* sources that it changes: places in `touches` */
+};
+
+/* A decision leaves so much of a source's noise; 0: nothing; above 1: more. */
+struct by_touch {
+    size_t source;
+    double factor;
+};
+
+struct by_decisions {
+    struct by_arena arena;
+    struct by_quantization *q;
+    const struct by_judge *judge;
+    const struct by_target_ladder *ladder;
+    struct by_noise_source *sources;
+    size_t source_count;
+    struct by_decision *decisions;
+    size_t decision_count;
+    struct by_touch *touches;
+    size_t touch_count;
+    size_t samples, output_count;                                   /* that were measured on */
+    double signal[BY_DECISION_OUTPUTS], floor[BY_DECISION_OUTPUTS]; /* energies; floor: what no
+                     source explains, passes for example */
+    double scale[BY_DECISION_OUTPUTS]; /* real noise over that of the model, as last verified */
+    size_t runs;                       /* of the session with switches, for reports */
+    struct by_decide_work *work;       /* sessions and drafts; private */
+};
+
+/* Told now and then, from the thread that called; false: stop, which fails with
+ * BARYON_ERR_CANCELLED. */
+typedef bool by_decide_progress_fn(void *context, const char *what, size_t done, size_t all);
+
+struct by_decide_options {
+    size_t samples; /* to measure on, of those that judge; 0: as many as `runs` allows */
+    size_t runs;    /* of the session with switches at most, about; 0: no limit. With fewer than
+                       there are sources, neighbours are measured together and the worst are split */
+    const struct by_map *names; /* tensors that rules may speak of: those of the user's model; NULL:
+                                   all that the plan has, which equalization may have added */
+    by_decide_progress_fn *progress; /* may be NULL */
+    void *context;
+};
+
+/* q: after by_quantization_open() with keeps_float, not emitted yet; it stays as it is, and has to
+ * live as long, as do judge (its references ran; without a depot) and ladder. Runs nothing.
+ * Whatever the result, by_decisions_close() is required. */
+int by_decisions_open(struct by_decisions *d, struct by_quantization *q,
+                      const struct by_judge *judge, const struct by_target_ladder *ladder,
+                      const struct by_decide_options *options, struct baryon_error *err);
+void by_decisions_close(struct by_decisions *d);
+/* The noise of every source alone, and of all together. */
+int by_decisions_measure(struct by_decisions *d, struct baryon_error *err);
+/* The same in place: of the decisions in `on`, what removing each source's noise gains then. Where
+ * errors do not add this is the better model for what is chosen next. */
+int by_decisions_measure_around(struct by_decisions *d, const bool *on, struct baryon_error *err);
+
+/* --- Choosing --- */
+
+struct by_prediction {
+    double sqnr;       /* mean over the outputs, dB */
+    double cost;       /* of the whole model, in the ladder's units */
+    double wide_share; /* of multiply-adds */
+    double bytes;      /* of weights */
+};
+
+/* on: by decision. */
+void by_decisions_predict(const struct by_decisions *d, const bool *on,
+                          struct by_prediction *prediction);
+
+struct by_choice_goal {
+    double sqnr;       /* dB to be reached; INFINITY: the best under the limits */
+    double wide_share; /* at most; 1: any */
+    double bytes;      /* at most, of weights; INFINITY: any */
+};
+
+/* The least cost that reaches the goal, by the model; on: what has been chosen so far, and comes
+ * out. False in *reached: it cannot be reached, `on` is the best. */
+int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goal *goal, bool *on,
+                        bool *reached, struct baryon_error *err);
+
+/* --- Searching --- */
+
+/* What is known of a real candidate. */
+struct by_verified {
+    double sqnr;   /* mean over the outputs, dB; -INFINITY: refused, or not finite */
+    bool meets;    /* the caller's goals, limits not counted */
+    double margin; /* of the caller's own measure, for reports */
+};
+
+/* A candidate with these decisions: quantizes and judges it by the caller's measure. on: by
+ * decision. by_decisions_candidate() makes the model. */
+typedef int by_verify_fn(void *context, const struct by_decisions *d, const bool *on,
+                         struct by_verified *verified, struct baryon_error *err);
+
+/* A real candidate: the model quantized with the rules, of q's statistics. Solved integers and
+ * corrected biases are kept where their row is as it was. */
+int by_decisions_candidate(const struct by_decisions *d, const bool *on,
+                           struct baryon_model **model, struct baryon_error *err);
+/* The same, judged on the samples; each: room for by_judge_count(), or NULL. A candidate that ONNX
+ * Runtime refuses or whose outputs are not finite has -INFINITY. */
+int by_decisions_judge(const struct by_decisions *d, const bool *on, struct by_judgement *each,
+                       double *sqnr, struct baryon_error *err);
+
+struct by_search_step {
+    const char *what; /* "widen", "correct", "around", "narrow" */
+    size_t chosen;    /* decisions */
+    struct by_prediction predicted;
+    struct by_verified verified;
+};
+
+struct by_search_options {
+    struct by_choice_goal limits; /* sqnr: the goal in dB, or NAN where only `verify` knows */
+    by_verify_fn *verify;         /* NULL: by_decisions_judge() against limits.sqnr */
+    void *context;
+    size_t verifications; /* at most; 0: 12 */
+    bool narrows;         /* down again, when the goal is met */
+    /* Told of each verified step; may be NULL. */
+    int (*step)(void *context, const struct by_decisions *d, const bool *on,
+                const struct by_search_step *step, struct baryon_error *err);
+};
+
+/* After by_decisions_measure(). on: where to begin, and the best that was met: the cheapest that
+ * meets the goal, else the one with the greatest SQNR under the limits. */
+int by_decisions_search(struct by_decisions *d, const struct by_search_options *options, bool *on,
+                        bool *met, struct baryon_error *err);
+
+/* --- Rules --- */
+
+/* Appends the rules of the decisions to a recipe's, for models as the user has them. */
+int by_decisions_rules(const struct by_decisions *d, const bool *on, struct by_arena *arena,
+                       struct by_rule_list *rules, struct baryon_error *err);
+/* The same as YAML: the maps `nodes:` and `tensors:` of a config, without anything else; empty when
+ * there is none. */
+int by_decisions_write(const struct by_decisions *d, const bool *on, struct by_str *yaml,
+                       struct baryon_error *err);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * What the files decide*.c share.
+ *
+ *   decide_list.c       sources, layers and decisions of a plan
+ *   decide_type.c       how much noise a type has, and how many bits
+ *   decide_cost.c       what layers cost with the types that they read
+ *   decide_switch.c     the model whose sources are switched on and off
+ *   decide_noise.c      errors at the outputs, as vectors
+ *   decide_measure.c    noise of sources
+ *   decide_state.c      the additive model of a set of decisions
+ *   decide_choose.c     the set that meets a goal
+ *   decide_candidate.c  real candidates
+ *   decide_search.c     choose, verify, correct
+ *   decide_rules.c      as rules of a config
+ */
+#ifndef BY_DECISION_INTERNAL_H
+#define BY_DECISION_INTERNAL_H
+
+#include "search/decision.h"
+
+#define BY_NONE         SIZE_MAX
+#define BY_DECIDE_TYPES 64
+
+/* Places in a list, one row behind the other: of row i those from start[i] on. */
+struct by_decide_index {
+    size_t *start, *at;
+};
+
+/* A node with multiply-adds, or with a weight. */
+struct by_decide_layer {
+    const struct baryon_node *node;
+    const char *users;         /* name of it in the user's model; NULL: none of its own */
+    size_t place;              /* of decisions about the layer */
+    size_t weight;             /* source; BY_NONE: float */
+    size_t weight_row;         /* of the plan */
+    size_t elements;           /* of the weight */
+    size_t first, input_count; /* sources in work->inputs */
+    double macs;
+    bool stays_float;   /* whatever is chosen */
+    size_t weight_type; /* as the plan has it */
+    double weight_bits;
+};
+
+struct by_switches;
+
+/* Errors at the outputs that sources make. Large outputs are folded into few places with random
+ * signs, which keeps inner products about as they are. Sources that were measured together are a
+ * group, of whose energy each has a share. */
+struct by_decide_noise {
+    size_t outputs, samples, dims;
+    size_t bins[BY_DECISION_OUTPUTS];      /* of a sample */
+    size_t begin[BY_DECISION_OUTPUTS + 1]; /* places of an output, all samples */
+    size_t groups, room;
+    float *errors;                         /* [group * dims] */
+    double (*energy)[BY_DECISION_OUTPUTS]; /* by group: of its errors, and with what the rest is */
+    double (*rested)[BY_DECISION_OUTPUTS];
+    bool *lost;                      /* by group: not finite; it counts by its energy alone */
+    size_t *group_of;                /* by source */
+    double *share_of;                /* by source */
+    double *none;                    /* outputs with nothing on */
+    float *rest;                     /* what all together have that does not add */
+    double all[BY_DECISION_OUTPUTS]; /* energy of sources where the rest was seen */
+    double rest_energy[BY_DECISION_OUTPUTS];
+};
+
+struct by_decide_work {
+    struct by_decide_options options;
+    struct by_decide_layer *layers;
+    size_t layer_count;
+    size_t *inputs; /* sources */
+    size_t input_count;
+    size_t *source_of;   /* by row of the plan; BY_NONE */
+    size_t *type_of;     /* by source: the type that the plan gives it */
+    double *elements_of; /* by source, of all its tensors; activations: 0 where unknown */
+    double *noise_of;    /* by source: noise over signal there by itself; NAN: unknown */
+    size_t *layer_of;    /* by decision; BY_NONE: of a tensor */
+    size_t *source_at;   /* by decision: of a tensor; BY_NONE */
+    size_t *activation_type, *weight_type; /* by decision; BY_NONE: as it is */
+    size_t place_count;
+    struct by_decide_index touching; /* by source: decisions that touch it */
+    struct by_decide_index reading;  /* by source: layers that read it, or whose weight it is */
+    /* Types by the name that costs know them by. */
+    const char *types[BY_DECIDE_TYPES];
+    double bits[BY_DECIDE_TYPES];
+    size_t type_count;
+    double *costs; /* [activation type * type_count + weight type] */
+    bool *wides;
+    double tiny; /* cost of a decision that costs nothing else */
+    struct by_switches *switches;
+    struct by_decide_noise noise;
+    struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
+};
+
+/* --- decide_type.c --- */
+
+/* The place of a type among work->types, which it is added to. */
+int by_decide_type(struct by_decisions *d, const char *name, double bits, size_t *place,
+                   struct baryon_error *err);
+/* A type as a rule has it, on top of what the plan has. */
+int by_decide_spec(struct by_decisions *d, const char *text, const struct by_tensor_spec *from,
+                   struct by_tensor_spec *spec, struct baryon_error *err);
+double by_decide_bits(const struct by_tensor_spec *spec);
+/* "int8", as costs know it. */
+const char *by_decide_name(const struct by_tensor_spec *spec, char *buf, size_t size);
+/* Noise of another type over that of the plan's, whose noise over signal is known or NAN. */
+double by_decide_factor(const struct by_tensor_spec *from, const struct by_tensor_spec *to,
+                        double noise);
+
+/* --- decide_list.c --- */
+
+int by_decide_list(struct by_decisions *d, struct baryon_error *err);
+
+/* --- decide_cost.c --- */
+
+int by_decide_costs(struct by_decisions *d, struct baryon_error *err);
+
+/* --- decide_noise.c --- */
+
+/* Room for so many groups; the outputs' number is known. */
+int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_error *err);
+void by_decide_noise_close(struct by_decide_noise *noise);
+/* What a run gave, folded: to the places of that sample. */
+int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
+                         size_t count, size_t sample, double *places, struct baryon_error *err);
+/* The difference of two such vectors becomes the errors of a new group. */
+size_t by_decide_noise_add(struct by_decisions *d, const double *with, const double *without);
+double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
+                           const float *other);
+
+/* --- decide_state.c --- */
+
+/* Sums of a set of decisions at each output: products with `sum`, what unchanged sources make. */
+struct by_decide_sums {
+    double sum[BY_DECISION_OUTPUTS];       /* its energy */
+    double with_rest[BY_DECISION_OUTPUTS]; /* its product with the rest */
+    double left[BY_DECISION_OUTPUTS];      /* energy of unchanged sources, one by one */
+    double other[BY_DECISION_OUTPUTS];     /* of changed and of lost ones */
+};
+
+/* What decisions come to. */
+struct by_decide_state {
+    const struct by_decisions *d;
+    size_t *at;                             /* by place: the decision, or BY_NONE */
+    double *factor;                         /* by source */
+    double *present;                        /* by group: share that is unchanged */
+    float *sum;                             /* of errors */
+    double (*product)[BY_DECISION_OUTPUTS]; /* by group: of its errors with the sum */
+    struct by_decide_sums sums;
+    double cost, wide, macs, bytes;
+    double sqnr;
+};
+
+int by_decide_state_open(struct by_decide_state *state, const struct by_decisions *d,
+                         const bool *on, struct baryon_error *err);
+void by_decide_state_close(struct by_decide_state *state);
+/* What it would be with another decision at a place, BY_NONE: none; the state stays. Only sums,
+ * costs and SQNR of the trial are set. */
+void by_decide_state_try(const struct by_decide_state *state, size_t place, size_t decision,
+                         struct by_decide_state *trial);
+void by_decide_state_set(struct by_decide_state *state, size_t place, size_t decision);
+void by_decide_state_read(const struct by_decide_state *state, bool *on);
+
+/* --- decide_switch.c --- */
+
+int by_switches_open(struct by_switches **switches, const struct by_decisions *d,
+                     struct baryon_error *err);
+void by_switches_close(struct by_switches *switches);
+/* One sample with those sources on; index: among those that are measured on. judgement: NULL: not
+ * asked for; places: of the noise, or NULL. */
+int by_switches_run(const struct by_switches *switches, const bool *on, size_t sample, size_t index,
+                    struct by_judgement *judgement, double *places, struct baryon_error *err);
+
+/* --- decide_measure.c --- */
+
+/* Fails where that was the time to stop. */
+int by_decide_go_on(const struct by_decisions *d, const char *what, size_t done, size_t all,
+                    struct baryon_error *err);
+
+/* --- decide_rules.c --- */
+
+/* names: of the nodes as the quantization has them, for drafts, or as the user has them. */
+int by_decide_rules(const struct by_decisions *d, const bool *on, bool users,
+                    struct by_arena *arena, struct by_rule_list *rules, struct baryon_error *err);
+
+#endif

@@ -1,0 +1,306 @@
+/* Gives single tensors and layers of a point wider types, where that meets the goals. */
+#include "search/auto_internal.h"
+
+#include "base/thread.h"
+#include "onnx/load.h"
+#include "search/decision_internal.h"
+#include "trial/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRIES 3    /* times that the goal is raised, where the whole quantization falls short */
+#define MORE  0.25 /* dB on top of what it fell short */
+/* Runs of the session with switches, by effort. */
+static const size_t runs[] = {
+    [BY_EFFORT_QUICK] = 200, [BY_EFFORT_NORMAL] = 600, [BY_EFFORT_THOROUGH] = 0};
+static const size_t verifications[] = {
+    [BY_EFFORT_QUICK] = 4, [BY_EFFORT_NORMAL] = 8, [BY_EFFORT_THOROUGH] = 24};
+
+struct by_auto_layers {
+    struct by_auto_work *work;
+    const char *name;   /* of the point that they change */
+    struct by_str rest; /* of its config, with what samples chose */
+    struct by_auto_candidate candidate;
+    struct by_auto_reader reader;
+    struct by_input_callback inputs;
+    struct by_judge *judge;
+    struct by_decisions decisions;
+    bool *on;
+};
+
+/* --- Opening --- */
+
+static int open_judge(struct by_auto_layers *layers, struct baryon_model *model,
+                      struct baryon_error *err)
+{
+    struct by_auto_work *work = layers->work;
+    if (by_auto_samples_read(work->samples, &layers->reader, &layers->inputs, err) < 0)
+        return -1;
+    const struct by_judge_options options = {
+        .samples = &layers->inputs,
+        .input = {.allow_nonfinite = true},
+        .session = work->source.session,
+        .aside = layers->inputs.count,
+    };
+    if (by_judge_open(&layers->judge, model, &options, err) < 0)
+        return -1;
+    return by_judge_references(layers->judge, work->pool, err);
+}
+
+static bool go_on(void *context, const char *what, size_t done, size_t all)
+{
+    struct by_auto_layers *layers = context;
+    const struct by_calibrate_progress now = {
+        .stage = what, .unit = "runs", .done = done, .total = all, .keeps = true};
+    return !layers->work->base.progress(layers->work, &now);
+}
+
+/* Equalization adds tensors that the user's model lacks; no rule of a config can name them. */
+static bool has_own_name(const struct by_auto_layers *layers, const struct baryon_graph *user,
+                         size_t decision)
+{
+    const struct by_decisions *d = &layers->decisions;
+    const struct by_quant_plan *plan = layers->candidate.q.plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (d->work->source_of[i] == d->work->source_at[decision] &&
+            plan->rows.at[i].role == BY_ROLE_ACTIVATION &&
+            !by_graph_value(user, plan->rows.at[i].value->name))
+            return false;
+    return true;
+}
+
+static void leave_added_tensors(struct by_auto_layers *layers, const struct baryon_graph *user)
+{
+    struct by_decisions *d = &layers->decisions;
+    for (size_t i = 0; i < d->decision_count; i++)
+        if (d->decisions[i].alternative->kind == BY_DECIDE_TENSOR && !has_own_name(layers, user, i))
+            d->decisions[i].count = 0; /* it gains nothing */
+}
+
+static int open_decisions(struct by_auto_layers *layers, const struct baryon_model *user,
+                          struct baryon_error *err)
+{
+    struct by_auto_work *work = layers->work;
+    const struct by_decide_options options = {
+        .runs = runs[work->options->settings->effort], .progress = go_on, .context = layers};
+    if (by_decisions_open(&layers->decisions, &layers->candidate.q, layers->judge,
+                          &work->ladder.decisions, &options, err) < 0 ||
+        by_decisions_measure(&layers->decisions, err) < 0)
+        return -1;
+    leave_added_tensors(layers, user->graph);
+    layers->on = by_alloc_zero(layers->decisions.decision_count + 1, sizeof *layers->on, err);
+    return layers->on ? 0 : -1;
+}
+
+static bool names_all(const struct by_auto_layers *layers, const struct baryon_graph *user)
+{
+    const struct by_quant_plan *plan = layers->candidate.q.plan;
+    for (size_t i = 0; i < plan->rows.count; i++)
+        if (plan->rows.at[i].role == BY_ROLE_ACTIVATION &&
+            !by_graph_value(user, plan->rows.at[i].value->name))
+            return false;
+    return true;
+}
+
+static int open_yaml(struct by_auto_layers *layers, const char *rest, struct baryon_error *err)
+{
+    struct by_auto_work *work = layers->work;
+    struct by_str yaml;
+    by_str_init(&yaml);
+    by_auto_yaml(work, rest, &yaml);
+    int status = by_str_error(&yaml, err);
+    if (status == 0)
+        status =
+            by_auto_candidate_open(&layers->candidate, &work->base, by_str_text(&yaml), true, err);
+    by_str_release(&yaml);
+    return status;
+}
+
+/* Once more without tensors that equalization added, since rules of a config cannot name them. */
+static int open_candidate(struct by_auto_layers *layers, const char *rest,
+                          const struct baryon_graph *user, struct baryon_error *err)
+{
+    if (open_yaml(layers, rest, err) < 0)
+        return -1;
+    const bool again = !names_all(layers, user);
+    by_str_puts(&layers->rest, rest);
+    by_auto_pin(&layers->candidate.q, layers->candidate.options.recipe, again, &layers->rest);
+    if (by_str_error(&layers->rest, err) < 0 || !again)
+        return by_str_error(&layers->rest, err);
+    by_auto_candidate_close(&layers->candidate);
+    return open_yaml(layers, by_str_text(&layers->rest), err);
+}
+
+int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
+                        const char *rest, struct baryon_error *err)
+{
+    const struct by_auto_point *point = &work->out->points.at[place];
+    struct baryon_model *model = NULL;
+    struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
+    if (!layers)
+        return -1;
+    *layers = (struct by_auto_layers){.work = work, .name = point->name};
+    by_str_init(&layers->rest);
+    *out = layers;
+    int status = by_frame_copy(&work->out->frame, &model, err);
+    if (status == 0)
+        status = open_candidate(layers, rest, model->graph, err);
+    if (status == 0)
+        status = open_judge(layers, model, err);
+    if (status == 0)
+        status = open_decisions(layers, model, err);
+    by_model_free(model);
+    return status;
+}
+
+void by_auto_layers_close(struct by_auto_layers *layers)
+{
+    if (!layers)
+        return;
+    by_decisions_close(&layers->decisions);
+    by_judge_close(layers->judge);
+    by_auto_candidate_close(&layers->candidate);
+    by_str_release(&layers->rest);
+    by_free(layers->on);
+    by_free(layers);
+}
+
+/* --- What is to blame --- */
+
+double by_auto_layers_weights_gain(const struct by_auto_layers *layers)
+{
+    const struct by_decisions *d = &layers->decisions;
+    double weights = 0;
+    for (size_t i = 0; i < d->source_count; i++)
+        weights += d->sources[i].weight ? d->sources[i].share : 0;
+    return -10 * log10(fmin(fmax(1 - weights, 1e-6), 1));
+}
+
+/* --- Searching --- */
+
+static int verify_layers(void *context, const struct by_decisions *d, const bool *on,
+                         struct by_verified *verified, struct baryon_error *err)
+{
+    struct by_auto_layers *layers = context;
+    struct by_auto_work *work = layers->work;
+    struct baryon_model *model = NULL;
+    double values[BY_AUTO_GOALS_MAX];
+    char why[300];
+    *verified = (struct by_verified){.sqnr = -INFINITY};
+    if (by_decisions_candidate(d, on, &model, err) < 0)
+        return -1;
+    const int status =
+        by_auto_measure_values(work, model, BY_PART_CHOOSE, values, &verified->sqnr, why, err);
+    by_model_free(model);
+    if (status < 0)
+        return -1;
+    if (*why) {
+        verified->sqnr = -INFINITY;
+        return 0;
+    }
+    verified->meets = by_auto_goals_are_met(&work->out->goals, values);
+    verified->margin = values[0] - work->out->goals.at[0].bound;
+    return 0;
+}
+
+static int say_step(void *context, const struct by_decisions *d, const bool *on,
+                    const struct by_search_step *step, struct baryon_error *err)
+{
+    const struct by_auto_layers *layers = context;
+    (void)d;
+    (void)on;
+    (void)err;
+    by_log(layers->work->options->log, BY_LOG_DEBUG,
+           "%s: %zu changes, predicted %.2f dB at cost %.4g, measured %.2f dB%s", step->what,
+           step->chosen, step->predicted.sqnr, step->predicted.cost, step->verified.sqnr,
+           step->verified.meets ? ", met" : "");
+    return 0;
+}
+
+static struct by_search_options search_options(struct by_auto_layers *layers, double more)
+{
+    const struct by_auto_settings *settings = layers->work->options->settings;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
+    return (struct by_search_options){
+        .limits = {.sqnr = goal ? goal->bound + more : (double)NAN,
+                   .wide_share = settings->max_wide,
+                   .bytes = INFINITY},
+        .verify = verify_layers,
+        .context = layers,
+        .verifications = verifications[settings->effort],
+        .narrows = settings->effort != BY_EFFORT_QUICK,
+        .step = say_step,
+    };
+}
+
+static size_t count_chosen(const struct by_auto_layers *layers)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < layers->decisions.decision_count; i++)
+        count += layers->on[i];
+    return count;
+}
+
+/* "int16 activation: 3, float layer: 1" */
+static void say_chosen(const struct by_auto_layers *layers, struct by_str *text)
+{
+    const struct by_target_ladder *ladder = &layers->work->ladder.decisions;
+    for (size_t i = 0; i < ladder->alternative_count; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < layers->decisions.decision_count; k++)
+            count += layers->on[k] &&
+                     layers->decisions.decisions[k].alternative == &ladder->alternatives[i];
+        if (count)
+            by_str_printf(text, "%s%s: %zu", text->size ? ", " : "", ladder->alternatives[i].name,
+                          count);
+    }
+}
+
+static int try_chosen(struct by_auto_layers *layers, size_t *place, struct baryon_error *err)
+{
+    struct by_str rest, name, text;
+    by_str_init(&rest);
+    by_str_init(&name);
+    by_str_init(&text);
+    by_str_puts(&rest, by_str_text(&layers->rest));
+    by_str_printf(&name, "%s, ", layers->name);
+    by_plural(&name, count_chosen(layers), "change");
+    say_chosen(layers, &text);
+    int status = by_decisions_write(&layers->decisions, layers->on, &rest, err);
+    if (status == 0)
+        status = by_str_error(&rest, err);
+    if (status == 0)
+        status = by_str_error(&name, err);
+    if (status == 0)
+        status = by_auto_try(layers->work, by_str_text(&name), by_str_text(&text),
+                             by_str_text(&rest), place, err);
+    by_str_release(&rest);
+    by_str_release(&name);
+    by_str_release(&text);
+    return status;
+}
+
+/* The whole quantization may differ from what was verified, as samples choose again. */
+int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *err)
+{
+    double more = 0;
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&layers->work->out->goals);
+    for (unsigned i = 0; i < TRIES; i++) {
+        bool met;
+        size_t place;
+        const struct by_search_options options = search_options(layers, more);
+        if (by_decisions_search(&layers->decisions, &options, layers->on, &met, err) < 0)
+            return -1;
+        if (!count_chosen(layers))
+            return 0;
+        if (try_chosen(layers, &place, err) < 0)
+            return -1;
+        const struct by_auto_point *point = &layers->work->out->points.at[place];
+        if (point->met || !met || !goal || !(point->sqnr < goal->bound) ||
+            by_auto_is_over_time(layers->work))
+            return 0;
+        more += goal->bound - point->sqnr + MORE;
+    }
+    return 0;
+}

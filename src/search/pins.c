@@ -1,0 +1,39 @@
+/* Writes what held-out samples chose in a quantization as options of a config. */
+#include "search/auto_internal.h"
+
+#include "trial/candidate.h"
+
+static void pin_equalization(const struct by_quantization *q, bool keeps_names, struct by_str *rest)
+{
+    const enum by_cle_mode mode = q->report.equalized;
+    const bool adds = mode == BY_CLE_EXACT || mode == BY_CLE_REPLACE;
+    by_str_printf(rest, "cle: %s\n", by_cle_mode_name(adds && keeps_names ? BY_CLE_KEEP : mode));
+}
+
+static void pin_methods(const struct by_quantization *q, const struct by_recipe *asked,
+                        struct by_str *rest)
+{
+    if (asked->activation_method_auto)
+        by_str_printf(rest, "activation-method: %s\n", q->recipe.activation.method->name);
+    if (asked->other_weight_method)
+        by_str_printf(rest, "weight-method: %s\n", q->recipe.weight.method->name);
+    if (asked->headroom_auto)
+        by_str_printf(rest, "activation-headroom: %.17g\n", q->recipe.activation.calib.headroom);
+}
+
+void by_auto_pin(const struct by_quantization *q, const struct by_recipe *asked, bool keeps_names,
+                 struct by_str *rest)
+{
+    if (asked->cle == BY_CLE_AUTO)
+        pin_equalization(q, keeps_names, rest);
+    if (asked->bias_correction == BY_BIASES_AUTO && asked->rounding == BY_ROUNDING_NEAREST)
+        by_str_printf(rest, "bias-correction: %s\n", q->corrects ? "true" : "false");
+    pin_methods(q, asked, rest);
+    if (asked->logarithms == BY_LOGARITHMS_AUTO)
+        by_str_printf(rest, "logarithm-inputs: %s\n",
+                      q->recipe.logarithms == BY_LOGARITHMS_QUANTIZED ? "quantized" : "float");
+    if (asked->auto_exclude == BY_EXCLUDE_AUTO)
+        by_str_printf(rest, "auto-exclude: %s\n", q->recipe.spares_pairs ? "always" : "off");
+    if (asked->wide_auto)
+        by_str_printf(rest, "wide-auto: false\nwide-below: %.17g\n", q->recipe.wide_below);
+}

@@ -1,0 +1,152 @@
+/*
+ * Measures all decisions of a quantization in few runs and a candidate of each, for
+ * bench/additive.py.
+ *
+ *   decisions_dump MODEL SAMPLES PRESET [RUNS [CANDIDATES]]
+ *
+ * RUNS: of the session with switches at most, 0: any. CANDIDATES: about so many of the decisions
+ * are tried as real candidates, evenly over the list; 0: all. Prints
+ * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", then for each candidate
+ * "DECISION kind name gain-predicted gain-real".
+ */
+#include "base/thread.h"
+#include "ir/infer.h"
+#include "onnx/load.h"
+#include "search/decision.h"
+#include "sensitivity/sensitivity.h"
+#include "settings/recipe/take.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct by_alternative alternatives[] = {
+    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
+};
+static const struct by_mac_cost macs[] = {{"*16", "*", 2, true}, {"*", "*", 1, false}};
+static const struct by_target_ladder ladder = {
+    .alternatives = alternatives, .alternative_count = 2, .macs = macs, .mac_count = 2};
+
+struct dump {
+    struct by_config config;
+    struct by_quantize_settings settings;
+    struct by_quantize_options options;
+    struct baryon_model *model;
+    struct by_judge *judge;
+    struct by_quantization q;
+    struct by_decisions d;
+};
+
+static int take(struct dump *dump, const char *preset, const char *data, struct baryon_error *err)
+{
+    by_config_init(&dump->config);
+    if (by_recipe_bind(&dump->config, &dump->settings.recipe, err) < 0 ||
+        by_config_bind(&dump->config, &by_data_group, &dump->settings.running.data, err) < 0 ||
+        by_config_bind(&dump->config, &by_prep_group, &dump->settings.running.prep, err) < 0 ||
+        by_config_bind(&dump->config, &by_engine_group, &dump->settings.running.engine, err) < 0 ||
+        by_config_set(&dump->config, by_config_find(&dump->config, "preset"), preset, NULL,
+                      BY_SOURCE_FLAG, err) < 0 ||
+        by_config_set(&dump->config, by_config_find(&dump->config, "data"), data, NULL,
+                      BY_SOURCE_FLAG, err) < 0)
+        return -1;
+    dump->settings.measures = true;
+    return by_quantize_take(&dump->config, &dump->settings, NULL, NULL, &dump->options, err);
+}
+
+static int open_all(struct dump *dump, char **args, struct baryon_error *err)
+{
+    return take(dump, args[3], args[2], err) < 0 ||
+                   by_model_load(&dump->model, args[1], NULL, err) < 0 ||
+                   by_model_link(dump->model, err) < 0 ||
+                   by_model_infer(dump->model, NULL, err) < 0 ||
+                   by_sensitivity_begin(&dump->judge, dump->model, &dump->options, err) < 0 ||
+                   by_quantization_open(&dump->q, dump->model, &dump->options, err) < 0
+               ? -1
+               : 0;
+}
+
+/* On the samples that were measured on. */
+static double sqnr_of(const struct by_decisions *d, const struct by_judgement *each)
+{
+    struct by_judgement *same = by_alloc(d->samples, sizeof *same, NULL);
+    for (size_t i = 0; same && i < d->samples; i++)
+        same[i] = each[i * by_judge_count(d->judge) / d->samples];
+    const double sqnr = same ? by_judge_sqnr(same, d->samples) : 0;
+    by_free(same);
+    return sqnr;
+}
+
+static int judge(const struct by_decisions *d, const bool *on, double *sqnr,
+                 struct baryon_error *err)
+{
+    struct by_judgement *each = by_alloc_zero(by_judge_count(d->judge), sizeof *each, err);
+    const int status = each ? by_decisions_judge(d, on, each, sqnr, err) : -1;
+    if (status == 0)
+        *sqnr = sqnr_of(d, each);
+    by_free(each);
+    return status;
+}
+
+static int try_each(struct dump *dump, size_t most, double plan, struct baryon_error *err)
+{
+    struct by_decisions *d = &dump->d;
+    const size_t step = most && most < d->decision_count ? d->decision_count / most : 1;
+    bool *on = by_alloc_zero(d->decision_count + 1, sizeof *on, err);
+    int status = on ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < d->decision_count; i += step) {
+        double sqnr;
+        on[i] = true;
+        status = judge(d, on, &sqnr, err);
+        on[i] = false;
+        if (status == 0)
+            printf("DECISION\t%s\t%s\t%.5f\t%.5f\n", d->decisions[i].alternative->name,
+                   d->decisions[i].name, d->decisions[i].gain, sqnr - plan);
+        fflush(stdout);
+    }
+    by_free(on);
+    return status;
+}
+
+static int run(struct dump *dump, int count, char **args, struct baryon_error *err)
+{
+    const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0};
+    struct by_prediction prediction;
+    double real;
+    if (open_all(dump, args, err) < 0)
+        return -1;
+    const double begin = by_seconds();
+    if (by_decisions_open(&dump->d, &dump->q, dump->judge, &ladder, &options, err) < 0 ||
+        by_decisions_measure(&dump->d, err) < 0)
+        return -1;
+    const double seconds = by_seconds() - begin;
+    bool *none = by_alloc_zero(dump->d.decision_count + 1, sizeof *none, err);
+    by_decisions_predict(&dump->d, none, &prediction);
+    const int status = none ? judge(&dump->d, none, &real, err) : -1;
+    by_free(none);
+    if (status < 0)
+        return -1;
+    printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real, dump->d.source_count,
+           dump->d.decision_count, dump->d.runs, seconds);
+    return try_each(dump, count > 5 ? strtoul(args[5], NULL, 10) : 0, real, err);
+}
+
+int main(int count, char **args)
+{
+    struct baryon_error err = {0};
+    struct dump dump = {.model = NULL};
+    char text[2048];
+    if (count < 4)
+        return 2;
+    const int status = run(&dump, count, args, &err);
+    if (status < 0) {
+        baryon_error_format(&err, text, sizeof text);
+        printf("FAIL\t%s\n", text);
+    }
+    by_decisions_close(&dump.d);
+    by_judge_close(dump.judge);
+    by_quantization_close(&dump.q);
+    by_model_free(dump.model);
+    by_config_release(&dump.config);
+    return status < 0;
+}
