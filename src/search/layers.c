@@ -196,6 +196,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     if (status < 0)
         return -1;
     if (*why) {
+        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", why);
         verified->sqnr = -INFINITY;
         return 0;
     }
