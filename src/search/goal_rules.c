@@ -27,8 +27,7 @@ static size_t list_alternatives(const struct by_recipe *recipe, struct by_altern
             "16-bit activation", BY_DECIDE_TENSOR,
             by_spec_is_unsigned(&recipe->activation) ? "uint16" : "int16", NULL};
     if (ranges && by_spec_is_integer(&recipe->weight) && !by_spec_is_unsigned(&recipe->weight))
-        rows[count++] =
-            (struct by_alternative){"int16 weight", BY_DECIDE_WEIGHT, NULL, "int16"};
+        rows[count++] = (struct by_alternative){"int16 weight", BY_DECIDE_WEIGHT, NULL, "int16"};
     rows[count++] = (struct by_alternative){"float layer", BY_DECIDE_FLOAT, NULL, NULL};
     return count;
 }
@@ -80,8 +79,8 @@ static int note_step(void *context, const struct by_decisions *d, const bool *on
     return 0;
 }
 
-static int search(struct by_goal_rules *rules, struct by_decisions *d, bool *on,
-                  struct baryon_error *err)
+static int search_rules(struct by_goal_rules *rules, struct by_decisions *d, bool *on,
+                        struct baryon_error *err)
 {
     const struct by_search_options options = {
         .limits = {.sqnr = rules->wanted, .wide_share = 1, .bytes = INFINITY},
@@ -114,7 +113,7 @@ int by_goal_rules_find(struct by_goal_rules *rules, struct by_quantization *q,
     by_auto_pin(q, q->options->recipe, false, &rules->yaml);
     int status = by_decisions_open(&d, q, judge, &ladder, options, err);
     bool *on = status == 0 ? by_alloc_zero(d.decision_count + 1, sizeof *on, err) : NULL;
-    status = on ? search(rules, &d, on, err) : -1;
+    status = on ? search_rules(rules, &d, on, err) : -1;
     by_free(on);
     by_decisions_close(&d);
     return status;
