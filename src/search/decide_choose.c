@@ -89,6 +89,19 @@ static void climb(struct choosing *choosing)
     }
 }
 
+/* Where only several at once would do: none is chosen. */
+static bool begin_again(struct choosing *choosing)
+{
+    bool any = false;
+    for (size_t i = 0; i < choosing->d->work->place_count; i++) {
+        if (choosing->state.at[i] == BY_NONE)
+            continue;
+        by_decide_state_set(&choosing->state, i, BY_NONE);
+        any = true;
+    }
+    return any;
+}
+
 /* What breaks a limit is made cheaper, at the least loss for what that gives. */
 static void shrink(struct choosing *choosing)
 {
@@ -111,9 +124,10 @@ static void shrink(struct choosing *choosing)
             best = chosen ? BY_NONE : i;
             place = d->decisions[i].place;
         }
-        if (place == BY_NONE)
+        if (place == BY_NONE && !begin_again(choosing))
             return;
-        by_decide_state_set(&choosing->state, place, best);
+        if (place != BY_NONE)
+            by_decide_state_set(&choosing->state, place, best);
     }
 }
 

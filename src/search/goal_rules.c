@@ -27,8 +27,7 @@ static size_t list_alternatives(const struct by_recipe *recipe, struct by_altern
             "16-bit activation", BY_DECIDE_TENSOR,
             by_spec_is_unsigned(&recipe->activation) ? "uint16" : "int16", NULL};
     if (ranges && by_spec_is_integer(&recipe->weight) && !by_spec_is_unsigned(&recipe->weight))
-        rows[count++] =
-            (struct by_alternative){"int16 weight", BY_DECIDE_WEIGHT, NULL, "int16"};
+        rows[count++] = (struct by_alternative){"int16 weight", BY_DECIDE_WEIGHT, NULL, "int16"};
     rows[count++] = (struct by_alternative){"float layer", BY_DECIDE_FLOAT, NULL, NULL};
     return count;
 }

@@ -1,6 +1,6 @@
 /*
- * Rules that let a quantization reach an SQNR: wider types of single tensors and weights where these
- * are integers, and layers that stay float.
+ * Rules that let a quantization reach an SQNR: wider types of single tensors and weights where
+ * these are integers, and layers that stay float.
  */
 #ifndef BY_GOAL_RULES_H
 #define BY_GOAL_RULES_H
