@@ -24,7 +24,7 @@ static double share_of(const struct by_decide_state *state)
 }
 
 /* What breaks a limit already may be made better. */
-static bool fits(const struct choosing *choosing, const struct by_decide_state *trial)
+static bool keeps_limits(const struct choosing *choosing, const struct by_decide_state *trial)
 {
     const struct by_choice_goal *goal = choosing->goal;
     const struct by_decide_state *state = &choosing->state;
@@ -70,7 +70,7 @@ static size_t best_next(const struct choosing *choosing)
         if (choosing->state.at[place] == i)
             continue;
         by_decide_state_try(&choosing->state, place, i, &trial);
-        const double worth = fits(choosing, &trial) ? worth_of(choosing, &trial) : 0;
+        const double worth = keeps_limits(choosing, &trial) ? worth_of(choosing, &trial) : 0;
         if (worth > most) {
             most = worth;
             best = i;

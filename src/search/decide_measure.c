@@ -142,7 +142,7 @@ static int measure_groups(struct by_decisions *d, struct group *groups, size_t c
     return 0;
 }
 
-static double share_of(const struct by_decisions *d, const double *energy)
+static double noise_share(const struct by_decisions *d, const double *energy)
 {
     double share = 0;
     for (size_t k = 0; k < d->output_count; k++)
@@ -157,7 +157,7 @@ static size_t worst_group(const struct by_decisions *d, const struct group *grou
     for (size_t i = 0; i < count; i++) {
         if (groups[i].end - groups[i].begin < 2 || groups[i].place == BY_NONE)
             continue;
-        const double share = share_of(d, d->work->noise.energy[groups[i].place]);
+        const double share = noise_share(d, d->work->noise.energy[groups[i].place]);
         if (share <= most)
             continue;
         most = share;
@@ -278,7 +278,7 @@ static double left_of(const struct by_decide_state *state, size_t source)
     const struct by_decide_noise *noise = &state->d->work->noise;
     return state->factor[source] == 1
                ? noise->share_of[source] *
-                     share_of(state->d, noise->energy[noise->group_of[source]])
+                     noise_share(state->d, noise->energy[noise->group_of[source]])
                : 0;
 }
 

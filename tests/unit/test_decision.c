@@ -263,8 +263,7 @@ static void test_can_be_stopped(void **state)
 {
     (void)state;
     size_t most = 4;
-    const struct by_decide_options stops = {
-        .samples = 2, .progress = stop_after, .context = &most};
+    const struct by_decide_options stops = {.samples = 2, .progress = stop_after, .context = &most};
     open_decisions(1, &widens, &stops);
     assert_err(by_decisions_measure(&d, &err), BARYON_ERR_CANCELLED,
                "stopped while decisions were measured");
@@ -287,32 +286,44 @@ static double predicted(const bool *on)
     return prediction.sqnr;
 }
 
-/* All sets, one after the other. */
-static double least_cost(double sqnr)
+#define SETS 1024
+
+/* Of all sets, one after the other. */
+static void predict_sets(struct by_prediction *sets)
 {
-    double least = INFINITY;
-    for (size_t mask = 0; mask < (size_t)1 << d.decision_count; mask++) {
+    assert_int_equal((size_t)1 << d.decision_count, SETS);
+    for (size_t mask = 0; mask < SETS; mask++) {
         bool on[MOST] = {false};
         for (size_t i = 0; i < d.decision_count; i++)
             on[i] = mask >> i & 1;
-        if (predicted(on) >= sqnr)
-            least = fmin(least, cost_of(on));
+        by_decisions_predict(&d, on, &sets[mask]);
     }
+}
+
+static double least_cost(const struct by_prediction *sets, double sqnr)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < SETS; i++)
+        if (sets[i].sqnr >= sqnr)
+            least = fmin(least, sets[i].cost);
     return least;
 }
 
 static void test_least_cost_is_chosen(void **state)
 {
     (void)state;
-    bool none[MOST] = {false}, reached;
-    open_decisions(1, &widens, &all_samples);
+    static struct by_prediction sets[SETS];
+    const struct by_decide_options few = {.samples = 2};
+    bool reached;
+    open_decisions(1, &widens, &few);
     assert_ok(by_decisions_measure(&d, &err));
+    predict_sets(sets);
     for (double more = 1; more < 9; more += 3) {
         bool on[MOST] = {false};
-        const struct by_choice_goal goal = {predicted(none) + more, 1, INFINITY};
+        const struct by_choice_goal goal = {sets[0].sqnr + more, 1, INFINITY};
         assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
         assert_true(reached && predicted(on) >= goal.sqnr - 1e-6);
-        assert_near(cost_of(on), least_cost(goal.sqnr), 1e-3 * cost_of(none));
+        assert_near(cost_of(on), least_cost(sets, goal.sqnr), 1e-3 * sets[0].cost);
     }
     close_decisions();
 }
@@ -369,10 +380,8 @@ static void test_search_reaches_the_goal(void **state)
     open_decisions(1, &excludes, &all_samples);
     assert_ok(by_decisions_measure(&d, &err));
     const double wanted = judged(on) + 6;
-    const struct by_search_options search = {.limits = {wanted, 1, INFINITY},
-                                             .narrows = true,
-                                             .step = note_step,
-                                             .context = &seen};
+    const struct by_search_options search = {
+        .limits = {wanted, 1, INFINITY}, .narrows = true, .step = note_step, .context = &seen};
     assert_ok(by_decisions_search(&d, &search, on, &met, &err));
     assert_true(met && judged(on) >= wanted);
     assert_true(seen.steps >= 2 && seen.steps <= 12);
