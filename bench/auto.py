@@ -30,7 +30,7 @@ from measure import lay_out, machine, run
 
 HERE = pathlib.Path(__file__).parent
 ZOO = os.environ.get("ZOO", "build/zoo-all")
-BARYON = os.path.abspath("build/baryon")
+BARYON = os.path.abspath(os.environ.get("BARYON", "build/baryon"))
 PEER_PRESETS = {"xint8": ["XINT8", "XINT8_ADAROUND"], "cpu": ["U8S8_AAWS", "INT8_CNN_DEFAULT"], "any": ["A8W8", "A16W8"]}
 LADDER_MODELS = ["mobilenet_v2", "centerface", "minilm_l6"]
 LADDER = [
