@@ -89,6 +89,7 @@ struct by_decide_work {
     struct by_switches *switches;
     struct by_decide_noise noise;
     bool *all;                 /* by source: on */
+    struct by_frame solved;    /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
 };
 
