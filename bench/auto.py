@@ -32,7 +32,7 @@ HERE = pathlib.Path(__file__).parent
 ZOO = os.environ.get("ZOO", "build/zoo-all")
 BARYON = os.path.abspath(os.environ.get("BARYON", "build/baryon"))
 PEER_PRESETS = {"xint8": ["XINT8", "XINT8_ADAROUND"], "cpu": ["U8S8_AAWS", "INT8_CNN_DEFAULT"], "any": ["A8W8", "A16W8"]}
-LADDER_MODELS = ["mobilenet_v2", "centerface", "minilm_l6"]
+LADDER_MODELS = ["mobilenet_v2", "ppocr_cls", "silero_vad"]
 LADDER = [
     ("XINT8", "XINT8", ["--cle", "off", "--bias-correction=false"]),
     ("XINT8, equalization and biases", "XINT8", []),
@@ -56,6 +56,7 @@ def inference(path, files):
     """Seconds of processors that the float model takes for these samples, in one thread."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.log_severity_level = 4
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = [port.name for port in session.get_inputs()]
     loaded = [np.load(file) for file in files]

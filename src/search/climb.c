@@ -108,6 +108,27 @@ static int try_solved(struct by_auto_work *work, struct level *level, struct bar
                : 0;
 }
 
+static bool widens_weights(const struct by_auto_work *work)
+{
+    const struct by_target_ladder *ladder = &work->ladder.decisions;
+    for (size_t i = 0; i < ladder->alternative_count; i++)
+        if (ladder->alternatives[i].kind == BY_DECIDE_WEIGHT)
+            return true;
+    return false;
+}
+
+/* Weights are the cause, and where single ones may have a wider type, they are all of it. */
+static bool is_worth_solving(const struct by_auto_work *work, const struct level *level,
+                             const struct by_auto_layers *layers)
+{
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    const double gain = by_auto_layers_weights_gain(layers);
+    if (gain < WEIGHTS_GAIN || level->rung->when != BY_RUNG_FIRST)
+        return false;
+    return !goal || !widens_weights(work) ||
+           work->out->points.at[level->place].sqnr + gain >= goal->bound;
+}
+
 /* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
  * long, so weights have to be the cause. */
 static int climb_from(struct by_auto_work *work, struct level level, struct baryon_error *err)
@@ -117,8 +138,7 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
     const struct level before = level;
     by_str_init(&rest);
     int status = open_layers(work, &level, &rest, &layers, err);
-    if (status == 0 && level.rung->when == BY_RUNG_FIRST &&
-        by_auto_layers_weights_gain(layers) >= WEIGHTS_GAIN)
+    if (status == 0 && is_worth_solving(work, &level, layers))
         status = try_solved(work, &level, err);
     if (status == 0 && level.place != before.place && !work->out->points.at[level.place].met) {
         by_auto_layers_close(layers);
