@@ -591,6 +591,8 @@ complete -c baryon -n '__fish_seen_subcommand_from plan' -l no-color -d 'Print n
 complete -c baryon -n '__fish_seen_subcommand_from plan' -l help -s h -d 'Show the help of the command'
 complete -c baryon -n '__fish_seen_subcommand_from plan' -l version -s V -d 'Show the version'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l decompose -d 'Also measure the error of each layer and each tensor, alone and in the whole model'
+complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l write-rules -r -F -d 'Write rules that reach the goal as a config file: wider tensors and weights, float layers'
+complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l goal -x -d 'What the rules have to reach on the held-out samples: sqnr>=DB; default: sqnr>=20'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l preset -s p -x -d 'Named config; options override parts of it; see '\''baryon presets'\'''
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l compat -x -a 'none quark-0.13' -d 'Reproduce the results of another tool'
 complete -c baryon -n '__fish_seen_subcommand_from sensitivity' -l extra -x -d 'Set an option of Quark by its own name, such as Int32Bias=False; can be repeated'
