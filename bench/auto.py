@@ -211,7 +211,7 @@ def write_ladder(args, lines):
             f"step with Baryon's presets, on {args.samples // 2} samples, and the SQNR of the worst output in dB on "
             f"{args.samples - args.samples // 2} others; s: seconds of processors; size: of the float model.", "",
             f"{datetime.date.today()}, {machine()}; `bench/auto.py --ladder --write`", ""]
-    tail = ["", "No step is best for all: per channel gains most for one network, 16-bit activations for another. "
+    tail = ["", "What a step gains differs from network to network. "
             "`baryon auto --target vitis-ai` [climbs it by itself](auto.md) and stops at the first step that has the "
             "quality asked for."]
     pathlib.Path("docs/ladder.md").write_text("\n".join(head + lines + tail) + "\n", encoding="utf-8")
