@@ -97,6 +97,19 @@ static int take_command(struct by_auto_work *work, struct baryon_error *err)
     return by_auto_command_check(text, err) < 0 ? -1 : by_writer_probe(place, 0, err);
 }
 
+static int take_solved(struct by_auto_work *work, struct baryon_error *err)
+{
+    const char *out = work->options->out;
+    const size_t size = out ? strlen(out) + sizeof BY_AUTO_SOLVED : 0;
+    char *path = out ? by_arena_alloc(&work->out->arena, size, 1, err) : NULL;
+    if (out && !path)
+        return -1;
+    if (out)
+        by_format(path, size, "%s" BY_AUTO_SOLVED, out);
+    work->base.solved = path;
+    return 0;
+}
+
 static int take_folder(struct by_auto_work *work, struct baryon_error *err)
 {
     const char *out = work->options->out;
@@ -145,8 +158,9 @@ static int open_search(struct by_auto_work *work, struct baryon_model *model,
     work->base.context = work;
     work->base.frame = &work->out->frame;
     work->base.memory = options->settings->max_memory;
-    if (take_settings(work, err) < 0 || take_folder(work, err) < 0 || take_source(work, err) < 0 ||
-        take_command(work, err) < 0 || refuse_quantized(model, err) < 0)
+    if (take_settings(work, err) < 0 || take_folder(work, err) < 0 || take_solved(work, err) < 0 ||
+        take_source(work, err) < 0 || take_command(work, err) < 0 ||
+        refuse_quantized(model, err) < 0)
         return -1;
     if (by_frame_take(&work->out->frame, model, err) < 0 || open_samples(work, model, err) < 0)
         return -1;

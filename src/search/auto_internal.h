@@ -19,6 +19,7 @@
 #include "search/candidate.h"
 #include "search/command.h"
 
+#define BY_AUTO_SOLVED   ".solved.part" /* behind the output's path: layers that were solved */
 #define BY_AUTO_NO_POINT SIZE_MAX
 
 struct by_auto_work {

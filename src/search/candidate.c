@@ -61,6 +61,8 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
         return -1;
     options->folder = base->folder;
     options->keeps_float = keeps;
+    if (options->recipe->rounding != BY_ROUNDING_NEAREST)
+        options->checkpoint = base->solved;
     options->calibrate.model = options->calibrate.data = "";
     options->calibrate.progress = base->progress;
     options->calibrate.context = base->context;

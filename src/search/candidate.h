@@ -16,6 +16,7 @@ struct by_auto_base {
     const struct by_running_settings *running; /* as the user gave them */
     const struct by_input_callback *samples;   /* those that calibrate; NULL: as the config says */
     const char *folder;                        /* for temporary files */
+    const char *solved; /* path where solved layers of the last config are kept; NULL: nowhere */
     uint64_t memory;
     bool (*progress)(void *context, const struct by_calibrate_progress *progress);
     void *context;

@@ -1,8 +1,13 @@
 /* Climbs the target's rungs until the goals are met. */
 #include "search/auto_internal.h"
 
+#include <string.h>
+
 /* Without the noise of weights a model would gain so much, in dB: solving may gain a part of it. */
 #define WEIGHTS_GAIN 1.0
+/* Layers are looked at beside a model that meets the goals if the cheap rung costs less than this
+ * share of it. */
+#define CHEAPER 0.75
 
 static int rung_config(const struct by_rung *rung, struct by_str *rest, struct baryon_error *err)
 {
@@ -61,14 +66,20 @@ static bool may_gain(const struct by_auto_work *work, const struct by_rung *rung
     return !is_over(work) && (!is_met(work) || best_of(work)->figures.cost > rung->cost);
 }
 
-/* In order, until one meets the goals. */
-static int try_rungs(struct by_auto_work *work, enum by_rung_when when, struct level *level,
-                     struct baryon_error *err)
+static bool begins_with(const char *name, const char *other)
+{
+    return !strncmp(name, other, strlen(other));
+}
+
+/* In order, until one meets the goals. of: a rung that they have to be variants of; NULL: any. */
+static int try_rungs(struct by_auto_work *work, enum by_rung_when when, const struct by_rung *of,
+                     struct level *level, struct baryon_error *err)
 {
     for (size_t i = 0; i < work->ladder.rung_count; i++) {
         const struct by_rung *rung = &work->ladder.rungs[i];
         size_t place;
-        if (rung->when != when || !may_gain(work, rung))
+        if (rung->when != when || (of && !begins_with(rung->name, of->name)) ||
+            !may_gain(work, rung))
             continue;
         if (try_rung(work, rung, &place, err) < 0)
             return -1;
@@ -89,11 +100,33 @@ static int open_layers(struct by_auto_work *work, const struct level *level, str
 
 static int try_solved(struct by_auto_work *work, struct level *level, struct baryon_error *err)
 {
-    if (try_rungs(work, BY_RUNG_SOLVED, level, err) < 0)
+    const struct by_rung *of = level->rung;
+    if (try_rungs(work, BY_RUNG_SOLVED, of, level, err) < 0)
         return -1;
     return work->options->settings->effort == BY_EFFORT_THOROUGH
-               ? try_rungs(work, BY_RUNG_TUNED, level, err)
+               ? try_rungs(work, BY_RUNG_TUNED, of, level, err)
                : 0;
+}
+
+static bool widens_weights(const struct by_auto_work *work)
+{
+    const struct by_target_ladder *ladder = &work->ladder.decisions;
+    for (size_t i = 0; i < ladder->alternative_count; i++)
+        if (ladder->alternatives[i].kind == BY_DECIDE_WEIGHT)
+            return true;
+    return false;
+}
+
+/* Weights are the cause, and where single ones may have a wider type, they are all of it. */
+static bool is_worth_solving(const struct by_auto_work *work, const struct level *level,
+                             const struct by_auto_layers *layers)
+{
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
+    const double gain = by_auto_layers_weights_gain(layers);
+    if (gain < WEIGHTS_GAIN || level->rung->when != BY_RUNG_FIRST)
+        return false;
+    return !goal || !widens_weights(work) ||
+           work->out->points.at[level->place].sqnr + gain >= goal->bound;
 }
 
 /* Solved rounding costs nothing where the model runs, so it comes before wider types; but it takes
@@ -105,15 +138,15 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
     const struct level before = level;
     by_str_init(&rest);
     int status = open_layers(work, &level, &rest, &layers, err);
-    if (status == 0 && level.rung->when == BY_RUNG_FIRST &&
-        by_auto_layers_weights_gain(layers) >= WEIGHTS_GAIN)
+    if (status == 0 && is_worth_solving(work, &level, layers))
         status = try_solved(work, &level, err);
-    if (status == 0 && level.place != before.place && !is_met(work)) {
+    if (status == 0 && level.place != before.place && !work->out->points.at[level.place].met) {
         by_auto_layers_close(layers);
         layers = NULL;
         status = open_layers(work, &level, &rest, &layers, err);
     }
-    if (status == 0 && !is_over(work) && !(level.place != before.place && is_met(work)))
+    if (status == 0 && !is_over(work) &&
+        (level.place == before.place || !work->out->points.at[level.place].met))
         status = by_auto_layers_search(layers, err);
     by_auto_layers_close(layers);
     by_str_release(&rest);
@@ -124,7 +157,7 @@ static int climb_from(struct by_auto_work *work, struct level level, struct bary
 static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
 {
     struct level level = {0};
-    if (try_rungs(work, BY_RUNG_WIDE, &level, err) < 0)
+    if (try_rungs(work, BY_RUNG_WIDE, NULL, &level, err) < 0)
         return -1;
     if (!level.rung || is_over(work) || work->options->settings->effort == BY_EFFORT_QUICK ||
         (is_met(work) && work->best != level.place))
@@ -136,14 +169,32 @@ static int climb_wide(struct by_auto_work *work, struct baryon_error *err)
     return climb_from(work, level, err);
 }
 
+/* The best rung that misses the goals, and costs less than what meets them. */
+static struct level find_missed(const struct by_auto_work *work, enum by_rung_when when)
+{
+    struct level level = {0};
+    for (size_t i = 0; i < work->ladder.rung_count; i++) {
+        const struct by_rung *rung = &work->ladder.rungs[i];
+        for (size_t place = 0; rung->when == when && place < work->out->points.count; place++) {
+            const struct by_auto_point *point = &work->out->points.at[place];
+            if (!strcmp(point->name, rung->name) && !point->met &&
+                takes_over(work, &level, place) &&
+                (!is_met(work) || point->figures.cost < CHEAPER * best_of(work)->figures.cost))
+                level = (struct level){rung, place};
+        }
+    }
+    return level;
+}
+
 int by_auto_climb(struct by_auto_work *work, struct baryon_error *err)
 {
     struct level level = {0};
     const bool layers = work->options->settings->effort != BY_EFFORT_QUICK;
-    if (try_rungs(work, BY_RUNG_FIRST, &level, err) < 0 ||
-        (!layers && try_rungs(work, BY_RUNG_SOLVED, &level, err) < 0))
+    if (try_rungs(work, BY_RUNG_FIRST, NULL, &level, err) < 0 ||
+        (!layers && try_rungs(work, BY_RUNG_SOLVED, NULL, &level, err) < 0))
         return -1;
-    if (layers && level.rung && !is_met(work) && !is_over(work) && climb_from(work, level, err) < 0)
+    level = find_missed(work, BY_RUNG_FIRST);
+    if (layers && level.rung && !is_over(work) && climb_from(work, level, err) < 0)
         return -1;
     return climb_wide(work, err);
 }

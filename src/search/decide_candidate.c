@@ -21,7 +21,6 @@ struct candidate {
     const struct by_decisions *d;
     struct by_arena arena;
     struct by_rule_list rules;
-    struct by_frame now; /* of the model with solved biases */
     struct by_draft draft;
     struct by_stats *stats;
 };
@@ -191,10 +190,10 @@ static int open_draft(struct candidate *candidate, const bool *on, struct baryon
 {
     const struct by_decisions *d = candidate->d;
     const bool solved = is_solved(d);
-    if (solved && by_frame_take(&candidate->now, d->q->model, err) < 0)
+    struct by_frame *now = &d->work->solved;
+    if (solved && !now->count && by_frame_take(now, d->q->model, err) < 0)
         return -1;
-    return by_draft_open(&candidate->draft, d->q, solved ? &candidate->now : &d->q->floats, err) <
-                       0 ||
+    return by_draft_open(&candidate->draft, d->q, solved ? now : &d->q->floats, err) < 0 ||
                    (solved && restore_biases(candidate, on, err) < 0) ||
                    add_rules(candidate, on, err) < 0 || by_draft_place(&candidate->draft, err) < 0
                ? -1
@@ -234,7 +233,6 @@ int by_decisions_candidate(const struct by_decisions *d, const bool *on,
         candidate.draft.model = NULL;
     }
     by_draft_close(&candidate.draft);
-    by_frame_release(&candidate.now);
     by_arena_release(&candidate.arena);
     return status;
 }

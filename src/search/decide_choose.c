@@ -24,7 +24,7 @@ static double share_of(const struct by_decide_state *state)
 }
 
 /* What breaks a limit already may be made better. */
-static bool fits(const struct choosing *choosing, const struct by_decide_state *trial)
+static bool keeps_limits(const struct choosing *choosing, const struct by_decide_state *trial)
 {
     const struct by_choice_goal *goal = choosing->goal;
     const struct by_decide_state *state = &choosing->state;
@@ -70,7 +70,7 @@ static size_t best_next(const struct choosing *choosing)
         if (choosing->state.at[place] == i)
             continue;
         by_decide_state_try(&choosing->state, place, i, &trial);
-        const double worth = fits(choosing, &trial) ? worth_of(choosing, &trial) : 0;
+        const double worth = keeps_limits(choosing, &trial) ? worth_of(choosing, &trial) : 0;
         if (worth > most) {
             most = worth;
             best = i;
@@ -87,6 +87,19 @@ static void climb(struct choosing *choosing)
             return;
         by_decide_state_set(&choosing->state, choosing->d->decisions[next].place, next);
     }
+}
+
+/* Where only several at once would do: none is chosen. */
+static bool begin_again(struct choosing *choosing)
+{
+    bool any = false;
+    for (size_t i = 0; i < choosing->d->work->place_count; i++) {
+        if (choosing->state.at[i] == BY_NONE)
+            continue;
+        by_decide_state_set(&choosing->state, i, BY_NONE);
+        any = true;
+    }
+    return any;
 }
 
 /* What breaks a limit is made cheaper, at the least loss for what that gives. */
@@ -111,9 +124,10 @@ static void shrink(struct choosing *choosing)
             best = chosen ? BY_NONE : i;
             place = d->decisions[i].place;
         }
-        if (place == BY_NONE)
+        if (place == BY_NONE && !begin_again(choosing))
             return;
-        by_decide_state_set(&choosing->state, place, best);
+        if (place != BY_NONE)
+            by_decide_state_set(&choosing->state, place, best);
     }
 }
 

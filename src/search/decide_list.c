@@ -302,7 +302,7 @@ static int touch_type(struct by_decisions *d, struct by_decision *decision, size
 }
 
 /* All that reads it: layers and their number. */
-static bool only_reader(const struct by_decisions *d, size_t source, const struct baryon_node *node)
+static bool reads_alone(const struct by_decisions *d, size_t source, const struct baryon_node *node)
 {
     const struct by_quant_plan *plan = d->q->plan;
     for (size_t i = 0; i < plan->rows.count; i++)
@@ -323,7 +323,7 @@ static int touch_inputs(struct by_decisions *d, const struct by_decide_layer *la
         const size_t touches = d->touch_count;
         if (touch_type(d, decision, source, text, type, differs, err) < 0)
             return -1;
-        if (!only_reader(d, source, layer->node)) {
+        if (!reads_alone(d, source, layer->node)) {
             d->touch_count = touches; /* the others still read it as it is */
             decision->count--;
         }
@@ -346,16 +346,16 @@ static int make_layer_decision(struct by_decisions *d, size_t index, struct by_d
         return 0;
     if (row->kind == BY_DECIDE_FLOAT) {
         for (size_t i = 0; i < layer->input_count; i++)
-            if (only_reader(d, d->work->inputs[layer->first + i], layer->node))
+            if (reads_alone(d, d->work->inputs[layer->first + i], layer->node))
                 touch(d, decision, d->work->inputs[layer->first + i], 0);
-        if (layer->weight != BY_NONE && only_reader(d, layer->weight, layer->node))
+        if (layer->weight != BY_NONE && reads_alone(d, layer->weight, layer->node))
             touch(d, decision, layer->weight, 0);
         *differs = true;
         return by_decide_type(d, "float", 32, types[0], err) < 0
                    ? -1
                    : by_decide_type(d, "float", 32, types[1], err);
     }
-    if (row->weight && (layer->weight == BY_NONE || !only_reader(d, layer->weight, layer->node)))
+    if (row->weight && (layer->weight == BY_NONE || !reads_alone(d, layer->weight, layer->node)))
         return 0;
     if (row->weight &&
         touch_type(d, decision, layer->weight, row->weight, types[1], differs, err) < 0)

@@ -16,6 +16,8 @@
 #define FEWEST_SAMPLES 2
 #define USUAL_SAMPLES  8
 #define FIRST_RUNS     0.6  /* of all: groups of one size; the others split the worst */
+#define SHARPENED      24   /* sources that are measured among all others too, at most */
+#define SHARPEN_SHARE  2e-2 /* of all noise */
 #define SPLITS         8    /* groups that are split in one go */
 #define AROUND         48   /* sources that are measured in place, at most */
 #define AROUNDS        2    /* times */
@@ -83,28 +85,40 @@ static size_t sets_together(const struct by_decisions *d)
     return 1 + by_pool_threads(d->q->pool);
 }
 
-/* Errors against nothing on, or, with base, those that leaving the group out takes away. */
-static int measure_part(struct by_decisions *d, struct group *groups, size_t count,
-                        const bool *base, const double *with, struct baryon_error *err)
+/* Each group of a go alone, or with `base` that without it. */
+static int run_groups(struct by_decisions *d, const struct group *groups, size_t count,
+                      const bool *base, double *places, struct baryon_error *err)
 {
-    const size_t dims = d->work->noise.dims;
     bool *on = by_alloc_zero(count * d->source_count + 1, sizeof *on, err);
-    double *places = by_alloc_zero(count * dims + 1, sizeof *places, err);
-    struct measuring measuring = {.on = on, .places = places};
-    int status = on && places ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < count; i++) {
+    if (!on)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
         if (base)
             memcpy(on + i * d->source_count, base, d->source_count);
         for (size_t k = groups[i].begin; k < groups[i].end; k++)
             on[i * d->source_count + k] = !base;
     }
-    if (status == 0)
-        status = run_sets(d, &measuring, count, err);
-    for (size_t i = 0; status == 0 && i < count; i++)
-        groups[i].place = base ? by_decide_noise_add(d, with, places + i * dims)
-                               : by_decide_noise_add(d, places + i * dims, d->work->noise.none);
-    by_free(places);
+    struct measuring measuring = {.on = on, .places = places};
+    const int status = run_sets(d, &measuring, count, err);
     by_free(on);
+    return status;
+}
+
+static int measure_part(struct by_decisions *d, struct group *groups, size_t count,
+                        const bool *base, const double *with, struct baryon_error *err)
+{
+    const size_t dims = d->work->noise.dims;
+    double *places = by_alloc_zero(count * dims + 1, sizeof *places, err);
+    const int status = places ? run_groups(d, groups, count, base, places, err) : -1;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        const double *ran = places + i * dims;
+        const bool mean = groups[i].place != BY_NONE;
+        if (!mean)
+            groups[i].place = by_decide_noise_add(d);
+        by_decide_noise_set(d, groups[i].place, base ? with : ran, base ? ran : d->work->noise.none,
+                            mean);
+    }
+    by_free(places);
     return status;
 }
 
@@ -128,7 +142,7 @@ static int measure_groups(struct by_decisions *d, struct group *groups, size_t c
     return 0;
 }
 
-static double share_of(const struct by_decisions *d, const double *energy)
+static double noise_share(const struct by_decisions *d, const double *energy)
 {
     double share = 0;
     for (size_t k = 0; k < d->output_count; k++)
@@ -143,7 +157,7 @@ static size_t worst_group(const struct by_decisions *d, const struct group *grou
     for (size_t i = 0; i < count; i++) {
         if (groups[i].end - groups[i].begin < 2 || groups[i].place == BY_NONE)
             continue;
-        const double share = share_of(d, d->work->noise.energy[groups[i].place]);
+        const double share = noise_share(d, d->work->noise.energy[groups[i].place]);
         if (share <= most)
             continue;
         most = share;
@@ -259,6 +273,38 @@ static int fit_rest(struct by_decisions *d, const bool *on, const double *total,
     return status;
 }
 
+static double left_of(const struct by_decide_state *state, size_t source)
+{
+    const struct by_decide_noise *noise = &state->d->work->noise;
+    return state->factor[source] == 1
+               ? noise->share_of[source] *
+                     noise_share(state->d, noise->energy[noise->group_of[source]])
+               : 0;
+}
+
+/* The worst of those that are on, most noise first. */
+static size_t list_worst(const struct by_decide_state *state, double least, struct group *list)
+{
+    size_t count = 0;
+    double all = 0;
+    for (size_t i = 0; i < state->d->source_count; i++)
+        all += left_of(state, i);
+    for (size_t i = 0; i < state->d->source_count; i++) {
+        const double left = left_of(state, i);
+        size_t at = count;
+        if (left <= 0 || left < least * all)
+            continue;
+        while (at > 0 && left_of(state, list[at - 1].begin) < left)
+            at--;
+        if (at == AROUND)
+            continue;
+        count += count < AROUND;
+        memmove(list + at + 1, list + at, (count - 1 - at) * sizeof *list);
+        list[at] = (struct group){.begin = i, .end = i + 1, .place = BY_NONE};
+    }
+    return count;
+}
+
 /* --- The ends --- */
 
 /* Over samples, in their order. */
@@ -275,14 +321,13 @@ static void read_floor(struct by_decisions *d, const struct by_judgement *each)
         }
 }
 
-static int measure_none(struct by_decisions *d, bool *on, struct baryon_error *err)
+static int measure_none(struct by_decisions *d, const bool *on, struct baryon_error *err)
 {
     struct measuring measuring = {.on = on};
     struct by_judgement *each = by_alloc_zero(d->samples + 1, sizeof *each, err);
     if (!each)
         return -1;
     measuring.each = each;
-    memset(on, 0, d->source_count);
     const int status = run_sets(d, &measuring, 1, err);
     if (status == 0)
         read_floor(d, each);
@@ -301,10 +346,10 @@ static int measure_places(struct by_decisions *d, const bool *on, double *places
 
 static size_t sets_of(const struct by_decisions *d)
 {
-    const size_t runs = d->work->options.runs / d->samples;
-    if (!d->work->options.runs || runs >= d->source_count + 3)
+    const size_t groups = d->work->options.runs / d->samples;
+    if (!d->work->options.runs || groups >= d->source_count)
         return d->source_count;
-    return runs > 5 ? runs - 3 : 2;
+    return groups > 2 ? groups : 2;
 }
 
 static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct group *groups)
@@ -312,7 +357,8 @@ static size_t group_evenly(const struct by_decisions *d, size_t wanted, struct g
     const size_t count = wanted < d->source_count ? wanted : d->source_count;
     for (size_t i = 0; i < count; i++)
         groups[i] = (struct group){.begin = i * d->source_count / count,
-                                   .end = (i + 1) * d->source_count / count};
+                                   .end = (i + 1) * d->source_count / count,
+                                   .place = BY_NONE};
     return count;
 }
 
@@ -340,7 +386,7 @@ static int measure_all(struct by_decisions *d, struct group *groups, struct bary
 static void choose_samples(struct by_decisions *d)
 {
     const struct by_decide_options *options = &d->work->options;
-    const size_t count = by_judge_count(d->judge), sets = d->source_count + 3;
+    const size_t count = by_judge_count(d->judge), sets = d->source_count + 3 + SHARPENED;
     size_t wanted = options->samples;
     if (!wanted && options->runs)
         wanted = options->runs / sets > FEWEST_SAMPLES ? options->runs / sets : FEWEST_SAMPLES;
@@ -362,92 +408,97 @@ static int open_switches(struct by_decisions *d, struct baryon_error *err)
                : by_switches_open(&work->switches, d, err);
 }
 
-/* What is predicted of each decision by itself, and whose noise it is. */
+static void find_share(struct by_decisions *d, const struct by_decide_state *state, size_t source)
+{
+    const struct by_decide_noise *noise = &d->work->noise;
+    const size_t group = noise->group_of[source];
+    d->sources[source].share = 0;
+    for (size_t k = 0; k < noise->outputs; k++) {
+        const double all =
+            state->sums.sum[k] + 2 * state->sums.with_rest[k] + noise->rest_energy[k];
+        const double own = state->product[group][k] + noise->rested[group][k];
+        if (all > 0)
+            d->sources[source].share +=
+                noise->share_of[source] * own / all / (double)noise->outputs;
+    }
+}
+
+/* What each decision gains by itself, and whose noise it is. */
 static int find_gains(struct by_decisions *d, struct baryon_error *err)
 {
-    struct by_decide_noise *noise = &d->work->noise;
     struct by_decide_state state, trial;
     const int status = by_decide_state_open(&state, d, NULL, err);
     for (size_t i = 0; status == 0 && i < d->decision_count; i++) {
         by_decide_state_try(&state, d->decisions[i].place, i, &trial);
         d->decisions[i].gain = trial.sqnr - state.sqnr;
     }
-    for (size_t i = 0; status == 0 && i < d->source_count; i++) {
-        const size_t group = noise->group_of[i];
-        d->sources[i].share = 0;
-        for (size_t k = 0; k < noise->outputs; k++) {
-            const double all =
-                state.sums.sum[k] + 2 * state.sums.with_rest[k] + noise->rest_energy[k];
-            const double own = state.product[group][k] + noise->rested[group][k];
-            if (all > 0)
-                d->sources[i].share += noise->share_of[i] * own / all / (double)noise->outputs;
-        }
-    }
+    for (size_t i = 0; status == 0 && i < d->source_count; i++)
+        find_share(d, &state, i);
     by_decide_state_close(&state);
     return status;
 }
 
-static int measure_sources(struct by_decisions *d, bool *on, struct group *groups,
-                           struct baryon_error *err)
+static int measure_sources(struct by_decisions *d, struct group *groups, struct baryon_error *err)
 {
-    if (measure_none(d, on, err) < 0 ||
-        by_decide_noise_open(d, sets_of(d) + AROUNDS * AROUND + 2 * SPLITS, err) < 0 ||
-        measure_places(d, on, d->work->noise.none, err) < 0 || measure_all(d, groups, err) < 0)
+    struct by_decide_work *work = d->work;
+    bool *none = by_alloc_zero(d->source_count + 1, sizeof *none, err);
+    work->all = by_arena_alloc(&d->arena, d->source_count + 1, sizeof *work->all, err);
+    if (!none || !work->all) {
+        by_free(none);
         return -1;
-    double *total = by_alloc_zero(d->work->noise.dims + 1, sizeof *total, err);
-    memset(on, true, d->source_count);
-    int status = total ? measure_places(d, on, total, err) : -1;
+    }
+    memset(work->all, true, d->source_count);
+    int status = measure_none(d, none, err);
     if (status == 0)
-        status = fit_rest(d, NULL, total, err);
-    by_free(total);
-    return status;
+        status = by_decide_noise_open(d, sets_of(d) + AROUNDS * AROUND + 2 * SPLITS, err);
+    if (status == 0)
+        status = measure_places(d, none, work->noise.none, err);
+    if (status == 0)
+        status = measure_places(d, work->all, work->noise.total, err);
+    if (status == 0)
+        status = measure_all(d, groups, err);
+    by_free(none);
+    return status < 0 ? -1 : fit_rest(d, NULL, work->noise.total, err);
+}
+
+/* What a source does alone and what is gone without it differ where errors do not add; on the way
+ * from one to the other it does about their mean. Of sources with little noise the second says
+ * nothing: all that follows is rounded otherwise, too. */
+static int sharpen(struct by_decisions *d, struct baryon_error *err)
+{
+    struct by_decide_noise *noise = &d->work->noise;
+    struct by_decide_state state;
+    struct group list[AROUND];
+    struct counted counted = {.what = "measure"};
+    int status = by_decide_state_open(&state, d, NULL, err);
+    const size_t all = status == 0 ? list_worst(&state, SHARPEN_SHARE, list) : 0;
+    size_t count = 0;
+    by_decide_state_close(&state);
+    for (size_t i = 0; i < all && count < SHARPENED; i++) {
+        if (noise->share_of[list[i].begin] != 1)
+            continue;
+        list[count] = list[i];
+        list[count++].place = noise->group_of[list[i].begin];
+    }
+    counted.all = count;
+    if (status == 0)
+        status = measure_groups(d, list, count, d->work->all, noise->total, &counted, err);
+    return status < 0 ? -1 : fit_rest(d, NULL, noise->total, err);
 }
 
 int by_decisions_measure(struct by_decisions *d, struct baryon_error *err)
 {
     struct group *groups = by_alloc(2 * d->source_count + 2, sizeof *groups, err);
-    bool *on = by_alloc_zero(d->source_count + 1, sizeof *on, err);
-    int status = groups && on ? open_switches(d, err) : -1;
+    int status = groups ? open_switches(d, err) : -1;
     if (status == 0)
-        status = measure_sources(d, on, groups, err);
-    by_free(on);
+        status = measure_sources(d, groups, err);
+    if (status == 0)
+        status = sharpen(d, err);
     by_free(groups);
     return status < 0 ? -1 : find_gains(d, err);
 }
 
 /* --- In place --- */
-
-static double left_of(const struct by_decide_state *state, size_t source)
-{
-    const struct by_decide_noise *noise = &state->d->work->noise;
-    return state->factor[source] == 1
-               ? noise->share_of[source] *
-                     share_of(state->d, noise->energy[noise->group_of[source]])
-               : 0;
-}
-
-/* The worst of those that are on, most noise first. */
-static size_t list_worst(const struct by_decide_state *state, struct group *list)
-{
-    size_t count = 0;
-    double all = 0;
-    for (size_t i = 0; i < state->d->source_count; i++)
-        all += left_of(state, i);
-    for (size_t i = 0; i < state->d->source_count; i++) {
-        const double left = left_of(state, i);
-        size_t at = count;
-        if (left <= 0 || left < AROUND_SHARE * all)
-            continue;
-        while (at > 0 && left_of(state, list[at - 1].begin) < left)
-            at--;
-        if (at == AROUND)
-            continue;
-        count += count < AROUND;
-        memmove(list + at + 1, list + at, (count - 1 - at) * sizeof *list);
-        list[at] = (struct group){.begin = i, .end = i + 1};
-    }
-    return count;
-}
 
 static int measure_in_place(struct by_decisions *d, const struct by_decide_state *state, bool *on,
                             double *total, struct baryon_error *err)
@@ -455,7 +506,7 @@ static int measure_in_place(struct by_decisions *d, const struct by_decide_state
     struct group list[AROUND];
     struct counted counted = {.what = "measure around"};
     struct by_decide_noise *noise = &d->work->noise;
-    const size_t count = list_worst(state, list);
+    const size_t count = list_worst(state, AROUND_SHARE, list);
     if (noise->groups + count > noise->room)
         return 0;
     counted.all = count;

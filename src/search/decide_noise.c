@@ -42,10 +42,11 @@ int by_decide_noise_open(struct by_decisions *d, size_t groups, struct baryon_er
     noise->lost = by_alloc_zero(noise->room, sizeof *noise->lost, err);
     noise->group_of = by_alloc_zero(d->source_count + 1, sizeof *noise->group_of, err);
     noise->share_of = by_alloc_zero(d->source_count + 1, sizeof *noise->share_of, err);
+    noise->total = by_alloc_zero(noise->dims, sizeof *noise->total, err);
     noise->none = by_alloc_zero(noise->dims, sizeof *noise->none, err);
     noise->rest = by_alloc_zero(noise->dims, sizeof *noise->rest, err);
     return noise->errors && noise->energy && noise->rested && noise->lost && noise->group_of &&
-                   noise->share_of && noise->none && noise->rest
+                   noise->share_of && noise->none && noise->total && noise->rest
                ? 0
                : -1;
 }
@@ -59,6 +60,7 @@ void by_decide_noise_close(struct by_decide_noise *noise)
     by_free(noise->group_of);
     by_free(noise->share_of);
     by_free(noise->none);
+    by_free(noise->total);
     by_free(noise->rest);
     *noise = (struct by_decide_noise){0};
 }
@@ -133,14 +135,20 @@ double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, c
     return sum;
 }
 
-size_t by_decide_noise_add(struct by_decisions *d, const double *with, const double *without)
+size_t by_decide_noise_add(struct by_decisions *d)
+{
+    return d->work->noise.groups++;
+}
+
+void by_decide_noise_set(struct by_decisions *d, size_t group, const double *with,
+                         const double *without, bool mean)
 {
     struct by_decide_noise *noise = &d->work->noise;
-    const size_t group = noise->groups++;
     float *errors = noise->errors + group * noise->dims;
-    bool finite = true;
+    bool finite = !mean || !noise->lost[group];
     for (size_t i = 0; i < noise->dims; i++) {
-        errors[i] = (float)(with[i] - without[i]);
+        const double error = with[i] - without[i];
+        errors[i] = (float)(mean ? ((double)errors[i] + error) / 2 : error);
         finite = finite && isfinite(errors[i]);
     }
     noise->lost[group] = !finite;
@@ -149,5 +157,4 @@ size_t by_decide_noise_add(struct by_decisions *d, const double *with, const dou
     for (size_t k = 0; k < noise->outputs; k++)
         noise->energy[group][k] = finite ? by_decide_noise_dot(noise, k, errors, errors)
                                          : LOST_TIMES * (d->signal[k] > 0 ? d->signal[k] : 1);
-    return group;
 }

@@ -126,7 +126,7 @@ static void apply_moves(const struct by_decide_state *state, const struct moves 
 }
 
 /* What does not add fades with what is left of the sources. */
-static double sqnr_of(const struct by_decisions *d, const struct by_decide_sums *sums)
+static double predicted_sqnr(const struct by_decisions *d, const struct by_decide_sums *sums)
 {
     const struct by_decide_noise *noise = &d->work->noise;
     double sqnr = 0;
@@ -154,8 +154,8 @@ static size_t input_type(const struct change *change, const struct by_decide_lay
     return tensor != BY_NONE ? work->activation_type[tensor] : work->type_of[source];
 }
 
-static void add_layer(const struct change *change, const struct by_decide_layer *layer, double sign,
-                      struct by_decide_state *sum)
+static void cost_layer(const struct change *change, const struct by_decide_layer *layer,
+                       double sign, struct by_decide_state *sum)
 {
     const struct by_decisions *d = change->state->d;
     const struct by_decide_work *work = d->work;
@@ -177,8 +177,8 @@ static void add_layer(const struct change *change, const struct by_decide_layer 
     sum->bytes += sign * bytes;
 }
 
-static void add_tensor(const struct change *change, size_t source, double sign,
-                       struct by_decide_state *sum)
+static void cost_tensor(const struct change *change, size_t source, double sign,
+                        struct by_decide_state *sum)
 {
     const struct by_decisions *d = change->state->d;
     const size_t tensor = decision_at(change, source);
@@ -196,14 +196,14 @@ static void add_place(const struct change *change, double sign, struct by_decide
     const struct by_decisions *d = change->state->d;
     const struct by_decide_work *work = d->work;
     if (change->place >= d->source_count) {
-        add_layer(change, &work->layers[change->place - d->source_count], sign, sum);
+        cost_layer(change, &work->layers[change->place - d->source_count], sign, sum);
         sum->cost += decision_at(change, change->place) != BY_NONE ? sign * work->tiny : 0;
         return;
     }
-    add_tensor(change, change->place, sign, sum);
+    cost_tensor(change, change->place, sign, sum);
     const struct by_decide_index *index = &work->reading;
     for (size_t i = index->start[change->place]; i < index->start[change->place + 1]; i++)
-        add_layer(change, &work->layers[index->at[i]], sign, sum);
+        cost_layer(change, &work->layers[index->at[i]], sign, sum);
 }
 
 /* --- States --- */
@@ -220,7 +220,7 @@ void by_decide_state_try(const struct by_decide_state *state, size_t place, size
     apply_moves(state, &moves, &trial->sums);
     add_place(&before, -1, trial);
     add_place(&after, 1, trial);
-    trial->sqnr = sqnr_of(state->d, &trial->sums);
+    trial->sqnr = predicted_sqnr(state->d, &trial->sums);
 }
 
 /* The sum of errors, and its products. */
@@ -251,7 +251,7 @@ static void sum_errors(struct by_decide_state *state)
             state->product[i][k] =
                 by_decide_noise_dot(noise, k, noise->errors + i * noise->dims, state->sum);
     }
-    state->sqnr = sqnr_of(d, sums);
+    state->sqnr = predicted_sqnr(d, sums);
 }
 
 static void sum_costs(struct by_decide_state *state)
@@ -260,9 +260,9 @@ static void sum_costs(struct by_decide_state *state)
     const struct change none = {state, BY_NONE, BY_NONE};
     state->cost = state->wide = state->macs = state->bytes = 0;
     for (size_t i = 0; i < d->source_count; i++)
-        add_tensor(&none, i, 1, state);
+        cost_tensor(&none, i, 1, state);
     for (size_t i = 0; i < d->work->layer_count; i++) {
-        add_layer(&none, &d->work->layers[i], 1, state);
+        cost_layer(&none, &d->work->layers[i], 1, state);
         state->cost += state->at[d->work->layers[i].place] != BY_NONE ? d->work->tiny : 0;
     }
 }

@@ -23,6 +23,7 @@ void by_decisions_close(struct by_decisions *d)
         by_switches_close(d->work->switches);
         by_decide_noise_close(&d->work->noise);
         by_stats_close(d->work->observed);
+        by_frame_release(&d->work->solved);
     }
     by_arena_release(&d->arena);
     *d = (struct by_decisions){.q = NULL};

@@ -57,7 +57,7 @@ struct by_decide_noise {
     bool *lost;                      /* by group: not finite; it counts by its energy alone */
     size_t *group_of;                /* by source */
     double *share_of;                /* by source */
-    double *none;                    /* outputs with nothing on */
+    double *none, *total;            /* outputs with nothing on, and with all */
     float *rest;                     /* what all together have that does not add */
     double all[BY_DECISION_OUTPUTS]; /* energy of sources where the rest was seen */
     double rest_energy[BY_DECISION_OUTPUTS];
@@ -88,6 +88,8 @@ struct by_decide_work {
     double tiny; /* cost of a decision that costs nothing else */
     struct by_switches *switches;
     struct by_decide_noise noise;
+    bool *all;              /* by source: on */
+    struct by_frame solved; /* of the model with solved biases, whose payloads candidates share */
     struct by_stats *observed; /* of all tensors, where candidates need more than the plan's */
 };
 
@@ -122,8 +124,11 @@ void by_decide_noise_close(struct by_decide_noise *noise);
 /* What a run gave, folded: to the places of that sample. */
 int by_decide_noise_fold(const struct by_decide_noise *noise, const struct by_array *outputs,
                          size_t count, size_t sample, double *places, struct baryon_error *err);
-/* The difference of two such vectors becomes the errors of a new group. */
-size_t by_decide_noise_add(struct by_decisions *d, const double *with, const double *without);
+size_t by_decide_noise_add(struct by_decisions *d);
+/* The difference of two such vectors becomes the errors of a group, or what they are in the mean
+ * with those that it has. */
+void by_decide_noise_set(struct by_decisions *d, size_t group, const double *with,
+                         const double *without, bool mean);
 double by_decide_noise_dot(const struct by_decide_noise *noise, size_t output, const float *one,
                            const float *other);
 

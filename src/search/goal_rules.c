@@ -79,8 +79,8 @@ static int note_step(void *context, const struct by_decisions *d, const bool *on
     return 0;
 }
 
-static int search(struct by_goal_rules *rules, struct by_decisions *d, bool *on,
-                  struct baryon_error *err)
+static int search_rules(struct by_goal_rules *rules, struct by_decisions *d, bool *on,
+                        struct baryon_error *err)
 {
     const struct by_search_options options = {
         .limits = {.sqnr = rules->wanted, .wide_share = 1, .bytes = INFINITY},
@@ -113,7 +113,7 @@ int by_goal_rules_find(struct by_goal_rules *rules, struct by_quantization *q,
     by_auto_pin(q, q->options->recipe, false, &rules->yaml);
     int status = by_decisions_open(&d, q, judge, &ladder, options, err);
     bool *on = status == 0 ? by_alloc_zero(d.decision_count + 1, sizeof *on, err) : NULL;
-    status = on ? search(rules, &d, on, err) : -1;
+    status = on ? search_rules(rules, &d, on, err) : -1;
     by_free(on);
     by_decisions_close(&d);
     return status;

@@ -112,7 +112,9 @@ int by_auto_known_add(struct by_auto_work *work, const struct by_auto_known *kno
 
 void by_auto_clean(const struct by_auto_options *options)
 {
+    static const char *const suffixes[] = {".part", BY_AUTO_SOLVED};
     char path[4096];
-    if (options->out && by_format(path, sizeof path, "%s.part", options->out) < (int)sizeof path)
-        (void)by_remove_file(path, NULL);
+    for (size_t i = 0; options->out && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (by_format(path, sizeof path, "%s%s", options->out, suffixes[i]) < (int)sizeof path)
+            (void)by_remove_file(path, NULL);
 }

@@ -20,7 +20,7 @@ enum by_rung_when {
 };
 
 struct by_rung {
-    const char *name; /* "A8W8, per channel" */
+    const char *name; /* "A8W8, per channel"; of a solved variant it goes on: "..., solved" */
     const char *text; /* what it changes, one sentence without a full stop */
     enum by_rung_when when;
     double cost;                          /* of the model if all multiply-adds are in its types */

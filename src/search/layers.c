@@ -3,7 +3,7 @@
 
 #include "base/thread.h"
 #include "onnx/load.h"
-#include "search/decision_internal.h"
+#include "search/decision.h"
 #include "trial/judge.h"
 
 #include <math.h>
@@ -19,8 +19,9 @@ static const size_t verifications[] = {
 
 struct by_auto_layers {
     struct by_auto_work *work;
-    const char *name;   /* of the point that they change */
-    struct by_str rest; /* of its config, with what samples chose */
+    struct baryon_model *user; /* the float model, whose names rules of a config have */
+    const char *name;          /* of the point that they change */
+    struct by_str rest;        /* of its config, with what samples chose */
     struct by_auto_candidate candidate;
     struct by_auto_reader reader;
     struct by_input_callback inputs;
@@ -31,8 +32,7 @@ struct by_auto_layers {
 
 /* --- Opening --- */
 
-static int open_judge(struct by_auto_layers *layers, struct baryon_model *model,
-                      struct baryon_error *err)
+static int open_judge(struct by_auto_layers *layers, struct baryon_error *err)
 {
     struct by_auto_work *work = layers->work;
     if (by_auto_samples_read(work->samples, &layers->reader, &layers->inputs, err) < 0)
@@ -43,7 +43,7 @@ static int open_judge(struct by_auto_layers *layers, struct baryon_model *model,
         .session = work->source.session,
         .aside = layers->inputs.count,
     };
-    if (by_judge_open(&layers->judge, model, &options, err) < 0)
+    if (by_judge_open(&layers->judge, layers->user, &options, err) < 0)
         return -1;
     return by_judge_references(layers->judge, work->pool, err);
 }
@@ -56,45 +56,24 @@ static bool go_on(void *context, const char *what, size_t done, size_t all)
     return !layers->work->base.progress(layers->work, &now);
 }
 
-/* Equalization adds tensors that the user's model lacks; no rule of a config can name them. */
-static bool has_own_name(const struct by_auto_layers *layers, const struct baryon_graph *user,
-                         size_t decision)
-{
-    const struct by_decisions *d = &layers->decisions;
-    const struct by_quant_plan *plan = layers->candidate.q.plan;
-    for (size_t i = 0; i < plan->rows.count; i++)
-        if (d->work->source_of[i] == d->work->source_at[decision] &&
-            plan->rows.at[i].role == BY_ROLE_ACTIVATION &&
-            !by_graph_value(user, plan->rows.at[i].value->name))
-            return false;
-    return true;
-}
-
-static void leave_added_tensors(struct by_auto_layers *layers, const struct baryon_graph *user)
-{
-    struct by_decisions *d = &layers->decisions;
-    for (size_t i = 0; i < d->decision_count; i++)
-        if (d->decisions[i].alternative->kind == BY_DECIDE_TENSOR && !has_own_name(layers, user, i))
-            d->decisions[i].count = 0; /* it gains nothing */
-}
-
-static int open_decisions(struct by_auto_layers *layers, const struct baryon_model *user,
-                          struct baryon_error *err)
+static int open_decisions(struct by_auto_layers *layers, struct baryon_error *err)
 {
     struct by_auto_work *work = layers->work;
-    const struct by_decide_options options = {
-        .runs = runs[work->options->settings->effort], .progress = go_on, .context = layers};
+    const struct by_decide_options options = {.runs = runs[work->options->settings->effort],
+                                              .names = &layers->user->graph->values,
+                                              .progress = go_on,
+                                              .context = layers};
     if (by_decisions_open(&layers->decisions, &layers->candidate.q, layers->judge,
                           &work->ladder.decisions, &options, err) < 0 ||
         by_decisions_measure(&layers->decisions, err) < 0)
         return -1;
-    leave_added_tensors(layers, user->graph);
     layers->on = by_alloc_zero(layers->decisions.decision_count + 1, sizeof *layers->on, err);
     return layers->on ? 0 : -1;
 }
 
-static bool names_all(const struct by_auto_layers *layers, const struct baryon_graph *user)
+static bool names_all(const struct by_auto_layers *layers)
 {
+    const struct baryon_graph *user = layers->user->graph;
     const struct by_quant_plan *plan = layers->candidate.q.plan;
     for (size_t i = 0; i < plan->rows.count; i++)
         if (plan->rows.at[i].role == BY_ROLE_ACTIVATION &&
@@ -118,12 +97,12 @@ static int open_yaml(struct by_auto_layers *layers, const char *rest, struct bar
 }
 
 /* Once more without tensors that equalization added, since rules of a config cannot name them. */
-static int open_candidate(struct by_auto_layers *layers, const char *rest,
-                          const struct baryon_graph *user, struct baryon_error *err)
+static int open_candidate(struct by_auto_layers *layers, const char *rest, struct baryon_error *err)
 {
     if (open_yaml(layers, rest, err) < 0)
         return -1;
-    const bool again = !names_all(layers, user);
+    const enum by_cle_mode mode = layers->candidate.q.report.equalized;
+    const bool again = (mode == BY_CLE_EXACT || mode == BY_CLE_REPLACE) && !names_all(layers);
     by_str_puts(&layers->rest, rest);
     by_auto_pin(&layers->candidate.q, layers->candidate.options.recipe, again, &layers->rest);
     if (by_str_error(&layers->rest, err) < 0 || !again)
@@ -136,21 +115,19 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
                         const char *rest, struct baryon_error *err)
 {
     const struct by_auto_point *point = &work->out->points.at[place];
-    struct baryon_model *model = NULL;
     struct by_auto_layers *layers = by_alloc_zero(1, sizeof *layers, err);
     if (!layers)
         return -1;
     *layers = (struct by_auto_layers){.work = work, .name = point->name};
     by_str_init(&layers->rest);
     *out = layers;
-    int status = by_frame_copy(&work->out->frame, &model, err);
+    int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, rest, model->graph, err);
+        status = open_candidate(layers, rest, err);
     if (status == 0)
-        status = open_judge(layers, model, err);
+        status = open_judge(layers, err);
     if (status == 0)
-        status = open_decisions(layers, model, err);
-    by_model_free(model);
+        status = open_decisions(layers, err);
     return status;
 }
 
@@ -161,6 +138,7 @@ void by_auto_layers_close(struct by_auto_layers *layers)
     by_decisions_close(&layers->decisions);
     by_judge_close(layers->judge);
     by_auto_candidate_close(&layers->candidate);
+    by_model_free(layers->user);
     by_str_release(&layers->rest);
     by_free(layers->on);
     by_free(layers);
@@ -196,6 +174,7 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     if (status < 0)
         return -1;
     if (*why) {
+        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", why);
         verified->sqnr = -INFINITY;
         return 0;
     }

@@ -4,6 +4,12 @@
 static const struct by_preset_value channels[] = {{"preset", "INT8_CNN_DEFAULT"}, {0}};
 static const struct by_preset_value solved[] = {
     {"preset", "INT8_CNN_DEFAULT"}, {"rounding", "descent"}, {0}};
+static const struct by_preset_value a8w8[] = {
+    {"preset", "A8W8"}, {"weight-granularity", "channel"}, {"extra-op-types", "[LSTM, GRU]"}, {0}};
+static const struct by_preset_value a8w8_solved[] = {{"preset", "A8W8_ADAROUND"},
+                                                     {"weight-granularity", "channel"},
+                                                     {"extra-op-types", "[LSTM, GRU]"},
+                                                     {0}};
 static const struct by_preset_value a16w8[] = {
     {"preset", "A16W8"}, {"weight-granularity", "channel"}, {0}};
 static const struct by_preset_value a16w8_solved[] = {
@@ -15,7 +21,12 @@ static const struct by_preset_value bf16[] = {{"preset", "BF16"}, {0}};
 static const struct by_rung rungs[] = {
     {"U8S8, per channel", "uint8 activations of least error, int8 weights per channel",
      BY_RUNG_FIRST, 1, channels},
+    {"A8W8, per channel",
+     "int8 for more operators, recurrent ones too; some activations in int16, as samples choose",
+     BY_RUNG_FIRST, 1, a8w8},
     {"U8S8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1, solved},
+    {"A8W8, per channel, solved", "weights rounded by reconstruction", BY_RUNG_SOLVED, 1,
+     a8w8_solved},
     {"A16W8, per channel", "all activations in int16", BY_RUNG_WIDE, 2, a16w8},
     {"A16W8, per channel, solved", "and weights rounded by reconstruction", BY_RUNG_WIDE, 2,
      a16w8_solved},

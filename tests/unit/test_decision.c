@@ -1,0 +1,503 @@
+/* Decisions of a search: what is measured, what is chosen, and what rules make of it. */
+#include "engine_build.h"
+
+#include "base/rng.h"
+#include "ir/infer.h"
+#include "search/decision.h"
+#include "sensitivity/sensitivity.h"
+
+#include <math.h>
+
+#define PLACES  (3 * 8 * 8)
+#define SAMPLES 40
+
+static struct by_recipe recipe;
+static struct by_quantize_options options;
+static struct by_quantization q;
+static struct by_judge *judge;
+static struct by_decisions d;
+
+/* --- Samples --- */
+
+struct source {
+    size_t next;
+    float values[PLACES];
+    struct by_array array;
+};
+
+static struct source source;
+static struct by_input_callback samples;
+
+static int next_sample(void *context, const struct by_array **arrays, size_t *count,
+                       const char **name, struct baryon_error *error)
+{
+    struct source *from = context;
+    (void)error;
+    if (from->next == SAMPLES)
+        return 0;
+    for (size_t i = 0; i < PLACES; i++)
+        from->values[i] = (float)by_rng_normal(3, from->next, i);
+    from->array = FLOATS("x", 4, ((const int64_t[]){1, 3, 8, 8}), from->values);
+    from->next++;
+    *arrays = &from->array;
+    *count = 1;
+    *name = "made";
+    return 1;
+}
+
+static int begin_again(void *context, struct baryon_error *error)
+{
+    (void)error;
+    ((struct source *)context)->next = 0;
+    return 0;
+}
+
+/* --- The model: of its layers one has a wide range, and another wide weights --- */
+
+static void put_layer(struct baryon_model *model, const char *name, const char *weight,
+                      const char *shape, const char *input, const char *output, float peak)
+{
+    float values[PUT_MOST];
+    const size_t count = count_of(model, shape);
+    for (size_t i = 0; i < count; i++)
+        values[i] = draw(7) / 4;
+    values[0] = peak;
+    put_values(model, weight, shape, values);
+    put_node(model->graph, name, "Conv", input, output);
+}
+
+static struct baryon_model *made_model(void)
+{
+    struct baryon_model *model = new_model();
+    drawn = 0;
+    takes(model, "x", BY_ELEM_FLOAT, "N,3,8,8");
+    gives(model, "y", BY_ELEM_FLOAT, NULL);
+    put_layer(model, "one", "w1", "6,3,3,3", "x,w1", "a", 0.2F);
+    put_node(model->graph, "act", "Tanh", "a", "b");
+    put_layer(model, "two", "w2", "6,6,3,3", "b,w2", "c", 12);
+    put_layer(model, "three", "w3", "6,6,1,1", "c,w3", "e", 0.1F);
+    put_layer(model, "four", "w4", "2,6,3,3", "e,w4", "y", 0.3F);
+    assert_ok(by_model_link(model, &err));
+    assert_ok(by_model_set_opset(model, "", 13, &err));
+    assert_ok(by_model_infer(model, NULL, &err));
+    return model;
+}
+
+/* --- Up to the decisions --- */
+
+static void set_options(unsigned threads)
+{
+    source = (struct source){.next = 0};
+    samples = (struct by_input_callback){
+        .next = next_sample, .rewind = begin_again, .context = &source, .count = SAMPLES};
+    recipe = (struct by_recipe){
+        .activation = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .weight = {.elem = BY_ELEM_INT8, .symmetric = true},
+        .bias = {.elem = BY_ELEM_INT32, .symmetric = true},
+        .domain = BY_Q_MICROSOFT,
+        .smooth = BY_SMOOTH_OFF,
+    };
+    recipe.activation.method = recipe.weight.method = recipe.bias.method =
+        by_calibrator_find("minmax");
+    by_calib_defaults(recipe.activation.method, &recipe.activation.calib);
+    recipe.activation.calib.headroom = 1.5;
+    recipe.weight.calib = recipe.bias.calib = recipe.activation.calib;
+    options = (struct by_quantize_options){
+        .recipe = &recipe, .calibrate = {.samples = &samples, .session = {.threads = threads}}};
+}
+
+static const struct by_alternative alternatives[] = {
+    {.name = "int16 activation", .kind = BY_DECIDE_TENSOR, .activation = "int16"},
+    {.name = "int16 weight", .kind = BY_DECIDE_WEIGHT, .weight = "int16"},
+    {.name = "float layer", .kind = BY_DECIDE_FLOAT},
+};
+static const struct by_mac_cost macs[] = {{"*int16", "*", 2, true},
+                                          {"*", "int16", 2, true},
+                                          {"int8", "int8", 1, false},
+                                          {"*", "*", 8, true}};
+static const struct by_target_ladder widens = {alternatives, 2, macs, 4, 0};
+static const struct by_target_ladder excludes = {alternatives, 3, macs, 4, 0};
+
+static void open_decisions(unsigned threads, const struct by_target_ladder *ladder,
+                           const struct by_decide_options *decide)
+{
+    struct baryon_model *model = made_model();
+    set_options(threads);
+    assert_ok(by_sensitivity_begin(&judge, model, &options, &err));
+    source.next = 0;
+    assert_ok(by_quantization_open(&q, model, &options, &err));
+    assert_ok(by_decisions_open(&d, &q, judge, ladder, decide, &err));
+}
+
+static void close_decisions(void)
+{
+    struct baryon_model *model = q.model;
+    by_decisions_close(&d);
+    by_judge_close(judge);
+    by_quantization_close(&q);
+    by_model_free(model);
+}
+
+static double judged(const bool *on)
+{
+    double sqnr;
+    assert_ok(by_decisions_judge(&d, on, NULL, &sqnr, &err));
+    return sqnr;
+}
+
+static size_t find(const char *alternative, const char *name)
+{
+    for (size_t i = 0; i < d.decision_count; i++)
+        if (!strcmp(d.decisions[i].name, name) &&
+            !strcmp(d.decisions[i].alternative->name, alternative))
+            return i;
+    fail_msg("no decision '%s' about '%s'", alternative, name);
+    return 0;
+}
+
+#define MOST 32
+
+static void assert_near(double value, double wanted, double within)
+{
+    if (!(fabs(value - wanted) <= within))
+        fail_msg("%.9g is not within %g of %.9g", value, within, wanted);
+}
+
+/* --- Measuring --- */
+
+static const struct by_decide_options all_samples = {.samples = SAMPLES};
+
+static void test_lists_tensors_and_weights(void **state)
+{
+    (void)state;
+    open_decisions(1, &excludes, NULL);
+    assert_int_equal(d.source_count, 6 + 4); /* x, a, b, c, e, y, and four weights */
+    assert_int_equal(d.decision_count, 6 + 4 + 4);
+    const struct by_decision *two = &d.decisions[find("float layer", "two")];
+    assert_near(two->extra_cost, 7 * two->macs, 1e-6 * two->macs * 8);
+    assert_true(d.decisions[find("int16 activation", "b")].extra_cost > 0);
+    assert_int_equal(d.decisions[find("int16 weight", "two")].extra_bytes, 6 * 6 * 9);
+    close_decisions();
+}
+
+/* One session with switches says what a candidate for each decision does, but for what all others
+ * are rounded to when one changes. */
+static void test_gains_are_those_of_candidates(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = judged(on);
+    struct by_prediction prediction;
+    by_decisions_predict(&d, on, &prediction);
+    assert_near(prediction.sqnr, plan, 0.05);
+    for (size_t i = 0; i < d.decision_count; i++) {
+        on[i] = true;
+        assert_near(d.decisions[i].gain, judged(on) - plan, 0.8);
+        on[i] = false;
+    }
+    assert_true(d.decisions[find("int16 activation", "y")].gain > 3);
+    assert_true(d.decisions[find("int16 weight", "two")].gain > 1);
+    close_decisions();
+}
+
+/* Noise is that of all sources, and sets of them are predicted. */
+static void test_sets_are_predicted(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    double share = 0;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    for (size_t i = 0; i < d.source_count; i++)
+        share += d.sources[i].share;
+    assert_near(share, 1, 0.1);
+    for (uint64_t set = 0; set < 12; set++) {
+        struct by_prediction prediction;
+        for (size_t i = 0; i < d.decision_count; i++)
+            on[i] = by_rng_unit(5, set, i) < 0.5;
+        by_decisions_predict(&d, on, &prediction);
+        assert_near(prediction.sqnr, judged(on), 1.5);
+    }
+    close_decisions();
+}
+
+static void test_threads_do_not_matter(void **state)
+{
+    (void)state;
+    double gains[MOST];
+    open_decisions(1, &widens, NULL);
+    assert_ok(by_decisions_measure(&d, &err));
+    for (size_t i = 0; i < d.decision_count; i++)
+        gains[i] = d.decisions[i].gain;
+    close_decisions();
+    open_decisions(3, &widens, NULL);
+    assert_ok(by_decisions_measure(&d, &err));
+    for (size_t i = 0; i < d.decision_count; i++)
+        assert_true(gains[i] == d.decisions[i].gain);
+    close_decisions();
+}
+
+/* With fewer runs than sources the worst ones are found all the same. */
+static void test_few_runs(void **state)
+{
+    (void)state;
+    const struct by_decide_options few = {.samples = 2, .runs = 14};
+    open_decisions(1, &widens, &few);
+    assert_ok(by_decisions_measure(&d, &err));
+    const size_t one = find("int16 weight", "two"), other = find("int16 activation", "y");
+    const double worst = fmax(d.decisions[one].gain, d.decisions[other].gain);
+    for (size_t i = 0; i < d.decision_count; i++)
+        assert_true(i == one || i == other || d.decisions[i].gain < worst);
+    close_decisions();
+}
+
+static bool stop_after(void *context, const char *what, size_t done, size_t all)
+{
+    (void)what, (void)all;
+    return done < *(const size_t *)context;
+}
+
+static void test_can_be_stopped(void **state)
+{
+    (void)state;
+    size_t most = 4;
+    const struct by_decide_options stops = {.samples = 2, .progress = stop_after, .context = &most};
+    open_decisions(1, &widens, &stops);
+    assert_err(by_decisions_measure(&d, &err), BARYON_ERR_CANCELLED,
+               "stopped while decisions were measured");
+    close_decisions();
+}
+
+/* --- Choosing --- */
+
+static double cost_of(const bool *on)
+{
+    struct by_prediction prediction;
+    by_decisions_predict(&d, on, &prediction);
+    return prediction.cost;
+}
+
+static double predicted(const bool *on)
+{
+    struct by_prediction prediction;
+    by_decisions_predict(&d, on, &prediction);
+    return prediction.sqnr;
+}
+
+#define SETS 1024
+
+/* Of all sets, one after the other. */
+static void predict_sets(struct by_prediction *sets)
+{
+    assert_int_equal((size_t)1 << d.decision_count, SETS);
+    for (size_t mask = 0; mask < SETS; mask++) {
+        bool on[MOST] = {false};
+        for (size_t i = 0; i < d.decision_count; i++)
+            on[i] = mask >> i & 1;
+        by_decisions_predict(&d, on, &sets[mask]);
+    }
+}
+
+static double least_cost(const struct by_prediction *sets, double sqnr)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < SETS; i++)
+        if (sets[i].sqnr >= sqnr)
+            least = fmin(least, sets[i].cost);
+    return least;
+}
+
+static void test_least_cost_is_chosen(void **state)
+{
+    (void)state;
+    static struct by_prediction sets[SETS];
+    const struct by_decide_options few = {.samples = 2};
+    bool reached;
+    open_decisions(1, &widens, &few);
+    assert_ok(by_decisions_measure(&d, &err));
+    predict_sets(sets);
+    for (double more = 1; more < 9; more += 3) {
+        bool on[MOST] = {false};
+        const struct by_choice_goal goal = {sets[0].sqnr + more, 1, INFINITY};
+        assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+        assert_true(reached && predicted(on) >= goal.sqnr - 1e-6);
+        assert_near(cost_of(on), least_cost(sets, goal.sqnr), 1e-3 * sets[0].cost);
+    }
+    close_decisions();
+}
+
+/* What there is already needs nothing; a goal beyond all is not reached; limits hold. */
+static void test_margins_of_choices(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false}, reached;
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    const double plan = predicted(on);
+    struct by_choice_goal goal = {plan, 1, INFINITY};
+    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+    assert_true(reached && predicted(on) == plan);
+    goal.sqnr = plan + 0.01;
+    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+    assert_true(reached && predicted(on) >= plan + 0.01 - 1e-6);
+    goal.sqnr = 140;
+    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+    assert_false(reached);
+    goal = (struct by_choice_goal){INFINITY, 0, INFINITY};
+    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+    struct by_prediction prediction;
+    by_decisions_predict(&d, on, &prediction);
+    assert_true(reached && prediction.wide_share == 0);
+    goal = (struct by_choice_goal){INFINITY, 0.5, INFINITY};
+    assert_ok(by_decisions_choose(&d, &goal, on, &reached, &err));
+    by_decisions_predict(&d, on, &prediction);
+    assert_true(reached && prediction.wide_share <= 0.5 && prediction.sqnr > plan + 1);
+    close_decisions();
+}
+
+/* --- Searching --- */
+
+struct seen {
+    size_t steps;
+    bool refuses;
+};
+
+static int note_step(void *context, const struct by_decisions *of, const bool *on,
+                     const struct by_search_step *step, struct baryon_error *error)
+{
+    (void)of, (void)on, (void)step, (void)error;
+    ((struct seen *)context)->steps++;
+    return 0;
+}
+
+static void test_search_reaches_the_goal(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false}, met;
+    struct seen seen = {0};
+    open_decisions(1, &excludes, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    const double wanted = judged(on) + 6;
+    const struct by_search_options search = {
+        .limits = {wanted, 1, INFINITY}, .narrows = true, .step = note_step, .context = &seen};
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_true(met && judged(on) >= wanted);
+    assert_true(seen.steps >= 2 && seen.steps <= 12);
+    bool all[MOST];
+    for (size_t i = 0; i < d.decision_count; i++)
+        all[i] = d.decisions[i].alternative->kind == BY_DECIDE_FLOAT;
+    assert_true(cost_of(on) < cost_of(all) / 2);
+    close_decisions();
+}
+
+/* A measure of the caller's that knows no dB: met from 6 dB more on; some candidates are refused.
+ */
+static double met_from;
+
+static int judge_otherwise(void *context, const struct by_decisions *of, const bool *on,
+                           struct by_verified *verified, struct baryon_error *error)
+{
+    const struct seen *seen = context;
+    if (by_decisions_judge(of, on, NULL, &verified->sqnr, error) < 0)
+        return -1;
+    verified->meets = verified->sqnr >= met_from;
+    if (seen->refuses && on[find("int16 weight", "two")])
+        *verified = (struct by_verified){.sqnr = -INFINITY};
+    return 0;
+}
+
+static void test_goals_of_the_caller(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false}, met;
+    struct seen seen = {0};
+    open_decisions(1, &widens, &all_samples);
+    assert_ok(by_decisions_measure(&d, &err));
+    met_from = judged(on) + 6;
+    const struct by_search_options search = {
+        .limits = {NAN, 1, INFINITY}, .verify = judge_otherwise, .context = &seen};
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_true(met && judged(on) >= met_from);
+    seen.refuses = true;
+    memset(on, 0, sizeof on);
+    assert_ok(by_decisions_search(&d, &search, on, &met, &err));
+    assert_false(met && on[find("int16 weight", "two")]);
+    close_decisions();
+}
+
+/* --- Rules --- */
+
+static void test_rules_are_those_of_a_config(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_str yaml;
+    by_str_init(&yaml);
+    open_decisions(1, &excludes, NULL);
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "");
+    on[find("int16 weight", "two")] = on[find("int16 activation", "b")] = true;
+    on[find("float layer", "four")] = true;
+    assert_ok(by_decisions_write(&d, on, &yaml, &err));
+    assert_string_equal(by_str_text(&yaml), "nodes:\n"
+                                            "  \"two\": {weight: int16}\n"
+                                            "  \"four\": float\n"
+                                            "tensors:\n"
+                                            "  \"b\": {type: int16}\n");
+    by_str_release(&yaml);
+    close_decisions();
+}
+
+/* A quantization with the rules is the candidate. */
+static void test_rules_give_the_candidate(void **state)
+{
+    (void)state;
+    bool on[MOST] = {false};
+    struct by_arena arena;
+    struct by_rule_list rules = {0};
+    by_arena_init(&arena, 0);
+    open_decisions(1, &excludes, NULL);
+    on[find("int16 weight", "two")] = on[find("int16 activation", "c")] = true;
+    on[find("float layer", "four")] = true;
+    const double wanted = judged(on);
+    assert_ok(by_decisions_rules(&d, on, &arena, &rules, &err));
+    assert_int_equal(rules.count, 3);
+    close_decisions();
+
+    struct baryon_model *model = made_model();
+    struct by_judgement each[SAMPLES];
+    set_options(1);
+    recipe.rules.at = rules.at;
+    recipe.rules.count = rules.count;
+    assert_ok(by_sensitivity_begin(&judge, model, &options, &err));
+    source.next = 0;
+    assert_ok(by_quantization_open(&q, model, &options, &err));
+    assert_ok(by_quantization_lower(&q, &err));
+    assert_ok(by_judge_model(judge, model, NULL, each, &err));
+    assert_near(by_judge_sqnr(each, by_judge_count(judge)), wanted, 1e-9);
+    by_judge_close(judge);
+    by_quantization_close(&q);
+    by_model_free(model);
+    by_arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists_tensors_and_weights),
+        cmocka_unit_test(test_gains_are_those_of_candidates),
+        cmocka_unit_test(test_sets_are_predicted),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_can_be_stopped),
+        cmocka_unit_test(test_least_cost_is_chosen),
+        cmocka_unit_test(test_margins_of_choices),
+        cmocka_unit_test(test_search_reaches_the_goal),
+        cmocka_unit_test(test_goals_of_the_caller),
+        cmocka_unit_test(test_rules_are_those_of_a_config),
+        cmocka_unit_test(test_rules_give_the_candidate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
