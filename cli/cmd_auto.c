@@ -171,7 +171,7 @@ static void write_auto_json(const struct job *job, struct by_str *text)
     by_str_puts(text, "\n");
 }
 
-static int write_report(const struct job *job, struct baryon_error *err)
+static int write_search_report(const struct job *job, struct baryon_error *err)
 {
     struct by_str text;
     if (!job->settings->report)
@@ -204,7 +204,7 @@ static int write_results(struct job *job, struct baryon_error *err)
         write_config(job, err) < 0 || verify_best(job, err) < 0)
         return -1;
     by_auto_clean(&job->options);
-    return write_report(job, err);
+    return write_search_report(job, err);
 }
 
 static int show(struct job *job, struct baryon_error *err)

@@ -76,8 +76,8 @@ static bool same_shape(const struct by_array *one, const struct by_array *other)
 }
 
 /* What is not finite in the float model is nothing to come close to. */
-static void add_values(const double *want, const double *got, size_t count, double *signal,
-                       double *noise)
+static void add_shown_values(const double *want, const double *got, size_t count, double *signal,
+                             double *noise)
 {
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(want[i]))
@@ -106,7 +106,7 @@ int by_shown_sqnr(const struct by_array *want, const struct by_array *got, doubl
         if (by_elem_to_doubles(want->elem, want->data, begin, size, wanted, err) < 0 ||
             by_elem_to_doubles(got->elem, got->data, begin, size, found, err) < 0)
             return -1;
-        add_values(wanted, found, size, &signal, &noise);
+        add_shown_values(wanted, found, size, &signal, &noise);
     }
     if (signal > 0)
         *sqnr = by_decibels(signal, noise);

@@ -195,7 +195,7 @@ static void sum_up(const struct evaluating *e, struct by_llm_evaluation *result)
     result->perplexity_against = exp(result->loss_against.mean);
 }
 
-static int evaluate(struct evaluating *e, struct baryon_error *err)
+static int run_models(struct evaluating *e, struct baryon_error *err)
 {
     const struct by_llm_eval_options *options = e->options;
     if (by_pool_open(&e->pool, options->threads, err) ||
@@ -221,7 +221,7 @@ int by_llm_evaluate(struct by_llm_evaluation *result, const struct by_llm_eval_o
 {
     struct evaluating e = {.options = options};
     *result = (struct by_llm_evaluation){0};
-    int status = evaluate(&e, err);
+    int status = run_models(&e, err);
     if (!status)
         sum_up(&e, result);
     close_model(&e.model);

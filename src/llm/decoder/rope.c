@@ -18,7 +18,7 @@ static const struct by_doc_node *rope_map(const struct by_doc_node *config, cons
     return by_doc_get(config, "rope_scaling");
 }
 
-static void divide(struct by_decoder_rope *rope, const float *by)
+static void divide_by(struct by_decoder_rope *rope, const float *by)
 {
     for (size_t i = 0; i < rope->pairs; i++)
         rope->frequencies[i] /= by[i];
@@ -46,7 +46,7 @@ static int divide_by_list(struct by_decoder *d, struct by_decoder_rope *rope,
                            "config.json: rope_scaling.short_factor[%zu] must be above 0", i);
         by[i] = (float)value;
     }
-    divide(rope, by);
+    divide_by(rope, by);
     by_hf_number(config, "max_position_embeddings", &most);
     if (!by_hf_number(map, "original_max_position_embeddings", &original))
         by_hf_number(config, "original_max_position_embeddings", &original);
@@ -72,7 +72,7 @@ static int scale(struct by_decoder *d, struct by_decoder_rope *rope,
         if (by_rope_factors(&d->arena, config, &factors, &count, err))
             return -1;
         if (count == rope->pairs)
-            divide(rope, factors);
+            divide_by(rope, factors);
         return 0;
     }
     if (by_has_word("longrope su", type))

@@ -182,7 +182,7 @@ static int step_windows(void *context, size_t begin, size_t end, unsigned worker
     return work.scratch ? 0 : -1;
 }
 
-static int check_finite(const struct by_decoder_run *run, struct baryon_error *err)
+static int check_states(const struct by_decoder_run *run, struct baryon_error *err)
 {
     const size_t width = run->length * run->decoder->hidden;
     for (size_t i = 0; i < run->windows * width; i++)
@@ -204,7 +204,7 @@ int by_decoder_step(struct by_decoder_run *run, size_t layer, struct baryon_erro
     if (!status)
         status = by_par_for(run->pool, run->windows, 1, step_windows, &stepping, err);
     if (!status)
-        status = check_finite(run, err);
+        status = check_states(run, err);
     by_free(loaded.experts);
     return status ? by_err_in(err, "layer %zu", layer) : 0;
 }

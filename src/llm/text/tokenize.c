@@ -172,7 +172,7 @@ static int take_text(struct tokenizing *now, const char *text, size_t size)
 }
 
 static int add_around(struct by_token_ids *to, const struct by_token_ids *from,
-                   struct baryon_error *err)
+                      struct baryon_error *err)
 {
     for (size_t i = 0; i < from->count; i++)
         if (by_token_ids_add(to, from->ids[i], err))

@@ -303,7 +303,7 @@ static bool is_bool(const struct by_doc_node *node)
            (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
 }
 
-static bool is_number(const struct by_doc_node *node)
+static bool is_json_number(const struct by_doc_node *node)
 {
     return node->kind == BY_DOC_SCALAR && !node->quoted && !is_bool(node);
 }
@@ -363,7 +363,7 @@ static int check_items(const struct by_doc_node *list, enum kind kind, const str
     if (list->kind != BY_DOC_LIST)
         return wrong_kind(list, where, "a list", err);
     for (size_t i = 0; i < list->count; i++) {
-        if (kind == NUMBER && is_number(list->items[i]))
+        if (kind == NUMBER && is_json_number(list->items[i]))
             continue;
         by_str_printf(where, "[%zu]", i);
         if (check_kind(list->items[i], kind, of, where, err))
@@ -413,7 +413,7 @@ static int check_kind(const struct by_doc_node *node, enum kind kind, const stru
         fits = node->kind == BY_DOC_SCALAR && node->quoted;
         break;
     case NUMBER:
-        fits = is_number(node) || node->kind == BY_DOC_NULL;
+        fits = is_json_number(node) || node->kind == BY_DOC_NULL;
         break;
     case BOOL:
         fits = is_bool(node);
