@@ -5,7 +5,7 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate llm presets list doctor version help'
+        words='inspect check copy convert run calibrate stats merge auto quantize plan sensitivity evaluate llm presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
@@ -15,7 +15,7 @@ _baryon()
         ((COMP_CWORD == 2)) && words='inspect compare convert quantize dequantize'
     fi
     case $command:$previous in
-    help:help) words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate llm presets list doctor version help' ;;
+    help:help) words='inspect check copy convert run calibrate stats merge auto quantize plan sensitivity evaluate llm presets list doctor version help' ;;
     inspect:--between) return ;;
     check:--target) return ;;
     copy:--external-min) return ;;
@@ -101,6 +101,37 @@ _baryon()
     stats:--sort) words='model name range rms zeros nonfinite memory' ;;
     stats:--top) return ;;
     stats:--model) return ;;
+    auto:--goal) return ;;
+    auto:--goal-command) return ;;
+    auto:--goal-seconds) return ;;
+    auto:--target) return ;;
+    auto:--max-wide) return ;;
+    auto:--max-size) return ;;
+    auto:--effort) words='quick normal thorough' ;;
+    auto:--time-limit) return ;;
+    auto:--max-memory) return ;;
+    auto:--random) return ;;
+    auto:--seed) return ;;
+    auto:--int-range) return ;;
+    auto:--value-range) return ;;
+    auto:--shape) return ;;
+    auto:--limit) return ;;
+    auto:--skip-bad) return ;;
+    auto:--prep) words='plain imagenet yolo caffe signed' ;;
+    auto:--resize) words='stretch short-side letterbox fit none' ;;
+    auto:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    auto:--size) return ;;
+    auto:--short-side) return ;;
+    auto:--stride) return ;;
+    auto:--pad) return ;;
+    auto:--pixels) words='rgb bgr gray' ;;
+    auto:--scale) return ;;
+    auto:--mean) return ;;
+    auto:--std) return ;;
+    auto:--layout) words='auto nchw nhwc' ;;
+    auto:--threads) return ;;
+    auto:--provider) return ;;
+    auto:--opt-level) words='none basic extended all' ;;
     quantize:--preset) return ;;
     quantize:--compat) words='none quark-0.13' ;;
     quantize:--extra) return ;;
@@ -295,6 +326,7 @@ _baryon()
     plan:--threads) return ;;
     plan:--provider) return ;;
     plan:--opt-level) words='none basic extended all' ;;
+    sensitivity:--goal) return ;;
     sensitivity:--preset) return ;;
     sensitivity:--compat) words='none quark-0.13' ;;
     sensitivity:--extra) return ;;
@@ -449,9 +481,10 @@ _baryon()
         calibrate) words=' -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -o --out --tensors --per-channel --moments --votes --max-memory --shard --checkpoint-seconds --restart -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         stats) words=' --tensor --type --symmetric --asymmetric --log --sort --top --model --allow-links --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         merge) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        auto) words=' -g --goal --goal-command --goal-seconds -t --target --max-wide --max-size --effort --time-limit --costs --labels --max-memory --restart -o --out --report --external -f --force -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout -j --threads --provider --opt-level --ops-library --deterministic --no-verify --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         quantize) words=' -o --out --report --dump-passes --external -f --force --no-verify --no-judge --judge-data -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        sensitivity) words=' --decompose -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        sensitivity) words=' --decompose --write-rules --goal -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         evaluate) words=' --baseline-results-folder --quantized-results-folder -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --min --max --peak --channels --compat --logits --labels --output -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
