@@ -7,8 +7,10 @@
  * RUNS: of the session with switches at most, 0: any. CANDIDATES: about so many of the decisions
  * are tried as real candidates, evenly over the list; 0: all. Prints
  * "PLAN sqnr-predicted sqnr-real sources decisions runs seconds", then for each candidate
- * "DECISION kind name gain-predicted gain-real".
+ * "DECISION kind name gain-predicted gain-real", and for random sets of decisions
+ * "SET sqnr-predicted sqnr-real", all on the samples that were measured on.
  */
+#include "base/rng.h"
 #include "base/thread.h"
 #include "ir/infer.h"
 #include "onnx/load.h"
@@ -27,6 +29,8 @@ static const struct by_alternative alternatives[] = {
 static const struct by_mac_cost macs[] = {{"*16", "*", 2, true}, {"*", "*", 1, false}};
 static const struct by_target_ladder ladder = {
     .alternatives = alternatives, .alternative_count = 2, .macs = macs, .mac_count = 2};
+
+#define SETS 12
 
 struct dump {
     struct by_config config;
@@ -108,6 +112,27 @@ static int try_each(struct dump *dump, size_t most, double plan, struct baryon_e
     return status;
 }
 
+/* Random ones of 5 to 95 % of the decisions; of a tensor or layer that has several, one. */
+static int try_sets(struct dump *dump, struct baryon_error *err)
+{
+    struct by_decisions *d = &dump->d;
+    bool *on = by_alloc_zero(d->decision_count + 1, sizeof *on, err);
+    int status = on ? 0 : -1;
+    for (uint64_t set = 0; status == 0 && set < SETS; set++) {
+        struct by_prediction prediction;
+        double sqnr;
+        for (size_t i = 0; i < d->decision_count; i++)
+            on[i] = by_rng_unit(1, set, d->decisions[i].place) < (0.5 + (double)set) / SETS;
+        by_decisions_predict(d, on, &prediction);
+        status = judge(d, on, &sqnr, err);
+        if (status == 0)
+            printf("SET\t%.5f\t%.5f\n", prediction.sqnr, sqnr);
+        fflush(stdout);
+    }
+    by_free(on);
+    return status;
+}
+
 static int run(struct dump *dump, int count, char **args, struct baryon_error *err)
 {
     const struct by_decide_options options = {.runs = count > 4 ? strtoul(args[4], NULL, 10) : 0};
@@ -128,6 +153,8 @@ static int run(struct dump *dump, int count, char **args, struct baryon_error *e
         return -1;
     printf("PLAN\t%.4f\t%.4f\t%zu\t%zu\t%zu\t%.2f\n", prediction.sqnr, real, dump->d.source_count,
            dump->d.decision_count, dump->d.runs, seconds);
+    if (try_sets(dump, err) < 0)
+        return -1;
     return try_each(dump, count > 5 ? strtoul(args[5], NULL, 10) : 0, real, err);
 }
 
