@@ -163,18 +163,16 @@ def report(blocks=64, name=None):
 
 def hostile():
     """The same with every text replaced by one that a page must not trust."""
-    place = 0
+    rng = random.Random(1)
 
     def spoil(value, key=""):
-        nonlocal place
         if isinstance(value, dict):
             words = {"labels", "seconds", "choose", "last", "widths", "options"}
             return {(HOSTILE[i % len(HOSTILE)] if key in words and key != "choose" and key != "last" else name): spoil(one, name) for i, (name, one) in enumerate(value.items())}
         if isinstance(value, list):
             return [spoil(one, key) for one in value]
         if isinstance(value, str) and key not in ("goal", "png", "metric"):
-            place += 1
-            return HOSTILE[place % len(HOSTILE)]
+            return rng.choice(HOSTILE)
         return value
 
     made = spoil(report(24))

@@ -11,7 +11,10 @@
     ASSET(BY_ASSET_SCRIPT, search_js, "search.js")                                                 \
     ASSET(BY_ASSET_SCRIPT, strip_js, "strip.js")                                                   \
     ASSET(BY_ASSET_SCRIPT, histogram_js, "histogram.js")                                           \
+    ASSET(BY_ASSET_SCRIPT, columns_js, "columns.js")                                               \
+    ASSET(BY_ASSET_SCRIPT, details_js, "details.js")                                               \
     ASSET(BY_ASSET_SCRIPT, table_js, "table.js")                                                   \
+    ASSET(BY_ASSET_SCRIPT, pictures_js, "pictures.js")                                             \
     ASSET(BY_ASSET_SCRIPT, samples_js, "samples.js")                                               \
     ASSET(BY_ASSET_SCRIPT, report_js, "report.js")
 

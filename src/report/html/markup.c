@@ -10,6 +10,8 @@
 
 #define NAME_ENDS 40 /* characters that a long name keeps at each end */
 
+#define EQUAL 150.0 /* dB: no difference at all */
+
 static const char unknown[] = "\u2013";
 
 static const char *entity(uint32_t code)
@@ -140,7 +142,7 @@ void by_html_decibels(struct by_str *html, double value)
 {
     if (isnan(value))
         by_str_puts(html, unknown);
-    else if (value >= 200)
+    else if (value >= EQUAL)
         by_str_puts(html, "equal");
     else
         put_number(html, "%.1f", value, "dB");

@@ -193,11 +193,9 @@ static const struct member tensor[] = {
 };
 
 static const struct member picture[] = {
-    {"width", NUMBER, NULL, true},
-    {"height", NUMBER, NULL, true},
-    {"shrunk", NUMBER, NULL, false},
-    {"png", TEXT, NULL, true},
-    {0},
+    {"width", NUMBER, NULL, true},   {"height", NUMBER, NULL, true},
+    {"shrunk", NUMBER, NULL, false}, {"stretched", BOOL, NULL, false},
+    {"png", TEXT, NULL, true},       {0},
 };
 
 static const struct member example_input[] = {
@@ -216,7 +214,9 @@ static const struct member example_output[] = {
     {"name", TEXT, NULL, true},
     {"shape", NUMBERS, NULL, false},
     {"quality_db", NUMBER, NULL, false},
+    {"row", NUMBER, NULL, false},
     {"classes", NUMBER_LISTS, NULL, false},
+    {"picture", PART, picture, false},
     {"values", NUMBER_LISTS, NULL, false},
     {0},
 };
@@ -297,22 +297,22 @@ static const struct member report[] = {
 
 /* --- Kinds --- */
 
-static bool is_bool(const struct by_doc_node *node)
+static bool is_json_bool(const struct by_doc_node *node)
 {
     return node->kind == BY_DOC_SCALAR && !node->quoted &&
            (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
 }
 
-static bool is_number(const struct by_doc_node *node)
+static bool is_json_number(const struct by_doc_node *node)
 {
-    return node->kind == BY_DOC_SCALAR && !node->quoted && !is_bool(node);
+    return node->kind == BY_DOC_SCALAR && !node->quoted && !is_json_bool(node);
 }
 
 static const char *kind_found(const struct by_doc_node *node)
 {
     switch (node->kind) {
     case BY_DOC_NULL:
-        return "null";
+        return *node->text ? "null" : "empty";
     case BY_DOC_LIST:
         return "a list";
     case BY_DOC_MAP:
@@ -320,7 +320,7 @@ static const char *kind_found(const struct by_doc_node *node)
     case BY_DOC_SCALAR:
         break;
     }
-    return node->quoted ? "a text" : is_bool(node) ? "true or false" : "a number";
+    return node->quoted ? "a text" : is_json_bool(node) ? "true or false" : "a number";
 }
 
 static const char *kind_wanted(enum kind kind)
@@ -363,7 +363,7 @@ static int check_items(const struct by_doc_node *list, enum kind kind, const str
     if (list->kind != BY_DOC_LIST)
         return wrong_kind(list, where, "a list", err);
     for (size_t i = 0; i < list->count; i++) {
-        if (kind == NUMBER && is_number(list->items[i]))
+        if (kind == NUMBER && is_json_number(list->items[i]))
             continue;
         by_str_printf(where, "[%zu]", i);
         if (check_kind(list->items[i], kind, of, where, err))
@@ -413,10 +413,10 @@ static int check_kind(const struct by_doc_node *node, enum kind kind, const stru
         fits = node->kind == BY_DOC_SCALAR && node->quoted;
         break;
     case NUMBER:
-        fits = is_number(node) || node->kind == BY_DOC_NULL;
+        fits = is_json_number(node) || node->kind == BY_DOC_NULL;
         break;
     case BOOL:
-        fits = is_bool(node);
+        fits = is_json_bool(node);
         break;
     }
     return fits ? 0 : wrong_kind(node, where, kind_wanted(kind), err);
@@ -474,7 +474,7 @@ int by_report_check(const struct by_doc_node *root, struct baryon_error *err)
 {
     struct by_str where;
     if (root->kind != BY_DOC_MAP) {
-        by_fail(err, BARYON_ERR_INPUT, "the text is %s, a report is an object", kind_found(root));
+        by_fail(err, BARYON_ERR_INPUT, "the text is %s, must be a report", kind_found(root));
         return by_err_hint(err, "give a file that --report wrote");
     }
     if (check_version(root, err))

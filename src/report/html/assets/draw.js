@@ -1,7 +1,7 @@
-// Drawing: scales, axes, a surface that follows its width, a cursor that mouse, finger and keys
-// move.
+// Drawing: scales, axes, surfaces that follow their width, a cursor for mouse, finger and keys.
 
 const SVG = "http://www.w3.org/2000/svg";
+const UNSEEN_WIDTH = 640; // of a part that is not laid out yet
 
 function shape(tag, attributes, ...children) {
   const made = document.createElementNS(SVG, tag);
@@ -67,8 +67,8 @@ function surface(parent, title, draw) {
   const svg = shape("svg", {role: "img", "aria-label": title});
   let drawn = 0;
   function redraw(force) {
-    const width = Math.floor(parent.clientWidth);
-    if (!width || (width === drawn && !force)) return;
+    const width = Math.floor(parent.clientWidth) || UNSEEN_WIDTH;
+    if (width === drawn && !force) return;
     drawn = width;
     svg.replaceChildren();
     const height = draw(svg, width);
@@ -87,11 +87,11 @@ function surface(parent, title, draw) {
 // missing.
 function cursor(box, title, size, {find, show, open, start}) {
   let place = start;
-  function go(next, quiet) {
+  function go(next) {
     place = Math.min(Math.max(next, 0), size - 1);
     const words = show(place);
     box.setAttribute("aria-valuenow", place + 1);
-    if (!quiet) box.setAttribute("aria-valuetext", words);
+    box.setAttribute("aria-valuetext", words);
   }
   const page = Math.max(1, Math.round(size / 10));
   const moves = {

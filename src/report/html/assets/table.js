@@ -2,129 +2,6 @@
 
 const CHUNK = 100;
 
-const TENSOR_COLUMNS = [
-  {title: "Tensor", value: (row) => row.name || "", name: true},
-  {
-    title: "#",
-    value: (row, i) => i,
-    show: (row, i) => count(i + 1),
-    number: true,
-    wide: true,
-    hint: "place in the report"
-  },
-  {title: "Role", value: (row) => row.role || "", wide: true},
-  {
-    title: "Type",
-    value: (row) => row.type || "",
-    short: (text) => text.replace(/, (per tensor|symmetric|asymmetric)/g, ""),
-  },
-  {
-    title: "Scale",
-    value: (row) => row.scale,
-    show: (row) => number(row.scale, 3),
-    number: true,
-    wide: true
-  },
-  {
-    title: "Values",
-    value: (row) => (known(row.min) ? Math.max(Math.abs(row.min), Math.abs(row.max)) : NaN),
-    show: (row) =>
-        (known(row.min) ? `${number(row.min, 3)} \u2026 ${number(row.max, 3)}` : UNKNOWN),
-    number: true,
-    wide: true,
-    high: true,
-    hint: "least and greatest; sorted by magnitude"
-  },
-  {
-    title: "Clipped",
-    value: (row) => row.clipped,
-    show: (row) => share(row.clipped),
-    number: true,
-    wide: true,
-    high: true
-  },
-  {
-    title: "Alone",
-    value: (row) => row.alone_db,
-    show: (row) => decibels(row.alone_db),
-    number: true,
-    wide: true,
-    hint: "SQNR of its values when it alone is quantized"
-  },
-  {
-    title: "Whole",
-    value: (row) => row.whole_db,
-    show: (row) => decibels(row.whole_db),
-    number: true,
-    error: true,
-    hint: "SQNR in the quantized model, behind all errors before it"
-  },
-];
-
-const LAYER_COLUMNS = [
-  {title: "Layer", value: (row) => row.name || "", name: true},
-  {
-    title: "#",
-    value: (row, i) => i,
-    show: (row, i) => count(i + 1),
-    number: true,
-    wide: true,
-    hint: "place along the graph"
-  },
-  {title: "Operator", value: (row) => row.op_type || ""},
-  {title: "State", value: (row) => row.state || "", wide: true},
-  {title: "Activation", value: (row) => row.activation || "", wide: true},
-  {title: "Weight", value: (row) => row.weight || "", wide: true},
-  {
-    title: "Cost",
-    value: (row) => row.cost,
-    show: (row) => share(row.cost),
-    number: true,
-    wide: true,
-    high: true,
-    hint: "share of multiply-adds"
-  },
-  {
-    title: "Weights",
-    value: (row) => row.weights_db,
-    show: (row) => decibels(row.weights_db),
-    number: true,
-    wide: true,
-    hint: "SQNR when its weights alone are quantized"
-  },
-  {
-    title: "Input",
-    value: (row) => row.input_db,
-    show: (row) => decibels(row.input_db),
-    number: true,
-    wide: true,
-    hint: "SQNR when its input alone is quantized"
-  },
-  {
-    title: "Whole",
-    value: (row) => row.whole_db,
-    show: (row) => decibels(row.whole_db),
-    number: true,
-    error: true,
-    hint: "SQNR of its output in the quantized model"
-  },
-];
-
-const KINDS = {
-  tensors: {
-    one: "tensor",
-    columns: TENSOR_COLUMNS,
-    filters: [["role", "Role"], ["type", "Type"]],
-    search: ["name", "type", "why", "remarks"]
-  },
-  layers: {
-    one: "layer",
-    columns: LAYER_COLUMNS,
-    filters: [["op_type", "Operator"], ["state", "State"], ["activation", "Activation"]],
-    search: ["name", "op_type", "why", "weight"]
-  },
-};
-
 function compareValues(a, b) {
   const none = (value) =>
       value === "" || value === null || value === undefined || Number.isNaN(value);
@@ -168,7 +45,8 @@ class Table {
         "table", {class: "rows", "aria-rowcount": this.rows.length + 1},
         element("caption", {class: "unseen"}, `${this.kind.one}s`),
         element("thead", {}, element("tr", {}, this.heads.map(({cell}) => cell))), this.body);
-    this.box = element("div", {}, this.tools(), this.status, this.table, this.more);
+    this.cut = element("p", {class: "cut-note"});
+    this.box = element("div", {}, this.tools(), this.status, this.table, this.cut, this.more);
     this.update();
   }
 
@@ -214,7 +92,7 @@ class Table {
     const hasError = this.columns.some((column) => column.error);
     return element(
         "div", {class: "tools filters"}, search, selects,
-        hasError ? element("label", {}, "SQNR below ", below, " dB") : null,
+        hasError ? element("label", {}, "SQNR below ", element("span", {class: "field"}, below, "dB")) : null,
         element("label", {class: "sorter"}, "Sort by ", sort));
   }
 
@@ -303,7 +181,8 @@ class Table {
                       `Show all ${count(this.order.length)}`)
                 ] :
                 []));
-    this.body.classList.toggle("cut", left > 0);
+    this.cut.textContent = left > 0 ? `The table is cut here: ${count(visibleRows.length)} of ${
+        count(this.order.length)} rows are printed, the file has all.` : "";
   }
 
   showMore(size) {
@@ -392,121 +271,6 @@ class Table {
       field.value = "";
     this.update();
   }
-}
-
-// A short line that is as long as the share.
-function meter(part) {
-  const width = (48 * Math.min(Math.max(part, 0), 1)).toFixed(1);
-  return shape(
-      "svg", {class: "meter", viewBox: "0 0 48 4", "aria-hidden": "true"},
-      shape("rect", {class: "room", width: 48, height: 4}),
-      shape("rect", {class: "fill", width, height: 4}));
-}
-
-function facts(pairs) {
-  return element(
-      "dl", {class: "details-facts"},
-      pairs
-          .filter(
-              ([, value]) =>
-                  value !== null && value !== undefined && value !== "" && value !== UNKNOWN)
-          .map(
-              ([title, value, whole]) => element(
-                  "div", {class: whole ? "whole-row" : null}, element("dt", {}, title),
-                  element("dd", {}, value))));
-}
-
-// The whole name, in a box that scrolls when it is long.
-function fullName(name) {
-  const clean = visible(name || UNKNOWN);
-  return element(
-      "p", {
-        class: clean.length > 400 ? "full-name long" : "full-name",
-        tabindex: clean.length > 400 ? 0 : null
-      },
-      element("bdi", {}, clean));
-}
-
-function tensorDetails(data, i, inside, openOther) {
-  const tensor = data.tensors[i];
-  const several = tensor.scales > 1;
-  inside.append(fullName(tensor.name));
-  if (tensor.histogram && tensor.histogram.counts.length &&
-      tensor.histogram.high >= tensor.histogram.low)
-    viewHistogram(tensor, inside);
-  inside.append(facts([
-    ["Type", visible(tensor.type || "")],
-    ["Role", visible(tensor.role || "")],
-    [
-      several ? `Scales, ${count(tensor.scales)}` : "Scale",
-      several ? `${number(tensor.scale)} \u2026 ${number(tensor.last_scale)}` : number(tensor.scale)
-    ],
-    ["Zero point", number(tensor.zero_point)],
-    ["Range", known(tensor.low) ? `${number(tensor.low)} to ${number(tensor.high)}` : null],
-    ["Values", known(tensor.min) ? `${number(tensor.min)} to ${number(tensor.max)}` : null],
-    ["Root mean square", number(tensor.rms)],
-    ["Zeros", share(tensor.zeros)],
-    ["Clipped", share(tensor.clipped)],
-    ["SQNR alone", decibels(tensor.alone_db)],
-    ["SQNR in the whole model", decibels(tensor.whole_db)],
-    ["Why", visible(tensor.why || ""), true],
-    ["Rules changed", visible(tensor.remarks || ""), true],
-    ["Parameters of", tensor.shares ? nameOf(tensor.shares, 80) : null, true],
-    ["Layers", layersAround(data, i, openOther), true],
-  ]));
-}
-
-function otherButton(name, open) {
-  return element("button", {type: "button", class: "quiet", click: open}, nameOf(name, 48));
-}
-
-function layersAround(data, i, openOther) {
-  const found =
-      (data.layers || [])
-          .map((layer, at) => ({layer, at}))
-          .filter(({layer}) => [...(layer.inputs || []), ...(layer.outputs || [])].includes(i))
-          .slice(0, 12);
-  return found.length ?
-      found
-          .map(
-              ({layer, at}) =>
-                  [otherButton(
-                       `${layer.op_type} ${layer.name || ""}`, () => openOther("layers", at)),
-                   " "])
-          .flat() :
-      null;
-}
-
-function tensorsOf(data, places, openOther) {
-  const found = (places || []).filter((at) => data.tensors && data.tensors[at]).slice(0, 12);
-  return found.length ?
-      found.map((at) => [otherButton(data.tensors[at].name, () => openOther("tensors", at)), " "])
-          .flat() :
-      null;
-}
-
-function layerDetails(data, i, inside, openOther) {
-  const layer = data.layers[i];
-  inside.append(
-      fullName(layer.name), facts([
-        ["Operator", visible(layer.op_type || "")],
-        ["State", visible(layer.state || "")],
-        ["Why", visible(layer.why || ""), true],
-        ["Multiply-adds", count(layer.multiply_adds)],
-        ["Share of all", share(layer.cost)],
-        ["Activation", visible(layer.activation || "")],
-        ["Weight", visible(layer.weight || "")],
-        ["SQNR, weights alone", decibels(layer.weights_db)],
-        ["SQNR, input alone", decibels(layer.input_db)],
-        ["SQNR in the whole model", decibels(layer.whole_db)],
-        [
-          "Mean error",
-          known(layer.shift) ? share(layer.shift) + " of the output\u2019s root mean square" : null
-        ],
-        ["Nested", layer.nested ? "in a graph of If, Loop or Scan" : null],
-        ["Reads", tensorsOf(data, layer.inputs, openOther), true],
-        ["Writes", tensorsOf(data, layer.outputs, openOther), true],
-      ]));
 }
 
 // Returns a function that opens a row: ("layers", 12).

@@ -2,6 +2,7 @@
 "use strict";
 
 const UNKNOWN = "\u2013";
+const EQUAL = 150; // dB: no difference at all
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function known(value) {
@@ -16,11 +17,10 @@ function visible(text) {
 // The end of a name tells more than its middle.
 function shorten(text, most) {
   if (text.length <= most) return text;
-  const letters =
-      Array.from(text.length > 4 * most ? text.slice(0, most) + text.slice(-most) : text);
+  const begin = Array.from(text.slice(0, 2 * most)), end = Array.from(text.slice(-2 * most));
+  if (text.length <= 2 * most && begin.length <= most) return text;
   const first = Math.floor(most / 3);
-  if (letters.length <= most) return text;
-  return letters.slice(0, first).join("") + "\u2026" + letters.slice(-(most - first - 1)).join("");
+  return begin.slice(0, first).join("") + "\u2026" + end.slice(first + 1 - most).join("");
 }
 
 function number(value, digits = 4) {
@@ -34,7 +34,7 @@ function number(value, digits = 4) {
 
 function decibels(value) {
   if (!known(value)) return UNKNOWN;
-  return value >= 200 ? "equal" : value.toFixed(1).replace("-", "\u2212") + "\u00a0dB";
+  return value >= EQUAL ? "equal" : value.toFixed(1).replace("-", "\u2212") + "\u00a0dB";
 }
 
 function share(value) {

@@ -1,0 +1,124 @@
+// Columns of the table, of tensors and of layers, and what can be filtered and searched.
+
+const TENSOR_COLUMNS = [
+  {title: "Tensor", value: (row) => row.name || "", name: true},
+  {
+    title: "#",
+    value: (row, i) => i,
+    show: (row, i) => count(i + 1),
+    number: true,
+    wide: true,
+    hint: "place in the report"
+  },
+  {title: "Role", value: (row) => row.role || "", wide: true},
+  {
+    title: "Type",
+    value: (row) => row.type || "",
+    short: (text) => text.split(",")[0] + (text.includes("per channel") ? ", per channel" : ""),
+  },
+  {
+    title: "Scale",
+    value: (row) => row.scale,
+    show: (row) => number(row.scale, 3),
+    number: true,
+    wide: true
+  },
+  {
+    title: "Values",
+    value: (row) => (known(row.min) ? Math.max(Math.abs(row.min), Math.abs(row.max)) : NaN),
+    show: (row) =>
+        (known(row.min) ? `${number(row.min, 3)} \u2026 ${number(row.max, 3)}` : UNKNOWN),
+    number: true,
+    wide: true,
+    high: true,
+    hint: "least and greatest; sorted by magnitude"
+  },
+  {
+    title: "Clipped",
+    value: (row) => row.clipped,
+    show: (row) => share(row.clipped),
+    number: true,
+    wide: true,
+    high: true
+  },
+  {
+    title: "Alone",
+    value: (row) => row.alone_db,
+    show: (row) => decibels(row.alone_db),
+    number: true,
+    wide: true,
+    hint: "SQNR of its values when it alone is quantized"
+  },
+  {
+    title: "Whole",
+    value: (row) => row.whole_db,
+    show: (row) => decibels(row.whole_db),
+    number: true,
+    error: true,
+    hint: "SQNR in the quantized model, behind all errors before it"
+  },
+];
+
+const LAYER_COLUMNS = [
+  {title: "Layer", value: (row) => row.name || "", name: true},
+  {
+    title: "#",
+    value: (row, i) => i,
+    show: (row, i) => count(i + 1),
+    number: true,
+    wide: true,
+    hint: "place along the graph"
+  },
+  {title: "Operator", value: (row) => row.op_type || ""},
+  {title: "State", value: (row) => row.state || "", wide: true},
+  {title: "Activation", value: (row) => row.activation || "", wide: true},
+  {title: "Weight", value: (row) => row.weight || "", wide: true},
+  {
+    title: "Cost",
+    value: (row) => row.cost,
+    show: (row) => share(row.cost),
+    number: true,
+    wide: true,
+    high: true,
+    hint: "share of multiply-adds"
+  },
+  {
+    title: "Weights",
+    value: (row) => row.weights_db,
+    show: (row) => decibels(row.weights_db),
+    number: true,
+    wide: true,
+    hint: "SQNR when its weights alone are quantized"
+  },
+  {
+    title: "Input",
+    value: (row) => row.input_db,
+    show: (row) => decibels(row.input_db),
+    number: true,
+    wide: true,
+    hint: "SQNR when its input alone is quantized"
+  },
+  {
+    title: "Whole",
+    value: (row) => row.whole_db,
+    show: (row) => decibels(row.whole_db),
+    number: true,
+    error: true,
+    hint: "SQNR of its output in the quantized model"
+  },
+];
+
+const KINDS = {
+  tensors: {
+    one: "tensor",
+    columns: TENSOR_COLUMNS,
+    filters: [["role", "Role"], ["type", "Type"]],
+    search: ["name", "type", "why", "remarks"]
+  },
+  layers: {
+    one: "layer",
+    columns: LAYER_COLUMNS,
+    filters: [["op_type", "Operator"], ["state", "State"], ["activation", "Activation"]],
+    search: ["name", "op_type", "why", "weight"]
+  },
+};
