@@ -34,6 +34,8 @@ build   | ca-certificates       | test -e /etc/ssl/certs/ca-certificates.crt | c
 test    | libcmocka-dev         | pkg-config --exists cmocka                 | unit tests
 test    | git                   | command -v git                             | lists the files of the project
 test    | strace                | command -v strace                          | kills a run at each system call
+test    | tidy                  | command -v tidy                            | checks the markup of pages
+analyse | chromium              | command -v chromium                        | shows pages to their tests
 analyse | clang                 | command -v clang                           | second compiler, fuzzing
 analyse | llvm                  | command -v llvm-symbolizer                 | readable reports of sanitizers
 analyse | gcc-aarch64-linux-gnu | command -v aarch64-linux-gnu-gcc           | compiles for another machine

@@ -53,8 +53,8 @@ static unsigned spec_bits(const struct by_tensor_spec *spec)
     return spec->bits ? spec->bits : info ? info->bits : FLOAT_BITS;
 }
 
-static const char *type_of_weight(struct by_report_layers *layers,
-                                  const struct by_tensor_spec *spec, struct baryon_error *err)
+static const char *spec_type(struct by_report_layers *layers, const struct by_tensor_spec *spec,
+                             struct baryon_error *err)
 {
     char type[64], text[96];
     struct by_text out;
@@ -72,7 +72,7 @@ static int note_type(struct by_report_layers *layers, struct by_report_layer *la
     const unsigned bits = spec_bits(spec);
     layer->bits = bits > layer->bits ? bits : layer->bits;
     if (!*type)
-        *type = type_of_weight(layers, spec, err);
+        *type = spec_type(layers, spec, err);
     return *type ? 0 : -1;
 }
 
@@ -208,8 +208,7 @@ static int tensors_measured(struct by_map *map, struct by_report_tensors *tensor
             continue;
         struct by_report_tensor *tensor = &tensors->at[place - 1];
         tensor->whole = from->whole;
-        if (isnan(tensor->alone))
-            tensor->alone = from->alone;
+        tensor->alone = from->alone; /* of the same samples */
     }
     return 0;
 }

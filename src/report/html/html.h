@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 #define BY_REPORT_BYTES_MAX ((size_t)64 << 20)
-#define BY_REPORT_NODES_MAX ((size_t)4 << 20) /* values of the JSON */
+#define BY_REPORT_NODES_MAX ((size_t)2 << 20) /* values of the JSON */
 
 /* Appends the page. An error names line and column, and no file: by_err_file() adds it. */
 int by_report_html(const char *json, size_t size, struct by_str *html, struct baryon_error *err);

@@ -297,7 +297,7 @@ static const struct member report[] = {
 
 /* --- Kinds --- */
 
-static bool is_bool(const struct by_doc_node *node)
+static bool is_json_bool(const struct by_doc_node *node)
 {
     return node->kind == BY_DOC_SCALAR && !node->quoted &&
            (!strcmp(node->text, "true") || !strcmp(node->text, "false"));
@@ -305,7 +305,7 @@ static bool is_bool(const struct by_doc_node *node)
 
 static bool is_json_number(const struct by_doc_node *node)
 {
-    return node->kind == BY_DOC_SCALAR && !node->quoted && !is_bool(node);
+    return node->kind == BY_DOC_SCALAR && !node->quoted && !is_json_bool(node);
 }
 
 static const char *kind_found(const struct by_doc_node *node)
@@ -320,7 +320,7 @@ static const char *kind_found(const struct by_doc_node *node)
     case BY_DOC_SCALAR:
         break;
     }
-    return node->quoted ? "a text" : is_bool(node) ? "true or false" : "a number";
+    return node->quoted ? "a text" : is_json_bool(node) ? "true or false" : "a number";
 }
 
 static const char *kind_wanted(enum kind kind)
@@ -416,7 +416,7 @@ static int check_kind(const struct by_doc_node *node, enum kind kind, const stru
         fits = is_json_number(node) || node->kind == BY_DOC_NULL;
         break;
     case BOOL:
-        fits = is_bool(node);
+        fits = is_json_bool(node);
         break;
     }
     return fits ? 0 : wrong_kind(node, where, kind_wanted(kind), err);
