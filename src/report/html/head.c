@@ -190,7 +190,7 @@ void by_section_head(const struct by_doc_node *root, struct by_str *html)
     put_subject(root, html);
     put_badge(by_report_text(outcome, "goal"), html);
     by_str_puts(html, "<h1>");
-    by_html_text(html, text ? text : "No outcome is given.");
+    by_html_sentence(html, text ? text : "No outcome is given.");
     by_str_puts(html, "</h1>\n");
     put_figures(root, html);
 }
