@@ -91,6 +91,13 @@ static void put_size_figure(const struct by_doc_node *root, struct by_str *html)
     close_figure(html);
 }
 
+/* What the command does with its samples. */
+static const char *used_for(const struct by_doc_node *root)
+{
+    return by_has_word("evaluate compare", by_report_text(root, "command")) ? "to compare on"
+                                                                            : "to calibrate";
+}
+
 static void put_samples_figure(const struct by_doc_node *root, struct by_str *html)
 {
     double samples = by_report_number(root, "samples");
@@ -100,11 +107,8 @@ static void put_samples_figure(const struct by_doc_node *root, struct by_str *ht
     open_figure(html, "Samples");
     by_html_count(html, isnan(samples) ? judged : samples);
     put_note(html);
-    if (isnan(samples))
-        by_str_puts(html, "to judge");
-    else
-        by_str_puts(html,
-                    by_report_is_true(root, "random") ? "random, to calibrate" : "to calibrate");
+    by_str_puts(html, by_report_is_true(root, "random") ? "random, " : "");
+    by_str_puts(html, isnan(samples) ? "to judge" : used_for(root));
     if (!isnan(samples) && !isnan(judged)) {
         by_str_puts(html, "; ");
         by_html_count(html, judged);
