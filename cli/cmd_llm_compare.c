@@ -51,65 +51,25 @@ static int print_comparison(struct by_out *out, const struct by_llm_comparison *
     return 0;
 }
 
-static void write_numbers(struct by_json *json, double sqnr, double greatest, double bits_a,
-                          double bits_b)
-{
-    by_json_double(json, "sqnr", sqnr);
-    by_json_double(json, "greatest_error", greatest);
-    by_json_double(json, "bits_a", bits_a);
-    by_json_double(json, "bits_b", bits_b);
-}
-
 static void write_comparison(struct by_str *out, const struct by_llm_comparison *comparison)
 {
     struct by_json json;
     by_json_init(&json, out, false);
-    by_json_open(&json, NULL, '{');
-    write_numbers(&json, comparison->sqnr, comparison->greatest, comparison->bits_a,
-                  comparison->bits_b);
-    by_json_int(&json, "compared", (int64_t)comparison->compared);
-    by_json_int(&json, "only_a", (int64_t)comparison->only_a);
-    by_json_int(&json, "only_b", (int64_t)comparison->only_b);
-    by_json_open(&json, "weights", '[');
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct by_llm_pair *pair = &comparison->pairs[i];
-        by_json_open(&json, NULL, '{');
-        by_json_text(&json, "name", pair->name);
-        if (pair->why)
-            by_json_text(&json, "not_compared", pair->why);
-        else
-            write_numbers(&json, pair->sqnr, pair->greatest, pair->bits_a, pair->bits_b);
-        by_json_close(&json, '}');
-    }
-    by_json_close(&json, ']');
-    by_json_close(&json, '}');
+    by_llm_comparison_json(comparison, &json);
     by_str_puts(out, "\n");
 }
 
-static int compare_opened(struct by_cli *cli, const struct settings *settings,
-                          const struct by_checkpoint *a, const struct by_checkpoint *b,
-                          struct baryon_error *err)
+static int run_llm_compare(struct by_cli *cli, const void *data, struct baryon_error *err)
 {
+    const struct settings *settings = data;
     struct by_llm_comparison comparison;
-    int status = by_llm_compare(&comparison, a, b, (unsigned)settings->threads, err);
+    int status = by_llm_compare(&comparison, cli->operands[0], cli->operands[1],
+                                (unsigned)settings->threads, err);
     if (!status && cli->common.json)
         write_comparison(&cli->out.text, &comparison);
     else if (!status)
         status = print_comparison(&cli->out, &comparison, err);
     by_llm_comparison_release(&comparison);
-    return status;
-}
-
-static int run_llm_compare(struct by_cli *cli, const void *data, struct baryon_error *err)
-{
-    struct by_checkpoint *a = NULL, *b = NULL;
-    int status = by_checkpoint_open(&a, cli->operands[0], err);
-    if (!status)
-        status = by_checkpoint_open(&b, cli->operands[1], err);
-    if (!status)
-        status = compare_opened(cli, data, a, b, err);
-    by_checkpoint_close(a);
-    by_checkpoint_close(b);
     return status;
 }
 

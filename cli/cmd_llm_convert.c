@@ -1,46 +1,6 @@
 /* baryon llm convert: folders of safetensors to GGUF files and back. */
 #include "base/json.h"
 #include "cli/llm_quant.h"
-#include "llm/convert.h"
-
-#include <string.h>
-
-struct settings {
-    struct by_llm_writing writing;
-    const char *type, *arch;
-    bool no_tokenizer;
-};
-
-#define SETTING(member) offsetof(struct settings, member)
-
-static const struct by_option rows[] = {
-    {.name = "type",
-     .type = BY_OPT_TEXT,
-     .arg = "TYPE",
-     .offset = SETTING(type),
-     .help = "Type of the matrices: bf16 (the default) or f32; for a GGUF file also f16 and the "
-             "mixtures of llama-quantize: q8_0, q4_k_m"},
-    {.name = "force-arch",
-     .type = BY_OPT_TEXT,
-     .arg = "ARCH",
-     .offset = SETTING(arch),
-     .help = "GGUF architecture whose rules are taken for a model_type that is not known"},
-    {.name = "no-tokenizer",
-     .type = BY_OPT_FLAG,
-     .offset = SETTING(no_tokenizer),
-     .help = "Convert weights and metadata alone"},
-};
-
-static const struct by_option_group group = BY_OPTION_GROUP("Options", rows);
-
-static void tell_notices(struct by_cli *cli, const char *notices)
-{
-    while (*notices) {
-        size_t size = strcspn(notices, "\n");
-        by_log(&cli->log, BY_LOG_NOTICE, "%.*s", (int)size, notices);
-        notices += size + (notices[size] == '\n');
-    }
-}
 
 static void tell_converted(struct by_cli *cli, const char *out,
                            const struct by_llm_converted *converted)
@@ -69,22 +29,15 @@ static void tell_converted(struct by_cli *cli, const char *out,
 
 static int run_llm_convert(struct by_cli *cli, const void *given, struct baryon_error *err)
 {
-    const struct settings *settings = given;
+    const struct by_llm_convert_settings *settings = given;
     struct by_llm_converted converted;
-    const struct by_llm_convert convert = {
-        .in = cli->operands[0],
-        .out = settings->writing.out,
-        .type = settings->type,
-        .arch = settings->arch,
-        .no_tokenizer = settings->no_tokenizer,
-        .shard_bytes = settings->writing.shard_size,
-        .threads = (unsigned)settings->writing.threads,
-    };
+    struct by_llm_convert convert;
+    by_llm_convert_take(settings, cli->operands[0], &convert);
     if (by_llm_writing_check(&settings->writing, err))
         return -1;
     int status = by_llm_convert(&convert, &converted, err);
     if (!status) {
-        tell_notices(cli, by_str_text(&converted.notices));
+        by_log_lines(&cli->log, BY_LOG_NOTICE, by_str_text(&converted.notices));
         tell_converted(cli, convert.out, &converted);
     }
     by_llm_converted_release(&converted);
@@ -109,7 +62,8 @@ const struct by_command by_cmd_llm_convert = {
             "llama (Mistral and Mixtral too), qwen2, qwen3, qwen2moe, qwen3moe, phi3, gemma, "
             "gemma2, gemma3.",
     .examples = examples,
-    .settings_size = sizeof(struct settings),
-    .groups = {{&group, 0}, {&by_llm_writing_group, SETTING(writing)}},
+    .settings_size = sizeof(struct by_llm_convert_settings),
+    .groups = {{&by_llm_convert_group, 0},
+               {&by_llm_writing_group, offsetof(struct by_llm_convert_settings, writing)}},
     .run = run_llm_convert,
 };

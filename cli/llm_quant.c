@@ -1,44 +1,8 @@
-/* Options and report of the commands that write a folder of a language model. */
+/* Report of the commands that write a folder of a language model. */
 #include "cli/llm_quant.h"
 
 #include "base/decibels.h"
 #include "base/json.h"
-
-#include <string.h>
-
-#define WRITING(member) offsetof(struct by_llm_writing, member)
-
-static const struct by_option rows[] = {
-    {.name = "out",
-     .letter = 'o',
-     .type = BY_OPT_TEXT,
-     .not_in_files = "it names the output",
-     .arg = "FOLDER",
-     .offset = WRITING(out),
-     .help = "Write the model to FOLDER, which must not exist or be empty (required)"},
-    {.name = "shard-size",
-     .type = BY_OPT_BYTES,
-     .arg = "SIZE",
-     .max = 1e15,
-     .offset = WRITING(shard_size),
-     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
-    {.name = "threads",
-     .type = BY_OPT_INT,
-     .arg = "COUNT",
-     .max = BY_THREADS_MAX,
-     .offset = WRITING(threads),
-     .help = "Number of threads, 0 for all processors that the process may use"},
-};
-
-const struct by_option_group by_llm_writing_group = BY_OPTION_GROUP("Output options", rows);
-
-int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err)
-{
-    if (!writing->out || !*writing->out)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "--out FOLDER is required: the folder for the new model");
-    return 0;
-}
 
 static double bits(const struct by_llm_quantized *result)
 {

@@ -5,7 +5,7 @@ _baryon()
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate report llm presets list doctor version help'
+        words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate compare report llm presets list doctor version help'
         COMPREPLY=($(compgen -W "$words" -- "$word"))
         return
     fi
@@ -15,7 +15,7 @@ _baryon()
         ((COMP_CWORD == 2)) && words='inspect compare convert quantize dequantize'
     fi
     case $command:$previous in
-    help:help) words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate report llm presets list doctor version help' ;;
+    help:help) words='inspect check copy convert run calibrate stats merge quantize plan sensitivity evaluate compare report llm presets list doctor version help' ;;
     inspect:--between) return ;;
     check:--target) return ;;
     copy:--external-min) return ;;
@@ -419,6 +419,35 @@ _baryon()
     evaluate:--threads) return ;;
     evaluate:--provider) return ;;
     evaluate:--opt-level) words='none basic extended all' ;;
+    compare:--float) return ;;
+    compare:--top) return ;;
+    compare:--random) return ;;
+    compare:--seed) return ;;
+    compare:--int-range) return ;;
+    compare:--value-range) return ;;
+    compare:--shape) return ;;
+    compare:--limit) return ;;
+    compare:--skip-bad) return ;;
+    compare:--prep) words='plain imagenet yolo caffe signed' ;;
+    compare:--resize) words='stretch short-side letterbox fit none' ;;
+    compare:--filter) words='pil-bilinear pil-nearest pil-bicubic pil-box pil-lanczos cv-nearest cv-linear cv-cubic cv-area' ;;
+    compare:--size) return ;;
+    compare:--short-side) return ;;
+    compare:--stride) return ;;
+    compare:--pad) return ;;
+    compare:--pixels) words='rgb bgr gray' ;;
+    compare:--scale) return ;;
+    compare:--mean) return ;;
+    compare:--std) return ;;
+    compare:--layout) words='auto nchw nhwc' ;;
+    compare:--min) return ;;
+    compare:--max) return ;;
+    compare:--peak) return ;;
+    compare:--channels) words='auto first last' ;;
+    compare:--output) return ;;
+    compare:--threads) return ;;
+    compare:--provider) return ;;
+    compare:--opt-level) words='none basic extended all' ;;
     llm-compare:--threads) return ;;
     llm-convert:--type) return ;;
     llm-convert:--force-arch) return ;;
@@ -432,9 +461,10 @@ _baryon()
     llm-quantize:--search) words='mse minmax' ;;
     llm-quantize:--compat) words='none quark-0.13' ;;
     llm-quantize:--linears) return ;;
+    llm-quantize:--stacks) words='split keep' ;;
     llm-quantize:--shard-size) return ;;
     llm-quantize:--threads) return ;;
-    llm-dequantize:--to) words='auto bf16 fp16 fp32' ;;
+    llm-dequantize:--to) words='auto bf16 f16 fp16 f32 fp32' ;;
     llm-dequantize:--shard-size) return ;;
     llm-dequantize:--threads) return ;;
     help:--format) words='text man markdown bash zsh fish' ;;
@@ -453,11 +483,12 @@ _baryon()
         plan) words=' -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         sensitivity) words=' --decompose --report -f --force -p --preset --compat --extra -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --stats --max-memory --approach --format --domain -a --activation --activation-symmetric --activation-reduce-range --activation-scale -m --activation-method --activation-method-auto --activation-headroom --activation-headroom-auto --wide-below --wide-auto --percentile --percentile-symmetric --percentile-guard --percentile-candidates --layerwise-metric --stddev-count --moving-average --entropy-bins --entropy-levels -w --weight --weight-symmetric --weight-reduce-range --weight-scale --weight-granularity --group-size --weight-method --weight-method-auto --weight-percentile --weight-stddev-count --bias --bias-scale --bias-method --bias-int16 --adjust-weight-for-bias --operators --op-types --extra-op-types --all-op-types --nodes -x --exclude --exclude-from --exclude-op-type --exclude-between --input-nodes --output-nodes --matmul-constant-only --logarithm-inputs --auto-exclude --op-type --node --tensor --dedicated-pairs --dedicated-dq --dual-pairs --keep-float-weights --fold-relu --align-elementwise --keep-unquantized-chains --no-output-op-types --no-output-nodes --fuse-relu --fuse-clip --fuse-leaky-relu --fuse-prelu --fuse-gelu --fuse-instance-norm --fuse-mul-add --fuse-blocks --fuse-between --passthrough --optimize --pass --passes-from --opset --half-floats --all-value-info --rotate --smooth --cle --cle-threshold --cle-steps --cle-stem --bias-correction --rounding --rounding-damping --rounding-mix --rounding-starts --rounding-iterations --rounding-inputs --rounding-biases --rounding-free --rounding-scales --rounding-samples --rounding-op-types --hardware --simulate-dpu --refine --refine-rounds --float-form --float-clip --activation-scaled --weight-scaled --block-form --block-size --block-axis --block-axis-everywhere --block-ties --block-from-bf16 --nbits --nbits-group --nbits-symmetric --nbits-accuracy-level --nbits-method -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         evaluate) words=' --baseline-results-folder --quantized-results-folder -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --min --max --peak --channels --compat --logits --labels --output --report -f --force -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        compare) words=' --float --top -d --data --random --seed --int-range --value-range --shape --limit --skip-bad --allow-nonfinite --prep --resize --filter --size --short-side --stride --pad --no-upscale --pixels --scale --mean --std --layout --min --max --peak --channels --compat --logits --labels --output -j --threads --provider --opt-level --ops-library --deterministic --allow-links --onnxruntime --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         report) words=' -o --out -f --force --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-inspect) words=' --tensors --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-compare) words=' -j --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-convert) words=' --type --force-arch --no-tokenizer -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
-        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
+        llm-quantize) words=' --scheme --layout --exclude --layer --group-size --search --compat --linears --stacks --report --allow-nonfinite -n --dry-run -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         llm-dequantize) words=' --to -o --out --shard-size --threads --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         presets) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;
         list) words=' --config --json -q --quiet -v --verbose --no-color -h --help -V --version' ;;

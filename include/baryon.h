@@ -14,6 +14,8 @@
  *     baryon/convert.h     other float types and forms of a model
  *     baryon/formats.h     number formats, and lists of what there is
  *     baryon/evaluate.h    how far results are from those of another model
+ *     baryon/compare.h     two quantized models side by side
+ *     baryon/llm.h         checkpoints of language models
  *
  * Names that begin with baryon_ are the interface; whatever is not written there may
  * change.
@@ -38,11 +40,13 @@
 #define BARYON_VERSION_PATCH 0
 
 #include "baryon/calibrate.h"
+#include "baryon/compare.h"
 #include "baryon/convert.h"
 #include "baryon/edit.h"
 #include "baryon/error.h"
 #include "baryon/evaluate.h"
 #include "baryon/formats.h"
+#include "baryon/llm.h"
 #include "baryon/model.h"
 #include "baryon/quantize.h"
 #include "baryon/run.h"

@@ -32,9 +32,10 @@ LAYERS = {
     "llm/ggml": "base",
     "llm/store": "base array llm/ggml",
     "llm/family": "base",
+    "llm/text": "base llm/family",
     "llm/scheme": "base array dtype",
-    "llm/layout": "base array dtype llm/store llm/scheme",
-    "llm": "base llm/store llm/ggml llm/family llm/layout",
+    "llm/layout": "base array dtype llm/ggml llm/store llm/family llm/scheme",
+    "llm": "base array llm/store llm/ggml llm/family llm/scheme llm/layout",
     "ir": "base array",
     "onnx": "base ir",
     "engine": "base array ir onnx",
@@ -55,14 +56,15 @@ LAYERS = {
     "quantize": "base ir pass quant preset trial convert rounding",
     "sensitivity": "base ir engine stats quant trial quantize",
     "evaluate": "base array engine onnx input metric config calibrate",
+    "compare": "base ir dtype quant evaluate",
     "quality": "base ir onnx metric preset quant calibrate trial sensitivity evaluate",
-    "settings": "base ir engine input calib config calibrate evaluate",
+    "settings": "base ir engine input calib llm config calibrate evaluate",
     "settings/quark": "base calib preset config settings",
     "settings/recipe": "base ir pass quant preset config calibrate quality settings settings/quark",
     "report/html": "base",
     "report": "base array ir report/html input stats quant metric trial sensitivity evaluate quality settings/recipe",
     "api": "base array ir onnx dtype engine input stats pass calib quant metric preset config calibrate"
-    " llm/layout convert rounding quantize quality settings settings/recipe",
+    " llm llm/layout llm/scheme convert rounding quantize quality compare settings settings/recipe",
 }
 
 # Calls nobody makes, and calls that only some files make: the library neither

@@ -35,6 +35,11 @@ NULL_IS_FINE = {
     "baryon_model_prune": "removed",
     "baryon_quantize": "summary",
     "baryon_quantize_file": "summary",
+    "baryon_compare": "reference",
+    "baryon_llm_quantize": "summary",
+    "baryon_llm_dequantize": "summary",
+    "baryon_llm_convert": "summary",
+    "baryon_llm_scales": "zero_points",
 }  # fmt: skip
 
 # A count that goes with a pointer of the caller's: what it says cannot be checked.
@@ -43,6 +48,8 @@ COUNTS = {
     "provider_count", "operator_library_count",
 }  # fmt: skip
 SIZES = {"baryon_error_format", "baryon_model_load_bytes", "baryon_session_open_bytes", "baryon_convert_places"}
+
+LLM_LAYER = '"model.layers.0.mlp.down_proj.weight"'
 
 # Good arguments: by function and parameter, by parameter, by type. The world is in test_misuse.c.
 GOOD = {
@@ -58,6 +65,8 @@ GOOD = {
     "baryon_model_save.path": '"saved.onnx"',
     "baryon_quantize_file.out": '"quantized.onnx"',
     "baryon_evaluate_models.quantized": "world.second",
+    "baryon_compare.first": "world.second",
+    "baryon_compare.second": "world_quantized()",
     "baryon_evaluate_folders.baseline": '"results"',
     "baryon_evaluate_folders.quantized": '"results"',
     "baryon_evaluate_folders.settings": "peak_setting",
@@ -86,6 +95,28 @@ GOOD = {
     "baryon_error_format.size": "sizeof room",
     "baryon_node_set_ints.values": "dims",
     "baryon_node_set_floats.values": "floats",
+    "baryon_llm_quantize.out": '"none"',
+    "baryon_llm_quantize.settings": "llm_quantize_setting",
+    "baryon_llm_dequantize.model": '"llm.quantized"',
+    "baryon_llm_dequantize.out": "world_out()",
+    "baryon_llm_dequantize.settings": "llm_dequantize_setting",
+    "baryon_llm_convert.out": '"llm.gguf"',
+    "baryon_llm_convert.settings": "llm_convert_setting",
+    "baryon_llm_open.model": '"llm.quantized"',
+    "baryon_llm_compare.a": '"llm"',
+    "baryon_llm_compare.b": '"llm.quantized"',
+    "baryon_llm_compare.threads": "1",
+    "baryon_llm_values.name": LLM_LAYER,
+    "baryon_llm_values.out": "llm_floats",
+    "baryon_llm_values.count": "LLM_WIDTH * LLM_WIDTH",
+    "baryon_llm_codes.name": LLM_LAYER,
+    "baryon_llm_codes.out": "llm_codes",
+    "baryon_llm_codes.count": "LLM_WIDTH * LLM_WIDTH",
+    "baryon_llm_scales.name": LLM_LAYER,
+    "baryon_llm_scales.out": "llm_floats",
+    "baryon_llm_scales.count": "LLM_WIDTH",
+    "zero_points": "llm_zeros",
+    "const char * model": '"llm"',
     "path": '"model.onnx"',
     "passes": '"passes.yaml"',
     "folder": '"."',
@@ -141,6 +172,8 @@ BY_TYPE = {
     "struct baryon_quality *": "world_quality()",
     "struct baryon_preset *": "world_preset()",
     "struct baryon_evaluation *": "world_evaluation()",
+    "struct baryon_comparison *": "world_comparison()",
+    "struct baryon_llm *": "world_llm()",
     "struct baryon_error *": "&problem",
     "struct baryon_bin **": "&out_bins",
     "void *": "NULL",

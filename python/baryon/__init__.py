@@ -7,7 +7,8 @@
 
 Everything is computed by the C library that is in the package; what is here only hands it on.
 Importing loads neither numpy nor the library. baryon.onnx has the classes of AMD Quark's flow for
-ONNX, so that its scripts run with another import.
+ONNX, so that its scripts run with another import; baryon.torch has those for language models, which
+work on folders. baryon.llm has the commands for language models.
 """
 
 _HOMES = {
@@ -16,13 +17,14 @@ _HOMES = {
     "calibrate": "statistics", "Statistics": "statistics",
     "run": "running", "Session": "running",
     "evaluate": "evaluation", "Evaluation": "evaluation",
+    "compare": "comparison", "Comparison": "comparison",
     "check": "checking",
     "preset": "lists", "presets": "lists", "methods": "lists", "metrics": "lists",
     "Error": "errors",
 }  # fmt: skip
-_MODULES = ("checking", "errors", "evaluation", "formats", "lists", "onnx", "quantization", "running",
-            "shapeshifter", "statistics")  # fmt: skip
-__all__ = [*_HOMES, "formats", "version"]
+_MODULES = ("checking", "comparison", "errors", "evaluation", "formats", "lists", "llm", "onnx", "quantization",
+            "running", "shapeshifter", "statistics", "torch")  # fmt: skip
+__all__ = [*_HOMES, "formats", "llm", "version"]
 
 
 def version():

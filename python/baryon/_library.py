@@ -180,9 +180,26 @@ class Port(Structure):
                 ("dims", POINTER(c_int64)), ("symbols", POINTER(c_char_p))]  # fmt: skip
 
 
+class LlmOptions(Sized):
+    _fields_ = [("size", c_size_t), ("log", LOG), ("context", c_void_p)]
+
+
+class LlmSummary(Sized):
+    _fields_ = [("size", c_size_t), ("tensors", c_uint64), ("weights", c_uint64), ("others", c_uint64),
+                ("bytes_in", c_uint64), ("bytes_out", c_uint64), ("signal", c_double),
+                ("error", c_double), ("minmax_error", c_double)]  # fmt: skip
+
+
+class LlmWeight(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_char_p), ("layout", c_char_p), ("rank", c_int),
+                ("dims", POINTER(c_int64)), ("rows", c_size_t), ("columns", c_size_t),
+                ("groups", c_size_t), ("zero_points", c_bool), ("parts", c_size_t)]  # fmt: skip
+
+
 _SETTINGS = [POINTER(Setting), c_size_t]
 _ERROR = POINTER(ErrorStruct)
 _OUT = POINTER(c_void_p)
+_LLM = [c_char_p, c_char_p, *_SETTINGS, POINTER(LlmOptions), POINTER(LlmSummary), _ERROR]
 _LOAD = c_void_p  # options of loading; always NULL here
 
 # name: what it gives, what it takes
@@ -244,6 +261,9 @@ _PROTOTYPES = {
     "baryon_run_free": (None, [c_void_p]),
     "baryon_evaluate_models": (c_int, [_OUT, c_void_p, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
     "baryon_evaluate_folders": (c_int, [_OUT, c_char_p, c_char_p, *_SETTINGS, POINTER(Options), _ERROR]),
+    "baryon_compare": (c_int, [_OUT, c_void_p, c_void_p, c_void_p, *_SETTINGS, POINTER(Options), _ERROR]),
+    "baryon_comparison_json": (c_char_p, [c_void_p]),
+    "baryon_comparison_free": (None, [c_void_p]),
     "baryon_evaluation_free": (None, [c_void_p]),
     "baryon_evaluation_score": (POINTER(Score), [c_void_p, c_size_t]),
     "baryon_evaluation_samples": (c_uint64, [c_void_p]),
@@ -256,6 +276,19 @@ _PROTOTYPES = {
     "baryon_preset_free": (None, [c_void_p]),
     "baryon_preset_setting": (POINTER(Setting), [c_void_p, c_size_t]),
     "baryon_preset_quark": (POINTER(Setting), [c_void_p, c_size_t]),
+    "baryon_llm_quantize": (c_int, _LLM),
+    "baryon_llm_dequantize": (c_int, _LLM),
+    "baryon_llm_convert": (c_int, _LLM),
+    "baryon_llm_inspect": (c_int, [c_char_p, c_bool, _OUT, POINTER(c_size_t), _ERROR]),
+    "baryon_llm_compare": (c_int, [c_char_p, c_char_p, c_uint, _OUT, POINTER(c_size_t), _ERROR]),
+    "baryon_llm_open": (c_int, [_OUT, c_char_p, c_bool, _ERROR]),
+    "baryon_llm_close": (None, [c_void_p]),
+    "baryon_llm_weight_at": (POINTER(LlmWeight), [c_void_p, c_size_t]),
+    "baryon_llm_find": (POINTER(LlmWeight), [c_void_p, c_char_p]),
+    "baryon_llm_part": (POINTER(Array), [c_void_p, c_char_p, c_size_t]),
+    "baryon_llm_values": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
+    "baryon_llm_codes": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t, _ERROR]),
+    "baryon_llm_scales": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t, _ERROR]),
     "baryon_list": (c_char_p, [c_char_p, c_size_t, POINTER(c_char_p)]),
 }  # fmt: skip
 

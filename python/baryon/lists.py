@@ -17,6 +17,16 @@ def presets():
     return _list(b"presets")
 
 
+def schemes():
+    """Quantization schemes of language models."""
+    return _list(b"schemes")
+
+
+def layouts():
+    """How files hold quantized weights of language models."""
+    return _list(b"layouts")
+
+
 def _value(text):
     """true, 7 and ["a"] are values, what is no JSON is a word."""
     import json

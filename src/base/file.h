@@ -35,6 +35,8 @@ int by_mapped_open_fd(struct by_mapped *mapped, int fd, const char *path, struct
 /* True when path leads to that file. */
 bool by_mapped_is(const struct by_mapped *mapped, const char *path);
 int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err);
+/* A range that is read next: its pages are mapped at once. */
+void by_mapped_need(const struct by_mapped *mapped, size_t offset, size_t size);
 /* Pages that lie whole in a range that was read are given back; they may be read again. */
 void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size);
 void by_mapped_close(struct by_mapped *mapped);
@@ -170,5 +172,7 @@ struct by_listing {
 
 int by_list_folder(struct by_listing *listing, const char *folder, struct baryon_error *err);
 void by_listing_release(struct by_listing *listing);
+/* Removes temporary files of writers, whatever they were for: nobody else writes in the folder. */
+int by_remove_stale(const char *folder, struct baryon_error *err);
 
 #endif

@@ -20,5 +20,7 @@ struct by_log {
 /* log may be NULL. Texts longer than 1 KiB are cut. */
 void by_log(const struct by_log *log, enum by_log_level level, const char *format, ...)
     BARYON_PRINTF(3, 4);
+/* Each line of a text. */
+void by_log_lines(const struct by_log *log, enum by_log_level level, const char *text);
 
 #endif

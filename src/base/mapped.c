@@ -202,6 +202,18 @@ int by_mapped_check(const struct by_mapped *mapped, struct baryon_error *err)
     return by_err_file(err, mapped->path);
 }
 
+void by_mapped_need(const struct by_mapped *mapped, size_t offset, size_t size)
+{
+#ifdef MADV_POPULATE_READ
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), begin = offset / page * page;
+    if (size && !mapped->is_copy)
+        madvise((void *)(uintptr_t)(mapped->bytes + begin), offset + size - begin,
+                MADV_POPULATE_READ);
+#else
+    (void)mapped, (void)offset, (void)size;
+#endif
+}
+
 void by_mapped_done(const struct by_mapped *mapped, size_t offset, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (offset + size) / page * page;

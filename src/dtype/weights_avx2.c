@@ -19,6 +19,7 @@ static bool weights_avx2_supported(void)
 }
 
 const struct by_weight_path by_weight_avx2 = {
-    "avx2", weights_avx2_supported, extremes, error, round_all, round_each};
+    "avx2", weights_avx2_supported, extremes, error, energy, distance,
+    peak, divide, round_all, codes, round_each};
 
 #endif

@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BY_WEIGHT_LANES 16
+#define BY_WEIGHT_LANES   16
+#define BY_WEIGHT_STRETCH 64 /* values between two looks whether a sum is at its limit */
 
 /* Added to and taken from a float of less than 2^22, it leaves the nearest integer, ties to even.
  */
@@ -31,10 +32,20 @@ struct by_weight_path {
     bool (*supported)(void); /* by the processor that runs */
     /* False when a value is not finite; count > 0. */
     bool (*extremes)(const float *values, size_t count, float *min, float *max);
-    /* Squared errors of the nearest levels. */
-    double (*error)(const float *values, size_t count, const struct by_weight_grid *grid);
+    /* Squared errors of the nearest levels; when they come to `limit`, it is enough to say so. */
+    double (*error)(const float *values, size_t count, const struct by_weight_grid *grid,
+                    double limit);
+    double (*energy)(const float *values, size_t count);
+    /* Squares of (a - b) * scale. */
+    double (*distance)(const float *a, const float *b, size_t count, float scale);
+    /* The greatest magnitude of finite values. */
+    float (*peak)(const float *values, size_t count);
+    void (*divide)(const float *values, size_t count, float scale, float *out);
     void (*round)(const float *values, size_t count, const struct by_weight_grid *grid,
                   int32_t *out);
+    /* The same as bytes; levels with a sign are in two's complement. */
+    void (*codes)(const float *values, size_t count, const struct by_weight_grid *grid,
+                  uint8_t *out);
     /* Each value with a scale and a zero point of its own. */
     void (*round_each)(const float *values, size_t count, const float *scales, const float *zeros,
                        float qmin, float qmax, int32_t *out);

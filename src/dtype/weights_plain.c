@@ -36,10 +36,13 @@ static float nearest(float value, float scale, float low, float high)
     return nearbyintf(level);
 }
 
-static double error(const float *values, size_t count, const struct by_weight_grid *grid)
+static double error(const float *values, size_t count, const struct by_weight_grid *grid,
+                    double limit)
 {
     double lanes[BY_WEIGHT_LANES] = {0};
     for (size_t i = 0; i < count; i++) {
+        if (i && i % BY_WEIGHT_STRETCH == 0 && limit < INFINITY && by_weight_join(lanes) >= limit)
+            return limit;
         float level = nearest(values[i], grid->scale, grid->low, grid->high);
         double off = (double)(level * grid->scale - values[i]);
         lanes[i % BY_WEIGHT_LANES] += off * off;
@@ -47,11 +50,51 @@ static double error(const float *values, size_t count, const struct by_weight_gr
     return by_weight_join(lanes);
 }
 
+static double energy(const float *values, size_t count)
+{
+    double lanes[BY_WEIGHT_LANES] = {0};
+    for (size_t i = 0; i < count; i++)
+        lanes[i % BY_WEIGHT_LANES] += (double)values[i] * (double)values[i];
+    return by_weight_join(lanes);
+}
+
+static double distance(const float *a, const float *b, size_t count, float scale)
+{
+    double lanes[BY_WEIGHT_LANES] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const double off = (double)((a[i] - b[i]) * scale);
+        lanes[i % BY_WEIGHT_LANES] += off * off;
+    }
+    return by_weight_join(lanes);
+}
+
+static float peak(const float *values, size_t count)
+{
+    float greatest = 0;
+    for (size_t i = 0; i < count; i++)
+        greatest = fabsf(values[i]) > greatest ? fabsf(values[i]) : greatest;
+    return greatest;
+}
+
+static void divide(const float *values, size_t count, float scale, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = values[i] / scale;
+}
+
 static void round_all(const float *values, size_t count, const struct by_weight_grid *grid,
                       int32_t *out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (int32_t)nearest(values[i], grid->scale, grid->low, grid->high) + grid->zero;
+}
+
+static void codes(const float *values, size_t count, const struct by_weight_grid *grid,
+                  uint8_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] =
+            (uint8_t)((int32_t)nearest(values[i], grid->scale, grid->low, grid->high) + grid->zero);
 }
 
 static void round_each(const float *values, size_t count, const float *scales, const float *zeros,
@@ -68,7 +111,8 @@ static bool weights_plain_supported(void)
 }
 
 static const struct by_weight_path plain = {
-    "plain", weights_plain_supported, extremes, error, round_all, round_each};
+    "plain", weights_plain_supported, extremes, error, energy, distance,
+    peak, divide, round_all, codes, round_each};
 
 const struct by_weight_path *const *by_weight_paths(size_t *count)
 {

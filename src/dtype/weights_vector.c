@@ -25,4 +25,5 @@ static bool weights_vector_supported(void)
 }
 
 const struct by_weight_path by_weight_vector = {
-    "vector", weights_vector_supported, extremes, error, round_all, round_each};
+    "vector", weights_vector_supported, extremes, error, energy, distance,
+    peak, divide, round_all, codes, round_each};

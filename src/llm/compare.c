@@ -3,7 +3,6 @@
 
 #include "base/decibels.h"
 #include "base/par.h"
-#include "llm/ggml/codec.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,21 +20,6 @@ struct pair_work {
     struct piece_sum *sums;
     size_t rows; /* of a piece */
 };
-
-static int weight_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
-                       size_t first, size_t count, float *out, struct baryon_error *err)
-{
-    const struct by_stored_type *type = weight->stored->type;
-    if (type->elem != BY_ELEM_UNDEFINED)
-        return by_llm_source_rows(source, weight, first, count, out, err);
-    const struct by_ggml_type *blocks = by_ggml_type((uint32_t)type->ggml);
-    if (!blocks || !blocks->decode)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED, "type %s cannot be decoded", type->name);
-    size_t row = weight->columns / type->block * type->bytes;
-    return by_ggml_decode(blocks,
-                          by_checkpoint_bytes(source->checkpoint, weight->stored) + first * row,
-                          count * weight->columns, out, err);
-}
 
 static struct piece_sum sum_values(const float *a, const float *b, size_t count)
 {
@@ -59,28 +43,23 @@ static int compare_piece(void *context, size_t begin, size_t end, unsigned worke
     (void)worker;
     if (!values)
         return -1;
-    int status = weight_rows(&work->comparison->a, pair->a, begin, end - begin, values, err);
+    int status =
+        by_llm_source_rows(&work->comparison->a.source, pair->a, begin, end - begin, values, err);
     if (!status)
-        status =
-            weight_rows(&work->comparison->b, pair->b, begin, end - begin, values + count, err);
+        status = by_llm_source_rows(&work->comparison->b.source, pair->b, begin, end - begin,
+                                    values + count, err);
     if (!status)
         work->sums[begin / work->rows] = sum_values(values, values + count, count);
     by_free(values);
-    by_llm_source_done(&work->comparison->a, pair->a, begin, end - begin);
-    by_llm_source_done(&work->comparison->b, pair->b, begin, end - begin);
+    by_llm_source_done(&work->comparison->a.source, pair->a, begin, end - begin);
+    by_llm_source_done(&work->comparison->b.source, pair->b, begin, end - begin);
     return status;
 }
 
 static double bits_of(const struct by_llm_weight *weight)
 {
-    uint64_t bytes = weight->stored->bytes, values = (uint64_t)weight->rows * weight->columns;
-    if (weight->as == BY_LLM_AS_CODES) {
-        bytes = 0;
-        for (size_t i = 0; i < weight->fields.count; i++)
-            bytes += weight->parts[i] ? weight->parts[i]->bytes : 0;
-    }
-    bytes += weight->scales ? weight->scales->bytes : 0;
-    return values ? 8.0 * (double)bytes / (double)values : 0;
+    const double values = (double)weight->rows * (double)weight->columns;
+    return values > 0 ? 8.0 * (double)by_llm_source_bytes(weight) / values : 0;
 }
 
 static void give_back(const struct by_llm_source *source, const struct by_llm_weight *weight)
@@ -109,25 +88,19 @@ static int compare_pair(struct by_llm_comparison *comparison, struct by_llm_pair
         pair->greatest = fmax(pair->greatest, work.sums[i].greatest);
     }
     by_free(work.sums);
-    give_back(&comparison->a, pair->a);
-    give_back(&comparison->b, pair->b);
+    give_back(&comparison->a.source, pair->a);
+    give_back(&comparison->b.source, pair->b);
     pair->sqnr = by_decibels(pair->signal, pair->noise);
     pair->bits_a = bits_of(pair->a);
     pair->bits_b = bits_of(pair->b);
     return status ? by_err_in(err, "tensor %s", by_quote(quoted, pair->name)) : 0;
 }
 
-/* Blocks of GGUF files count. */
-static bool is_float(const struct by_llm_weight *weight)
-{
-    return weight->as != BY_LLM_AS_OTHER || weight->stored->type->elem == BY_ELEM_UNDEFINED;
-}
-
 static const char *pair_defect(const struct by_llm_pair *pair)
 {
     if (!pair->b)
         return "only in the first";
-    if (!is_float(pair->a) || !is_float(pair->b))
+    if (pair->a->as == BY_LLM_AS_OTHER || pair->b->as == BY_LLM_AS_OTHER)
         return "no floats";
     if (pair->a->rank != pair->b->rank ||
         memcmp(pair->a->dims, pair->b->dims, pair->a->rank * sizeof *pair->a->dims) != 0)
@@ -140,12 +113,13 @@ static int match_pairs(struct by_llm_comparison *comparison, struct baryon_error
     struct by_map names;
     int status = 0;
     by_map_init(&names);
-    for (size_t i = 0; !status && i < comparison->b.count; i++)
-        status = by_map_put(&names, comparison->b.weights[i].name, &comparison->b.weights[i], err);
-    comparison->only_b = comparison->b.count;
-    for (size_t i = 0; !status && i < comparison->a.count; i++) {
+    for (size_t i = 0; !status && i < comparison->b.source.count; i++)
+        status = by_map_put(&names, comparison->b.source.weights[i].name,
+                            &comparison->b.source.weights[i], err);
+    comparison->only_b = comparison->b.source.count;
+    for (size_t i = 0; !status && i < comparison->a.source.count; i++) {
         struct by_llm_pair *pair = &comparison->pairs[comparison->count++];
-        pair->a = &comparison->a.weights[i];
+        pair->a = &comparison->a.source.weights[i];
         pair->name = pair->a->name;
         pair->b = by_map_get(&names, pair->name);
         pair->why = pair_defect(pair);
@@ -175,46 +149,57 @@ static int compare_all(struct by_llm_comparison *comparison, struct by_pool *poo
         comparison->greatest = fmax(comparison->greatest, pair->greatest);
         comparison->compared++;
     }
-    if (!comparison->compared) {
-        by_fail(err, BARYON_ERR_INPUT, "no weight has a counterpart of its name and shape");
-        return by_err_hint(err, "names of GGUF files are others than those of safetensors: convert "
-                                "one of them first");
-    }
+    if (!comparison->compared)
+        return by_fail(err, BARYON_ERR_INPUT, "no weight has a counterpart of its name and shape");
     comparison->sqnr = by_decibels(signal, noise);
     comparison->bits_a /= values;
     comparison->bits_b /= values;
     return 0;
 }
 
-static int open_comparison(struct by_llm_comparison *comparison, const struct by_checkpoint *a,
-                           const struct by_checkpoint *b, struct baryon_error *err)
+/* Files of one kind have the same names, whatever they are. */
+static int open_both(struct by_llm_comparison *comparison, const char *a, const char *b,
+                     struct baryon_error *err)
 {
-    if (by_llm_source_open(&comparison->a, a, err) || by_llm_source_open(&comparison->b, b, err))
+    const enum by_llm_names names = BY_LLM_NAMES_FILE;
+    if (by_llm_open(&comparison->a, a, BY_LLM_STACKS_SPLIT, names, err) ||
+        by_llm_open(&comparison->b, b, BY_LLM_STACKS_SPLIT, names, err))
         return -1;
-    comparison->pairs = by_alloc_zero(comparison->a.count, sizeof *comparison->pairs, err);
-    return comparison->pairs ? match_pairs(comparison, err) : -1;
+    if (comparison->a.checkpoint->container == comparison->b.checkpoint->container)
+        return 0;
+    struct by_llm_opened *gguf =
+        comparison->a.checkpoint->container == BY_GGUF ? &comparison->a : &comparison->b;
+    by_llm_close(gguf);
+    return by_llm_open(gguf, gguf == &comparison->a ? a : b, BY_LLM_STACKS_SPLIT,
+                       BY_LLM_NAMES_FOLDER, err);
 }
 
-int by_llm_compare(struct by_llm_comparison *comparison, const struct by_checkpoint *a,
-                   const struct by_checkpoint *b, unsigned threads, struct baryon_error *err)
+int by_llm_compare(struct by_llm_comparison *comparison, const char *a, const char *b,
+                   unsigned threads, struct baryon_error *err)
 {
     struct by_pool *pool = NULL;
-    *comparison = (struct by_llm_comparison){0};
-    int status = open_comparison(comparison, a, b, err);
+    memset(comparison, 0, sizeof *comparison);
+    int status = open_both(comparison, a, b, err);
+    if (!status) {
+        comparison->pairs =
+            by_alloc_zero(comparison->a.source.count, sizeof *comparison->pairs, err);
+        status = comparison->pairs ? match_pairs(comparison, err) : -1;
+    }
     if (!status)
         status = by_pool_open(&pool, threads, err);
     if (!status)
         status = compare_all(comparison, pool, err);
     by_pool_close(pool);
-    if (!status && (by_checkpoint_check(a, err) || by_checkpoint_check(b, err)))
+    if (!status && (by_checkpoint_check(comparison->a.checkpoint, err) ||
+                    by_checkpoint_check(comparison->b.checkpoint, err)))
         status = -1;
     return status;
 }
 
 void by_llm_comparison_release(struct by_llm_comparison *comparison)
 {
-    by_llm_source_close(&comparison->a);
-    by_llm_source_close(&comparison->b);
+    by_llm_close(&comparison->a);
+    by_llm_close(&comparison->b);
     by_free(comparison->pairs);
-    *comparison = (struct by_llm_comparison){0};
+    comparison->pairs = NULL;
 }

@@ -74,7 +74,7 @@ int by_convert_put(struct by_convert_run *run, size_t tensor, by_convert_put_fn 
     return by_made_write(&run->made.at[tensor], run->in, run->pool, put_next, &putting, err);
 }
 
-static int list_tensors(struct by_convert_run *run, struct baryon_error *err)
+int by_convert_begin(struct by_convert_run *run, struct baryon_error *err)
 {
     const struct by_checkpoint *in = run->in;
     run->listed = by_arena_alloc(&run->arena, in->tensor_count, sizeof *run->listed, err);
@@ -96,7 +96,7 @@ static int run_convert(struct by_convert_run *run, struct baryon_error *err)
                        "input and output are both %s, one must be a .gguf file and the other a "
                        "folder of safetensors",
                        to_gguf ? "GGUF files" : "safetensors");
-    if (list_tensors(run, err) || by_pool_open(&run->pool, run->options->threads, err))
+    if (by_convert_begin(run, err) || by_pool_open(&run->pool, run->options->threads, err))
         return -1;
     return to_gguf ? by_convert_to_gguf(run, err) : by_convert_to_folder(run, err);
 }

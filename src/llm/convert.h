@@ -10,12 +10,21 @@
 
 #include <stdint.h>
 
+/* Another type for tensors of layers whose names match, as by_llm_match() has it. */
+struct by_llm_convert_rule {
+    const char *pattern;
+    const char *type; /* "q6_k"; NULL: that of the source */
+};
+
 struct by_llm_convert {
     const char *in;   /* a folder, a .safetensors or a .gguf file */
     const char *out;  /* of the other kind */
     const char *type; /* "f16", "q8_0", "q4_k_m"; NULL: bf16 */
     const char *arch; /* GGUF's architecture instead of the one of model_type; NULL */
     bool no_tokenizer;
+    bool dry_run;                            /* nothing is written; towards GGUF */
+    const struct by_llm_convert_rule *rules; /* towards GGUF; the first that matches counts */
+    size_t rule_count;
     uint64_t shard_bytes; /* of safetensors; 0: the default */
     unsigned threads;     /* 0: all */
 };
@@ -25,6 +34,8 @@ struct by_llm_converted {
     size_t tensors;               /* written */
     size_t left;                  /* of the source, not written: towers, buffers */
     uint64_t bytes_in, bytes_out; /* of tensors */
+    size_t in_blocks;             /* tensors of block types */
+    uint64_t weights, others;     /* values in blocks, and the rest */
     struct by_str notices;        /* sentences, one a line */
 };
 

@@ -2,6 +2,7 @@
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
 #include "llm/family/tokenizer.h"
+#include "llm/float_types.h"
 #include "llm/store/safetensors_write.h"
 
 #include <inttypes.h>
@@ -12,8 +13,6 @@ struct to_folder {
     const struct by_ggml_type *type;
     int64_t heads, heads_kv, experts;
     struct by_config_facts facts;
-    struct by_safetensors_writer *writer;
-    struct by_new_tensor *tensors;
 };
 
 /* A number of the architecture; `fallback` when it is not there. */
@@ -124,38 +123,37 @@ static int add_source(struct to_folder *to, size_t index, struct baryon_error *e
     return 0;
 }
 
-static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
-                    struct baryon_error *err)
+/* --- The files --- */
+
+void by_folder_files_release(struct by_folder_files *files)
 {
-    return by_safetensors_put(context, tensor, at, bytes, size, err);
+    by_str_release(&files->config);
+    by_str_release(&files->tokenizer);
+    by_str_release(&files->settings);
 }
 
-static int write_tensors(struct to_folder *to, struct baryon_error *err)
-{
-    for (size_t i = 0; i < to->run->made.count; i++)
-        if (!by_safetensors_has(to->writer, i) &&
-            by_convert_put(to->run, i, put_slab, to->writer, err))
-            return -1;
-    return 0;
-}
-
-static int put_file(const struct to_folder *to, const char *name, const struct by_str *text,
+static int put_file(const char *folder, const char *name, const struct by_str *text,
                     struct baryon_error *err)
 {
     char path[4096];
     if (!text->size)
         return 0;
-    if (!by_join_path(path, sizeof path, by_safetensors_folder(to->writer), name))
+    if (!by_join_path(path, sizeof path, folder, name))
         return by_fail(err, BARYON_ERR_IO, "the path of %s is too long", name);
     return by_write_file(path, text->text, text->size, 0, err);
 }
 
-/* config.json and the tokenizer, all made before anything is written. */
-struct folder_files {
-    struct by_str config, tokenizer, settings;
-};
+int by_folder_files_write(const struct by_folder_files *files, const char *folder,
+                          struct baryon_error *err)
+{
+    return put_file(folder, "config.json", &files->config, err) ||
+                   put_file(folder, "tokenizer.json", &files->tokenizer, err) ||
+                   put_file(folder, "tokenizer_config.json", &files->settings, err)
+               ? -1
+               : 0;
+}
 
-static int make_files(struct to_folder *to, struct folder_files *files, struct baryon_error *err)
+static int make_files(struct to_folder *to, struct by_folder_files *files, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
     bool known;
@@ -167,12 +165,60 @@ static int make_files(struct to_folder *to, struct folder_files *files, struct b
                                 &run->done->notices, err);
 }
 
-static struct by_hash128 folder_key(const struct to_folder *to, const struct folder_files *files)
+/* config.json and the tokenizer, all made before anything is written. */
+static int unfold(struct to_folder *to, struct by_folder_files *files, struct baryon_error *err)
 {
     struct by_convert_run *run = to->run;
+    if (by_meta_of_gguf(&run->meta, run->in->gguf, err) || find_arch(to, err))
+        return -1;
+    for (size_t i = 0; i < run->in->tensor_count; i++) {
+        run->done->bytes_in += run->in->tensors[i].bytes;
+        if (add_source(to, i, err))
+            return -1;
+    }
+    if (!to->facts.vocab)
+        return by_fail(err, BARYON_ERR_INPUT, "tensor token_embd.weight is missing, must be there");
+    return make_files(to, files, err);
+}
+
+int by_convert_unfold(struct by_convert_run *run, int64_t elem, struct by_folder_files *files,
+                      struct baryon_error *err)
+{
+    struct to_folder to = {.run = run, .facts = {.tied = true}};
+    *files = (struct by_folder_files){0};
+    to.type = by_ggml_type((uint32_t)by_stored_type_by_elem((enum by_elem)elem)->ggml);
+    to.facts.type = elem == BY_ELEM_FLOAT     ? "float32"
+                    : elem == BY_ELEM_FLOAT16 ? "float16"
+                                              : "bfloat16";
+    const int failed = unfold(&to, files, err);
+    if (failed)
+        by_folder_files_release(files);
+    return failed ? by_err_file(err, run->in->path) : 0;
+}
+
+/* --- The folder --- */
+
+static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
+                    struct baryon_error *err)
+{
+    return by_safetensors_put(context, tensor, at, bytes, size, err);
+}
+
+static int write_tensors(struct by_convert_run *run, struct by_safetensors_writer *writer,
+                         struct baryon_error *err)
+{
+    for (size_t i = 0; i < run->made.count; i++)
+        if (!by_safetensors_has(writer, i) && by_convert_put(run, i, put_slab, writer, err))
+            return -1;
+    return 0;
+}
+
+static struct by_hash128 folder_key(const struct by_convert_run *run, int64_t elem,
+                                    const struct by_folder_files *files)
+{
     uint64_t stamp[4] = {(uint64_t)run->in->files[0].mapped.stat.st_size,
-                         (uint64_t)run->in->files[0].mapped.stat.st_mtime,
-                         (uint64_t)to->type->number, run->options->shard_bytes};
+                         (uint64_t)run->in->files[0].mapped.stat.st_mtime, (uint64_t)elem,
+                         run->options->shard_bytes};
     struct by_hash128 text = by_hash128(files->config.text, files->config.size);
     struct by_hash128 key = by_hash128(stamp, sizeof stamp);
     key.low ^= text.low;
@@ -180,71 +226,46 @@ static struct by_hash128 folder_key(const struct to_folder *to, const struct fol
     return key;
 }
 
-static int write_folder(struct to_folder *to, const struct folder_files *files,
-                        struct baryon_error *err)
+static int write_folder(struct by_convert_run *run, int64_t elem,
+                        const struct by_folder_files *files, struct baryon_error *err)
 {
-    struct by_convert_run *run = to->run;
     static const struct by_stored_note note = {"format", "pt"};
+    struct by_safetensors_writer *writer;
+    struct by_new_tensor *tensors;
+    if (by_convert_declare(run, &tensors, err))
+        return -1;
     struct by_safetensors_plan plan = {
         .path = run->options->out,
-        .tensors = to->tensors,
+        .tensors = tensors,
         .count = run->made.count,
         .shard_bytes = run->options->shard_bytes ? run->options->shard_bytes : BY_SHARD_BYTES,
         .notes = &note,
         .note_count = 1,
-        .key = folder_key(to, files),
+        .key = folder_key(run, elem, files),
     };
-    if (by_safetensors_create(&to->writer, &plan, err))
+    if (by_safetensors_create(&writer, &plan, err))
         return -1;
-    if (write_tensors(to, err) || put_file(to, "config.json", &files->config, err) ||
-        put_file(to, "tokenizer.json", &files->tokenizer, err) ||
-        put_file(to, "tokenizer_config.json", &files->settings, err) ||
-        by_checkpoint_check(run->in, err) || by_safetensors_finish(to->writer, err)) {
-        by_safetensors_abort(to->writer);
-        return -1;
-    }
-    return 0;
-}
-
-static int find_type(struct to_folder *to, struct baryon_error *err)
-{
-    char quoted[BY_QUOTE_MAX];
-    const char *name = to->run->options->type ? to->run->options->type : "bf16";
-    bool half = !strcmp(name, "bf16"), full = !strcmp(name, "f32");
-    if (!half && !full)
-        return by_fail(err, BARYON_ERR_USAGE,
-                       "--type %s, must be bf16 or f32 for a folder of safetensors",
-                       by_quote(quoted, name));
-    to->type = by_ggml_type(half ? BY_GGML_BF16 : BY_GGML_F32);
-    to->facts.type = half ? "bfloat16" : "float32";
-    return 0;
+    const int failed = write_tensors(run, writer, err) ||
+                       by_folder_files_write(files, by_safetensors_folder(writer), err) ||
+                       by_checkpoint_check(run->in, err) || by_safetensors_finish(writer, err);
+    by_safetensors_abort(writer);
+    return failed ? -1 : 0;
 }
 
 int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err)
 {
-    struct to_folder to = {.run = run, .facts = {.tied = true}};
-    struct folder_files files = {0};
-    if (find_type(&to, err))
+    struct by_folder_files files;
+    char quoted[BY_QUOTE_MAX], list[128];
+    const char *name = run->options->type ? run->options->type : "bf16";
+    const struct by_choice *type = by_llm_float_type(name);
+    by_llm_float_list(list, sizeof list);
+    if (!type)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--type %s, must be one of %s for a folder of safetensors",
+                       by_quote(quoted, name), list);
+    if (by_convert_unfold(run, type->value, &files, err))
         return -1;
-    if (by_meta_of_gguf(&run->meta, run->in->gguf, err) || find_arch(&to, err))
-        return by_err_file(err, run->in->path);
-    for (size_t i = 0; i < run->in->tensor_count; i++) {
-        run->done->bytes_in += run->in->tensors[i].bytes;
-        if (add_source(&to, i, err))
-            return by_err_file(err, run->in->path);
-    }
-    int status = 0;
-    if (!to.facts.vocab)
-        status =
-            by_fail(err, BARYON_ERR_INPUT, "tensor token_embd.weight is missing, must be there");
-    if (status || make_files(&to, &files, err))
-        status = by_err_file(err, run->in->path);
-    if (!status)
-        status = by_convert_declare(run, &to.tensors, err);
-    if (!status)
-        status = write_folder(&to, &files, err);
-    by_str_release(&files.config);
-    by_str_release(&files.tokenizer);
-    by_str_release(&files.settings);
+    const int status = write_folder(run, type->value, &files, err);
+    by_folder_files_release(&files);
     return status;
 }

@@ -2,7 +2,9 @@
 #include "llm/convert_internal.h"
 #include "llm/convert_meta.h"
 #include "llm/family/tokenizer.h"
+#include "llm/float_types.h"
 #include "llm/ggml/mixture.h"
+#include "llm/layout/match.h"
 #include "llm/store/gguf_write.h"
 
 #include "base/text.h"
@@ -301,12 +303,66 @@ static bool is_large(const struct to_gguf *to)
            (!strcmp(name, "qwen2") || (!strcmp(name, "llama") && to->heads != to->heads_kv));
 }
 
-/* Types by llama-quantize's rules; vectors, norms and routers are float32. */
-static void choose_types(struct to_gguf *to)
+/* --- Types --- */
+
+/* The type that a rule names: one of single tensors, or the main one of a mixture. */
+static const struct by_ggml_type *rule_type(const struct by_llm_convert_rule *rule,
+                                            const struct by_made_tensor *made,
+                                            struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    if (!rule->type)
+        return by_ggml_type((uint32_t)made->parts[0]->type->ggml);
+    const struct by_ggml_mixture *mixture = by_ggml_mixture_named(rule->type);
+    const struct by_ggml_type *type =
+        mixture ? by_ggml_type(mixture->base) : by_ggml_type_named(rule->type);
+    if (!type || !type->encode)
+        by_fail(err, BARYON_ERR_USAGE, "pattern %s: type %s is none that GGUF is written in",
+                rule->pattern, by_quote(quoted, rule->type));
+    return type && type->encode ? type : NULL;
+}
+
+/* The rule for a tensor by the layers that it is made of; -1: a pattern is none. */
+static int find_rule(const struct by_convert_run *run, const struct by_made_tensor *made,
+                     bool *used, const struct by_llm_convert_rule **rule, struct baryon_error *err)
+{
+    *rule = NULL;
+    for (size_t i = 0; i < run->options->rule_count; i++)
+        for (size_t part = 0; part < made->part_count; part++) {
+            char layer[BY_ARCH_NAME_MAX];
+            struct by_text text;
+            const char *name = made->parts[part]->name;
+            const size_t cut = by_has_suffix(name, ".weight") ? strlen(".weight") : 0;
+            by_text_init(&text, layer, sizeof layer);
+            by_text_add(&text, "%.*s", (int)(strlen(name) - cut), name);
+            const int found = by_llm_match(run->options->rules[i].pattern, layer, err);
+            if (found < 0)
+                return -1;
+            used[i] = used[i] || found;
+            if (found && !*rule)
+                *rule = &run->options->rules[i];
+        }
+    return 0;
+}
+
+static int apply_rule(struct to_gguf *to, struct by_made_tensor *made, bool *used,
+                      const struct by_ggml_type **wanted, struct baryon_error *err)
+{
+    const struct by_llm_convert_rule *rule;
+    if (find_rule(to->run, made, used, &rule, err))
+        return -1;
+    if (!rule)
+        return 0;
+    if (!(*wanted = rule_type(rule, made, err)))
+        return -1;
+    made->type = by_ggml_fallback(*wanted, by_made_width(made));
+    return 0;
+}
+
+static struct by_ggml_model facts_of_model(const struct to_gguf *to)
 {
     const struct by_family *family = &to->run->family;
-    struct by_made_list *list = &to->run->made;
-    size_t counts[BY_GGML_FFN_DOWN + 1] = {0};
+    const struct by_made_list *list = &to->run->made;
     struct by_ggml_model model = {.layers = (size_t)family->layers,
                                   .experts = (size_t)family->experts,
                                   .heads = (size_t)to->heads,
@@ -316,22 +372,63 @@ static void choose_types(struct to_gguf *to)
     for (size_t i = 0; i < list->count; i++)
         model.attn_values +=
             list->at[i].rank > 1 && by_ggml_kind_of(list->at[i].name) == BY_GGML_ATTN_V;
+    return model;
+}
+
+static void count_type(struct by_llm_converted *done, const struct by_made_tensor *made)
+{
+    const uint64_t values = by_made_rows(made) * by_made_width(made);
+    const bool blocks = made->type->block > 1;
+    done->in_blocks += blocks;
+    *(blocks ? &done->weights : &done->others) += values;
+}
+
+/* Types by llama-quantize's rules, then by those of the user; vectors, norms and routers are
+ * float32. */
+static int choose_types(struct to_gguf *to, bool *used, struct baryon_error *err)
+{
+    struct by_made_list *list = &to->run->made;
+    size_t counts[BY_GGML_FFN_DOWN + 1] = {0};
+    const struct by_ggml_model model = facts_of_model(to);
     for (size_t i = 0; i < list->count; i++) {
         struct by_made_tensor *made = &list->at[i];
-        const struct by_ggml_type *before;
+        const struct by_ggml_type *before = by_ggml_type(BY_GGML_F32);
         long layer = made_layer(made);
         enum by_ggml_kind kind = by_ggml_kind_of(made->name);
-        made->type = by_ggml_type(BY_GGML_F32);
-        if (made->values || made->rank < 2 || !by_ggml_may_quantize(made->name, made->rank))
-            continue;
-        struct by_ggml_tensor tensor = {.name = made->name,
-                                        .width = by_made_width(made),
-                                        .matrices = made->rank == 3 ? made->dims[0] : 1,
-                                        .index = counts[kind]++,
-                                        .layer = layer < 0 ? 0 : (size_t)layer};
-        made->type = by_ggml_choose(to->mix, &model, &tensor, &before);
+        made->type = before;
+        if (!made->values && made->rank > 1 && by_ggml_may_quantize(made->name, made->rank)) {
+            struct by_ggml_tensor tensor = {.name = made->name,
+                                            .width = by_made_width(made),
+                                            .matrices = made->rank == 3 ? made->dims[0] : 1,
+                                            .index = counts[kind]++,
+                                            .layer = layer < 0 ? 0 : (size_t)layer};
+            made->type = by_ggml_choose(to->mix, &model, &tensor, &before);
+            if (apply_rule(to, made, used, &before, err))
+                return -1;
+        }
         to->fell_back += made->type != before;
+        count_type(to->run->done, made);
     }
+    return 0;
+}
+
+static int choose_all(struct to_gguf *to, struct baryon_error *err)
+{
+    const struct by_llm_convert *options = to->run->options;
+    char quoted[BY_QUOTE_MAX];
+    bool *used = by_arena_alloc(&to->run->arena, options->rule_count + 1, sizeof *used, err);
+    if (!used || choose_types(to, used, err))
+        return -1;
+    for (size_t i = 0; i < options->rule_count; i++)
+        if (!used[i])
+            return by_fail(err, BARYON_ERR_USAGE, "pattern %s matches no matrix",
+                           by_quote(quoted, options->rules[i].pattern));
+    if (!to->fell_back)
+        return 0;
+    by_plural(&to->run->done->notices, to->fell_back, "tensor");
+    by_str_puts(&to->run->done->notices, " with rows that blocks of the wanted type do not divide: "
+                                         "smaller blocks are taken\n");
+    return 0;
 }
 
 static void list_mixtures(char *buf, size_t size)
@@ -348,22 +445,21 @@ static int plan_gguf(struct to_gguf *to, struct baryon_error *err)
     struct by_convert_run *run = to->run;
     char mixes[512], quoted[BY_QUOTE_MAX];
     const char *type = run->options->type ? run->options->type : "bf16";
-    to->mix = by_ggml_mixture_named(type);
+    const struct by_choice *floats = by_llm_float_type(type);
+    to->mix = by_ggml_mixture_named(
+        floats ? by_ggml_type((uint32_t)by_stored_type_by_elem((enum by_elem)floats->value)->ggml)
+                     ->name
+               : type);
     list_mixtures(mixes, sizeof mixes);
     if (!to->mix)
-        return by_fail(err, BARYON_ERR_USAGE, "--type %s, must be one of %s",
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "type %s is none that GGUF is written in, must be one of %s",
                        by_quote(quoted, type), mixes);
     if (find_arch(to, err) || by_family_check(&run->family, run->listed, err) ||
         add_sources(to, err) || add_factors(to, err) || check_made(to, err) || make_meta(to, err))
         return by_err_file(err, run->in->path);
     qsort(run->made.at, run->made.count, sizeof *run->made.at, compare_made);
-    choose_types(to);
-    if (to->fell_back) {
-        by_plural(&run->done->notices, to->fell_back, "tensor");
-        by_str_puts(&run->done->notices, " with rows that blocks of the wanted type do not divide: "
-                                         "smaller blocks are taken\n");
-    }
-    return 0;
+    return choose_all(to, err);
 }
 
 static int put_slab(void *context, size_t tensor, uint64_t at, const uint8_t *bytes, size_t size,
@@ -389,16 +485,16 @@ static int write_gguf(struct by_convert_run *run, struct baryon_error *err)
     int status = 0;
     for (size_t i = 0; !status && i < run->made.count; i++)
         status = by_convert_put(run, i, put_slab, writer, err);
-    if (status || by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err)) {
-        by_gguf_abort(writer);
-        return -1;
-    }
-    return 0;
+    if (!status)
+        status = by_checkpoint_check(run->in, err) || by_gguf_finish(writer, err);
+    by_gguf_abort(writer);
+    return status ? -1 : 0;
 }
 
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
 {
     struct to_gguf to = {.run = run};
+    struct by_new_tensor *tensors;
     struct by_mapped model = {0};
     char *chat = NULL;
     by_map_init(&to.stacks);
@@ -407,7 +503,8 @@ int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err)
     if (!status && !run->options->no_tokenizer)
         status = read_tokenizer(&to, &model, &chat, err);
     if (!status)
-        status = write_gguf(run, err);
+        status =
+            run->options->dry_run ? by_convert_declare(run, &tensors, err) : write_gguf(run, err);
     if (model.bytes)
         by_mapped_close(&model);
     by_free(chat);

@@ -5,8 +5,8 @@
 #define BY_LLM_CONVERT_INTERNAL_H
 
 #include "llm/convert.h"
-#include "llm/convert_rows.h"
 #include "llm/family/arch.h"
+#include "llm/layout/made.h"
 #include "llm/store/safetensors_write.h"
 
 struct by_convert_run {
@@ -22,6 +22,20 @@ struct by_convert_run {
     struct by_made_list made;
 };
 
+/* What a folder has beside weights; empty ones are not written. */
+struct by_folder_files {
+    struct by_str config, tokenizer, settings;
+};
+
+void by_folder_files_release(struct by_folder_files *files);
+int by_folder_files_write(const struct by_folder_files *files, const char *folder,
+                          struct baryon_error *err);
+/* Roles of all tensors of run->in. */
+int by_convert_begin(struct by_convert_run *run, struct baryon_error *err);
+/* All of a folder but the bytes of weights, from a GGUF file: run->made, of elements of type
+ * `elem`, and the files. */
+int by_convert_unfold(struct by_convert_run *run, int64_t elem, struct by_folder_files *files,
+                      struct baryon_error *err);
 int by_convert_to_gguf(struct by_convert_run *run, struct baryon_error *err);
 int by_convert_to_folder(struct by_convert_run *run, struct baryon_error *err);
 /* A new tensor at the end of run->made with a copy of the name; NULL when memory ends. */

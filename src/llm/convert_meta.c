@@ -89,6 +89,8 @@ static int put_items(struct by_gguf_build *build, const struct by_meta_value *va
             one.text = (struct by_gguf_text){text->bytes, text->size};
         } else if (value->item == BY_META_F32) {
             one.f = (double)((const float *)value->items)[i];
+        } else if (value->item == BY_META_U8) {
+            one.u = ((const uint8_t *)value->items)[i];
         } else {
             one.i = ((const int32_t *)value->items)[i];
         }

@@ -81,13 +81,11 @@ int by_llm_write_floats(struct by_llm_output *output, const struct by_llm_source
 struct job {
     const struct by_llm_quantize_options *options;
     int64_t elem;
-    struct by_checkpoint *checkpoint;
-    struct by_llm_source source;
+    struct by_llm_opened opened;
     struct by_llm_output output;
     struct by_arena arena;
     struct by_pool *pool;
     struct by_llm_quantized *result;
-    bool has_source;
 };
 
 static bool is_kept(const struct job *job, const struct by_llm_weight *weight)
@@ -101,12 +99,12 @@ static int64_t elem_of(const struct job *job, const struct by_llm_weight *weight
 {
     if (is_kept(job, weight))
         return weight->stored->type->elem;
-    return job->elem ? job->elem : by_llm_source_elem(weight);
+    return job->elem && weight->rank > 1 ? job->elem : by_llm_source_elem(weight);
 }
 
 static int declare_floats(struct job *job, struct baryon_error *err)
 {
-    const struct by_llm_source *source = &job->source;
+    const struct by_llm_source *source = &job->opened.source;
     job->output.tensors =
         by_arena_alloc(&job->arena, source->count, sizeof *job->output.tensors, err);
     if (!job->output.tensors)
@@ -120,11 +118,17 @@ static int declare_floats(struct job *job, struct baryon_error *err)
     return 0;
 }
 
+static bool is_quantized(const struct by_llm_weight *weight)
+{
+    return weight->as != BY_LLM_AS_FLOATS &&
+           (weight->as != BY_LLM_AS_MADE || weight->stored->type->elem == BY_ELEM_UNDEFINED);
+}
+
 static int write_weight(struct job *job, size_t index, struct baryon_error *err)
 {
-    const struct by_llm_weight *weight = &job->source.weights[index];
+    const struct by_llm_weight *weight = &job->opened.source.weights[index];
     const uint64_t values = (uint64_t)weight->rows * weight->columns;
-    job->result->bytes_in += weight->stored->bytes;
+    job->result->bytes_in += by_llm_source_bytes(weight);
     if (by_safetensors_has(job->output.writer, index)) {
         job->result->resumed++;
         return 0;
@@ -133,15 +137,15 @@ static int write_weight(struct job *job, size_t index, struct baryon_error *err)
         job->result->kept += values;
         job->result->bytes_out += weight->stored->bytes;
         return by_llm_output_wait(&job->output, err) ||
-                       by_safetensors_copy(job->output.writer, index, job->checkpoint,
+                       by_safetensors_copy(job->output.writer, index, job->opened.checkpoint,
                                            weight->stored, err)
                    ? -1
                    : 0;
     }
-    job->result->layers += weight->as != BY_LLM_AS_FLOATS;
+    job->result->layers += is_quantized(weight);
     job->result->weights += values;
     job->result->bytes_out += values * (elem_of(job, weight) == BY_ELEM_FLOAT ? 4 : 2);
-    return by_llm_write_floats(&job->output, &job->source, weight, index, job->pool,
+    return by_llm_write_floats(&job->output, &job->opened.source, weight, index, job->pool,
                                elem_of(job, weight), err);
 }
 
@@ -150,16 +154,15 @@ static int write_floats_folder(struct job *job, const char *out, struct baryon_e
     struct by_hash128 key;
     const uint64_t size = job->options->shard_size ? job->options->shard_size : BY_SHARD_BYTES;
     if (declare_floats(job, err) ||
-        by_llm_output_key(job->checkpoint, by_elem_name(job->elem), &key, err) ||
+        by_llm_output_key(job->opened.checkpoint, by_elem_name(job->elem), &key, err) ||
         by_llm_output_open(&job->output, out, size, key, err))
         return -1;
     int failed = 0;
-    for (size_t i = 0; i < job->source.count && !failed; i++)
+    for (size_t i = 0; i < job->opened.source.count && !failed; i++)
         failed = write_weight(job, i, err);
     failed = failed || by_llm_output_wait(&job->output, err) ||
-             by_llm_output_config(&job->output, job->checkpoint, NULL, err) ||
-             by_llm_output_copy_files(&job->output, job->checkpoint, err) ||
-             by_checkpoint_check(job->checkpoint, err) ||
+             by_llm_output_files(&job->output, &job->opened, NULL, err) ||
+             by_checkpoint_check(job->opened.checkpoint, err) ||
              by_safetensors_finish(job->output.writer, err);
     by_llm_output_close(&job->output);
     return failed ? -1 : 0;
@@ -168,9 +171,8 @@ static int write_floats_folder(struct job *job, const char *out, struct baryon_e
 static int run_dequantize(struct job *job, const char *in, const char *out,
                           struct baryon_error *err)
 {
-    if (by_llm_open_source(&job->checkpoint, &job->source, in, err))
+    if (by_llm_open(&job->opened, in, BY_LLM_STACKS_KEEP, BY_LLM_NAMES_FOLDER, err))
         return -1;
-    job->has_source = true;
     return by_pool_open(&job->pool, job->options->threads, err) ||
                    write_floats_folder(job, out, err)
                ? -1
@@ -178,17 +180,17 @@ static int run_dequantize(struct job *job, const char *in, const char *out,
 }
 
 int by_llm_dequantize(const char *in, const char *out, int64_t elem,
-                      const struct by_llm_quantize_options *options,
+                      const struct by_llm_quantize_options *options, struct by_log *log,
                       struct by_llm_quantized *result, struct baryon_error *err)
 {
     struct job job = {.options = options, .elem = elem, .result = result};
     *result = (struct by_llm_quantized){0};
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_dequantize(&job, in, out, err);
+    if (!failed)
+        by_log_lines(log, BY_LOG_NOTICE, by_str_text(&job.opened.done.notices));
     by_pool_close(job.pool);
-    if (job.has_source)
-        by_llm_source_close(&job.source);
-    by_checkpoint_close(job.checkpoint);
+    by_llm_close(&job.opened);
     by_arena_release(&job.arena);
     return failed;
 }

@@ -5,6 +5,7 @@
 #ifndef BY_LLM_INSPECT_H
 #define BY_LLM_INSPECT_H
 
+#include "base/json.h"
 #include "llm/family/family.h"
 #include "llm/store/checkpoint.h"
 
@@ -35,6 +36,10 @@ struct by_llm_summary {
 /* Memory comes from the checkpoint's arena. */
 int by_llm_inspect(struct by_llm_summary *summary, struct by_checkpoint *checkpoint,
                    struct baryon_error *err);
+/* As an object; tensors: with a list of them. */
+void by_llm_summary_json(const struct by_llm_summary *summary,
+                         const struct by_checkpoint *checkpoint, bool tensors,
+                         struct by_json *json);
 /* Values that a tensor stands for: codes may be packed in it; 0 for scales and the like. */
 uint64_t by_llm_parameters(const struct by_llm_summary *summary,
                            const struct by_stored_tensor *tensor,

@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-int by_llm_open_source(struct by_checkpoint **checkpoint, struct by_llm_source *source,
-                       const char *path, struct baryon_error *err)
-{
-    if (by_checkpoint_open(checkpoint, path, err))
-        return -1;
-    if ((*checkpoint)->container != BY_GGUF)
-        return by_llm_source_open(source, *checkpoint, err);
-    by_fail(err, BARYON_ERR_UNSUPPORTED, "%s is a GGUF file, must be a folder of safetensors",
-            path);
-    return by_err_hint(err, "baryon llm convert makes one");
-}
-
 int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, const char *layer,
                           const char *suffix, int64_t elem, size_t rank, const uint64_t *dims,
                           struct baryon_error *err)
@@ -63,8 +51,10 @@ static void *write_bundle(void *argument)
     struct by_llm_bundle *bundle = &output->bundle;
     output->status = 0;
     for (size_t i = 0; i < bundle->count && output->status == 0; i++)
-        output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
-                                            bundle->bytes[i], bundle->sizes[i], &output->error);
+        if (bundle->bytes[i])
+            output->status = by_safetensors_put(output->writer, bundle->first + i, bundle->at,
+                                                bundle->bytes[i], bundle->sizes[i],
+                                                &output->error);
     bundle_free(bundle);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef BY_LLM_OUTPUT_H
 #define BY_LLM_OUTPUT_H
 
+#include "llm/opened.h"
 #include "llm/quantize.h"
 #include "llm/store/safetensors_write.h"
 
@@ -14,7 +15,7 @@
 struct by_llm_bundle {
     size_t first, count;               /* tensors of the plan */
     uint64_t at;                       /* of the first byte; 0 where whole tensors are written */
-    uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc() */
+    uint8_t *bytes[BY_LLM_FIELDS_MAX]; /* from by_alloc(); NULL: they are written already */
     size_t sizes[BY_LLM_FIELDS_MAX];
 };
 
@@ -28,11 +29,6 @@ struct by_llm_output {
     int status;
     struct baryon_error error;
 };
-
-/* What is quantized, or the reverse: no GGUF file. The caller closes the checkpoint, also after a
- * failure. */
-int by_llm_open_source(struct by_checkpoint **checkpoint, struct by_llm_source *source,
-                       const char *path, struct baryon_error *err);
 
 /* Adds a tensor to the list; there is room. */
 int by_llm_output_declare(struct by_llm_output *output, struct by_arena *arena, const char *layer,
@@ -52,10 +48,8 @@ int by_llm_output_wait(struct by_llm_output *output, struct baryon_error *err);
 void by_llm_output_close(struct by_llm_output *output);
 
 /* config.json with another quantization_config (JSON; NULL: none), and all other files. */
-int by_llm_output_config(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
-                         const char *quantization, struct baryon_error *err);
-int by_llm_output_copy_files(const struct by_llm_output *output,
-                             const struct by_checkpoint *checkpoint, struct baryon_error *err);
+int by_llm_output_files(const struct by_llm_output *output, const struct by_llm_opened *opened,
+                        const char *quantization, struct baryon_error *err);
 /* Of names, shapes, sizes and times of the source and of a text that names all options. */
 int by_llm_output_key(const struct by_checkpoint *checkpoint, const char *options,
                       struct by_hash128 *key, struct baryon_error *err);

@@ -46,8 +46,8 @@ static int place_in(const struct by_llm_output *output, const char *name, char p
                : by_fail(err, BARYON_ERR_USAGE, "the path of %s is too long", name);
 }
 
-int by_llm_output_config(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
-                         const char *quantization, struct baryon_error *err)
+static int write_config(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
+                        const char *quantization, struct baryon_error *err)
 {
     const struct by_doc_node *config = checkpoint->config;
     struct by_str text;
@@ -97,8 +97,8 @@ static int copy_file(const char *from, const char *to, struct baryon_error *err)
     return failed ? -1 : 0;
 }
 
-int by_llm_output_copy_files(const struct by_llm_output *output,
-                             const struct by_checkpoint *checkpoint, struct baryon_error *err)
+static int copy_files(const struct by_llm_output *output, const struct by_checkpoint *checkpoint,
+                      struct baryon_error *err)
 {
     struct by_listing listing;
     char from[PATH_MAX_], to[PATH_MAX_];
@@ -117,4 +117,16 @@ int by_llm_output_copy_files(const struct by_llm_output *output,
     }
     by_listing_release(&listing);
     return failed ? -1 : 0;
+}
+
+int by_llm_output_files(const struct by_llm_output *output, const struct by_llm_opened *opened,
+                        const char *quantization, struct baryon_error *err)
+{
+    struct by_folder_files made = opened->files;
+    made.config = (struct by_str){0};
+    return write_config(output, opened->checkpoint, quantization, err) ||
+                   copy_files(output, opened->checkpoint, err) ||
+                   by_folder_files_write(&made, by_safetensors_folder(output->writer), err)
+               ? -1
+               : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "llm/family/family.h"
+#include "llm/ggml/mixture.h"
 #include "llm/layout/match.h"
 
 #include <string.h>
@@ -24,6 +25,8 @@ static const struct by_llm_scheme *scheme_with_group(struct planning *planning, 
 {
     const struct by_llm_scheme *scheme = by_llm_scheme_find(name, err);
     const int64_t size = planning->options->group_size;
+    if (!scheme && by_ggml_mixture_named(name))
+        by_fail(err, BARYON_ERR_USAGE, "scheme %s requires --layout gguf", name);
     if (!scheme || !size)
         return scheme;
     if (scheme->weight.grain != BY_LLM_GROUP || scheme->weight.dtype->block.size ||

@@ -2,6 +2,8 @@
 #include "llm/quantize.h"
 
 #include "base/str.h"
+#include "base/thread.h"
+#include "llm/layout/fields.h"
 #include "llm/output.h"
 
 #include <string.h>
@@ -11,14 +13,12 @@
 struct job {
     const struct by_llm_quantize_options *options;
     struct by_log *log;
-    struct by_checkpoint *checkpoint;
-    struct by_llm_source source;
+    struct by_llm_opened opened;
     struct by_llm_plan plan;
     struct by_llm_output output;
     struct by_arena arena;
     struct by_pool *pool;
     struct by_llm_quantized *result;
-    bool has_source;
 };
 
 /* --- Declarations --- */
@@ -67,19 +67,37 @@ static bool is_there(const struct job *job, size_t first, size_t count)
     return true;
 }
 
+struct place {
+    struct by_llm_output *output;
+    size_t first;
+};
+
+static int put_bytes(void *context, size_t field, uint64_t at, const void *bytes, size_t size,
+                     struct baryon_error *err)
+{
+    const struct place *place = context;
+    return by_safetensors_put(place->output->writer, place->first + field, at, bytes, size, err);
+}
+
 static int quantize_item(struct job *job, struct by_llm_item *item, size_t first,
                          struct baryon_error *err)
 {
     struct by_llm_bundle bundle = {.first = first, .count = item->fields.count};
+    const double begun = by_seconds();
+    struct place place = {.output = &job->output, .first = first};
+    const struct by_llm_sink sink = {put_bytes, &place};
     int failed = 0;
     for (size_t i = 0; i < bundle.count && !failed; i++) {
+        if (by_llm_field_in_rows(&item->fields.at[i]))
+            continue;
         bundle.sizes[i] = item->fields.at[i].bytes;
         bundle.bytes[i] = by_alloc_zero(bundle.sizes[i], 1, err);
         failed = bundle.bytes[i] ? 0 : -1;
     }
     if (!failed)
-        failed = by_llm_item_quantize(&job->plan, &job->source, item, job->options, job->pool,
-                                      bundle.bytes, err);
+        failed = by_llm_item_quantize(&job->plan, &job->opened.source, item, job->options,
+                                      job->pool, bundle.bytes, &sink, err);
+    item->seconds = by_seconds() - begun;
     if (!failed)
         return by_llm_output_put(&job->output, &bundle, err);
     for (size_t i = 0; i < bundle.count; i++)
@@ -94,16 +112,17 @@ static int write_item(struct job *job, struct by_llm_item *item, size_t first,
     const size_t count = item->scheme ? item->fields.count : 1;
     if (is_there(job, first, count)) {
         job->result->resumed += count;
+        item->resumed = true;
         return 0;
     }
     if (item->scheme)
         return quantize_item(job, item, first, err);
     if (!is_copied(weight))
-        return by_llm_write_floats(&job->output, &job->source, weight, first, job->pool,
+        return by_llm_write_floats(&job->output, &job->opened.source, weight, first, job->pool,
                                    by_llm_source_elem(weight), err);
     return by_llm_output_wait(&job->output, err) ||
-                   by_safetensors_copy(job->output.writer, first, job->checkpoint, weight->stored,
-                                       err)
+                   by_safetensors_copy(job->output.writer, first, job->opened.checkpoint,
+                                       weight->stored, err)
                ? -1
                : 0;
 }
@@ -111,15 +130,18 @@ static int write_item(struct job *job, struct by_llm_item *item, size_t first,
 static void count_item(struct by_llm_quantized *result, const struct by_llm_item *item)
 {
     uint64_t bytes = 0;
-    result->bytes_in += item->weight->stored->bytes;
+    result->bytes_in += by_llm_source_bytes(item->weight);
     if (item->scheme) {
         for (size_t i = 0; i < item->fields.count; i++)
             bytes += item->fields.at[i].bytes;
         result->layers++;
         result->weights += (uint64_t)item->weight->rows * item->weight->columns;
     } else {
-        bytes = item->weight->stored->bytes;
-        result->kept += (uint64_t)item->weight->rows * item->weight->columns;
+        const uint64_t values = (uint64_t)item->weight->rows * item->weight->columns;
+        const enum by_elem elem = (enum by_elem)by_llm_source_elem(item->weight);
+        bytes = is_copied(item->weight) ? item->weight->stored->bytes
+                                        : values * by_stored_type_by_elem(elem)->bytes;
+        result->kept += values;
     }
     result->bytes_out += bytes;
     result->sums.energy += item->sums.energy;
@@ -170,7 +192,7 @@ static int name_layers(struct job *job, struct by_llm_config *config, struct bar
     return 0;
 }
 
-static int write_config(struct job *job, struct baryon_error *err)
+static int write_files(struct job *job, struct baryon_error *err)
 {
     struct by_llm_config config = {0};
     struct by_str text;
@@ -184,7 +206,7 @@ static int write_config(struct job *job, struct baryon_error *err)
     by_json_close(&json, '}');
     int failed = by_str_error(&text, err);
     if (!failed)
-        failed = by_llm_output_config(&job->output, job->checkpoint, by_str_text(&text), err);
+        failed = by_llm_output_files(&job->output, &job->opened, by_str_text(&text), err);
     by_str_release(&text);
     return failed;
 }
@@ -196,14 +218,15 @@ static int key_of(struct job *job, struct by_hash128 *key, struct baryon_error *
     const struct by_llm_quantize_options *options = job->options;
     struct by_str text;
     by_str_init(&text);
-    by_str_printf(&text, "%s %lld %d %d %d", job->plan.layout->name, (long long)options->group_size,
-                  (int)options->search, options->quark, options->allow_nonfinite);
+    by_str_printf(&text, "%s %lld %d %d %d %d", job->plan.layout->name,
+                  (long long)options->group_size, (int)options->search, options->quark,
+                  options->allow_nonfinite, (int)options->stacks);
     for (size_t i = 0; i < job->plan.count; i++)
         by_str_printf(&text, " %s",
                       job->plan.items[i].scheme ? job->plan.items[i].scheme->name : "-");
     int failed = by_str_error(&text, err);
     if (!failed)
-        failed = by_llm_output_key(job->checkpoint, by_str_text(&text), key, err);
+        failed = by_llm_output_key(job->opened.checkpoint, by_str_text(&text), key, err);
     by_str_release(&text);
     return failed;
 }
@@ -229,9 +252,8 @@ static int write_folder(struct job *job, const char *out, struct baryon_error *e
     if (declare_all(job, err) || key_of(job, &key, err) ||
         by_llm_output_open(&job->output, out, size, key, err))
         return -1;
-    const int failed = write_all(job, err) || write_config(job, err) ||
-                       by_llm_output_copy_files(&job->output, job->checkpoint, err) ||
-                       by_checkpoint_check(job->checkpoint, err) ||
+    const int failed = write_all(job, err) || write_files(job, err) ||
+                       by_checkpoint_check(job->opened.checkpoint, err) ||
                        by_safetensors_finish(job->output.writer, err);
     by_llm_output_close(&job->output);
     return failed ? -1 : 0;
@@ -239,14 +261,16 @@ static int write_folder(struct job *job, const char *out, struct baryon_error *e
 
 static int run_job(struct job *job, const char *in, const char *out, struct baryon_error *err)
 {
-    if (by_llm_open_source(&job->checkpoint, &job->source, in, err))
+    if (by_llm_open(&job->opened, in, job->options->stacks, BY_LLM_NAMES_FOLDER, err))
         return -1;
-    job->has_source = true;
-    if (by_llm_plan(&job->plan, &job->source, job->options, &job->arena, err) ||
+    by_log_lines(job->log, BY_LOG_NOTICE, by_str_text(&job->opened.done.notices));
+    if (by_llm_plan(&job->plan, &job->opened.source, job->options, &job->arena, err) ||
         by_pool_open(&job->pool, job->options->threads, err))
         return -1;
     report_inputs(job);
     if (!job->options->dry_run && write_folder(job, out, err))
+        return -1;
+    if (job->options->report && by_llm_report(&job->plan, in, out, job->options, err))
         return -1;
     for (size_t i = 0; i < job->plan.count; i++)
         count_item(job->result, &job->plan.items[i]);
@@ -258,12 +282,12 @@ int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantiz
 {
     struct job job = {.options = options, .log = log, .result = result};
     *result = (struct by_llm_quantized){0};
+    if (options->layout && !strcmp(options->layout, by_llm_layout_gguf.name))
+        return by_llm_quantize_gguf(in, out, options, log, result, err);
     by_arena_init(&job.arena, ARENA_LIMIT);
     const int failed = run_job(&job, in, out, err);
     by_pool_close(job.pool);
-    if (job.has_source)
-        by_llm_source_close(&job.source);
-    by_checkpoint_close(job.checkpoint);
+    by_llm_close(&job.opened);
     by_arena_release(&job.arena);
     return failed;
 }

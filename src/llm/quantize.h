@@ -21,6 +21,8 @@ struct by_llm_quantize_options {
     size_t layer_count;
     const char *linears; /* pattern of layers to quantize; NULL: by their names' parts */
     int64_t group_size;  /* 0: the scheme's */
+    enum by_llm_stacks stacks;
+    const char *report; /* a file in JSON; NULL: none */
     enum by_llm_search search;
     bool quark; /* Quark 0.13's arithmetic */
     bool allow_nonfinite, dry_run;
@@ -30,6 +32,8 @@ struct by_llm_quantize_options {
 
 /* What becomes of a weight. */
 struct by_llm_item {
+    double seconds; /* of reading, searching and rounding */
+    bool resumed;   /* an earlier run has written it, nothing was measured */
     const struct by_llm_weight *weight;
     const struct by_llm_scheme *scheme; /* NULL: it stays */
     const char *reason;                 /* why it stays; NULL: it is no linear layer */
@@ -60,19 +64,34 @@ struct by_llm_quantized {
 int by_llm_plan(struct by_llm_plan *plan, const struct by_llm_source *source,
                 const struct by_llm_quantize_options *options, struct by_arena *arena,
                 struct baryon_error *err);
-/* Finds what an item's tensor shares, then fills its fields; data was zeros. */
+/* Takes bytes of a field, from any thread. */
+struct by_llm_sink {
+    int (*put)(void *context, size_t field, uint64_t at, const void *bytes, size_t size,
+               struct baryon_error *err);
+    void *context;
+};
+
+/* Finds what an item's tensor shares, then fills its fields: those of by_llm_field_in_rows() go to
+ * the sink piece by piece and have no data, data of the others was zeros. */
 int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *source,
                          struct by_llm_item *item, const struct by_llm_quantize_options *options,
                          struct by_pool *pool, uint8_t *const data[BY_LLM_FIELDS_MAX],
-                         struct baryon_error *err);
+                         const struct by_llm_sink *sink, struct baryon_error *err);
 /* Rows of a weight that are done at once. */
 size_t by_llm_slab_rows(const struct by_llm_weight *weight);
 
 int by_llm_quantize(const char *in, const char *out, const struct by_llm_quantize_options *options,
                     struct by_log *log, struct by_llm_quantized *result, struct baryon_error *err);
+/* The same into a GGUF file, whose schemes are llama-quantize's mixtures. */
+int by_llm_quantize_gguf(const char *in, const char *out,
+                         const struct by_llm_quantize_options *options, struct by_log *log,
+                         struct by_llm_quantized *result, struct baryon_error *err);
+/* Writes options->report. */
+int by_llm_report(const struct by_llm_plan *plan, const char *in, const char *out,
+                  const struct by_llm_quantize_options *options, struct baryon_error *err);
 /* Back to floats of type `elem` (bf16, fp16, float32; 0: what the source suggests). */
 int by_llm_dequantize(const char *in, const char *out, int64_t elem,
-                      const struct by_llm_quantize_options *options,
+                      const struct by_llm_quantize_options *options, struct by_log *log,
                       struct by_llm_quantized *result, struct baryon_error *err);
 
 #endif

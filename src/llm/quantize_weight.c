@@ -1,9 +1,14 @@
-/* Quantizes one weight: all threads, a slab of rows each. */
+/* Quantizes one weight: all threads, a slab of rows each, some rows of it at a time. */
 #include "llm/quantize.h"
 
+#include "array/elem.h"
 #include "base/str.h"
+#include "llm/scheme/tally.h"
 
-#define SLAB_VALUES ((size_t)1 << 18)
+#define SLAB_VALUES  ((size_t)1 << 20)
+#define RUN_VALUES   ((size_t)1 << 13) /* floats that stay in the nearest cache */
+#define BLOCK_VALUES ((size_t)1 << 16) /* codes that are packed at once */
+#define KEPT_BYTES   ((uint64_t)96 << 20) /* of a tensor that is read twice: its pages stay */
 
 size_t by_llm_slab_rows(const struct by_llm_weight *weight)
 {
@@ -17,12 +22,20 @@ struct work {
     const struct by_llm_weight *weight;
     const struct by_llm_item *item;
     const struct by_llm_quantize_options *options;
+    const struct by_llm_sink *sink;
     size_t step;
     struct by_llm_range *ranges;         /* of pieces */
     double (*errors)[BY_LLM_CANDIDATES]; /* of pieces */
     struct by_llm_errors *sums;          /* of pieces */
+    struct by_llm_tally *tallies;        /* of threads */
     uint8_t *const *data;
 };
+
+static size_t piece_count(const struct by_llm_weight *weight)
+{
+    const size_t step = by_llm_slab_rows(weight);
+    return (weight->rows + step - 1) / step;
+}
 
 /* --- Floats --- */
 
@@ -45,39 +58,76 @@ static int check_finite(const struct work *work, float *values, size_t first, si
     return 0;
 }
 
-static float *slab_floats(const struct work *work, size_t begin, size_t end,
-                          struct baryon_error *err)
+/* Codes are unpacked a block at a time; floats are read where they are used. */
+static size_t run_rows(const struct by_llm_weight *weight)
 {
-    float *values = by_alloc((end - begin) * work->weight->columns, sizeof *values, err);
-    if (values &&
-        (by_llm_source_rows(work->source, work->weight, begin, end - begin, values, err) ||
-         check_finite(work, values, begin, end - begin, err))) {
-        by_free(values);
-        return NULL;
+    const size_t rows = RUN_VALUES / weight->columns;
+    if (weight->as == BY_LLM_AS_CODES)
+        return BY_LLM_ROWS_STEP;
+    return rows ? rows : 1;
+}
+
+static float *run_memory(const struct work *work, size_t rows, struct baryon_error *err)
+{
+    const size_t most = run_rows(work->weight);
+    return by_alloc((rows < most ? rows : most) * work->weight->columns, sizeof(float), err);
+}
+
+static int read_run(const struct work *work, size_t begin, size_t count, float *values,
+                    struct baryon_error *err)
+{
+    return by_llm_source_rows(work->source, work->weight, begin, count, values, err) ||
+                   check_finite(work, values, begin, count, err)
+               ? -1
+               : 0;
+}
+
+typedef int run_fn(const struct work *work, size_t first, size_t count, const float *values,
+                   void *context, struct baryon_error *err);
+
+/* Rows [begin, end) as floats, a run after the other. */
+static int each_run(const struct work *work, size_t begin, size_t end, run_fn *run, void *context,
+                    struct baryon_error *err)
+{
+    const size_t most = run_rows(work->weight);
+    float *values = run_memory(work, end - begin, err);
+    int failed = values ? 0 : -1;
+    by_llm_source_need(work->source, work->weight, begin, end - begin);
+    for (size_t at = begin; at < end && !failed; at += most) {
+        const size_t count = end - at < most ? end - at : most;
+        failed = read_run(work, at, count, values, err) ||
+                 run(work, at, count, values, context, err);
     }
-    return values;
+    by_free(values);
+    return failed ? -1 : 0;
 }
 
 /* --- What the tensor shares --- */
+
+static int look_run(const struct work *work, size_t first, size_t count, const float *values,
+                    void *context, struct baryon_error *err)
+{
+    (void)first, (void)err;
+    by_llm_look(context, values, count * work->weight->columns);
+    return 0;
+}
+
+/* The pages of a weight that is read again stay where they are few. */
+static void done_once(const struct work *work, size_t begin, size_t end)
+{
+    if (work->weight->stored->bytes > KEPT_BYTES)
+        by_llm_source_done(work->source, work->weight, begin, end - begin);
+}
 
 static int look_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     const struct work *work = context;
-    float *values = slab_floats(work, begin, end, err);
     (void)worker;
-    if (!values)
-        return -1;
-    by_llm_look(&work->ranges[begin / work->step], values, (end - begin) * work->weight->columns);
-    by_free(values);
-    by_llm_source_done(work->source, work->weight, begin, end - begin);
-    return 0;
-}
-
-static size_t piece_count(const struct by_llm_weight *weight)
-{
-    const size_t step = by_llm_slab_rows(weight);
-    return (weight->rows + step - 1) / step;
+    const int failed =
+        each_run(work, begin, end, look_run, &work->ranges[begin / work->step], err);
+    done_once(work, begin, end);
+    return failed;
 }
 
 static int look_weight(struct work work, struct by_pool *pool, struct by_llm_range *range,
@@ -109,18 +159,33 @@ static int find_range(struct by_llm_plan *plan, struct by_llm_item *first, const
     return 0;
 }
 
+static int try_run(const struct work *work, size_t first, size_t count, const float *values,
+                   void *context, struct baryon_error *err)
+{
+    const struct by_llm_tensor *tensor = &work->item->tensor;
+    (void)err;
+    by_llm_try(tensor, context, values, count, work->errors[first / work->step]);
+    return 0;
+}
+
 static int try_piece(void *context, size_t begin, size_t end, unsigned worker,
                      struct baryon_error *err)
 {
     const struct work *work = context;
-    float *values = slab_floats(work, begin, end, err);
+    struct by_llm_scratch *scratch = by_llm_scratch_open(&work->item->tensor, err);
     (void)worker;
-    if (!values)
-        return -1;
-    const int failed =
-        by_llm_try(&work->item->tensor, values, end - begin, work->errors[begin / work->step], err);
-    by_free(values);
+    const int failed = scratch ? each_run(work, begin, end, try_run, scratch, err) : -1;
+    by_llm_scratch_close(scratch);
+    done_once(work, begin, end);
     return failed;
+}
+
+static void choose_scale(struct by_llm_item *item, const double errors[BY_LLM_CANDIDATES])
+{
+    by_llm_tensor_choose(&item->tensor, errors);
+    item->sums.minmax_error = item->sums.error = errors[0];
+    for (size_t i = 1; i < item->tensor.candidate_count; i++)
+        item->sums.error = errors[i] < item->sums.error ? errors[i] : item->sums.error;
 }
 
 static int find_scale(struct by_llm_item *item, struct work work, struct by_pool *pool,
@@ -128,8 +193,6 @@ static int find_scale(struct by_llm_item *item, struct work work, struct by_pool
 {
     const size_t pieces = piece_count(work.weight);
     double errors[BY_LLM_CANDIDATES] = {0};
-    if (!by_llm_needs_tries(&item->tensor))
-        return 0;
     if (!(work.errors = by_alloc_zero(pieces, sizeof *work.errors, err)))
         return -1;
     const int failed = by_par_for(pool, work.weight->rows, work.step, try_piece, &work, err);
@@ -138,33 +201,173 @@ static int find_scale(struct by_llm_item *item, struct work work, struct by_pool
             errors[i] += work.errors[p][i];
     by_free(work.errors);
     if (!failed)
-        by_llm_tensor_choose(&item->tensor, errors);
-    item->sums.minmax_error = errors[0];
+        choose_scale(item, errors);
     return failed;
 }
 
+/* --- The same of values of 16 bits, by their numbers --- */
+
+static int tally_piece(void *context, size_t begin, size_t end, unsigned worker,
+                       struct baryon_error *err)
+{
+    const struct work *work = context;
+    const struct by_llm_weight *weight = work->weight;
+    const uint8_t *bytes = by_checkpoint_bytes(work->source->checkpoint, weight->stored);
+    (void)err;
+    by_llm_source_need(work->source, weight, begin, end - begin);
+    by_llm_tally_add(&work->tallies[worker], bytes + 2 * begin * weight->columns,
+                     (end - begin) * weight->columns);
+    done_once(work, begin, end);
+    return 0;
+}
+
+/* *found false: there are values that are not finite. */
+static int use_tally(struct by_llm_item *item, const struct by_llm_tally *tally, bool *found,
+                     struct baryon_error *err)
+{
+    const int64_t elem = item->weight->stored->type->elem;
+    double errors[BY_LLM_CANDIDATES] = {0};
+    *found = by_llm_tally_range(tally, elem, &item->range);
+    if (!*found)
+        return 0;
+    by_llm_tensor_scale(&item->tensor, &item->range);
+    if (by_llm_tally_errors(tally, elem, &item->tensor, errors, err))
+        return -1;
+    choose_scale(item, errors);
+    return 0;
+}
+
+static bool is_tallied(const struct by_llm_plan *plan, const struct by_llm_item *item)
+{
+    const int64_t elem = item->weight->stored->type->elem;
+    return by_llm_needs_tries(&item->tensor) && item->weight->as == BY_LLM_AS_FLOATS &&
+           (elem == BY_ELEM_BFLOAT16 || elem == BY_ELEM_FLOAT16) &&
+           &plan->items[item->shares] == item;
+}
+
+static int tally_weight(struct by_llm_item *item, struct work work, struct by_pool *pool,
+                        bool *found, struct baryon_error *err)
+{
+    const unsigned threads = by_pool_threads(pool);
+    if (!(work.tallies = by_alloc_zero(threads, sizeof *work.tallies, err)))
+        return -1;
+    int failed = by_par_for(pool, work.weight->rows, work.step, tally_piece, &work, err);
+    for (unsigned i = 1; i < threads && !failed; i++)
+        by_llm_tally_join(&work.tallies[0], &work.tallies[i]);
+    if (!failed)
+        failed = use_tally(item, &work.tallies[0], found, err);
+    by_free(work.tallies);
+    return failed;
+}
+
+static int find_shared(struct by_llm_plan *plan, struct by_llm_item *item, const struct work *work,
+                       struct by_pool *pool, struct baryon_error *err)
+{
+    struct by_llm_item *first = &plan->items[item->shares];
+    bool found = false;
+    if (is_tallied(plan, item) && tally_weight(item, *work, pool, &found, err))
+        return -1;
+    if (found || !by_llm_needs_range(&item->tensor))
+        return 0;
+    if (find_range(plan, first, work, pool, err))
+        return -1;
+    by_llm_tensor_scale(&item->tensor, &first->range);
+    return by_llm_needs_tries(&item->tensor) ? find_scale(item, *work, pool, err) : 0;
+}
+
 /* --- Codes --- */
+
+struct block {
+    struct by_llm_scratch *scratch;
+    struct by_llm_coded coded;
+    size_t first; /* row */
+    uint8_t *packed[BY_LLM_FIELDS_MAX]; /* of fields that go to the sink */
+};
+
+/* Where words hold codes of several rows, a slab: what is written at a place is longer. */
+static size_t block_rows(const struct work *work)
+{
+    const size_t rows = BLOCK_VALUES / work->weight->columns;
+    for (size_t i = 0; i < work->item->fields.count; i++)
+        if (work->item->fields.at[i].kind == BY_LLM_FIELD_CODES && work->data[i])
+            return work->step;
+    return rows < BY_LLM_ROWS_STEP ? BY_LLM_ROWS_STEP : rows - rows % BY_LLM_ROWS_STEP;
+}
+
+static int code_run(const struct work *work, size_t first, size_t count, const float *values,
+                    void *context, struct baryon_error *err)
+{
+    const struct by_llm_tensor *tensor = &work->item->tensor;
+    struct block *block = context;
+    struct by_llm_errors *sums = &block->coded.sums;
+    struct by_llm_coded part = by_llm_coded_from(&block->coded, tensor, first - block->first);
+    if (by_llm_quantize_rows(tensor, block->scratch, values, count, &part, err))
+        return -1;
+    sums->energy += part.sums.energy;
+    sums->error += part.sums.error;
+    sums->minmax_error += part.sums.minmax_error;
+    return 0;
+}
+
+static int pass_on(const struct work *work, const struct block *block, size_t count,
+                   struct baryon_error *err)
+{
+    const struct by_llm_item *item = work->item;
+    if (by_llm_fields_put(&item->fields, &item->tensor, &block->coded, block->first, count,
+                          work->data, err))
+        return -1;
+    for (size_t i = 0; i < item->fields.count; i++) {
+        if (!block->packed[i])
+            continue;
+        const struct by_llm_field *field = &item->fields.at[i];
+        const size_t bytes = field->bytes / work->weight->rows;
+        by_llm_form_put(&field->form, block->coded.codes, 0, count, block->packed[i]);
+        if (work->sink->put(work->sink->context, i, (uint64_t)block->first * bytes,
+                            block->packed[i], count * bytes, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int open_block(struct block *block, const struct work *work, size_t rows,
+                      struct baryon_error *err)
+{
+    const struct by_llm_fields *fields = &work->item->fields;
+    *block = (struct block){.scratch = by_llm_scratch_open(&work->item->tensor, err)};
+    if (!block->scratch || by_llm_coded_open(&block->coded, &work->item->tensor, rows, err))
+        return -1;
+    for (size_t i = 0; i < fields->count; i++)
+        if (by_llm_field_in_rows(&fields->at[i]) &&
+            !(block->packed[i] = by_alloc(rows, fields->at[i].bytes / work->weight->rows, err)))
+            return -1;
+    return 0;
+}
+
+static void close_block(struct block *block)
+{
+    for (size_t i = 0; i < BY_LLM_FIELDS_MAX; i++)
+        by_free(block->packed[i]);
+    by_llm_coded_close(&block->coded);
+    by_llm_scratch_close(block->scratch);
+}
 
 static int code_piece(void *context, size_t begin, size_t end, unsigned worker,
                       struct baryon_error *err)
 {
     const struct work *work = context;
-    const struct by_llm_item *item = work->item;
-    struct by_llm_coded coded;
+    const size_t most = block_rows(work);
+    struct block block;
     (void)worker;
-    float *values = slab_floats(work, begin, end, err);
-    if (!values)
-        return -1;
-    int failed = by_llm_coded_open(&coded, &item->tensor, end - begin, err);
-    if (!failed) {
-        failed = by_llm_quantize_rows(&item->tensor, values, end - begin, &coded, err) ||
-                 by_llm_fields_put(&item->fields, &item->tensor, &coded, begin, end - begin,
-                                   work->data, err);
-        work->sums[begin / work->step] = coded.sums;
-        by_llm_coded_close(&coded);
+    int failed = open_block(&block, work, end - begin < most ? end - begin : most, err);
+    for (size_t at = begin; at < end && !failed; at += most) {
+        const size_t count = end - at < most ? end - at : most;
+        block.first = at;
+        failed = each_run(work, at, at + count, code_run, &block, err) ||
+                 pass_on(work, &block, count, err);
+        by_llm_source_done(work->source, work->weight, at, count);
     }
-    by_free(values);
-    by_llm_source_done(work->source, work->weight, begin, end - begin);
+    work->sums[begin / work->step] = block.coded.sums;
+    close_block(&block);
     return failed ? -1 : 0;
 }
 
@@ -172,18 +375,14 @@ static int code_weight(struct by_llm_item *item, struct work *work, struct by_po
                        struct baryon_error *err)
 {
     const size_t pieces = piece_count(work->weight);
-    const double minmax = item->sums.minmax_error;
     if (!(work->sums = by_alloc_zero(pieces, sizeof *work->sums, err)))
         return -1;
     const int failed = by_par_for(pool, work->weight->rows, work->step, code_piece, work, err);
-    item->sums = (struct by_llm_errors){0};
     for (size_t i = 0; i < pieces && !failed; i++) {
         item->sums.energy += work->sums[i].energy;
         item->sums.error += work->sums[i].error;
         item->sums.minmax_error += work->sums[i].minmax_error;
     }
-    if (by_llm_needs_tries(&item->tensor))
-        item->sums.minmax_error = minmax;
     by_free(work->sums);
     return failed;
 }
@@ -191,21 +390,17 @@ static int code_weight(struct by_llm_item *item, struct work *work, struct by_po
 int by_llm_item_quantize(struct by_llm_plan *plan, const struct by_llm_source *source,
                          struct by_llm_item *item, const struct by_llm_quantize_options *options,
                          struct by_pool *pool, uint8_t *const data[BY_LLM_FIELDS_MAX],
-                         struct baryon_error *err)
+                         const struct by_llm_sink *sink, struct baryon_error *err)
 {
     struct work work = {.source = source,
                         .weight = item->weight,
                         .item = item,
                         .options = options,
+                        .sink = sink,
                         .step = by_llm_slab_rows(item->weight),
                         .data = data};
-    if (by_llm_needs_range(&item->tensor)) {
-        struct by_llm_item *first = &plan->items[item->shares];
-        if (find_range(plan, first, &work, pool, err))
-            return -1;
-        by_llm_tensor_scale(&item->tensor, &first->range);
-    }
-    if (find_scale(item, work, pool, err) || code_weight(item, &work, pool, err))
+    item->sums = (struct by_llm_errors){0};
+    if (find_shared(plan, item, &work, pool, err) || code_weight(item, &work, pool, err))
         return -1;
     by_llm_fields_finish(&item->fields, &item->tensor, item->weight->rows, data);
     return 0;

@@ -55,7 +55,7 @@ static double error_of(const struct by_nbits_spec *spec, struct by_nbits_block b
 {
     const struct by_weight_grid grid = {
         .scale = block.scale, .low = -block.zero, .high = greatest(spec) - block.zero};
-    return by_weight_path_chosen()->error(values, count, &grid);
+    return by_weight_path_chosen()->error(values, count, &grid, INFINITY);
 }
 
 /* The greatest magnitude becomes the outermost level, which is one below the middle's mirror:

@@ -128,7 +128,7 @@ static double error_of(const struct by_weight_search *search, const float *value
     const struct by_weight_grid grid = {.scale = choice->scale,
                                         .low = (float)(search->target.qmin - choice->zero),
                                         .high = (float)(search->target.qmax - choice->zero)};
-    return search->path->error(values, count, &grid);
+    return search->path->error(values, count, &grid, INFINITY);
 }
 
 struct errors {

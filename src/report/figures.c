@@ -11,7 +11,7 @@ int by_report_figures_take(struct by_report_figures *figures, const struct by_qu
                            struct baryon_error *err)
 {
     const double begun = by_seconds();
-    *figures = (struct by_report_figures){.measured.unmeasured = "it was not asked for"};
+    *figures = (struct by_report_figures){.measured.unmeasured = "the quality was not measured"};
     by_arena_init(&figures->arena, 0);
     if (by_report_tensors_take(&figures->tensors, q, err) < 0 ||
         by_report_layers_take(&figures->layers, q->plan, err) < 0)

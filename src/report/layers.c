@@ -208,8 +208,7 @@ static int tensors_measured(struct by_map *map, struct by_report_tensors *tensor
             continue;
         struct by_report_tensor *tensor = &tensors->at[place - 1];
         tensor->whole = from->whole;
-        if (isnan(tensor->alone))
-            tensor->alone = from->alone;
+        tensor->alone = from->alone; /* of the same samples */
     }
     return 0;
 }

@@ -87,7 +87,7 @@ void by_report_say_quality(const struct by_quality *quality,
     else
         say_sqnr(quality, text);
     const double share = figures ? by_report_narrow_share(&figures->layers, view, 8) : (double)NAN;
-    if (!isnan(share))
+    if (share > 0)
         by_str_printf(text, "; %.1f %% of multiply-adds compute in 8 bits or less", 100 * share);
     by_str_puts(text, ".");
 }

@@ -68,6 +68,16 @@ int by_evaluate_take(struct by_config *config, const struct by_running_settings 
                            &options->run.input, err);
 }
 
+bool by_evaluate_is_given(struct by_config *config)
+{
+    static const struct by_option_group *const groups[] = {&by_data_group, &by_prep_group,
+                                                           &by_evaluate_group, &by_engine_group};
+    bool given = false;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        given |= by_config_given_of(config, groups[i]) != NULL;
+    return given;
+}
+
 static int refuse_for_folders(const struct by_config *config, const char *name,
                               struct baryon_error *err)
 {

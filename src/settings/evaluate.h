@@ -14,6 +14,8 @@ int by_evaluate_take(struct by_config *config, const struct by_running_settings 
                      const struct by_evaluate_settings *settings,
                      const struct by_input_callback *callback, const struct by_log *log,
                      struct by_evaluate_options *options, struct baryon_error *err);
+/* True when an option says something about samples, measures or the engine. */
+bool by_evaluate_is_given(struct by_config *config);
 /* Of folders: what speaks of models and samples is refused. */
 int by_evaluate_take_folders(struct by_config *config, const struct by_evaluate_settings *settings,
                              const struct by_log *log, struct by_evaluate_options *options,

@@ -61,11 +61,26 @@ class Kill(Model):
             shutil.rmtree(self.folder / "out", ignore_errors=True)
             if self.killed_at(part):
                 self.assertFalse((self.folder / "out").exists())
+                # What a writer leaves where files cannot be without a name; its target comes no more.
+                (self.folder / f"out.part/.baryon-{part:016x}-0").write_bytes(b"left")
             shutil.rmtree(self.folder / "out", ignore_errors=True)
             done = self.quantize("out")
             self.assertEqual(done.status, 0, done.err)
             self.assertEqual(self.contents("out"), wanted)
             self.assertFalse((self.folder / "out.part").exists())
+
+    def test_other_options(self):
+        """Nothing of a killed run with other options gets into the result."""
+        self.assertEqual(self.quantize("whole").status, 0)
+        self.killed_at(1)
+        part = self.folder / "out.part"
+        part.mkdir(exist_ok=True)
+        for name in ("model-00009-of-00009.safetensors", ".baryon-00000000000000aa-3"):
+            (part / name).write_bytes(b"left")
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        done = process.run("llm", "quantize", "model", "-o", "out", *OPTIONS, "--search", "minmax", cwd=self.folder)
+        self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(set(self.contents("out")), set(self.contents("whole")))
 
 
 @test_disk.mounts

@@ -121,6 +121,25 @@ def check_evaluate(score, data):
     raises(score, KeyError, "did you mean 'cosine'", folders.__getitem__, "cosin")
 
 
+def check_compare(score, data):
+    """baryon.compare beside the program."""
+    baryon.quantize("model.onnx", "wide.onnx", preset="A16W8", data=data)
+    done = subprocess.run([PROGRAM, "compare", "q.onnx", "wide.onnx", "--json"], stdout=subprocess.PIPE, check=True)
+    found = baryon.compare("q.onnx", pathlib.Path("wide.onnx"))
+    score.check(found.as_dict == json.loads(done.stdout), "what the program prints")
+    score.check(found["image"]["b"]["type"] == "int16" and found.differences["type"] > 0, "a tensor")
+    score.check(found.outputs is None and found.score("sqnr") is None, "without samples nothing runs")
+    raises(score, KeyError, "did you mean 'image'", found.__getitem__, "imag")
+    ran = baryon.compare("q.onnx", "wide.onnx", data, reference="model.onnx", min={"sqnr": 300})
+    score.check(isinstance(ran.failure, errors.GoalError) and ran.samples == len(data), "samples and goals")
+    narrow, wide = (ran.score("sqnr", of=part) for part in ("a_against_float", "b_against_float"))
+    score.check(wide > narrow and ran.score("top1", "scores") is not None, "both beside the float model")
+    page = ran._repr_html_()
+    score.check(page.count("<table>") == 4 and "B against A" in page and "image" in page, "as HTML")
+    raises(score, errors.InputError, "are both not quantized", baryon.compare, "model.onnx", "model.onnx")
+    raises(score, errors.UsageError, "no samples", baryon.compare, "q.onnx", "q.onnx", reference="model.onnx")
+
+
 def check_formats(score):
     values = np.random.default_rng(1).normal(size=(5, 33)).astype(np.float32) * 3
     for name, row in formats.names().items():
@@ -189,6 +208,7 @@ def main():
         check_statistics(score, data)
         check_running(score, data)
         check_evaluate(score, data)
+        check_compare(score, data)
         check_formats(score)
         check_refused(score, data)
         check_lists(score)

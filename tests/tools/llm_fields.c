@@ -21,6 +21,15 @@ struct weight {
     size_t rows, columns;
 };
 
+static int quantize_rows(struct weight *weight, struct baryon_error *err)
+{
+    struct by_llm_scratch *scratch = by_llm_scratch_open(&weight->tensor, err);
+    const int failed = !scratch || by_llm_quantize_rows(&weight->tensor, scratch, weight->values,
+                                                        weight->rows, &weight->coded, err);
+    by_llm_scratch_close(scratch);
+    return failed ? -1 : 0;
+}
+
 static int fill(struct weight *weight, struct baryon_error *err)
 {
     struct by_llm_tensor *tensor = &weight->tensor;
@@ -29,15 +38,18 @@ static int fill(struct weight *weight, struct baryon_error *err)
     by_llm_look(&range, weight->values, weight->rows * weight->columns);
     by_llm_tensor_scale(tensor, &range);
     if (by_llm_needs_tries(tensor)) {
-        if (by_llm_try(tensor, weight->values, weight->rows, errors, err))
+        struct by_llm_scratch *scratch = by_llm_scratch_open(tensor, err);
+        if (!scratch)
             return -1;
+        by_llm_try(tensor, scratch, weight->values, weight->rows, errors);
+        by_llm_scratch_close(scratch);
         by_llm_tensor_choose(tensor, errors);
     }
     for (size_t i = 0; i < weight->fields.count; i++)
         if (!(weight->data[i] = by_alloc_zero(weight->fields.at[i].bytes, 1, err)))
             return -1;
     if (by_llm_coded_open(&weight->coded, tensor, weight->rows, err) ||
-        by_llm_quantize_rows(tensor, weight->values, weight->rows, &weight->coded, err) ||
+        quantize_rows(weight, err) ||
         by_llm_fields_put(&weight->fields, tensor, &weight->coded, 0, weight->rows, weight->data,
                           err))
         return -1;

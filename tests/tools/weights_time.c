@@ -38,7 +38,7 @@ static double loop(const struct by_weight_path *path, int which, const float *va
         if (which == 0)
             sink = path->extremes(values, RUN, &min, &max);
         else if (which == 1)
-            sink = path->error(values, RUN, &grid);
+            sink = path->error(values, RUN, &grid, INFINITY);
         else if (which == 2)
             path->round(values, RUN, &grid, out);
         else

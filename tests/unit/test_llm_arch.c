@@ -212,14 +212,61 @@ static void refuse_tokenizer(const char *text, uint64_t vocab, const char *wante
 static void tokenizers_that_are_refused(void **state)
 {
     (void)state;
+    refuse_tokenizer("{\"model\": {\"type\": \"WordPiece\"}}", 8,
+                     "tokenizer.json: model.type is 'WordPiece', must be BPE or Unigram; other "
+                     "kinds cannot be converted");
     refuse_tokenizer("{\"model\": {\"type\": \"Unigram\"}}", 8,
-                     "tokenizer.json: model.type is 'Unigram', must be BPE; other kinds cannot be "
-                     "converted");
+                     "tokenizer.json: model.vocab is missing, must be a list of pieces and scores");
+    refuse_tokenizer("{\"model\": {\"type\": \"Unigram\", \"vocab\": [[\"a\", 0], [\"b\"]]}}", 8,
+                     "tokenizer.json: model.vocab[1] must be a text and a score");
+    refuse_tokenizer("{\"model\": {\"type\": \"Unigram\", \"vocab\": []}, \"normalizer\": "
+                     "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"AA*A\"}}",
+                     8, "tokenizer.json: precompiled_charsmap must be base64");
     refuse_tokenizer("{\"model\": {\"type\": \"BPE\"}}", 8,
                      "tokenizer.json: model.vocab is missing, must be a map of tokens");
     refuse_tokenizer(byte_level, 5,
                      "tokenizer.json: added_tokens: id of 'tool' (5), must be below the rows of "
                      "the embedding (5)");
+}
+
+/* What llama.cpp calls t5: the best sum of scores, with SentencePiece's normalization. */
+static void unigram_tokenizer(void **state)
+{
+    static const char text[] =
+        "{\"added_tokens\": [{\"id\": 3, \"content\": \"</s>\", \"special\": true}],"
+        " \"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Precompiled\","
+        " \"precompiled_charsmap\": \"AQID/w==\"}, {\"type\": \"Replace\", \"pattern\":"
+        " {\"Regex\": \" {2,}\"}, \"content\": \" \"}]},"
+        " \"pre_tokenizer\": {\"type\": \"Metaspace\", \"prepend_scheme\": \"always\"},"
+        " \"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\":"
+        " [[\"<unk>\", 0], [\"a\", -1.5], [\"ab\", -2e0], [\"</s>\", 0]]}}";
+    static const uint8_t charsmap[] = {1, 2, 3, 255};
+    struct by_arena arena;
+    struct by_meta meta;
+    struct by_str notices = {0};
+    int64_t flag;
+    (void)state;
+    by_arena_init(&arena, 0);
+    by_meta_init(&meta, &arena);
+    struct by_tokenizer_files files = {.tokenizer = json(&arena, text)};
+    assert_ok(by_meta_of_tokenizer(&meta, &files, 5, &notices, &err));
+    assert_string_equal(by_meta_get_text(&meta, "tokenizer.ggml.model"), "t5");
+    assert_string_equal(by_meta_get_text(&meta, "tokenizer.ggml.pre"), "default");
+    assert_true(by_meta_get_int(&meta, "tokenizer.ggml.add_space_prefix", &flag) && flag);
+    assert_true(by_meta_get_int(&meta, "tokenizer.ggml.remove_extra_whitespaces", &flag) && flag);
+    const struct by_meta_value *value =
+        by_meta_get_array(&meta, "tokenizer.ggml.precompiled_charsmap", BY_META_U8);
+    assert_int_equal(value->count, sizeof charsmap);
+    assert_memory_equal(value->items, charsmap, sizeof charsmap);
+    value = by_meta_get_array(&meta, "tokenizer.ggml.token_type", BY_META_I32);
+    static const int32_t kinds[] = {2, 1, 1, 3, 5};
+    assert_memory_equal(value->items, kinds, sizeof kinds);
+    value = by_meta_get_array(&meta, "tokenizer.ggml.scores", BY_META_F32);
+    assert_float_equal(((const float *)value->items)[1], -1.5f, 0);
+    assert_float_equal(((const float *)value->items)[2], -2, 0);
+    assert_string_equal(by_str_text(&notices), "");
+    by_str_release(&notices);
+    by_arena_release(&arena);
 }
 
 /* Pieces "<unk>" (unknown), "a" and "b" (normal), "ab" (normal, the best score). */
@@ -233,15 +280,16 @@ static void pieces_of_sentencepiece(void **state)
 {
     struct by_arena arena;
     struct by_vocab vocab;
-    bool prefix;
+    struct by_piece_spec spec;
     uint64_t count;
     (void)state;
     by_arena_init(&arena, 0);
     assert_ok(by_sentencepiece_count(pieces, sizeof pieces, &count, &err));
     assert_int_equal(count, 4);
     assert_ok(by_vocab_make(&vocab, &arena, 5, &err));
-    assert_ok(by_sentencepiece_read(&vocab, pieces, sizeof pieces, &prefix, &err));
-    assert_false(prefix);
+    assert_ok(by_sentencepiece_read(&vocab, pieces, sizeof pieces, &spec, &err));
+    assert_false(spec.prefix || spec.unigram);
+    assert_true(spec.squeeze && !spec.charsmap_size);
     assert_int_equal(vocab.kinds[0], BY_TOKEN_UNKNOWN);
     assert_memory_equal(vocab.tokens[3].bytes, "ab", 2);
     assert_float_equal(vocab.scores[2], -2, 0);
@@ -251,12 +299,12 @@ static void pieces_of_sentencepiece(void **state)
     for (size_t size = 0; size < sizeof pieces; size++) {
         uint8_t *copy = by_alloc(size, 1, &err);
         memcpy(copy, pieces, size);
-        if (!by_sentencepiece_read(&vocab, copy, size, &prefix, &err))
+        if (!by_sentencepiece_read(&vocab, copy, size, &spec, &err))
             assert_true(size == 16 || size >= 26);
         by_free(copy);
     }
     assert_ok(by_vocab_make(&vocab, &arena, 3, &err));
-    assert_error(by_sentencepiece_read(&vocab, pieces, sizeof pieces, &prefix, &err),
+    assert_error(by_sentencepiece_read(&vocab, pieces, sizeof pieces, &spec, &err),
                  BARYON_ERR_INPUT, "has more than 3 pieces, the embedding has so many rows");
     by_arena_release(&arena);
 }
@@ -271,6 +319,7 @@ int main(void)
         cmocka_unit_test(metadata_that_is_missing),
         cmocka_unit_test(byte_level_tokenizer_and_back),
         cmocka_unit_test(tokenizers_that_are_refused),
+        cmocka_unit_test(unigram_tokenizer),
         cmocka_unit_test(pieces_of_sentencepiece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

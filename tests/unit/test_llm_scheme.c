@@ -1,8 +1,10 @@
 /* Schemes and layouts of language models: tables, known answers, what is refused. */
 #include "array/elem.h"
+#include "base/half.h"
 #include "dtype/family.h"
 #include "llm/layout/layout.h"
 #include "llm/layout/match.h"
+#include "llm/scheme/tally.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -62,6 +64,17 @@ static void init(struct by_llm_tensor *tensor, const char *name, size_t columns)
     tensor->search = BY_LLM_SEARCH_MINMAX;
 }
 
+static int quantize(const struct by_llm_tensor *tensor, const float *values, size_t rows,
+                    struct by_llm_coded *coded)
+{
+    struct baryon_error err = {0};
+    struct by_llm_scratch *scratch = by_llm_scratch_open(tensor, &err);
+    assert_non_null(scratch);
+    const int failed = by_llm_quantize_rows(tensor, scratch, values, rows, coded, &err);
+    by_llm_scratch_close(scratch);
+    return failed;
+}
+
 static void int4_uses_the_lowest_level(void **state)
 {
     struct by_llm_tensor tensor;
@@ -75,7 +88,7 @@ static void int4_uses_the_lowest_level(void **state)
     values[2] = 3; /* 1.5 steps: to even */
     values[3] = 5; /* 2.5 steps: to even */
     assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
-    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    assert_int_equal(quantize(&tensor, values, 1, &coded), 0);
     assert_float_equal(coded.scales[0], 2, 0);
     assert_int_equal((int8_t)coded.codes[0], -8);
     assert_int_equal((int8_t)coded.codes[1], 7);
@@ -95,7 +108,7 @@ static void zero_point_is_within_the_levels(void **state)
     for (size_t i = 0; i < 32; i++)
         values[i] = 1 + (float)i; /* all above zero: the range is [0, 32] */
     assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
-    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    assert_int_equal(quantize(&tensor, values, 1, &coded), 0);
     assert_int_equal(coded.zeros[0], 0);
     assert_int_equal(coded.codes[31], 15);
     by_llm_coded_close(&coded);
@@ -111,7 +124,7 @@ static uint8_t exponent_for(float peak, enum by_llm_even rule)
     tensor.exponent = rule;
     values[7] = -peak;
     assert_int_equal(by_llm_coded_open(&coded, &tensor, 1, &err), 0);
-    assert_int_equal(by_llm_quantize_rows(&tensor, values, 1, &coded, &err), 0);
+    assert_int_equal(quantize(&tensor, values, 1, &coded), 0);
     const uint8_t code = coded.scale_codes[0];
     by_llm_coded_close(&coded);
     return code;
@@ -181,9 +194,7 @@ static void fill_fields(struct made *made, const float *values, size_t step)
         assert_non_null(made->data[i] = by_alloc_zero(made->fields.at[i].bytes, 1, &err));
     for (size_t end = ROWS; end > 0; end -= step) {
         assert_int_equal(by_llm_coded_open(&made->coded, &made->tensor, step, &err), 0);
-        assert_int_equal(by_llm_quantize_rows(&made->tensor, values + (end - step) * COLUMNS, step,
-                                              &made->coded, &err),
-                         0);
+        assert_int_equal(quantize(&made->tensor, values + (end - step) * COLUMNS, step, &made->coded), 0);
         assert_int_equal(by_llm_fields_put(&made->fields, &made->tensor, &made->coded, end - step,
                                            step, made->data, &err),
                          0);
@@ -201,7 +212,7 @@ static void compare_floats(struct made *made, const float *values)
     memcpy(data, made->data, sizeof data);
     assert_int_equal(by_llm_coded_open(&own, &made->tensor, ROWS, &err), 0);
     assert_int_equal(by_llm_coded_open(&back, &made->tensor, ROWS, &err), 0);
-    assert_int_equal(by_llm_quantize_rows(&made->tensor, values, ROWS, &own, &err), 0);
+    assert_int_equal(quantize(&made->tensor, values, ROWS, &own), 0);
     assert_int_equal(by_llm_dequantize_rows(&made->tensor, &own, ROWS, wanted, &err), 0);
     assert_int_equal(by_llm_fields_open(&made->fields, &made->tensor, data, &err), 0);
     assert_int_equal(by_llm_fields_get(&made->fields, &made->tensor, data, 0, ROWS, &back, &err),
@@ -210,6 +221,100 @@ static void compare_floats(struct made *made, const float *values)
     assert_memory_equal(wanted, found, sizeof wanted);
     by_llm_coded_close(&own);
     by_llm_coded_close(&back);
+}
+
+/* What the head of form.h says, a code at a time. */
+static void put_plainly(const struct by_llm_form *form, const uint8_t *codes, uint8_t *words)
+{
+    const size_t per = form->word / form->bits, bytes = form->word / 8;
+    const bool along = form->direction == BY_FORM_ROWS || form->direction == BY_FORM_DOWN;
+    const bool turned = form->direction == BY_FORM_ACROSS || form->direction == BY_FORM_DOWN;
+    uint64_t dims[2];
+    by_llm_form_dims(form, dims);
+    for (size_t r = 0; r < form->rows; r++)
+        for (size_t c = 0; c < form->columns; c++) {
+            const size_t row = along ? r : r / per, column = along ? c / per : c;
+            const size_t word = turned ? column * (size_t)dims[1] + row
+                                       : row * (size_t)dims[1] + column;
+            const size_t element = (along ? c : r) % per;
+            size_t place = element;
+            for (size_t k = 0; form->order && k < per; k++)
+                place = form->order[k] == element ? k : place;
+            const uint32_t code =
+                (codes[r * form->columns + c] ^ form->flip) & ((1u << form->bits) - 1);
+            for (unsigned bit = 0; bit < form->bits; bit++) {
+                const size_t at = place * form->bits + bit;
+                words[word * bytes + at / 8] |= (uint8_t)((code >> bit & 1) << at % 8);
+            }
+        }
+}
+
+static void forms_are_what_they_say(void **state)
+{
+    static const uint8_t awq[8] = {0, 2, 4, 6, 1, 3, 5, 7}, other[8] = {7, 6, 5, 4, 3, 2, 1, 0};
+    static const uint8_t *const orders[] = {NULL, awq, other};
+    static const unsigned sizes[][2] = {{4, 32}, {4, 8}, {8, 8}, {8, 32}, {6, 24}, {2, 8}, {3, 24}};
+    static const size_t rows[] = {96, 40, 33}, columns[] = {64, 24, 20};
+    static uint8_t codes[96 * 64], wanted[96 * 64 * 2], found[96 * 64 * 2];
+    (void)state;
+    for (size_t i = 0; i < sizeof codes; i++)
+        codes[i] = (uint8_t)(i * 2654435761u >> 13);
+    for (size_t n = 0; n < 4 * 7 * 3 * 3 * 3 * 2; n++) {
+        struct by_llm_form form = {.direction = (enum by_llm_direction)(n % 4),
+                                   .bits = sizes[n / 4 % 7][0],
+                                   .word = sizes[n / 4 % 7][1],
+                                   .order = orders[n / 28 % 3],
+                                   .rows = rows[n / 84 % 3],
+                                   .columns = columns[n / 252 % 3],
+                                   .flip = n / 756 ? 8 : 0};
+        if (form.order && form.word / form.bits != 8)
+            continue;
+        memset(wanted, 0, sizeof wanted);
+        put_plainly(&form, codes, wanted);
+        memset(found, 0, sizeof found);
+        const size_t half = form.rows / 64 * 32;
+        by_llm_form_put(&form, codes + half * form.columns, half, form.rows - half, found);
+        by_llm_form_put(&form, codes, 0, half, found);
+        assert_memory_equal(found, wanted, sizeof found);
+    }
+}
+
+/* What is counted gives the scale that the values give. */
+static void tally_chooses_as_the_values_do(void **state)
+{
+    static const char *const names[] = {"fp8", "fp8_e5m2", "int8"};
+    static float values[ROWS * COLUMNS];
+    static uint16_t halves[ROWS * COLUMNS];
+    static struct by_llm_tally tally;
+    (void)state;
+    make_values(values);
+    by_f32_to_bf16(halves, values, (size_t)ROWS * COLUMNS);
+    by_bf16_to_f32(values, halves, (size_t)ROWS * COLUMNS);
+    memset(&tally, 0, sizeof tally);
+    by_llm_tally_add(&tally, (const uint8_t *)halves, 5);
+    by_llm_tally_add(&tally, (const uint8_t *)(halves + 5), (size_t)ROWS * COLUMNS - 5);
+    for (size_t n = 0; n < 3; n++) {
+        struct baryon_error err = {0};
+        struct by_llm_range range = {0}, counted;
+        struct by_llm_tensor tensor;
+        double errors[BY_LLM_CANDIDATES] = {0}, own[BY_LLM_CANDIDATES] = {0};
+        init(&tensor, names[n], COLUMNS);
+        by_llm_look(&range, values, (size_t)ROWS * COLUMNS);
+        assert_true(by_llm_tally_range(&tally, BY_ELEM_BFLOAT16, &counted));
+        assert_float_equal(counted.min, range.min, 0);
+        assert_float_equal(counted.max, range.max, 0);
+        by_llm_tensor_scale(&tensor, &range);
+        struct by_llm_scratch *scratch = by_llm_scratch_open(&tensor, &err);
+        by_llm_try(&tensor, scratch, values, ROWS, errors);
+        by_llm_scratch_close(scratch);
+        assert_int_equal(by_llm_tally_errors(&tally, BY_ELEM_BFLOAT16, &tensor, own, &err), 0);
+        for (size_t i = 0; i < tensor.candidate_count; i++)
+            assert_true(fabs(own[i] / errors[i] - 1) < 1e-12);
+    }
+    halves[0] = 0x7f80;
+    by_llm_tally_add(&tally, (const uint8_t *)halves, 1);
+    struct by_llm_range counted;
+    assert_false(by_llm_tally_range(&tally, BY_ELEM_BFLOAT16, &counted));
 }
 
 /* Every scheme in every layout that accepts it: what is read is what was written, and pieces make
@@ -300,6 +405,8 @@ int main(void)
         cmocka_unit_test(powers_follow_their_rule),
         cmocka_unit_test(group_sizes_that_fit_are_named),
         cmocka_unit_test(nonfinite_values_are_found_and_cleaned),
+        cmocka_unit_test(forms_are_what_they_say),
+        cmocka_unit_test(tally_chooses_as_the_values_do),
         cmocka_unit_test(layouts_are_read_back),
         cmocka_unit_test(words_hold_codes_in_their_order),
         cmocka_unit_test(layouts_refuse_schemes_without_a_place),

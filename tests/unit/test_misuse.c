@@ -10,10 +10,12 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define FLOAT  1
-#define STRING 8
-#define WIDTH  4
+#define FLOAT     1
+#define STRING    8
+#define WIDTH     4
+#define LLM_WIDTH 8
 
 enum wants {
     BASE,    /* success: all arguments are good */
@@ -30,7 +32,7 @@ struct call {
 
 /* What all calls begin with, made anew for each. */
 static struct {
-    struct baryon_model *model, *second;
+    struct baryon_model *model, *second, *quantized;
     struct baryon_graph *graph;
     struct baryon_node *node, *unread;
     struct baryon_value *value, *middle, *spare; /* an input, MatMul's output, a constant */
@@ -43,6 +45,8 @@ static struct {
     struct baryon_quality *quality;
     struct baryon_preset *preset;
     struct baryon_evaluation *evaluation;
+    struct baryon_comparison *comparison;
+    struct baryon_llm *llm;
     void *bytes;
     size_t size;
 } world;
@@ -59,7 +63,13 @@ static bool marks[16];
 static char room[512], more_room[512];
 static struct baryon_error problem, a_problem = {.code = BARYON_ERR_INPUT, .message = "wrong"};
 static const struct baryon_array input = {"x", FLOAT, 2, dims, floats, sizeof floats};
-static const struct baryon_setting random_setting = {"random", "2"}, peak_setting = {"peak", "1"};
+static const struct baryon_setting random_setting = {"random", "2"}, peak_setting = {"peak", "1"},
+                                   llm_quantize_setting = {"config", "llm_quantize.yaml"},
+                                   llm_convert_setting = {"config", "llm_convert.yaml"},
+                                   llm_dequantize_setting = {"to", "f32"};
+static float llm_floats[LLM_WIDTH * LLM_WIDTH];
+static int16_t llm_codes[LLM_WIDTH * LLM_WIDTH];
+static int32_t llm_zeros[LLM_WIDTH];
 
 /* --- The world --- */
 
@@ -114,6 +124,8 @@ static void open_world(void)
 static void close_world(void)
 {
     baryon_evaluation_free(world.evaluation);
+    baryon_comparison_free(world.comparison);
+    baryon_llm_close(world.llm);
     baryon_preset_free(world.preset);
     baryon_plan_free(world.plan);
     baryon_quality_free(world.quality);
@@ -123,6 +135,7 @@ static void close_world(void)
     baryon_session_close(world.session);
     baryon_model_free(world.model);
     baryon_model_free(world.second);
+    baryon_model_free(world.quantized);
     baryon_bytes_free(world.bytes);
     baryon_bytes_free(out_bytes);
     baryon_bytes_free(out_bins);
@@ -139,7 +152,8 @@ static void world_lost(const void *object)
         (const void **)&world.run,        (const void **)&world.statistics[0],
         (const void **)&world.plan,       (const void **)&world.preset,
         (const void **)&world.evaluation, (const void **)&world.bytes,
-        (const void **)&world.quality,
+        (const void **)&world.quality,    (const void **)&world.comparison,
+        (const void **)&world.llm,
     };
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (*owners[i] == object)
@@ -201,6 +215,39 @@ static struct baryon_evaluation *world_evaluation(void)
     if (!world.evaluation)
         ok(baryon_evaluate_folders(&world.evaluation, "results", "results", NULL, 0, NULL, &err));
     return world.evaluation;
+}
+
+static struct baryon_model *world_quantized(void)
+{
+    if (!world.quantized) {
+        ok(baryon_model_load(&world.quantized, "model.onnx", NULL, &err));
+        ok(baryon_quantize(world.quantized, &random_setting, 1, NULL, NULL, &err));
+    }
+    return world.quantized;
+}
+
+static struct baryon_comparison *world_comparison(void)
+{
+    if (!world.comparison)
+        ok(baryon_compare(&world.comparison, world.second, world_quantized(), NULL, NULL, 0, NULL,
+                          &err));
+    return world.comparison;
+}
+
+static struct baryon_llm *world_llm(void)
+{
+    if (!world.llm)
+        ok(baryon_llm_open(&world.llm, "llm.quantized", false, &err));
+    return world.llm;
+}
+
+/* A folder that is not there. */
+static const char *world_out(void)
+{
+    unlink("llm.out/config.json");
+    unlink("llm.out/model.safetensors");
+    rmdir("llm.out");
+    return "llm.out";
 }
 
 static bool count_finding(void *context, const struct baryon_finding *finding)
@@ -477,6 +524,57 @@ static void write_statistics(const char *path, const char *shard)
     baryon_statistics_free(statistics);
 }
 
+/* --- A language model of a layer whose sizes are all the same --- */
+
+static void write_llm(void)
+{
+    static const char config[] =
+        "{\"model_type\": \"llama\", \"hidden_size\": 8, \"intermediate_size\": 8, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 1, \"vocab_size\": 8, "
+        "\"tie_word_embeddings\": true, \"max_position_embeddings\": 8, \"rms_norm_eps\": 1e-5}";
+    static const char quantize[] = "{scheme: uint4_wo_per_channel, dry-run: true}";
+    static const char convert[] = "{no-tokenizer: true}";
+    static const char *const matrices[] = {
+        "embed_tokens",
+        "layers.0.self_attn.q_proj",
+        "layers.0.self_attn.k_proj",
+        "layers.0.self_attn.v_proj",
+        "layers.0.self_attn.o_proj",
+        "layers.0.mlp.gate_proj",
+        "layers.0.mlp.up_proj",
+        "layers.0.mlp.down_proj",
+    };
+    static const char *const norms[] = {"layers.0.input_layernorm",
+                                        "layers.0.post_attention_layernorm", "norm"};
+    enum { MATRICES = sizeof matrices / sizeof *matrices, NORMS = sizeof norms / sizeof *norms };
+    char file[4096 + sizeof(float) * LLM_WIDTH * (LLM_WIDTH * MATRICES + NORMS)] = {0};
+    size_t used = 8, at = 0;
+    for (size_t i = 0; i < MATRICES + NORMS; i++) {
+        const bool norm = i >= MATRICES;
+        const size_t size = sizeof(float) * LLM_WIDTH * (norm ? 1 : LLM_WIDTH);
+        used += (size_t)snprintf(file + used, 200,
+                                 "%s\"model.%s.weight\": {\"dtype\": \"F32\", \"shape\": [8%s], "
+                                 "\"data_offsets\": [%zu, %zu]}",
+                                 i ? ", " : "{", norm ? norms[i - MATRICES] : matrices[i],
+                                 norm ? "" : ", 8", at, at + size);
+        at += size;
+    }
+    file[used++] = '}';
+    file[0] = (char)((used - 8) & 255);
+    file[1] = (char)((used - 8) >> 8);
+    for (size_t i = 0; i < at / sizeof(float); i++) {
+        const float value = (float)((int)(i * 7 % 13) - 6);
+        memcpy(file + used + i * sizeof value, &value, sizeof value);
+    }
+    assert_int_equal(mkdir("llm", 0777), 0);
+    write_file("llm/config.json", config, sizeof config - 1);
+    write_file("llm/model.safetensors", file, used + at);
+    write_file("llm_quantize.yaml", quantize, sizeof quantize - 1);
+    write_file("llm_convert.yaml", convert, sizeof convert - 1);
+    const struct baryon_setting settings[] = {{"scheme", "uint4_wo_per_channel"}};
+    ok(baryon_llm_quantize("llm", "llm.quantized", settings, 1, NULL, NULL, &err));
+}
+
 static int make_files(void **state)
 {
     static const char passes[] = "passes: {fp32_to_fp16: {keep_io: false}}\n";
@@ -489,6 +587,7 @@ static int make_files(void **state)
     write_results();
     write_statistics("one.stats", "1/2");
     write_statistics("two.stats", "2/2");
+    write_llm();
     return 0;
 }
 

@@ -361,13 +361,40 @@ static void compare_grids(const struct by_weight_path *path, const struct by_wei
                                                   {20.7f, 0, 15, 0}};
     int32_t out[MOST], ref[MOST];
     for (size_t g = 0; g < COUNT(grids); g++) {
-        const double a = path->error(values, count, &grids[g]);
-        const double b = plain->error(values, count, &grids[g]);
+        const double a = path->error(values, count, &grids[g], INFINITY);
+        const double b = plain->error(values, count, &grids[g], INFINITY);
         assert_memory_equal(&a, &b, sizeof a);
         path->round(values, count, &grids[g], out);
         plain->round(values, count, &grids[g], ref);
         assert_memory_equal(out, ref, count * sizeof *out);
     }
+}
+
+/* Bits of sums, also of those that end at a limit; bytes of codes. */
+static void compare_sums(const struct by_weight_path *path, const struct by_weight_path *plain,
+                         const float *values, size_t count)
+{
+    const struct by_weight_grid grid = {.scale = 3.7f, .low = -8, .high = 7};
+    const double whole = plain->error(values, count, &grid, INFINITY);
+    float out[2][MOST], shifted[MOST];
+    uint8_t codes[2][MOST];
+    assert_true(path->energy(values, count) == plain->energy(values, count));
+    assert_true(path->peak(values, count) == plain->peak(values, count));
+    path->divide(values, count, 3.7f, out[0]);
+    plain->divide(values, count, 3.7f, out[1]);
+    assert_memory_equal(out[0], out[1], count * sizeof *out[0]);
+    for (size_t i = 0; i < count; i++)
+        shifted[i] = values[i] * 1.01f + 1;
+    assert_true(path->distance(values, shifted, count, 0.7f) ==
+                plain->distance(values, shifted, count, 0.7f));
+    for (double limit = whole * 2; limit > whole / 8; limit /= 2) {
+        const double found = path->error(values, count, &grid, limit);
+        assert_true(found == plain->error(values, count, &grid, limit));
+        assert_true(limit > whole ? found == whole : found >= limit);
+    }
+    path->codes(values, count, &grid, codes[0]);
+    plain->codes(values, count, &grid, codes[1]);
+    assert_memory_equal(codes[0], codes[1], count);
 }
 
 static void paths_agree(void **state)
@@ -393,6 +420,7 @@ static void paths_agree(void **state)
             assert_true(plain->extremes(values, count, &min[1], &max[1]));
             assert_true(min[0] == min[1] && max[0] == max[1]);
             compare_grids(path[p], plain, values, count);
+            compare_sums(path[p], plain, values, count);
             path[p]->round_each(values, count, scales, zeros, -127, 127, out);
             plain->round_each(values, count, scales, zeros, -127, 127, ref);
             assert_memory_equal(out, ref, count * sizeof *out);

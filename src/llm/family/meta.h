@@ -38,7 +38,7 @@ struct by_meta_value {
     double real;                  /* floats */
     struct by_meta_text text;     /* a string, with a NUL behind */
     size_t count;                 /* of an array */
-    const void *items; /* struct by_meta_text, float (F32), int32_t (whole numbers of 32 bits) */
+    const void *items; /* struct by_meta_text, float (F32), uint8_t (U8), int32_t (32 bits) */
 };
 
 struct by_meta {

@@ -1,7 +1,8 @@
 /*
  * Tokenizers: the files of a folder (tokenizer.json or tokenizer.model, beside
  * tokenizer_config.json) to GGUF's tokenizer keys and back, so that both give the
- * same ids. Known are byte-level BPE and SentencePiece's BPE with byte fallback.
+ * same ids. Known are byte-level BPE, SentencePiece's BPE with byte fallback and, towards GGUF, its
+ * unigram models.
  */
 #ifndef BY_LLM_TOKENIZER_H
 #define BY_LLM_TOKENIZER_H
@@ -33,12 +34,22 @@ struct by_vocab {
 int by_vocab_make(struct by_vocab *vocab, struct by_arena *arena, uint64_t count,
                   struct baryon_error *err);
 
+/* What a tokenizer of pieces does to a text, and how it chooses among pieces. */
+struct by_piece_spec {
+    bool unigram;            /* the segmentation of the best sum of scores; else BPE */
+    bool prefix;             /* a blank is put in front of a text */
+    bool squeeze;            /* blanks in a row become one */
+    bool byte_fallback;      /* what has no piece becomes bytes */
+    const uint8_t *charsmap; /* SentencePiece's normalization; of the file's bytes */
+    size_t charsmap_size;
+};
+
 /*
  * The pieces of a tokenizer.model (SentencePiece's protobuf) into a vocabulary of at least as many
- * ids. dummy_prefix: a blank is put in front of a text. Hostile bytes are refused with the offset.
+ * ids. Hostile bytes are refused with the offset.
  */
 int by_sentencepiece_read(struct by_vocab *vocab, const uint8_t *bytes, size_t size,
-                          bool *dummy_prefix, struct baryon_error *err);
+                          struct by_piece_spec *spec, struct baryon_error *err);
 /* The number of its pieces. */
 int by_sentencepiece_count(const uint8_t *bytes, size_t size, uint64_t *count,
                            struct baryon_error *err);

@@ -68,19 +68,34 @@ static int index_pieces(struct by_token_reader *reader, struct baryon_error *err
     return 0;
 }
 
+void by_token_put_spec(struct by_token_reader *reader, const struct by_piece_spec *spec)
+{
+    struct by_meta *meta = reader->meta;
+    by_meta_set_text(meta, "tokenizer.ggml.model", spec->unigram ? "t5" : "llama");
+    by_meta_set_text(meta, "tokenizer.ggml.pre", "default");
+    by_meta_set_bool(meta, "tokenizer.ggml.add_space_prefix", spec->prefix);
+    if (!spec->unigram)
+        return;
+    by_meta_set_bool(meta, "tokenizer.ggml.remove_extra_whitespaces", spec->squeeze);
+    if (spec->charsmap_size)
+        by_meta_set_array(meta, "tokenizer.ggml.precompiled_charsmap", BY_META_U8, spec->charsmap,
+                          spec->charsmap_size);
+    if (spec->byte_fallback)
+        by_str_puts(reader->notices, "the tokenizer is a unigram model with byte fallback, which "
+                                     "llama.cpp does not have: characters without a piece are "
+                                     "unknown there\n");
+}
+
 static int read_sentencepiece(struct by_token_reader *reader, struct baryon_error *err)
 {
-    bool prefix = true, said;
+    struct by_piece_spec spec;
     const struct by_tokenizer_files *files = reader->files;
-    if (by_sentencepiece_read(&reader->vocab, files->model, files->model_size, &prefix, err))
+    if (by_sentencepiece_read(&reader->vocab, files->model, files->model_size, &spec, err))
         return by_err_file(err, "tokenizer.model");
     if (index_pieces(reader, err) || read_added_map(reader, err) || read_decoder(reader, err))
         return -1;
-    if (by_hf_bool(files->settings, "add_prefix_space", &said))
-        prefix = said;
-    by_meta_set_text(reader->meta, "tokenizer.ggml.model", "llama");
-    by_meta_set_text(reader->meta, "tokenizer.ggml.pre", "default");
-    by_meta_set_bool(reader->meta, "tokenizer.ggml.add_space_prefix", prefix);
+    by_hf_bool(files->settings, "add_prefix_space", &spec.prefix);
+    by_token_put_spec(reader, &spec);
     return 0;
 }
 
@@ -111,7 +126,7 @@ int by_meta_of_tokenizer(struct by_meta *meta, const struct by_tokenizer_files *
         const struct by_vocab *made = &reader.vocab;
         const char *model = by_meta_get_text(meta, "tokenizer.ggml.model");
         by_meta_set_array(meta, "tokenizer.ggml.tokens", BY_META_STRING, made->tokens, made->count);
-        if (model && !strcmp(model, "llama"))
+        if (model && by_has_word("llama t5", model))
             by_meta_set_array(meta, "tokenizer.ggml.scores", BY_META_F32, made->scores,
                               made->count);
         by_meta_set_array(meta, "tokenizer.ggml.token_type", BY_META_I32, made->kinds, made->count);

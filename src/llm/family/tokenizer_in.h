@@ -22,6 +22,11 @@ int by_token_put(struct by_token_reader *reader, int64_t id, const char *text,
 int64_t by_token_find(const struct by_token_reader *reader, const char *text);
 /* The model of tokenizer.json into vocabulary and keys. */
 int by_token_read_json(struct by_token_reader *reader, struct baryon_error *err);
+/* The pieces of a unigram model in tokenizer.json. */
+int by_token_read_unigram(struct by_token_reader *reader, struct by_piece_spec *spec,
+                          struct baryon_error *err);
+/* The keys of a tokenizer of pieces. */
+void by_token_put_spec(struct by_token_reader *reader, const struct by_piece_spec *spec);
 /* Ids of special tokens, what is put around a text, the chat template. */
 int by_token_read_special(struct by_token_reader *reader, struct baryon_error *err);
 /* How an added token is kept: control or the user's. */

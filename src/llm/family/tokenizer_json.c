@@ -168,14 +168,17 @@ static bool has_prefix(const struct by_doc_node *node)
     return type && !strcmp(type, "Prepend");
 }
 
+static bool puts_prefix(const struct by_doc_node *root)
+{
+    return has_prefix(by_doc_get(root, "normalizer")) ||
+           has_prefix(by_doc_get(root, "pre_tokenizer"));
+}
+
 static int read_pieces(struct by_token_reader *reader, const struct by_doc_node *root,
                        const struct by_meta_text *merges, size_t count, struct baryon_error *err)
 {
-    by_meta_set_text(reader->meta, "tokenizer.ggml.model", "llama");
-    by_meta_set_text(reader->meta, "tokenizer.ggml.pre", "default");
-    by_meta_set_bool(reader->meta, "tokenizer.ggml.add_space_prefix",
-                     has_prefix(by_doc_get(root, "normalizer")) ||
-                         has_prefix(by_doc_get(root, "pre_tokenizer")));
+    const struct by_piece_spec spec = {.prefix = puts_prefix(root)};
+    by_token_put_spec(reader, &spec);
     return score_pieces(reader, merges, count, err);
 }
 
@@ -191,26 +194,44 @@ static void read_byte_level(struct by_token_reader *reader, const struct by_doc_
     by_meta_set_array(reader->meta, "tokenizer.ggml.merges", BY_META_STRING, merges, count);
 }
 
-int by_token_read_json(struct by_token_reader *reader, struct baryon_error *err)
+static int read_bpe(struct by_token_reader *reader, const struct by_doc_node *root,
+                    const struct by_doc_node *model, struct baryon_error *err)
 {
-    char quoted[BY_QUOTE_MAX];
-    const struct by_doc_node *root = reader->files->tokenizer, *model = by_doc_get(root, "model");
     const struct by_doc_node *merges = by_doc_get(model, "merges");
-    const char *type = by_hf_string(model, "type");
     struct by_meta_text *texts;
     bool pieces = false;
     by_hf_bool(model, "byte_fallback", &pieces);
-    if (type && strcmp(type, "BPE") != 0)
-        return by_fail(err, BARYON_ERR_UNSUPPORTED,
-                       "model.type is %s, must be BPE; other kinds cannot be converted",
-                       by_quote(quoted, type));
     if (read_vocab(reader, by_doc_get(model, "vocab"), pieces, by_hf_string(model, "unk_token"),
                    err) ||
         read_merges(reader, merges, &texts, err))
         return -1;
-    if (!pieces)
-        read_byte_level(reader, root, texts, merges->count);
-    else if (read_pieces(reader, root, texts, merges->count, err))
+    if (pieces)
+        return read_pieces(reader, root, texts, merges->count, err);
+    read_byte_level(reader, root, texts, merges->count);
+    return 0;
+}
+
+static int read_unigram(struct by_token_reader *reader, const struct by_doc_node *root,
+                        struct baryon_error *err)
+{
+    struct by_piece_spec spec = {.unigram = true, .prefix = puts_prefix(root)};
+    if (by_token_read_unigram(reader, &spec, err))
+        return -1;
+    by_token_put_spec(reader, &spec);
+    return 0;
+}
+
+int by_token_read_json(struct by_token_reader *reader, struct baryon_error *err)
+{
+    char quoted[BY_QUOTE_MAX];
+    const struct by_doc_node *root = reader->files->tokenizer, *model = by_doc_get(root, "model");
+    const char *type = by_hf_string(model, "type");
+    const bool unigram = type && !strcmp(type, "Unigram");
+    if (type && !unigram && strcmp(type, "BPE") != 0)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED,
+                       "model.type is %s, must be BPE or Unigram; other kinds cannot be converted",
+                       by_quote(quoted, type));
+    if (unigram ? read_unigram(reader, root, err) : read_bpe(reader, root, model, err))
         return -1;
     return read_added(reader, by_doc_get(root, "added_tokens"), err);
 }

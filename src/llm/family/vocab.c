@@ -156,16 +156,37 @@ static int read_piece(struct by_vocab *vocab, size_t id, const struct proto_fiel
     return 0;
 }
 
-/* NormalizerSpec: 3 add_dummy_prefix. TrainerSpec: 3 model_type, 1 unigram, 2 BPE. */
-static int read_spec(const struct proto_field *spec, const uint8_t *file, uint64_t *value,
-                     struct baryon_error *err)
+/* TrainerSpec: 3 model_type, 1 unigram, 2 BPE; 35 byte_fallback. */
+static int read_trainer(const struct proto_field *message, const uint8_t *file, uint64_t *model,
+                        struct by_piece_spec *spec, struct baryon_error *err)
 {
-    struct proto inner = {spec->bytes, spec->bytes + spec->size, file};
+    struct proto inner = {message->bytes, message->bytes + message->size, file};
     struct proto_field field;
     int more;
     while ((more = proto_next(&inner, &field, err)) > 0)
         if (field.number == 3 && field.type == 0)
-            *value = field.value;
+            *model = field.value;
+        else if (field.number == 35 && field.type == 0)
+            spec->byte_fallback = field.value != 0;
+    return more;
+}
+
+/* NormalizerSpec: 2 precompiled_charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces. */
+static int read_normalizer(const struct proto_field *message, const uint8_t *file,
+                           struct by_piece_spec *spec, struct baryon_error *err)
+{
+    struct proto inner = {message->bytes, message->bytes + message->size, file};
+    struct proto_field field;
+    int more;
+    while ((more = proto_next(&inner, &field, err)) > 0)
+        if (field.number == 3 && field.type == 0) {
+            spec->prefix = field.value != 0;
+        } else if (field.number == 4 && field.type == 0) {
+            spec->squeeze = field.value != 0;
+        } else if (field.number == 2 && field.type == 2) {
+            spec->charsmap = field.bytes;
+            spec->charsmap_size = field.size;
+        }
     return more;
 }
 
@@ -184,13 +205,14 @@ int by_sentencepiece_count(const uint8_t *bytes, size_t size, uint64_t *count,
 }
 
 int by_sentencepiece_read(struct by_vocab *vocab, const uint8_t *bytes, size_t size,
-                          bool *dummy_prefix, struct baryon_error *err)
+                          struct by_piece_spec *spec, struct baryon_error *err)
 {
     struct proto proto = {bytes, bytes + size, bytes};
     struct proto_field field;
-    uint64_t model = 1, prefix = 1;
+    uint64_t model = 1;
     size_t id = 0;
     int more;
+    *spec = (struct by_piece_spec){.prefix = true, .squeeze = true};
     while ((more = proto_next(&proto, &field, err)) > 0) {
         int status = 0;
         if (field.type != 2)
@@ -202,9 +224,9 @@ int by_sentencepiece_read(struct by_vocab *vocab, const uint8_t *bytes, size_t s
         if (field.number == 1)
             status = read_piece(vocab, id++, &field, bytes, err);
         else if (field.number == 2)
-            status = read_spec(&field, bytes, &model, err);
+            status = read_trainer(&field, bytes, &model, spec, err);
         else if (field.number == 3)
-            status = read_spec(&field, bytes, &prefix, err);
+            status = read_normalizer(&field, bytes, spec, err);
         if (status)
             return -1;
     }
@@ -214,6 +236,6 @@ int by_sentencepiece_read(struct by_vocab *vocab, const uint8_t *bytes, size_t s
         return by_fail(err, BARYON_ERR_UNSUPPORTED,
                        "a SentencePiece model of type %" PRIu64 ", must be 1 (unigram) or 2 (BPE)",
                        model);
-    *dummy_prefix = prefix != 0;
+    spec->unigram = model == 1;
     return id ? 0 : proto_fail(&proto, "it has no pieces", err);
 }

@@ -12,7 +12,7 @@ struct by_llm_rule {
 
 struct by_llm_dialect {
     const char *method;                 /* "gptq", ...; NULL: not quantized */
-    const struct by_llm_layout *layout; /* NULL: blocks of fp8 */
+    const struct by_llm_layout *layout; /* NULL: blocks of fp8, stacks in MXFP4 */
     struct by_llm_spec spec;            /* dtype NULL: only layers with a rule */
     struct by_llm_rule *rules;          /* the first that matches counts */
     size_t rule_count;

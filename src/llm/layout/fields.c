@@ -156,12 +156,19 @@ static int put_zeros(const struct by_llm_field *field, const struct by_llm_coded
     return 0;
 }
 
+bool by_llm_field_in_rows(const struct by_llm_field *field)
+{
+    return field->kind == BY_LLM_FIELD_CODES && field->form.direction == BY_FORM_ROWS;
+}
+
 int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
                       const struct by_llm_coded *coded, size_t first, size_t count,
                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err)
 {
     for (size_t i = 0; i < fields->count; i++) {
         const struct by_llm_field *field = &fields->at[i];
+        if (!data[i])
+            continue;
         if (field->kind == BY_LLM_FIELD_CODES)
             by_llm_form_put(&field->form, coded->codes, first, count, data[i]);
         else if (field->kind == BY_LLM_FIELD_SHARED)

@@ -5,7 +5,7 @@
 #include "llm/layout/layout.h"
 
 extern const struct by_llm_layout by_llm_layout_quark, by_llm_layout_compressed, by_llm_layout_awq,
-    by_llm_layout_gptq, by_llm_layout_fp8, by_llm_layout_json;
+    by_llm_layout_gptq, by_llm_layout_fp8, by_llm_layout_json, by_llm_layout_gguf;
 
 /* The order of AWQ's kernels. */
 extern const uint8_t by_llm_awq_order[8];

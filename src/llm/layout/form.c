@@ -1,5 +1,5 @@
 /* Packs codes into words and unpacks them. */
-#include "llm/layout/form.h"
+#include "llm/layout/form_quick.h"
 
 #include <string.h>
 
@@ -135,8 +135,12 @@ void by_llm_form_put(const struct by_llm_form *form, const uint8_t *codes, size_
                      size_t count, uint8_t *words)
 {
     uint8_t *from = (uint8_t *)(uintptr_t)codes; /* put_run() only reads */
+    const size_t done = by_llm_form_put_quickly(form, codes, first, count, words);
+    from += done * form->columns;
+    first += done;
+    count -= done;
     if (is_plain_bytes(form))
-        memcpy(words + first * form->columns, codes, count * form->columns);
+        memcpy(words + first * form->columns, from, count * form->columns);
     else if (is_along_row(form))
         along_rows(form, from, first, count, words, put_run);
     else

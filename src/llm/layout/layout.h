@@ -81,7 +81,10 @@ struct by_llm_spec by_llm_input_spec(const struct by_llm_scheme *scheme);
 /* Rows that pieces have to be multiples of, so that threads do not share words. */
 #define BY_LLM_ROWS_STEP 32
 
-/* Puts rows [first, first + count) into the data of each field, which was zeros. */
+/* Codes row by row, so that rows can be written as they come. */
+bool by_llm_field_in_rows(const struct by_llm_field *field);
+/* Puts rows [first, first + count) into the data of each field, which was zeros; data NULL: not
+ * this one. */
 int by_llm_fields_put(const struct by_llm_fields *fields, const struct by_llm_tensor *tensor,
                       const struct by_llm_coded *coded, size_t first, size_t count,
                       uint8_t *const data[BY_LLM_FIELDS_MAX], struct baryon_error *err);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct by_llm_layout *const rows[] = {
-    &by_llm_layout_quark, &by_llm_layout_compressed, &by_llm_layout_awq,
-    &by_llm_layout_gptq,  &by_llm_layout_fp8,        &by_llm_layout_json,
+    &by_llm_layout_quark, &by_llm_layout_compressed, &by_llm_layout_awq,  &by_llm_layout_gptq,
+    &by_llm_layout_fp8,   &by_llm_layout_json,       &by_llm_layout_gguf,
 };
 
 enum { COUNT = sizeof rows / sizeof *rows };

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "llm/layout/fields.h"
+#include "llm/layout/stacks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,19 @@ static const char *codes_suffix(const struct by_llm_dialect *dialect)
     return "weight";
 }
 
+/* A weight that is nothing but its codes, which only our own layout has. */
+static bool is_cast(const struct by_llm_source *source, const char *layer, const char *suffix)
+{
+    const struct by_stored_tensor *tensor = beside(source->checkpoint, layer, suffix);
+    const struct by_llm_spec *spec = by_llm_dialect_spec(&source->dialect, layer);
+    if (source->dialect.layout != &by_llm_layout_json || !tensor || tensor->rank != 2 || !spec ||
+        by_llm_spec_is_scaled(spec))
+        return false;
+    const int64_t elem =
+        by_dtype_code_bytes(spec->dtype) > 1 ? (int64_t)spec->dtype->elem : BY_ELEM_UINT8;
+    return (int64_t)tensor->type->elem == elem;
+}
+
 /* Whether the tensor of that suffix holds codes of its layer. */
 static bool holds_codes(const struct by_llm_source *source, const char *layer, const char *suffix)
 {
@@ -41,12 +55,8 @@ static bool holds_codes(const struct by_llm_source *source, const char *layer, c
         return beside(checkpoint, layer, "weight_scale") != NULL;
     if (strcmp(suffix, codes_suffix(&source->dialect)) != 0)
         return false;
-    const struct by_stored_tensor *tensor = beside(checkpoint, layer, suffix);
     return beside(checkpoint, layer, "weight_scale") || beside(checkpoint, layer, "scales") ||
-           beside(checkpoint, layer, "weight_scale_inv") ||
-           (source->dialect.layout == &by_llm_layout_json && tensor && tensor->rank == 2 &&
-            by_llm_dialect_spec(&source->dialect, layer) && tensor->type->elem != BY_ELEM_FLOAT &&
-            !by_llm_spec_is_scaled(by_llm_dialect_spec(&source->dialect, layer)));
+           beside(checkpoint, layer, "weight_scale_inv") || is_cast(source, layer, suffix);
 }
 
 static bool belongs_to_codes(const struct by_llm_source *source, const char *layer,
@@ -231,7 +241,9 @@ static void describe_plain(struct by_llm_weight *weight)
     weight->rows = (size_t)by_stored_rows(stored);
     weight->columns = (size_t)by_stored_columns(stored);
     const struct by_elem_info *info = by_elem_info(stored->type->elem);
-    weight->as = info && info->class == BY_CLASS_FLOAT ? BY_LLM_AS_FLOATS : BY_LLM_AS_OTHER;
+    weight->as = stored->type->elem == BY_ELEM_UNDEFINED ? BY_LLM_AS_GGML
+                 : info && info->class == BY_CLASS_FLOAT ? BY_LLM_AS_FLOATS
+                                                         : BY_LLM_AS_OTHER;
 }
 
 static int name_weight(struct by_llm_source *source, struct by_llm_weight *weight,
@@ -271,17 +283,76 @@ static int read_tensor(struct by_llm_source *source, const struct by_stored_tens
                                   : read_blocks(source, weight, err);
 }
 
+static int read_tensors(struct by_llm_source *source, struct by_llm_stacking *stacking,
+                        struct baryon_error *err)
+{
+    const struct by_checkpoint *checkpoint = source->checkpoint;
+    size_t most = 0;
+    if (by_llm_stacking_read(stacking, checkpoint, &source->arena, err))
+        return -1;
+    for (size_t i = 0; i < checkpoint->tensor_count; i++)
+        most += 1 + by_llm_stack_parts(stacking, checkpoint, i);
+    source->weights = by_arena_alloc(&source->arena, most, sizeof *source->weights, err);
+    if (!source->weights)
+        return -1;
+    for (size_t i = 0; i < checkpoint->tensor_count; i++) {
+        const size_t parts = by_llm_stack_parts(stacking, checkpoint, i);
+        struct by_llm_weight *next = &source->weights[source->count];
+        if (by_llm_is_stack_scales(checkpoint, &checkpoint->tensors[i]))
+            continue;
+        if (parts ? by_llm_stack_read(source, stacking, i, next, err)
+                  : read_tensor(source, &checkpoint->tensors[i], err))
+            return -1;
+        source->count += parts;
+    }
+    return 0;
+}
+
 int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
-                       struct baryon_error *err)
+                       enum by_llm_stacks stacks, struct baryon_error *err)
+{
+    struct by_llm_stacking stacking = {.stacks = stacks};
+    *source = (struct by_llm_source){.checkpoint = checkpoint};
+    by_arena_init(&source->arena, ARENA_LIMIT);
+    if (by_llm_dialect_read(&source->dialect, &source->arena, checkpoint->config, err) == 0 &&
+        read_tensors(source, &stacking, err) == 0)
+        return 0;
+    by_llm_source_close(source);
+    return -1;
+}
+
+/* --- GGUF files under the names of a folder --- */
+
+static int take_made(struct by_llm_source *source, const struct by_made_tensor *made,
+                     struct baryon_error *err)
+{
+    struct by_llm_weight *weight = &source->weights[source->count++];
+    *weight = (struct by_llm_weight){.name = made->name,
+                                     .layer = made->name,
+                                     .as = BY_LLM_AS_MADE,
+                                     .stored = made->parts[0],
+                                     .made = made,
+                                     .rank = made->rank,
+                                     .rows = 1};
+    memcpy(weight->dims, made->dims, sizeof weight->dims);
+    weight->columns = (size_t)made->dims[made->rank - 1];
+    for (size_t i = 0; i + 1 < made->rank; i++)
+        weight->rows *= (size_t)made->dims[i];
+    if (by_has_suffix(made->name, ".weight"))
+        weight->layer =
+            by_arena_text(&source->arena, made->name, strlen(made->name) - strlen(".weight"), err);
+    return weight->layer ? 0 : -1;
+}
+
+int by_llm_source_of_made(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
+                          const struct by_made_list *made, struct baryon_error *err)
 {
     *source = (struct by_llm_source){.checkpoint = checkpoint};
     by_arena_init(&source->arena, ARENA_LIMIT);
-    int failed = by_llm_dialect_read(&source->dialect, &source->arena, checkpoint->config, err);
-    if (!failed && !(source->weights = by_arena_alloc(&source->arena, checkpoint->tensor_count,
-                                                      sizeof *source->weights, err)))
-        failed = -1;
-    for (size_t i = 0; i < checkpoint->tensor_count && !failed; i++)
-        failed = read_tensor(source, &checkpoint->tensors[i], err);
+    source->weights = by_arena_alloc(&source->arena, made->count, sizeof *source->weights, err);
+    int failed = source->weights ? 0 : -1;
+    for (size_t i = 0; i < made->count && !failed; i++)
+        failed = take_made(source, &made->at[i], err);
     if (failed)
         by_llm_source_close(source);
     return failed;

@@ -6,13 +6,28 @@
 #define BY_LLM_SOURCE_H
 
 #include "llm/layout/dialect.h"
-#include "llm/store/checkpoint.h"
+#include "llm/layout/made.h"
 
 enum by_llm_stored_as {
     BY_LLM_AS_FLOATS,
     BY_LLM_AS_OTHER,  /* integers and such that are no weights */
     BY_LLM_AS_CODES,  /* of a layout */
     BY_LLM_AS_BLOCKS, /* fp8 with a scale for each block of rows and columns */
+    BY_LLM_AS_STACK,  /* experts in one tensor: see struct by_llm_stack */
+    BY_LLM_AS_GGML,   /* blocks of a GGUF file, under the file's names */
+    BY_LLM_AS_MADE,   /* of a GGUF file, under the names of a folder */
+};
+
+/*
+ * Matrices that lie behind each other in one tensor [experts, rows, columns] of floats, or in
+ * MXFP4's blocks [experts, rows, groups, 16] beside scales [experts, rows, groups]. The weight is
+ * some rows of some of these matrices, or of their transposes.
+ */
+struct by_llm_stack {
+    size_t rows, columns; /* of a matrix as it is stored */
+    bool turned;          /* the weight's rows are its columns */
+    size_t expert;        /* the first one */
+    size_t low, count;    /* rows of each that belong to the weight, after turning */
 };
 
 struct by_llm_weight {
@@ -26,7 +41,9 @@ struct by_llm_weight {
     struct by_llm_tensor tensor;           /* of codes */
     struct by_llm_fields fields;
     const struct by_stored_tensor *parts[BY_LLM_FIELDS_MAX]; /* NULL: not there */
-    const struct by_stored_tensor *scales;                   /* of blocks */
+    const struct by_stored_tensor *scales;                   /* of blocks, of a stack in MXFP4 */
+    struct by_llm_stack stack;
+    const struct by_made_tensor *made;
 };
 
 struct by_llm_source {
@@ -37,16 +54,30 @@ struct by_llm_source {
     struct by_arena arena;
 };
 
+/* What becomes of stacked experts. */
+enum by_llm_stacks {
+    BY_LLM_STACKS_KEEP,  /* they are one weight of three dimensions */
+    BY_LLM_STACKS_SPLIT, /* each expert has weights of its own, [outputs, inputs] */
+};
+
 int by_llm_source_open(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
-                       struct baryon_error *err);
+                       enum by_llm_stacks stacks, struct baryon_error *err);
+/* Of a GGUF file under the names of a folder; the list stays where it is. */
+int by_llm_source_of_made(struct by_llm_source *source, const struct by_checkpoint *checkpoint,
+                          const struct by_made_list *made, struct baryon_error *err);
 void by_llm_source_close(struct by_llm_source *source);
-/* Rows [first, first + count) as floats; `first` is a multiple of BY_LLM_ROWS_STEP. Threads may do
- * so at once. */
+/* Rows [first, first + count) as floats; `first` of codes is a multiple of BY_LLM_ROWS_STEP.
+ * Threads may do so at once. */
 int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                        size_t first, size_t count, float *out, struct baryon_error *err);
+/* The pages of these rows are about to be read. */
+void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count);
 /* The pages of these rows are given back. */
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count);
+/* The bytes that it takes in the file, with scales and the like. */
+uint64_t by_llm_source_bytes(const struct by_llm_weight *weight);
 /* The element type that the weight would have if it were not quantized: that of its scales or
  * bf16. */
 int64_t by_llm_source_elem(const struct by_llm_weight *weight);

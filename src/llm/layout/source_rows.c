@@ -2,6 +2,7 @@
 #include "llm/layout/source.h"
 
 #include "base/half.h"
+#include "llm/layout/stacks.h"
 
 static int code_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                      size_t first, size_t count, float *out, struct baryon_error *err)
@@ -57,33 +58,113 @@ static int plain_rows(int64_t elem, const uint8_t *bytes, size_t first, size_t c
     return 0;
 }
 
+static int ggml_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                     size_t first, size_t count, float *out, struct baryon_error *err)
+{
+    const struct by_stored_type *type = weight->stored->type;
+    const struct by_ggml_type *blocks = by_ggml_type((uint32_t)type->ggml);
+    const size_t row = weight->columns / type->block * type->bytes;
+    if (!blocks || !blocks->decode)
+        return by_fail(err, BARYON_ERR_UNSUPPORTED, "type %s cannot be decoded", type->name);
+    return by_ggml_decode(blocks,
+                          by_checkpoint_bytes(source->checkpoint, weight->stored) + first * row,
+                          count * weight->columns, out, err);
+}
+
 int by_llm_source_rows(const struct by_llm_source *source, const struct by_llm_weight *weight,
                        size_t first, size_t count, float *out, struct baryon_error *err)
 {
-    if (weight->as == BY_LLM_AS_CODES)
+    switch (weight->as) {
+    case BY_LLM_AS_CODES:
         return code_rows(source, weight, first, count, out, err);
-    if (weight->as == BY_LLM_AS_BLOCKS)
+    case BY_LLM_AS_BLOCKS:
         return block_rows(source, weight, first, count, out, err);
+    case BY_LLM_AS_STACK:
+        return by_llm_stack_rows(source, weight, first, count, out, err);
+    case BY_LLM_AS_GGML:
+        return ggml_rows(source, weight, first, count, out, err);
+    case BY_LLM_AS_MADE:
+        return by_made_floats(weight->made, source->checkpoint, first, count, out, err);
+    case BY_LLM_AS_FLOATS:
+    case BY_LLM_AS_OTHER:
+        break;
+    }
     return plain_rows(weight->stored->type->elem,
                       by_checkpoint_bytes(source->checkpoint, weight->stored),
                       first * weight->columns, count * weight->columns, out, err);
 }
 
+/* False: words of a row may lie all over the tensor. */
+static bool place_of_rows(const struct by_llm_weight *weight, size_t first, size_t count,
+                          uint64_t *at, uint64_t *size)
+{
+    uint64_t row = weight->rows ? weight->stored->bytes / weight->rows : 0, before = 0;
+    if (weight->as == BY_LLM_AS_CODES || weight->stack.turned)
+        return false;
+    if (weight->as == BY_LLM_AS_STACK) {
+        const struct by_llm_stack *stack = &weight->stack;
+        row = weight->stored->bytes / weight->stored->dims[0] / stack->rows;
+        before = stack->expert * stack->rows + stack->low;
+    } else if (weight->as == BY_LLM_AS_MADE) {
+        row = by_llm_source_bytes(weight) / (weight->rows ? weight->rows : 1);
+        before = weight->made->first_row;
+    }
+    *at = row * (before + first);
+    *size = row * count;
+    return true;
+}
+
+void by_llm_source_need(const struct by_llm_source *source, const struct by_llm_weight *weight,
+                        size_t first, size_t count)
+{
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_need(source->checkpoint, weight->stored, at, size);
+}
+
 void by_llm_source_done(const struct by_llm_source *source, const struct by_llm_weight *weight,
                         size_t first, size_t count)
 {
-    const uint64_t bytes = weight->stored->bytes, rows = weight->rows;
-    if (weight->as == BY_LLM_AS_CODES)
-        return; /* words of a row may lie all over the tensor */
-    const uint64_t begin = bytes / rows * first, end = bytes / rows * (first + count);
-    by_checkpoint_done(source->checkpoint, weight->stored, begin, end - begin);
+    uint64_t at, size;
+    if (place_of_rows(weight, first, count, &at, &size))
+        by_checkpoint_done(source->checkpoint, weight->stored, at, size);
+}
+
+uint64_t by_llm_source_bytes(const struct by_llm_weight *weight)
+{
+    const uint64_t values = (uint64_t)weight->rows * weight->columns;
+    uint64_t bytes = weight->stored->bytes;
+    if (weight->as == BY_LLM_AS_CODES) {
+        bytes = 0;
+        for (size_t i = 0; i < weight->fields.count; i++)
+            bytes += weight->parts[i] ? weight->parts[i]->bytes : 0;
+    } else if (weight->as == BY_LLM_AS_MADE) {
+        bytes = values / weight->stored->type->block * weight->stored->type->bytes;
+    } else if (weight->as == BY_LLM_AS_STACK) {
+        bytes = weight->scales ? values / 32 * 17 : values * weight->stored->type->bytes;
+    } else if (weight->scales) {
+        bytes += weight->scales->bytes;
+    }
+    return bytes;
 }
 
 int64_t by_llm_source_elem(const struct by_llm_weight *weight)
 {
-    if (weight->as != BY_LLM_AS_CODES && weight->as != BY_LLM_AS_BLOCKS)
+    switch (weight->as) {
+    case BY_LLM_AS_FLOATS:
+    case BY_LLM_AS_OTHER:
         return weight->stored->type->elem;
-    return weight->as == BY_LLM_AS_CODES && weight->tensor.stored == BY_ELEM_FLOAT16
-               ? BY_ELEM_FLOAT16
-               : BY_ELEM_BFLOAT16;
+    case BY_LLM_AS_STACK:
+    case BY_LLM_AS_MADE:
+        return weight->stored->type->elem == BY_ELEM_FLOAT ||
+                       weight->stored->type->elem == BY_ELEM_FLOAT16
+                   ? (int64_t)weight->stored->type->elem
+                   : BY_ELEM_BFLOAT16;
+    case BY_LLM_AS_CODES:
+        return weight->tensor.stored == BY_ELEM_FLOAT16 ? BY_ELEM_FLOAT16 : BY_ELEM_BFLOAT16;
+    case BY_LLM_AS_BLOCKS:
+    case BY_LLM_AS_GGML:
+        break;
+    }
+    return BY_ELEM_BFLOAT16;
 }

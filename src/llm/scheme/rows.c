@@ -2,33 +2,44 @@
 #include "llm/scheme/group.h"
 
 #include "dtype/block.h"
+#include "dtype/weights_path.h"
 
 /* --- Scratch --- */
 
-int by_llm_scratch_open(struct by_llm_scratch *scratch, const struct by_llm_tensor *tensor,
-                        struct baryon_error *err)
+struct by_llm_scratch *by_llm_scratch_open(const struct by_llm_tensor *tensor,
+                                           struct baryon_error *err)
 {
     const size_t columns = tensor->columns, groups = columns / tensor->group;
+    struct by_llm_scratch *scratch;
     size_t bytes;
-    *scratch = (struct by_llm_scratch){0};
-    if (by_mul_overflow(columns, 3 * sizeof(float) + 2 * sizeof(double) + sizeof(float) + 1,
-                        &bytes))
-        return by_err_nomem(err, columns);
-    double *memory = by_alloc(bytes, 1, err);
-    if (!memory)
-        return -1;
-    scratch->errors = memory;
-    scratch->scaled = (float *)(memory + 2 * groups);
+    if (by_mul_overflow(columns, 5 * sizeof(float) + 2 * sizeof(double) + 1, &bytes) ||
+        bytes > SIZE_MAX - sizeof *scratch) {
+        by_err_nomem(err, columns);
+        return NULL;
+    }
+    scratch = by_alloc(sizeof *scratch + bytes, 1, err);
+    if (!scratch)
+        return NULL;
+    scratch->errors = (double *)(scratch + 1);
+    scratch->scaled = (float *)(scratch->errors + 2 * groups);
     scratch->rounded = scratch->scaled + columns;
     scratch->levels = (int32_t *)(scratch->rounded + columns);
-    scratch->trial = (float *)(scratch->levels + columns);
+    scratch->peaks = (float *)(scratch->levels + columns);
+    scratch->trial = scratch->peaks + groups;
     scratch->trial_codes = (uint8_t *)(scratch->trial + groups);
-    return 0;
+    if (by_llm_spec_is_int(tensor->spec) || !by_llm_spec_is_scaled(tensor->spec))
+        return scratch;
+    by_float_grid(&tensor->spec->dtype->element, BY_TIES_EVEN, by_cast_default.saturate,
+                  &scratch->grid);
+    if (tensor->spec->dtype->bits <= 6)
+        scratch->grid.zero_sign = 0;
+    by_llm_scales_open(&scratch->scales, tensor);
+    return scratch;
 }
 
 void by_llm_scratch_close(struct by_llm_scratch *scratch)
 {
-    by_free(scratch->errors);
+    by_free(scratch);
 }
 
 /* --- Block formats of dtype --- */
@@ -92,14 +103,23 @@ void by_llm_coded_close(struct by_llm_coded *coded)
     by_free(coded->scales);
 }
 
-static int quantize_scaled(const struct by_llm_tensor *tensor, const float *values, size_t rows,
-                           struct by_llm_coded *coded, struct baryon_error *err)
+struct by_llm_coded by_llm_coded_from(const struct by_llm_coded *coded,
+                                      const struct by_llm_tensor *tensor, size_t row)
+{
+    const size_t codes = tensor->columns * by_dtype_code_bytes(tensor->spec->dtype);
+    return (struct by_llm_coded){.codes = coded->codes + row * codes,
+                                 .scales = coded->scales + row * tensor->groups,
+                                 .scale_codes = coded->scale_codes + row * tensor->groups,
+                                 .zeros = coded->zeros + row * tensor->groups,
+                                 .shared = coded->shared + row * by_llm_shared_bytes(tensor)};
+}
+
+static int quantize_scaled(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
+                           const float *values, size_t rows, struct by_llm_coded *coded,
+                           struct baryon_error *err)
 {
     const size_t bytes = by_dtype_code_bytes(tensor->spec->dtype), columns = tensor->columns;
     const size_t groups = tensor->groups;
-    struct by_llm_scratch scratch;
-    if (by_llm_scratch_open(&scratch, tensor, err))
-        return -1;
     int failed = 0;
     for (size_t r = 0; r < rows && !failed; r++) {
         struct by_llm_row row = {.codes = coded->codes + r * columns * bytes,
@@ -107,50 +127,43 @@ static int quantize_scaled(const struct by_llm_tensor *tensor, const float *valu
                                  .scale_codes = coded->scale_codes + r * groups,
                                  .zeros = coded->zeros + r * groups};
         const float *from = values + r * columns;
-        failed = by_llm_spec_is_int(tensor->spec)
-                     ? by_llm_int_row(tensor, from, &scratch, &row, err)
-                     : by_llm_float_row(tensor, from, &scratch, &row, err);
+        if (by_llm_spec_is_int(tensor->spec))
+            failed = by_llm_int_row(tensor, from, scratch, &row, err);
+        else
+            by_llm_float_row(tensor, from, scratch, &row);
         coded->sums.error += row.sums.error;
         coded->sums.minmax_error += row.sums.minmax_error;
         if (tensor->search == BY_LLM_SEARCH_MSE)
-            coded->sums.energy += by_llm_energy(from, columns);
+            coded->sums.energy += by_weight_path_chosen()->energy(from, columns);
     }
-    by_llm_scratch_close(&scratch);
     return failed;
 }
 
-int by_llm_quantize_rows(const struct by_llm_tensor *tensor, const float *values, size_t rows,
-                         struct by_llm_coded *coded, struct baryon_error *err)
+int by_llm_quantize_rows(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
+                         const float *values, size_t rows, struct by_llm_coded *coded,
+                         struct baryon_error *err)
 {
     const struct by_dtype *dtype = tensor->spec->dtype;
     coded->sums = (struct by_llm_errors){0};
     if (by_llm_spec_is_scaled(tensor->spec))
-        return quantize_scaled(tensor, values, rows, coded, err);
+        return quantize_scaled(tensor, scratch, values, rows, coded, err);
     if (dtype->block.size)
         return encode_blocks(tensor, values, rows, coded, err);
     return by_dtype_encode(dtype, values, rows * tensor->columns, &by_cast_default, NULL,
                            coded->codes, err);
 }
 
-int by_llm_try(const struct by_llm_tensor *tensor, const float *values, size_t rows,
-               double errors[BY_LLM_CANDIDATES], struct baryon_error *err)
+void by_llm_try(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
+                const float *values, size_t rows, double errors[BY_LLM_CANDIDATES])
 {
-    struct by_llm_scratch scratch;
-    int failed = 0;
-    if (by_llm_scratch_open(&scratch, tensor, err))
-        return -1;
-    for (size_t r = 0; r < rows && !failed; r++)
-        for (size_t i = 0; i < tensor->candidate_count && !failed; i++) {
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < tensor->candidate_count; i++) {
             const float *from = values + r * tensor->columns;
-            if (by_llm_spec_is_int(tensor->spec))
-                by_llm_int_error(tensor, from, tensor->candidates[i], tensor->candidate_zeros[i],
-                                 &errors[i]);
-            else
-                failed = by_llm_float_error(tensor, from, tensor->candidates[i], &scratch,
-                                            &errors[i], err);
+            errors[i] += by_llm_spec_is_int(tensor->spec)
+                             ? by_llm_int_error(tensor, from, tensor->candidates[i],
+                                                tensor->candidate_zeros[i])
+                             : by_llm_float_error(tensor, from, tensor->candidates[i], scratch);
         }
-    by_llm_scratch_close(&scratch);
-    return failed;
 }
 
 /* --- Back --- */

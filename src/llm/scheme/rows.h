@@ -56,8 +56,8 @@ struct by_llm_tensor {
 /* Sums over rows; exact joins are up to the caller, in the order of rows. */
 struct by_llm_errors {
     double energy;       /* of values */
-    double error;        /* of what the codes mean */
-    double minmax_error; /* of what those of the whole range would */
+    double error;        /* of what the codes mean; not where the tensor has one scale */
+    double minmax_error; /* of what those of the whole range would; the same */
 };
 
 /* Where codes and scales of rows go. */
@@ -84,10 +84,17 @@ bool by_llm_needs_range(const struct by_llm_tensor *tensor);
 void by_llm_look(struct by_llm_range *range, const float *values, size_t count);
 void by_llm_range_join(struct by_llm_range *into, const struct by_llm_range *range);
 void by_llm_tensor_scale(struct by_llm_tensor *tensor, const struct by_llm_range *range);
+
+/* What a thread needs for rows of one tensor, whose scale was found. */
+struct by_llm_scratch;
+struct by_llm_scratch *by_llm_scratch_open(const struct by_llm_tensor *tensor,
+                                           struct baryon_error *err);
+void by_llm_scratch_close(struct by_llm_scratch *scratch);
+
 bool by_llm_needs_tries(const struct by_llm_tensor *tensor);
 /* Adds the squared errors of each candidate. */
-int by_llm_try(const struct by_llm_tensor *tensor, const float *values, size_t rows,
-               double errors[BY_LLM_CANDIDATES], struct baryon_error *err);
+void by_llm_try(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
+                const float *values, size_t rows, double errors[BY_LLM_CANDIDATES]);
 void by_llm_tensor_choose(struct by_llm_tensor *tensor, const double errors[BY_LLM_CANDIDATES]);
 
 /* Memory for codes and scales of rows. */
@@ -96,8 +103,12 @@ int by_llm_coded_open(struct by_llm_coded *coded, const struct by_llm_tensor *te
 void by_llm_coded_close(struct by_llm_coded *coded);
 /* Bytes of block formats that a row shares. */
 size_t by_llm_shared_bytes(const struct by_llm_tensor *tensor);
-int by_llm_quantize_rows(const struct by_llm_tensor *tensor, const float *values, size_t rows,
-                         struct by_llm_coded *coded, struct baryon_error *err);
+/* That of the rows from `row` on. */
+struct by_llm_coded by_llm_coded_from(const struct by_llm_coded *coded,
+                                      const struct by_llm_tensor *tensor, size_t row);
+int by_llm_quantize_rows(const struct by_llm_tensor *tensor, struct by_llm_scratch *scratch,
+                         const float *values, size_t rows, struct by_llm_coded *coded,
+                         struct baryon_error *err);
 int by_llm_dequantize_rows(const struct by_llm_tensor *tensor, const struct by_llm_coded *coded,
                            size_t rows, float *out, struct baryon_error *err);
 

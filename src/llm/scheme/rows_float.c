@@ -1,65 +1,58 @@
 /* Rows of small floats: the scale of each group, and the codes. */
 #include "llm/scheme/group.h"
 
-#include "dtype/family.h"
+#include "dtype/weights_path.h"
 
 /* Each group divided by what its stored scale amounts to. */
 static void scale_row(const struct by_llm_tensor *tensor, const float *values, const float *scales,
                       float *out)
 {
-    const size_t pieces = tensor->columns / tensor->group;
-    for (size_t g = 0; g < pieces; g++) {
-        const float scale = by_llm_effective(tensor, scales[g]);
-        by_llm_divide(values + g * tensor->group, tensor->group, scale, out + g * tensor->group);
-        for (size_t i = 0; tensor->quark && i < tensor->group && tensor->spec->dtype->bits == 8;
-             i++)
-            out[g * tensor->group + i] = by_llm_step(tensor, out[g * tensor->group + i]);
-    }
+    const struct by_weight_path *path = by_weight_path_chosen();
+    const size_t group = tensor->group;
+    for (size_t g = 0; g < tensor->columns / group; g++)
+        path->divide(values + g * group, group, by_llm_effective(tensor, scales[g]),
+                     out + g * group);
+    for (size_t i = 0; tensor->quark && i < tensor->columns && tensor->spec->dtype->bits == 8; i++)
+        out[i] = by_llm_step(tensor, out[i]);
 }
 
 /* Squared errors of each group. */
-static int errors_of_row(const struct by_llm_tensor *tensor, const float *values,
-                         const float *scales, struct by_llm_scratch *scratch, double *errors,
-                         struct baryon_error *err)
+static void errors_of_row(const struct by_llm_tensor *tensor, const float *values,
+                          const float *scales, struct by_llm_scratch *scratch, double *errors)
 {
+    const struct by_weight_path *path = by_weight_path_chosen();
     scale_row(tensor, values, scales, scratch->scaled);
-    if (by_dtype_round(tensor->spec->dtype, scratch->scaled, tensor->columns, &by_cast_default,
-                       NULL, scratch->rounded, err))
-        return -1;
+    by_dtype_path_chosen()->floats(scratch->rounded, scratch->scaled, tensor->columns,
+                                   &scratch->grid);
     for (size_t g = 0; g < tensor->columns / tensor->group; g++) {
         const size_t at = g * tensor->group;
-        errors[g] = by_llm_distance(scratch->scaled + at, scratch->rounded + at, tensor->group,
-                                    by_llm_effective(tensor, scales[g]));
+        errors[g] = path->distance(scratch->scaled + at, scratch->rounded + at, tensor->group,
+                                   by_llm_effective(tensor, scales[g]));
     }
-    return 0;
 }
 
-static void scales_of_row(const struct by_llm_tensor *tensor, const float *values, float factor,
-                          float *scales, uint8_t *codes)
+static void peaks_of_row(const struct by_llm_tensor *tensor, const float *values, float *peaks)
 {
-    for (size_t g = 0; g < tensor->columns / tensor->group; g++) {
-        const float peak = by_llm_peak(values + g * tensor->group, tensor->group);
-        scales[g] = by_llm_float_scale(tensor, peak, factor, &codes[g]);
-    }
+    const struct by_weight_path *path = by_weight_path_chosen();
+    for (size_t g = 0; g < tensor->columns / tensor->group; g++)
+        peaks[g] = path->peak(values + g * tensor->group, tensor->group);
 }
 
 /* Of all candidates the best for each group. */
-static int search_row(const struct by_llm_tensor *tensor, const float *values,
-                      struct by_llm_scratch *scratch, struct by_llm_row *row,
-                      struct baryon_error *err)
+static void search_row(const struct by_llm_tensor *tensor, const float *values,
+                       struct by_llm_scratch *scratch, struct by_llm_row *row)
 {
     const size_t pieces = tensor->columns / tensor->group;
     double *best = scratch->errors, *now = scratch->errors + pieces;
     size_t count;
     const float *factors = by_llm_factors(tensor, &count);
-    if (errors_of_row(tensor, values, row->scales, scratch, best, err))
-        return -1;
+    errors_of_row(tensor, values, row->scales, scratch, best);
     for (size_t g = 0; g < pieces; g++)
         row->sums.minmax_error += best[g];
-    for (size_t i = 1; i < count && tensor->spec->grain != BY_LLM_TENSOR; i++) {
-        scales_of_row(tensor, values, factors[i], scratch->trial, scratch->trial_codes);
-        if (errors_of_row(tensor, values, scratch->trial, scratch, now, err))
-            return -1;
+    for (size_t i = 1; i < count; i++) {
+        by_llm_float_scales(&scratch->scales, tensor, scratch->peaks, pieces, factors[i],
+                            scratch->trial, scratch->trial_codes);
+        errors_of_row(tensor, values, scratch->trial, scratch, now);
         for (size_t g = 0; g < pieces; g++)
             if (now[g] < best[g]) {
                 best[g] = now[g];
@@ -69,43 +62,28 @@ static int search_row(const struct by_llm_tensor *tensor, const float *values,
     }
     for (size_t g = 0; g < pieces; g++)
         row->sums.error += best[g];
-    return 0;
 }
 
-/* Formats without NaN have one zero in files. */
-static void drop_negative_zeros(const struct by_dtype *dtype, uint8_t *codes, size_t count)
+void by_llm_float_row(const struct by_llm_tensor *tensor, const float *values,
+                      struct by_llm_scratch *scratch, struct by_llm_row *row)
 {
-    const uint8_t sign = (uint8_t)(1u << (dtype->bits - 1));
-    if (dtype->bits > 6)
-        return;
-    for (size_t i = 0; i < count; i++)
-        codes[i] = codes[i] == sign ? 0 : codes[i];
-}
-
-int by_llm_float_row(const struct by_llm_tensor *tensor, const float *values,
-                     struct by_llm_scratch *scratch, struct by_llm_row *row,
-                     struct baryon_error *err)
-{
-    if (tensor->spec->grain == BY_LLM_TENSOR)
+    if (tensor->spec->grain == BY_LLM_TENSOR) {
         row->scales[0] = tensor->scale;
-    else
-        scales_of_row(tensor, values, 1, row->scales, row->scale_codes);
-    if (tensor->search == BY_LLM_SEARCH_MSE && search_row(tensor, values, scratch, row, err))
-        return -1;
+    } else {
+        peaks_of_row(tensor, values, scratch->peaks);
+        by_llm_float_scales(&scratch->scales, tensor, scratch->peaks,
+                            tensor->columns / tensor->group, 1, row->scales, row->scale_codes);
+    }
+    if (tensor->search == BY_LLM_SEARCH_MSE && tensor->spec->grain != BY_LLM_TENSOR)
+        search_row(tensor, values, scratch, row);
     scale_row(tensor, values, row->scales, scratch->scaled);
-    if (by_dtype_encode(tensor->spec->dtype, scratch->scaled, tensor->columns, &by_cast_default,
-                        NULL, row->codes, err))
-        return -1;
-    drop_negative_zeros(tensor->spec->dtype, row->codes, tensor->columns);
-    return 0;
+    by_dtype_path_chosen()->codes8(row->codes, scratch->scaled, tensor->columns, &scratch->grid);
 }
 
-int by_llm_float_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                       struct by_llm_scratch *scratch, double *error, struct baryon_error *err)
+double by_llm_float_error(const struct by_llm_tensor *tensor, const float *values, float scale,
+                          struct by_llm_scratch *scratch)
 {
     double own;
-    if (errors_of_row(tensor, values, &scale, scratch, &own, err))
-        return -1;
-    *error += own;
-    return 0;
+    errors_of_row(tensor, values, &scale, scratch, &own);
+    return own;
 }

@@ -25,18 +25,28 @@ static struct by_weight_grid grid_of(const struct by_llm_tensor *tensor, float s
 }
 
 static double error_with(const struct by_llm_tensor *tensor, const float *values, size_t count,
-                         float scale, int64_t zero)
+                         float scale, int64_t zero, double limit)
 {
     const struct by_weight_grid grid = grid_of(tensor, scale, zero);
-    return by_weight_path_chosen()->error(values, count, &grid);
+    return by_weight_path_chosen()->error(values, count, &grid, limit);
 }
 
 static void try_choice(const struct by_llm_tensor *tensor, const float *values, float scale,
                        int64_t zero, struct choice *best)
 {
-    const double error = error_with(tensor, values, tensor->group, scale, zero);
+    const double error = error_with(tensor, values, tensor->group, scale, zero, best->error);
     if (error < best->error)
         *best = (struct choice){scale, zero, error};
+}
+
+/* Whether what is cut off the extremes is too much already: no more than the sum of all. */
+static bool is_cut(const struct by_llm_tensor *tensor, float min, float max, float scale,
+                   int64_t zero, double limit)
+{
+    const struct by_weight_grid grid = grid_of(tensor, scale, zero);
+    const double below = (double)(grid.low * scale - min);
+    const double above = (double)(max - grid.high * scale);
+    return (below > 0 && below * below >= limit) || (above > 0 && above * above >= limit);
 }
 
 /* The scale that fits the levels of the best one in least squares. */
@@ -65,7 +75,8 @@ static void search_group(const struct by_llm_tensor *tensor, const float *values
     for (size_t i = 1; i < count; i++) {
         int64_t zero;
         const float scale = by_llm_int_scale(tensor, min, max, factors[i], &zero);
-        try_choice(tensor, values, scale, zero, best);
+        if (!is_cut(tensor, min, max, scale, zero, best->error))
+            try_choice(tensor, values, scale, zero, best);
     }
     if (tensor->spec->asymmetric) {
         const int64_t zero = best->zero, first = dtype->low + tensor->least_zero;
@@ -87,11 +98,11 @@ static struct choice choose_group(const struct by_llm_tensor *tensor, const floa
         by_weight_path_chosen()->extremes(values, tensor->group, &min, &max);
         best.scale = by_llm_int_scale(tensor, min, max, 1, &best.zero);
     }
-    if (tensor->search == BY_LLM_SEARCH_MINMAX)
+    if (tensor->search == BY_LLM_SEARCH_MINMAX || tensor->spec->grain == BY_LLM_TENSOR)
         return best;
-    best.error = error_with(tensor, values, tensor->group, best.scale, best.zero);
+    best.error = error_with(tensor, values, tensor->group, best.scale, best.zero, INFINITY);
     sums->minmax_error += best.error;
-    if (tensor->spec->grain != BY_LLM_TENSOR && best.error > 0)
+    if (best.error > 0)
         search_group(tensor, values, min, max, levels, &best);
     sums->error += best.error;
     return best;
@@ -110,9 +121,7 @@ static void put_levels(const struct by_llm_tensor *tensor, const float *values,
         values = scratch->rounded;
         grid.scale = 1;
     }
-    by_weight_path_chosen()->round(values, tensor->group, &grid, scratch->levels);
-    for (size_t i = 0; i < tensor->group; i++)
-        codes[i] = (uint8_t)scratch->levels[i];
+    by_weight_path_chosen()->codes(values, tensor->group, &grid, codes);
 }
 
 /* The values that integers are made of: as they are, or those of fp8 codes. */
@@ -121,7 +130,7 @@ static const float *base_of(const struct by_llm_tensor *tensor, const float *val
 {
     if (!tensor->spec->over_fp8)
         return values;
-    by_llm_divide(values, tensor->columns, tensor->scale, scratch->scaled);
+    by_weight_path_chosen()->divide(values, tensor->columns, tensor->scale, scratch->scaled);
     for (size_t i = 0; tensor->quark && i < tensor->columns; i++)
         scratch->scaled[i] = by_llm_step(tensor, scratch->scaled[i]);
     return by_dtype_round(&by_dtype_fp8_e4m3, scratch->scaled, tensor->columns, &by_cast_default,
@@ -151,8 +160,8 @@ int by_llm_int_row(const struct by_llm_tensor *tensor, const float *values,
     return 0;
 }
 
-void by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
-                      int64_t zero, double *error)
+double by_llm_int_error(const struct by_llm_tensor *tensor, const float *values, float scale,
+                        int64_t zero)
 {
-    *error += error_with(tensor, values, tensor->columns, scale, zero);
+    return error_with(tensor, values, tensor->columns, scale, zero, INFINITY);
 }

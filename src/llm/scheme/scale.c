@@ -65,10 +65,10 @@ float by_llm_int_scale(const struct by_llm_tensor *tensor, float min, float max,
 {
     const int64_t low = tensor->spec->dtype->low, high = tensor->spec->dtype->high;
     const float levels = (float)(high - low);
-    const float below = fminf(min, 0) * factor, above = fmaxf(max, 0) * factor;
+    const float below = (min < 0 ? min : 0) * factor, above = (max > 0 ? max : 0) * factor;
     *zero = 0;
     if (!tensor->spec->asymmetric) {
-        const float scale = by_llm_step(tensor, fmaxf(-below, above) / (levels / 2));
+        const float scale = by_llm_step(tensor, (-below > above ? -below : above) / (levels / 2));
         return by_llm_stored(type_of(tensor), cut_below(scale));
     }
     const float span = by_llm_step(tensor, above - below);
@@ -95,21 +95,26 @@ static int exponent_of(const struct by_llm_tensor *tensor, float peak)
     return (int)(bits >> 23) - 127;
 }
 
-/* Exponent of the greatest power of two that is an element; that of E5M2 is OCP's. */
-static int top_of(const struct by_dtype *dtype)
+static float power_of_two(int exponent)
 {
-    return ilogb(by_dtype_max(dtype));
+    const uint32_t bits = exponent == -127 ? 1u << 22 : (uint32_t)(exponent + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
 }
 
-static float power_scale(const struct by_llm_tensor *tensor, float peak, float factor,
-                         uint8_t *code)
+static void power_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
+                         const float *peaks, size_t count, float factor, float *out,
+                         uint8_t *codes)
 {
-    /* Quark takes the least normal number for a group of zeros. */
-    int exponent = exponent_of(tensor, peak == 0 ? FLT_MIN : peak) - top_of(tensor->spec->dtype);
-    exponent += ilogbf(factor);
-    exponent = exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
-    *code = (uint8_t)(exponent + 127);
-    return ldexpf(1, exponent);
+    const int more = ilogbf(factor) - scales->top;
+    for (size_t i = 0; i < count; i++) {
+        /* Quark takes the least normal number for a group of zeros. */
+        int exponent = exponent_of(tensor, peaks[i] == 0 ? FLT_MIN : peaks[i]) + more;
+        exponent = exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
+        codes[i] = (uint8_t)(exponent + 127);
+        out[i] = power_of_two(exponent);
+    }
 }
 
 /* --- Scales that are floats of 8 bits --- */
@@ -119,20 +124,29 @@ static const struct by_float_layout *layout_of(enum by_llm_scale_type type)
     return type == BY_LLM_SCALE_E4M3 ? &by_dtype_fp8_e4m3.element : &by_llm_fp8_e5m3.element;
 }
 
-static float small_scale(const struct by_llm_tensor *tensor, float peak, float factor,
-                         uint8_t *code)
+static float wanted_scale(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
+                          float peak)
 {
-    static const struct by_draw even = {.ties = BY_TIES_EVEN};
+    if (!tensor->spec->global)
+        return peak / scales->most;
+    return tensor->inverse ? peak / scales->most * tensor->scale
+                           : peak / (scales->most * tensor->scale);
+}
+
+static void small_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
+                         const float *peaks, size_t count, float factor, float *out,
+                         uint8_t *codes)
+{
     const struct by_float_layout *layout = layout_of(tensor->spec->scale);
-    float wanted = peak * factor / (float)by_dtype_max(tensor->spec->dtype);
-    if (tensor->spec->global)
-        wanted = tensor->inverse
-                     ? wanted * tensor->scale
-                     : peak * factor / ((float)by_dtype_max(tensor->spec->dtype) * tensor->scale);
-    *code = (uint8_t)by_float_code(layout, (double)wanted, &even, true);
-    if (*code == 0)
-        *code = tensor->quark ? (uint8_t)by_float_code(layout, 1, &even, true) : 1;
-    return (float)by_float_value(layout, *code);
+    const uint8_t one = (uint8_t)(layout->bias << layout->mantissa);
+    for (size_t i = 0; i < count; i++)
+        out[i] = wanted_scale(scales, tensor, peaks[i] * factor);
+    by_dtype_path_chosen()->codes8(codes, out, count, &scales->grid);
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i] == 0)
+            codes[i] = tensor->quark ? one : 1;
+        out[i] = scales->values[codes[i]];
+    }
 }
 
 float by_llm_scale_value(enum by_llm_scale_type type, uint8_t code)
@@ -142,20 +156,38 @@ float by_llm_scale_value(enum by_llm_scale_type type, uint8_t code)
     return (float)by_float_value(layout_of(type), code);
 }
 
-float by_llm_float_scale(const struct by_llm_tensor *tensor, float peak, float factor,
-                         uint8_t *code)
+void by_llm_scales_open(struct by_llm_scales *scales, const struct by_llm_tensor *tensor)
+{
+    const struct by_dtype *dtype = tensor->spec->dtype;
+    const enum by_llm_scale_type type = tensor->spec->scale;
+    *scales = (struct by_llm_scales){.most = (float)by_dtype_max(dtype)};
+    scales->top = ilogb(by_dtype_max(dtype)); /* that of E5M2 is OCP's */
+    if (type != BY_LLM_SCALE_E4M3 && type != BY_LLM_SCALE_E5M3)
+        return;
+    by_float_grid(layout_of(type), BY_TIES_EVEN, true, &scales->grid);
+    for (unsigned code = 0; code < 256; code++)
+        scales->values[code] = by_llm_scale_value(type, (uint8_t)code);
+}
+
+void by_llm_float_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
+                         const float *peaks, size_t count, float factor, float *out,
+                         uint8_t *codes)
 {
     switch (tensor->spec->scale) {
     case BY_LLM_SCALE_E8M0:
-        return power_scale(tensor, peak, factor, code);
+        power_scales(scales, tensor, peaks, count, factor, out, codes);
+        return;
     case BY_LLM_SCALE_E4M3:
     case BY_LLM_SCALE_E5M3:
-        return small_scale(tensor, peak, factor, code);
+        small_scales(scales, tensor, peaks, count, factor, out, codes);
+        return;
     default:
         break;
     }
-    const float scale = peak * factor / (float)by_dtype_max(tensor->spec->dtype);
-    return by_llm_stored(type_of(tensor), peak == 0 ? BY_LLM_LEAST_SCALE : fmaxf(scale, FLT_MIN));
+    for (size_t i = 0; i < count; i++)
+        out[i] = by_llm_stored(type_of(tensor), peaks[i] == 0
+                                                    ? BY_LLM_LEAST_SCALE
+                                                    : fmaxf(peaks[i] * factor / scales->most, FLT_MIN));
 }
 
 float by_llm_effective(const struct by_llm_tensor *tensor, float stored)

@@ -2,6 +2,7 @@
 #ifndef BY_LLM_SCALE_H
 #define BY_LLM_SCALE_H
 
+#include "dtype/path.h"
 #include "llm/scheme/rows.h"
 
 /* Quark's least scale, which groups of zeros have. */
@@ -16,9 +17,20 @@ float by_llm_step(const struct by_llm_tensor *tensor, float value);
 /* Scale and zero point of integers for a range. */
 float by_llm_int_scale(const struct by_llm_tensor *tensor, float min, float max, float factor,
                        int64_t *zero);
-/* The stored scale of floats for a greatest magnitude; *code: of types that are codes. */
-float by_llm_float_scale(const struct by_llm_tensor *tensor, float peak, float factor,
-                         uint8_t *code);
+
+/* What the scales of a tensor of floats have in common. */
+struct by_llm_scales {
+    float most;                /* the greatest element */
+    int top;                   /* exponent of the greatest power of two that is an element */
+    struct by_float_grid grid; /* of scales that are floats of 8 bits */
+    float values[256];         /* of their codes */
+};
+
+void by_llm_scales_open(struct by_llm_scales *scales, const struct by_llm_tensor *tensor);
+/* The stored scales of floats for greatest magnitudes; codes: of types that are codes. */
+void by_llm_float_scales(const struct by_llm_scales *scales, const struct by_llm_tensor *tensor,
+                         const float *peaks, size_t count, float factor, float *out,
+                         uint8_t *codes);
 /* What a value is divided by. */
 float by_llm_effective(const struct by_llm_tensor *tensor, float stored);
 /* What a code of a scale means. */

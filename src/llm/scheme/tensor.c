@@ -115,16 +115,20 @@ static float global_scale(const struct by_llm_tensor *tensor, float peak)
 static void list_candidates(struct by_llm_tensor *tensor, const struct by_llm_range *range)
 {
     size_t count;
-    const float *factors = by_llm_factors(tensor, &count);
+    const float *factors = by_llm_factors(tensor, &count), peak = peak_of(range);
+    struct by_llm_scales scales;
     uint8_t code;
+    by_llm_scales_open(&scales, tensor);
     tensor->candidate_count = count;
     for (size_t i = 0; i < count; i++) {
         int64_t *zero = &tensor->candidate_zeros[i];
         *zero = 0;
-        tensor->candidates[i] =
-            by_llm_spec_is_int(tensor->spec)
-                ? by_llm_int_scale(tensor, range->min, range->max, factors[i], zero)
-                : by_llm_float_scale(tensor, peak_of(range), factors[i], &code);
+        if (by_llm_spec_is_int(tensor->spec))
+            tensor->candidates[i] =
+                by_llm_int_scale(tensor, range->min, range->max, factors[i], zero);
+        else
+            by_llm_float_scales(&scales, tensor, &peak, 1, factors[i], &tensor->candidates[i],
+                                &code);
     }
 }
 

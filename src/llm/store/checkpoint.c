@@ -180,6 +180,13 @@ const uint8_t *by_checkpoint_bytes(const struct by_checkpoint *checkpoint,
     return checkpoint->files[tensor->file].mapped.bytes + tensor->offset;
 }
 
+void by_checkpoint_need(const struct by_checkpoint *checkpoint,
+                        const struct by_stored_tensor *tensor, uint64_t at, uint64_t size)
+{
+    by_mapped_need(&checkpoint->files[tensor->file].mapped, (size_t)(tensor->offset + at),
+                   (size_t)size);
+}
+
 void by_checkpoint_done(const struct by_checkpoint *checkpoint,
                         const struct by_stored_tensor *tensor, uint64_t at, uint64_t size)
 {

@@ -70,6 +70,9 @@ const struct by_stored_tensor *by_checkpoint_find(const struct by_checkpoint *ch
                                                   const char *name);
 const uint8_t *by_checkpoint_bytes(const struct by_checkpoint *checkpoint,
                                    const struct by_stored_tensor *tensor);
+/* Bytes of a tensor that are read next. */
+void by_checkpoint_need(const struct by_checkpoint *checkpoint,
+                        const struct by_stored_tensor *tensor, uint64_t at, uint64_t size);
 /* Bytes [at, at + size) of the tensor are not wanted soon: their pages are given back. */
 void by_checkpoint_done(const struct by_checkpoint *checkpoint,
                         const struct by_stored_tensor *tensor, uint64_t at, uint64_t size);

@@ -88,6 +88,8 @@ static int open_journal(struct by_safetensors_writer *writer, struct baryon_erro
         by_fail(err, BARYON_ERR_USAGE, "another process writes to it");
         return by_err_hint(err, "wait for it, or choose another folder");
     }
+    if (by_remove_stale(writer->folder, err))
+        return -1;
     return found == BY_JOURNAL_SAME ? read_records(writer, err) : empty_folder(writer->folder, err);
 }
 
@@ -296,8 +298,9 @@ int by_safetensors_finish(struct by_safetensors_writer *writer, struct baryon_er
         return -1;
     by_journal_close(writer->journal);
     writer->journal = NULL;
-    if (by_join_path(path, sizeof path, writer->folder, BY_PART_JOURNAL) &&
-        by_remove_file(path, err))
+    if ((by_join_path(path, sizeof path, writer->folder, BY_PART_JOURNAL) &&
+         by_remove_file(path, err)) ||
+        by_remove_stale(writer->folder, err))
         return -1;
     return by_rename_folder(writer->folder, writer->plan.path, err);
 }

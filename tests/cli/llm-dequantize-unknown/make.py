@@ -2,4 +2,4 @@
 
 from lib import llm_weights
 
-llm_weights.write_model("model", quantization={"quant_method": "mxfp4"})
+llm_weights.write_model("model", quantization={"quant_method": "bitsandbytes"})

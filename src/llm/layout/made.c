@@ -1,5 +1,5 @@
 /* Makes the bytes of a converted tensor, slab by slab. */
-#include "llm/convert_rows.h"
+#include "llm/layout/made.h"
 
 #include "llm/family/arch.h"
 
@@ -103,6 +103,13 @@ static const uint8_t *row_of_part(const struct slab *slab, uint64_t row,
            (made->first_row + local) * row_bytes(*type, slab->width);
 }
 
+static int decode_row(const struct slab *slab, uint64_t row, float *out, struct baryon_error *err)
+{
+    const struct by_ggml_type *type;
+    const uint8_t *bytes = row_of_part(slab, row, &type);
+    return by_ggml_decode(type, bytes, (size_t)slab->width, out, err);
+}
+
 static int slab_row(const struct slab *slab, uint64_t row, float *values, struct baryon_error *err)
 {
     const struct by_made_tensor *made = slab->made;
@@ -122,6 +129,22 @@ static int slab_row(const struct slab *slab, uint64_t row, float *values, struct
     for (size_t i = 0; made->add != 0 && i < width; i++)
         values[i] += made->add;
     return by_ggml_encode(made->type, from, 1, width, NULL, out, err);
+}
+
+int by_made_floats(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
+                   uint64_t first, uint64_t count, float *out, struct baryon_error *err)
+{
+    const size_t width = (size_t)by_made_width(made);
+    const struct slab slab = {.made = made, .checkpoint = checkpoint, .width = width};
+    if (made->rank < 2)
+        count = by_made_rows(made);
+    for (uint64_t row = first; row < first + count; row++, out += width) {
+        if (decode_row(&slab, row, out, err))
+            return -1;
+        for (size_t i = 0; made->add != 0 && i < width; i++)
+            out[i] += made->add;
+    }
+    return 0;
 }
 
 static int slab_piece(void *context, size_t begin, size_t end, unsigned worker,

@@ -2,8 +2,8 @@
  * Tensors of a converted checkpoint: where their rows come from and what is done to
  * them. Values are made slab by slab, by all threads, in the order of the file.
  */
-#ifndef BY_LLM_CONVERT_ROWS_H
-#define BY_LLM_CONVERT_ROWS_H
+#ifndef BY_LLM_MADE_H
+#define BY_LLM_MADE_H
 
 #include "base/par.h"
 #include "llm/ggml/codec.h"
@@ -34,6 +34,10 @@ uint64_t by_made_bytes(const struct by_made_tensor *made);
 /* Takes the bytes of a tensor in order. */
 typedef int by_made_sink(void *context, const uint8_t *bytes, size_t size,
                          struct baryon_error *err);
+/* Rows [first, first + count) as floats, of a vector all of it; those of its values as they are in
+ * the file where nothing is added. */
+int by_made_floats(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,
+                   uint64_t first, uint64_t count, float *out, struct baryon_error *err);
 /* Refuses sources that cannot be decoded, and shapes that do not fit. */
 int by_made_check(const struct by_made_tensor *made, struct baryon_error *err);
 int by_made_write(const struct by_made_tensor *made, const struct by_checkpoint *checkpoint,

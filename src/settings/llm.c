@@ -1,0 +1,237 @@
+/* Defines the options of the commands for language models and turns them into their structs. */
+#include "settings/llm.h"
+
+#include "llm/float_types.h"
+
+#define WRITING(member)    offsetof(struct by_llm_writing, member)
+#define QUANTIZE(member)   offsetof(struct by_llm_quantize_settings, member)
+#define CONVERT(member)    offsetof(struct by_llm_convert_settings, member)
+#define DEQUANTIZE(member) offsetof(struct by_llm_dequantize_settings, member)
+
+/* --- What all write --- */
+
+static const struct by_option writing_rows[] = {
+    {.name = "out",
+     .letter = 'o',
+     .type = BY_OPT_TEXT,
+     .not_in_files = "it names the output",
+     .arg = "FOLDER",
+     .offset = WRITING(out),
+     .help = "Write the model to FOLDER, which must not exist or be empty (required)"},
+    {.name = "shard-size",
+     .type = BY_OPT_BYTES,
+     .arg = "SIZE",
+     .max = 1e15,
+     .offset = WRITING(shard_size),
+     .help = "Largest number of bytes in a file of weights, 0 for 5 GB"},
+    {.name = "threads",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .max = BY_THREADS_MAX,
+     .offset = WRITING(threads),
+     .help = "Number of threads, 0 for all processors that the process may use"},
+};
+
+const struct by_option_group by_llm_writing_group = BY_OPTION_GROUP("Output options", writing_rows);
+
+int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err)
+{
+    if (!writing->out || !*writing->out)
+        return by_fail(err, BARYON_ERR_USAGE,
+                       "--out FOLDER is required: the folder for the new model");
+    return 0;
+}
+
+/* --- Quantizing --- */
+
+static const struct by_choice searches[] = {
+    {"mse", BY_LLM_SEARCH_MSE, "scale and zero point of least squared error"},
+    {"minmax", BY_LLM_SEARCH_MINMAX, "the whole range of the values"},
+    {NULL, 0, NULL},
+};
+static const struct by_choice compats[] = {
+    {"none", 0, "scales in float32"},
+    {"quark-0.13", 1, "Quark's arithmetic, in the type of the model, and whole ranges"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_choice stacks[] = {
+    {"split", BY_LLM_STACKS_SPLIT, "each expert has weights of its own, as most loaders want it"},
+    {"keep", BY_LLM_STACKS_KEEP, "stacks stay as they are, not quantized"},
+    {NULL, 0, NULL},
+};
+
+static const struct by_option quantize_rows[] = {
+    {.name = "scheme",
+     .type = BY_OPT_TEXT,
+     .arg = "NAME",
+     .offset = QUANTIZE(scheme),
+     .help =
+         "Quantization scheme of the linear layers (required); 'baryon list schemes' names them"},
+    {.name = "layout",
+     .type = BY_OPT_TEXT,
+     .arg = "NAME",
+     .fallback = "quark",
+     .offset = QUANTIZE(layout),
+     .help = "Names and packing of the tensors; 'baryon list layouts' names them"},
+    {.name = "exclude",
+     .type = BY_OPT_TEXTS,
+     .arg = "PATTERN",
+     .offset = QUANTIZE(exclude),
+     .help = "Leave layers as they are whose names match PATTERN, a shell pattern or re:REGEX"},
+    {.name = "layer",
+     .type = BY_OPT_PAIRS,
+     .arg = "PATTERN=SCHEME",
+     .offset = QUANTIZE(layers),
+     .help = "Another scheme for layers whose names match PATTERN; the first that matches counts"},
+    {.name = "group-size",
+     .type = BY_OPT_INT,
+     .arg = "COUNT",
+     .max = 65536,
+     .offset = QUANTIZE(group_size),
+     .help = "Weights that share a scale, for schemes with groups; 0 for the scheme's"},
+    {.name = "search",
+     .type = BY_OPT_CHOICE,
+     .arg = "NAME",
+     .choices = searches,
+     .fallback = "mse",
+     .offset = QUANTIZE(search),
+     .help = "How scales are chosen"},
+    {.name = "compat",
+     .type = BY_OPT_CHOICE,
+     .arg = "NAME",
+     .choices = compats,
+     .fallback = "none",
+     .offset = QUANTIZE(compat),
+     .help = "Whose arithmetic scales and codes follow"},
+    {.name = "linears",
+     .type = BY_OPT_TEXT,
+     .arg = "PATTERN",
+     .offset = QUANTIZE(linears),
+     .help =
+         "Quantize the matrices of layers whose names match PATTERN, whatever the architecture"},
+    {.name = "stacks",
+     .type = BY_OPT_CHOICE,
+     .arg = "WHAT",
+     .choices = stacks,
+     .fallback = "split",
+     .offset = QUANTIZE(stacks),
+     .help = "What becomes of experts that are stacked in one tensor"},
+    {.name = "report",
+     .type = BY_OPT_TEXT,
+     .not_in_files = BY_NAMES_OUTPUT,
+     .arg = "FILE",
+     .offset = QUANTIZE(report),
+     .help = "Write scheme, bits, error, gain of the search and time of each weight to FILE, as "
+             "JSON"},
+    {.name = "allow-nonfinite",
+     .type = BY_OPT_FLAG,
+     .offset = QUANTIZE(allow_nonfinite),
+     .help = "Quantize NaN as 0 and infinities as the row's greatest magnitude"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .type = BY_OPT_FLAG,
+     .offset = QUANTIZE(dry_run),
+     .help = "Check and count, write nothing"},
+};
+
+const struct by_option_group by_llm_quantize_group =
+    BY_OPTION_GROUP("Quantization options", quantize_rows);
+
+static int list_layers(struct by_config *config, const struct by_llm_quantize_settings *settings,
+                       struct by_llm_quantize_options *options, struct baryon_error *err)
+{
+    const struct by_setting_pairs *pairs = &settings->layers;
+    struct by_llm_layer_scheme *layers =
+        by_arena_alloc(&config->arena, pairs->count, sizeof *layers, err);
+    if (!layers)
+        return -1;
+    for (size_t i = 0; i < pairs->count; i++)
+        layers[i] = (struct by_llm_layer_scheme){pairs->at[i].name, pairs->at[i].value};
+    options->layers = layers;
+    options->layer_count = pairs->count;
+    return 0;
+}
+
+int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_settings *settings,
+                         struct by_llm_quantize_options *options, struct baryon_error *err)
+{
+    if (!settings->scheme || !*settings->scheme)
+        return by_fail(err, BARYON_ERR_USAGE, "--scheme NAME is required");
+    *options = (struct by_llm_quantize_options){
+        .scheme = settings->scheme,
+        .layout = settings->layout,
+        .exclude = settings->exclude.at,
+        .exclude_count = settings->exclude.count,
+        .linears = settings->linears,
+        .group_size = settings->group_size,
+        .stacks = (enum by_llm_stacks)settings->stacks,
+        .report = settings->report,
+        .search = (enum by_llm_search)settings->search,
+        .quark = settings->compat,
+        .allow_nonfinite = settings->allow_nonfinite,
+        .dry_run = settings->dry_run,
+        .shard_size = settings->writing.shard_size,
+        .threads = (unsigned)settings->writing.threads,
+    };
+    return list_layers(config, settings, options, err);
+}
+
+/* --- Going back --- */
+
+static const struct by_option dequantize_rows[] = {
+    {.name = "to",
+     .type = BY_OPT_CHOICE,
+     .arg = "TYPE",
+     .choices = by_llm_float_choices,
+     .fallback = "auto",
+     .offset = DEQUANTIZE(to),
+     .help = "Type of the weights; vectors keep theirs"},
+};
+
+const struct by_option_group by_llm_dequantize_group = BY_OPTION_GROUP("Options", dequantize_rows);
+
+void by_llm_dequantize_take(const struct by_llm_dequantize_settings *settings,
+                            struct by_llm_quantize_options *options)
+{
+    *options = (struct by_llm_quantize_options){
+        .shard_size = settings->writing.shard_size,
+        .threads = (unsigned)settings->writing.threads,
+    };
+}
+
+/* --- Converting --- */
+
+static const struct by_option convert_rows[] = {
+    {.name = "type",
+     .type = BY_OPT_TEXT,
+     .arg = "TYPE",
+     .offset = CONVERT(type),
+     .help = "Type of the matrices: bf16 (the default), f16 or f32; for a GGUF file also the "
+             "mixtures of llama-quantize: q8_0, q4_k_m"},
+    {.name = "force-arch",
+     .type = BY_OPT_TEXT,
+     .arg = "ARCH",
+     .offset = CONVERT(arch),
+     .help = "GGUF architecture whose rules are taken for a model_type that is not known"},
+    {.name = "no-tokenizer",
+     .type = BY_OPT_FLAG,
+     .offset = CONVERT(no_tokenizer),
+     .help = "Convert weights and metadata alone"},
+};
+
+const struct by_option_group by_llm_convert_group = BY_OPTION_GROUP("Options", convert_rows);
+
+void by_llm_convert_take(const struct by_llm_convert_settings *settings, const char *in,
+                         struct by_llm_convert *convert)
+{
+    *convert = (struct by_llm_convert){
+        .in = in,
+        .out = settings->writing.out,
+        .type = settings->type,
+        .arch = settings->arch,
+        .no_tokenizer = settings->no_tokenizer,
+        .shard_bytes = settings->writing.shard_size,
+        .threads = (unsigned)settings->writing.threads,
+    };
+}

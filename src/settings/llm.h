@@ -1,0 +1,53 @@
+/*
+ * The options of the commands for language models, for the command line and for the library, and
+ * what becomes of them.
+ */
+#ifndef BY_SETTINGS_LLM_H
+#define BY_SETTINGS_LLM_H
+
+#include "config/config.h"
+#include "llm/convert.h"
+#include "llm/quantize.h"
+
+struct by_llm_writing {
+    const char *out;
+    uint64_t shard_size;
+    int64_t threads;
+};
+
+struct by_llm_quantize_settings {
+    struct by_llm_writing writing;
+    const char *scheme, *layout, *linears, *report;
+    struct by_setting_texts exclude;
+    struct by_setting_pairs layers;
+    int64_t group_size;
+    int search, compat, stacks;
+    bool allow_nonfinite, dry_run;
+};
+
+struct by_llm_convert_settings {
+    struct by_llm_writing writing;
+    const char *type, *arch;
+    bool no_tokenizer;
+};
+
+struct by_llm_dequantize_settings {
+    struct by_llm_writing writing;
+    int to;
+};
+
+/* Of a struct by_llm_writing; the others are of the struct of their name. */
+extern const struct by_option_group by_llm_writing_group;
+extern const struct by_option_group by_llm_quantize_group, by_llm_convert_group,
+    by_llm_dequantize_group;
+
+int by_llm_writing_check(const struct by_llm_writing *writing, struct baryon_error *err);
+/* What options point to lives in the config. */
+int by_llm_quantize_take(struct by_config *config, const struct by_llm_quantize_settings *settings,
+                         struct by_llm_quantize_options *options, struct baryon_error *err);
+void by_llm_dequantize_take(const struct by_llm_dequantize_settings *settings,
+                            struct by_llm_quantize_options *options);
+void by_llm_convert_take(const struct by_llm_convert_settings *settings, const char *in,
+                         struct by_llm_convert *convert);
+
+#endif
