@@ -55,6 +55,16 @@ static void test_text(void **state)
     }
 }
 
+static void test_sentence(void **state)
+{
+    (void)state;
+    struct by_str html;
+    by_str_init(&html);
+    by_html_sentence(&html, "<20.7 dB of 4 samples, 93 % done");
+    assert_string_equal(by_str_text(&html), "&lt;20.7\u00a0dB of 4 samples, 93\u00a0% done");
+    by_str_release(&html);
+}
+
 static void test_name_is_cut(void **state)
 {
     (void)state;
@@ -289,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_sentence),
         cmocka_unit_test(test_name_is_cut),
         cmocka_unit_test(test_name_is_cut_between_letters),
         cmocka_unit_test(test_json_in_a_script),

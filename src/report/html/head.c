@@ -91,41 +91,85 @@ static void put_size_figure(const struct by_doc_node *root, struct by_str *html)
     close_figure(html);
 }
 
+/* What the command does with its samples. */
+static const char *used_for(const struct by_doc_node *root)
+{
+    return by_has_word("evaluate compare", by_report_text(root, "command")) ? "to compare on"
+                                                                            : "to calibrate";
+}
+
+/* "12 to calibrate, 6 to choose, 6 to judge", as far as they are known. */
+static void put_uses(const double counts[3], const char *first, struct by_str *html)
+{
+    const char *const uses[] = {first, "to choose", "to judge"};
+    bool some = false;
+    for (size_t i = 0; i < 3; i++) {
+        if (isnan(counts[i]))
+            continue;
+        by_str_puts(html, some ? ", " : "");
+        by_html_count(html, counts[i]);
+        by_str_printf(html, " %s", uses[i]);
+        some = true;
+    }
+}
+
+/* Samples of a part of a search. */
+static double part_count(const struct by_doc_node *splits, const char *part)
+{
+    return by_report_number(by_doc_get(splits, part), "count");
+}
+
+/* The quality is measured on samples of the calibration. */
+static bool are_seen(const struct by_doc_node *root)
+{
+    const char *which = by_report_text(by_doc_get(root, "quality"), "which");
+    return which && !strcmp(which, "seen");
+}
+
 static void put_samples_figure(const struct by_doc_node *root, struct by_str *html)
 {
-    double samples = by_report_number(root, "samples");
-    double judged = by_report_number(by_doc_get(root, "quality"), "samples");
-    if (isnan(samples) && isnan(judged))
+    const struct by_doc_node *splits = by_report_filled(root, "splits");
+    double counts[3] = {by_report_number(root, "samples"), part_count(splits, "choose"),
+                        part_count(splits, "last")};
+    double sum = by_report_number(splits, "samples");
+    if (splits)
+        counts[0] = part_count(splits, "calibrate");
+    else
+        counts[2] = by_report_number(by_doc_get(root, "quality"), "samples");
+    if (isnan(sum) && are_seen(root))
+        sum = counts[0];
+    else if (isnan(sum))
+        sum = (isnan(counts[0]) ? 0 : counts[0]) + (isnan(counts[2]) ? 0 : counts[2]);
+    if (!(sum > 0))
         return;
     open_figure(html, "Samples");
-    by_html_count(html, isnan(samples) ? judged : samples);
+    by_html_count(html, sum);
     put_note(html);
-    if (isnan(samples))
-        by_str_puts(html, "to judge");
-    else
-        by_str_puts(html,
-                    by_report_is_true(root, "random") ? "random, to calibrate" : "to calibrate");
-    if (!isnan(samples) && !isnan(judged)) {
-        by_str_puts(html, "; ");
-        by_html_count(html, judged);
-        by_str_puts(html, " to judge");
-    }
+    by_str_puts(html, by_report_is_true(root, "random") ? "random, " : "");
+    put_uses(counts, used_for(root), html);
     end_texts(html);
     close_figure(html);
 }
 
-static void put_time_figure(const struct by_doc_node *root, struct by_str *html)
+static double all_seconds(const struct by_doc_node *root)
 {
     const struct by_doc_node *seconds = by_report_filled(root, "seconds");
-    double peak = by_report_number(by_doc_get(root, "memory"), "peak_bytes"), sum = 0;
-    if (!seconds)
-        return;
-    for (size_t i = 0; i < seconds->count; i++) {
+    double sum = 0;
+    for (size_t i = 0; seconds && i < seconds->count; i++) {
         double value = by_report_value(seconds->pairs[i].value);
         sum += isnan(value) ? 0 : value;
     }
+    return seconds ? sum : by_report_number(root, "search_seconds");
+}
+
+static void put_time_figure(const struct by_doc_node *root, struct by_str *html)
+{
+    double peak = by_report_number(by_doc_get(root, "memory"), "peak_bytes");
+    double seconds = all_seconds(root);
+    if (isnan(seconds))
+        return;
     open_figure(html, "Time");
-    by_html_seconds(html, sum);
+    by_html_seconds(html, seconds);
     if (!isnan(peak)) {
         put_note(html);
         by_html_bytes(html, peak);
@@ -190,7 +234,7 @@ void by_section_head(const struct by_doc_node *root, struct by_str *html)
     put_subject(root, html);
     put_badge(by_report_text(outcome, "goal"), html);
     by_str_puts(html, "<h1>");
-    by_html_text(html, text ? text : "No outcome is given.");
+    by_html_sentence(html, text ? text : "No outcome is given.");
     by_str_puts(html, "</h1>\n");
     put_figures(root, html);
 }

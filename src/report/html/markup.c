@@ -55,6 +55,25 @@ void by_html_text(struct by_str *html, const char *text)
     put_bytes(html, text, strlen(text));
 }
 
+/* A blank between a number and its unit. */
+static bool is_before_unit(const char *text)
+{
+    return text[0] == ' ' && (text[1] == '%' || !strncmp(text + 1, "dB", 2));
+}
+
+void by_html_sentence(struct by_str *html, const char *text)
+{
+    size_t run = 0;
+    for (size_t i = 0; text[i]; i++) {
+        if (!is_before_unit(text + i))
+            continue;
+        put_bytes(html, text + run, i - run);
+        by_str_puts(html, "\u00a0");
+        run = i + 1;
+    }
+    by_html_text(html, text + run);
+}
+
 /* Bytes of the first `count` characters. */
 static size_t bytes_of(const char *text, size_t count)
 {

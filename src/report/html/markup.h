@@ -11,6 +11,8 @@
 /* A text, also between the quotes of an attribute; what would be invisible or turn the text around
  * stands as \uNNNN. */
 void by_html_text(struct by_str *html, const char *text);
+/* The same of a sentence: units stay on the line of their numbers. */
+void by_html_sentence(struct by_str *html, const char *text);
 /* The same, cut in its middle when it is longer than a line of a table; turned as it is, not as its
  * neighbours. */
 void by_html_name(struct by_str *html, const char *name);

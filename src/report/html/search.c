@@ -113,7 +113,6 @@ void by_section_search(const struct by_doc_node *root, struct by_str *html)
         put_step(steps->items[i], i, html);
     by_str_puts(html,
                 "</tbody>\n</table></div>\n"
-                "<p class=\"remark\">Steps are chosen by the samples of \u201cChoosing\u201d; "
-                "the last samples are seen by the final step alone. Cost 1 is all "
-                "multiply-adds in 8 bits.</p>\n");
+                "<p class=\"remark\">Steps are chosen on the samples of \u201cChoosing\u201d; "
+                "the last samples choose nothing. Cost 1 is all multiply-adds in 8 bits.</p>\n");
 }

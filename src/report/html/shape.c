@@ -261,6 +261,16 @@ static const struct member coverage[] = {
     {0},
 };
 
+static const struct member samples_part[] = {{"count", NUMBER, NULL, false}, {0}};
+
+static const struct member splits[] = {
+    {"samples", NUMBER, NULL, false},
+    {"calibrate", PART, samples_part, false},
+    {"choose", PART, samples_part, false},
+    {"last", PART, samples_part, false},
+    {0},
+};
+
 static const struct member report[] = {
     {"report", NUMBER, NULL, true},
     {"command", TEXT, NULL, true},
@@ -275,6 +285,8 @@ static const struct member report[] = {
     {"bytes_before", NUMBER, NULL, false},
     {"bytes", NUMBER, NULL, false},
     {"samples", NUMBER, NULL, false},
+    {"splits", PART, splits, false},
+    {"search_seconds", NUMBER, NULL, false},
     {"goals", PARTS, goal, false},
     {"steps", PARTS, step, false},
     {"frontier", PARTS, point, false},

@@ -68,7 +68,7 @@ function combOf(tensor, x, low, high, width) {
         end = Math.min(step.count, Math.floor((high - tensor.low) / step.size + 1e-9));
   const from = Math.max(x(Math.max(tensor.low, low)), HISTOGRAM.left),
         to = Math.min(x(Math.min(tensor.high, high)), width - HISTOGRAM.right);
-  if (end < begin || (end - begin + 1) * 2.5 > to - from)
+  if (end < begin || (end - begin + 1) * 2 > to - from)
     return [shape("rect", {
       class: "comb-full",
       x: from,

@@ -2,7 +2,7 @@
 // pictures that models make.
 
 const PICTURE_MOST = 400; // pixels of the page
-const MAP_MOST = 220;
+const MAP_MOST = 180;
 
 function pngOf(picture) {
   return "data:image/png;base64," + picture.png;
@@ -88,9 +88,9 @@ function viewMaps(example, name, title, parent) {
   const maps = example.results.map((result) => ({result, picture: outputOf(result, name).picture}))
                    .filter(({picture}) => isDrawable(picture));
   if (!maps.length) return false;
-  parent.append(element("p", {class: "caption"}, title), element("div", {class: "maps"},
+  parent.append(element("div", {}, element("p", {class: "caption"}, title), element("div", {class: "maps"},
       maps.map(({result, picture}) => element("figure", {},
           element("img", {src: pngOf(picture), ...sizeOf(picture, MAP_MOST), alt: `Output of ${shorten(visible(result.model), 24)}`}),
-          element("figcaption", {}, shorten(visible(result.model), 24))))));
+          element("figcaption", {}, shorten(visible(result.model), 24)))))));
   return true;
 }

@@ -1,6 +1,7 @@
 // The search: each step's quality in order, and quality against cost. One cursor for both.
 
 const FRAME = {left: 46, right: 10, top: 26, bottom: 214, height: 254};
+const LEAST_COSTS = 0.1; // from one side of the axis to the other
 const NOWHERE = {x: -50, y: -50};
 
 // The metric that is drawn: that of the first goal, else the first that there is.
@@ -93,7 +94,7 @@ class Search {
 
   drawCosts(svg, width) {
     const [least, most] = extent(this.costs);
-    const room = (most - least || most || 1) * 0.08;
+    const room = Math.max((most - least) * 0.08, (LEAST_COSTS - (most - least)) / 2);
     const x = linear(least - room, most + room, FRAME.left + 8, width - FRAME.right - 8);
     const values = ticks(least - room, most + room, width / 80);
     this.frame(svg, width, "cost; 1 is all multiply-adds in 8 bits",

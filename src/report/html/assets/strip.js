@@ -3,7 +3,7 @@
 const STRIP = {left: 46, right: 10, end: 330};
 const TRACKS = {error: [26, 176], activation: [196, 206], weight: [222, 232], cost: [254, 306]};
 const LEAST_LAYERS = 24; // in view, however near
-const MANY = 0.25;       // layers to a pixel, from which on marks are fainter
+const MANY = 1;          // layers to a pixel, from which on marks are fainter
 
 const WEIGHT_MARK = "m-2.5,-2.5l5,5m0,-5l-5,5";
 const INPUT_MARK = "m-2.6,0a2.6,2.6 0 1 0 5.2,0a2.6,2.6 0 1 0 -5.2,0";
