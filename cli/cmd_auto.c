@@ -294,8 +294,7 @@ static const struct by_example examples[] = {
      "Find the cheapest model with at least 20 dB"},
     {"baryon auto model.onnx -o int8.onnx -d photos -t cpu --goal top1>=0.98",
      "For processors, with the same top class in 98 % of the samples"},
-    {"baryon auto m.onnx -o q.onnx -d photos --goal-command './map.sh {model}' --goal "
-     "'value>=0.35'",
+    {"baryon auto m.onnx -o q.onnx -d x --goal-command './map {model}' -g value>=0.3",
      "By a measure of your own, which a command prints"},
     {0},
 };

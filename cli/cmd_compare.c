@@ -240,7 +240,7 @@ const struct by_command by_cmd_compare = {
     .operands = "A B",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "Compare two quantized models, of any tool: types, scales, coverage, outputs",
+    .summary = "Compare two quantized models: types, scales, coverage, outputs",
     .text =
         "Compare two models of which at least one is quantized: by Q/DQ pairs, operators on "
         "integers such as QLinearConv, operators of AMD Quark, MatMulNBits, or casts. Print the "

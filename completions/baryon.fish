@@ -12,7 +12,7 @@ complete -c baryon -f -n __fish_use_subcommand -a quantize -d 'Quantize a model:
 complete -c baryon -f -n __fish_use_subcommand -a plan -d 'Show how a model would be quantized'
 complete -c baryon -f -n __fish_use_subcommand -a sensitivity -d 'Show where a quantized model loses accuracy'
 complete -c baryon -f -n __fish_use_subcommand -a evaluate -d 'Compare the results of a quantized model with the float model'
-complete -c baryon -f -n __fish_use_subcommand -a compare -d 'Compare two quantized models, of any tool: types, scales, coverage, outputs'
+complete -c baryon -f -n __fish_use_subcommand -a compare -d 'Compare two quantized models: types, scales, coverage, outputs'
 complete -c baryon -f -n __fish_use_subcommand -a report -d 'Write a report as one HTML page'
 complete -c baryon -f -n __fish_use_subcommand -a llm -d 'Commands for checkpoints of language models'
 complete -c baryon -f -n __fish_use_subcommand -a presets -d 'List the presets, or print the config of one'
