@@ -292,9 +292,9 @@ static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 static const struct by_example examples[] = {
     {"baryon auto model.onnx -o int8.onnx --data photos",
      "Find the cheapest model with at least 20 dB"},
-    {"baryon auto model.onnx -o int8.onnx -d photos -t cpu --goal top1>=0.98",
+    {"baryon auto model.onnx -o int8.onnx -d photos -t cpu --goal 'top1>=0.98'",
      "For processors, with the same top class in 98 % of the samples"},
-    {"baryon auto m.onnx -o q.onnx -d x --goal-command './map {model}' -g value>=0.3",
+    {"baryon auto m.onnx -o q.onnx -d x -g 'value>=9' --goal-command './map {model}'",
      "By a measure of your own, which a command prints"},
     {0},
 };

@@ -227,7 +227,7 @@ static const struct by_option_group group = BY_OPTION_GROUP("Comparison", rows);
 
 static const struct by_example examples[] = {
     {"baryon compare quark.onnx baryon.onnx", "Compare types, scales and operators"},
-    {"baryon compare quark.onnx baryon.onnx --data photos --prep imagenet --float model.onnx",
+    {"baryon compare a.onnx b.onnx --data photos --prep imagenet --float model.onnx",
      "Compare also their outputs, and those of both with the float model's"},
     {"baryon compare model.onnx model_int8.onnx --json", "List all that quantization changed"},
     {"baryon compare quark.onnx baryon.onnx --report differences.html",

@@ -101,7 +101,7 @@ static const struct by_option_group group = BY_OPTION_GROUP("Output", rows);
 
 static const struct by_example examples[] = {
     {"baryon report report.json -o report.html", "Write the page of a report"},
-    {"jq 'del(.examples)' report.json >shared.json && baryon report shared.json -o shared.html",
+    {"jq 'del(.examples)' a.json >b.json && baryon report b.json -o b.html",
      "Leave the pictures out of a page that others see"},
     {0},
 };
