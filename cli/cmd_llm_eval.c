@@ -164,7 +164,7 @@ static const struct by_option_group group = BY_OPTION_GROUP("Evaluation", rows);
 
 static const struct by_example examples[] = {
     {"baryon llm eval SmolLM2-135M --text wikitext.txt", "Perplexity of a float model"},
-    {"baryon llm eval model.q4_k_m.gguf --against SmolLM2-135M --text docs --length 512",
+    {"baryon llm eval q4.gguf --against SmolLM2-135M --text docs --length 512",
      "What quantization changed"},
     {0},
 };
