@@ -7,6 +7,7 @@
  *   climb.c    which configs are tried
  *   layers.c   decisions about tensors and layers
  *   pins.c     what samples chose, as options
+ *   final.c    the best config once more, for a report
  *   options.c  option rows
  *   report.c   sentences, JSON, config
  */
@@ -108,6 +109,12 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
 /* --- climb.c --- */
 
 int by_auto_climb(struct by_auto_work *work, struct baryon_error *err);
+
+/* --- final.c --- */
+
+/* Makes the model of the best point for who listens. */
+int by_auto_final_make(struct by_auto_work *work, struct baryon_error *err);
+void by_auto_final_close(struct by_auto_final *final);
 
 /* --- report.c --- */
 

@@ -35,7 +35,8 @@ struct by_auto_layers {
 static int open_judge(struct by_auto_layers *layers, struct baryon_error *err)
 {
     struct by_auto_work *work = layers->work;
-    if (by_auto_samples_read(work->samples, &layers->reader, &layers->inputs, err) < 0)
+    if (by_auto_samples_read(work->samples, BY_PART_CHOOSE, &layers->reader, &layers->inputs, err) <
+        0)
         return -1;
     const struct by_judge_options options = {
         .samples = &layers->inputs,

@@ -255,17 +255,9 @@ static void step_json(const struct by_auto *search, const struct by_auto_point *
     by_json_close(json, '}');
 }
 
-void by_auto_json(const struct by_auto *search, struct by_json *json)
+void by_auto_members_json(const struct by_auto *search, struct by_json *json)
 {
     by_json_text(json, "target", search->ladder->name);
-    by_json_open(json, "outcome", '{');
-    by_json_text(json, "text", search->outcome);
-    by_json_text(json, "goal", search->met ? "met" : "missed");
-    by_json_double(json, "quality_db", search->points.at[search->best].last_sqnr);
-    by_json_double(json, "low_bits_share", search->points.at[search->best].figures.low_share);
-    if (search->needs)
-        by_json_text(json, "needs", search->needs);
-    by_json_close(json, '}');
     goals_json(search, json);
     parts_json(search, json);
     by_json_open(json, "steps", '[');
@@ -282,4 +274,17 @@ void by_auto_json(const struct by_auto *search, struct by_json *json)
         by_json_close(json, '}');
     }
     by_json_close(json, ']');
+}
+
+void by_auto_json(const struct by_auto *search, struct by_json *json)
+{
+    by_json_open(json, "outcome", '{');
+    by_json_text(json, "text", search->outcome);
+    by_json_text(json, "goal", search->met ? "met" : "missed");
+    by_json_double(json, "quality_db", search->points.at[search->best].last_sqnr);
+    by_json_double(json, "low_bits_share", search->points.at[search->best].figures.low_share);
+    if (search->needs)
+        by_json_text(json, "needs", search->needs);
+    by_json_close(json, '}');
+    by_auto_members_json(search, json);
 }

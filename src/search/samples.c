@@ -357,17 +357,16 @@ const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples
     return &samples->first;
 }
 
-/* --- Inputs of those that choose --- */
+/* --- Inputs of those that are kept --- */
 
 static int next_kept(void *context, const struct by_array **arrays, size_t *count,
                      const char **name, struct baryon_error *err)
 {
     struct by_auto_reader *reader = context;
     struct by_auto_samples *samples = reader->samples;
-    const size_t all = samples->parts.of[BY_PART_CHOOSE].count;
-    while (reader->next < all && samples->kept[reader->next].skipped)
+    while (reader->next < reader->end && samples->kept[reader->next].skipped)
         reader->next++;
-    if (reader->next >= all)
+    if (reader->next >= reader->end)
         return 0;
     const struct kept *kept = &samples->kept[reader->next++];
     for (size_t i = 0; i < samples->input_count; i++)
@@ -384,14 +383,17 @@ static int rewind_kept(void *context, struct baryon_error *err)
 {
     struct by_auto_reader *reader = context;
     (void)err;
-    reader->next = 0;
+    reader->next = reader->first;
     return 0;
 }
 
-int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader *reader,
-                         struct by_input_callback *callback, struct baryon_error *err)
+int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
+                         struct by_auto_reader *reader, struct by_input_callback *callback,
+                         struct baryon_error *err)
 {
     const size_t count = samples->input_count;
+    const struct by_auto_range *range = &samples->parts.of[part];
+    const size_t first = range->first - samples->parts.of[BY_PART_CHOOSE].first;
     size_t good = 0;
     if (!samples->shown) {
         samples->shown = by_arena_alloc(&samples->arena, count, sizeof *samples->shown, err);
@@ -399,9 +401,9 @@ int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader 
     }
     if (!samples->shown || !samples->rooms)
         return -1;
-    for (size_t i = 0; i < samples->parts.of[BY_PART_CHOOSE].count; i++)
+    for (size_t i = first; i < first + range->count; i++)
         good += !samples->kept[i].skipped;
-    *reader = (struct by_auto_reader){.samples = samples};
+    *reader = (struct by_auto_reader){samples, first, first, first + range->count};
     *callback = (struct by_input_callback){
         .next = next_kept, .rewind = rewind_kept, .context = reader, .count = good};
     return 0;

@@ -41,13 +41,14 @@ const char *by_auto_samples_text(const struct by_auto_samples *samples);
 const struct by_input_callback *by_auto_samples_calibrate(struct by_auto_samples *samples);
 /* Seconds of one run of the float model in one thread. */
 double by_auto_samples_seconds(const struct by_auto_samples *samples);
-/* Inputs of the samples that choose, as a source. */
+/* Inputs of the samples that choose, or of the last ones, as a source; one at a time. */
 struct by_auto_reader {
     struct by_auto_samples *samples;
-    size_t next;
+    size_t first, next, end;
 };
-int by_auto_samples_read(struct by_auto_samples *samples, struct by_auto_reader *reader,
-                         struct by_input_callback *callback, struct baryon_error *err);
+int by_auto_samples_read(struct by_auto_samples *samples, enum by_auto_part part,
+                         struct by_auto_reader *reader, struct by_input_callback *callback,
+                         struct baryon_error *err);
 
 struct by_auto_measured {
     double *values; /* of each goal; NaN: of the command, or no output has it */
