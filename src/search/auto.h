@@ -67,8 +67,9 @@ struct by_auto_point {
     const char *yaml;            /* config for `baryon quantize` */
     const char *why;             /* it is lost; NULL: it was measured */
     const double *choose, *last; /* of each goal; NaN: unknown */
+    const double *margins;       /* that are asked for, since last samples differ */
     double sqnr, last_sqnr;      /* dB, of the worst output */
-    bool met, allowed;           /* the goals, the limits */
+    bool met, sure, allowed;     /* the goals, the same with the margins, the limits */
     struct by_auto_figures figures;
     uint64_t bytes; /* about */
     double seconds;

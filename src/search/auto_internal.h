@@ -60,16 +60,16 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
 bool by_auto_is_over_time(const struct by_auto_work *work);
 /* Asked by whatever runs, of the work: true ends it. */
 bool by_auto_watch(void *context, const struct by_calibrate_progress *now);
-/* Of each goal, the command's too. *why: the model is lost; "": it is not. */
+/* Of each goal, the command's too. */
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           enum by_auto_part part, struct by_auto_measured *measured,
                            struct baryon_error *err);
 
 /* --- known.c --- */
 
 struct by_auto_known {
     struct by_hash128 config;
-    double choose[BY_AUTO_GOALS_MAX], last[BY_AUTO_GOALS_MAX];
+    double choose[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX], last[BY_AUTO_GOALS_MAX];
     double sqnr, last_sqnr, seconds;
     struct by_auto_figures figures;
     uint64_t bytes;

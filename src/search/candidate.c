@@ -55,6 +55,7 @@ static int take_options(struct by_auto_candidate *candidate, const struct by_aut
                         bool keeps, struct baryon_error *err)
 {
     struct by_quantize_options *options = &candidate->options;
+    candidate->settings.measures = keeps; /* decisions need samples, where BF16 does not */
     /* Notices would come once for each candidate. */
     if (by_quantize_take(&candidate->config, &candidate->settings, base->samples, NULL, options,
                          err) < 0)

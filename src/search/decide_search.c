@@ -36,7 +36,6 @@ static int verify(const struct searching *searching, const bool *on, struct by_v
     if (by_decisions_judge(searching->d, on, NULL, &verified->sqnr, err) < 0)
         return -1;
     verified->meets = verified->sqnr >= options->limits.sqnr;
-    verified->margin = verified->sqnr - options->limits.sqnr;
     return 0;
 }
 
@@ -142,10 +141,10 @@ static int measure_around(struct searching *searching, const bool *on, bool *did
 static int search_sqnr(struct searching *searching, bool *on, struct by_verified *verified,
                        struct baryon_error *err)
 {
-    const double sqnr = searching->options->limits.sqnr;
     unsigned misses = 0;
     while (may_verify(searching)) {
         bool stuck, around = false;
+        const double sqnr = searching->options->limits.sqnr + verified->asks;
         if (go_once(searching, sqnr, misses ? "correct" : "widen", on, verified, &stuck, err) < 0)
             return -1;
         if (stuck && (verified->meets || isinf(sqnr)))
@@ -194,6 +193,7 @@ static int search(struct searching *searching, bool *on, struct baryon_error *er
         return -1;
     if (verified.meets && !searching->options->narrows)
         return 0;
+    verified.asks = 0; /* the error of what misses the goal by far says little of what meets it */
     return isnan(searching->options->limits.sqnr) ? search_other(searching, on, &verified, err)
                                                   : search_sqnr(searching, on, &verified, err);
 }

@@ -158,9 +158,9 @@ int by_decisions_choose(const struct by_decisions *d, const struct by_choice_goa
 
 /* What is known of a real candidate. */
 struct by_verified {
-    double sqnr;   /* mean over the outputs, dB; -INFINITY: refused, or not finite */
-    bool meets;    /* the caller's goals, limits not counted */
-    double margin; /* of the caller's own measure, for reports */
+    double sqnr; /* mean over the outputs, dB; -INFINITY: refused, or not finite */
+    bool meets;  /* the caller's goals, limits not counted */
+    double asks; /* dB above the goal that its samples ask for, as so few may err */
 };
 
 /* A candidate with these decisions: quantizes and judges it by the caller's measure. on: by

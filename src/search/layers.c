@@ -164,23 +164,23 @@ static int verify_layers(void *context, const struct by_decisions *d, const bool
     struct by_auto_layers *layers = context;
     struct by_auto_work *work = layers->work;
     struct baryon_model *model = NULL;
-    double values[BY_AUTO_GOALS_MAX];
-    char why[300];
+    double values[BY_AUTO_GOALS_MAX], margins[BY_AUTO_GOALS_MAX];
+    struct by_auto_measured measured = {.values = values, .margins = margins};
+    const struct by_auto_goal *goal = by_auto_goals_sqnr(&work->out->goals);
     *verified = (struct by_verified){.sqnr = -INFINITY};
     if (by_decisions_candidate(d, on, &model, err) < 0)
         return -1;
-    const int status =
-        by_auto_measure_values(work, model, BY_PART_CHOOSE, values, &verified->sqnr, why, err);
+    const int status = by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err);
     by_model_free(model);
     if (status < 0)
         return -1;
-    if (*why) {
-        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", why);
-        verified->sqnr = -INFINITY;
+    if (*measured.why) {
+        by_log(work->options->log, BY_LOG_DEBUG, "a candidate is out: %s", measured.why);
         return 0;
     }
-    verified->meets = by_auto_goals_are_met(&work->out->goals, values);
-    verified->margin = values[0] - work->out->goals.at[0].bound;
+    verified->sqnr = measured.sqnr;
+    verified->meets = by_auto_goals_are_met(&work->out->goals, values, margins);
+    verified->asks = goal ? margins[goal - work->out->goals.at] : 0;
     return 0;
 }
 
@@ -277,10 +277,13 @@ int by_auto_layers_search(struct by_auto_layers *layers, struct baryon_error *er
         if (try_chosen(layers, &place, err) < 0)
             return -1;
         const struct by_auto_point *point = &layers->work->out->points.at[place];
-        if (point->met || !met || !goal || !(point->sqnr < goal->bound) ||
-            by_auto_is_over_time(layers->work))
+        if (point->sure || !met || !goal || by_auto_is_over_time(layers->work))
             return 0;
-        more += goal->bound - point->sqnr + MORE;
+        const double margin = point->margins[goal - layers->work->out->goals.at];
+        const double lacks = goal->bound + margin - point->sqnr;
+        if (!(lacks > 0))
+            return 0;
+        more += lacks + MORE;
     }
     return 0;
 }

@@ -22,16 +22,18 @@ bool by_auto_is_better(const struct by_auto *search, const struct by_auto_point 
         return can;
     if (!one->why != !other->why)
         return !one->why;
+    if (one->sure != other->sure)
+        return one->sure;
     if (one->met != other->met)
         return one->met;
-    if (one->met) {
+    if (one->sure) {
         const double less = other->figures.cost - one->figures.cost;
         if (fabs(less) > SAME_COST)
             return less > 0;
         return one->bytes != other->bytes ? one->bytes < other->bytes : one->sqnr > other->sqnr;
     }
-    const double lacks = by_auto_goals_lack(&search->goals, one->choose);
-    const double lacked = by_auto_goals_lack(&search->goals, other->choose);
+    const double lacks = by_auto_goals_lack(&search->goals, one->choose, one->margins);
+    const double lacked = by_auto_goals_lack(&search->goals, other->choose, other->margins);
     return lacks != lacked ? lacks < lacked : one->sqnr > other->sqnr;
 }
 
@@ -79,6 +81,7 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .why = *known->why ? keep_text(work, known->why, err) : NULL,
         .choose = keep_values(work, known->choose, err),
         .last = keep_values(work, known->last, err),
+        .margins = keep_values(work, known->margins, err),
         .sqnr = known->sqnr,
         .last_sqnr = known->last_sqnr,
         .figures = known->figures,
@@ -86,9 +89,10 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .seconds = known->seconds,
         .taken_up = taken_up,
     };
-    if (!point.name || !point.text || !point.yaml || !point.choose || !point.last)
+    if (!point.name || !point.text || !point.yaml || !point.choose || !point.last || !point.margins)
         return -1;
-    point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose);
+    point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose, NULL);
+    point.sure = point.met && by_auto_goals_are_met(&out->goals, point.choose, point.margins);
     point.allowed = is_allowed(work, known);
     *place = out->points.count;
     out->points.at[out->points.count++] = point;
@@ -119,17 +123,14 @@ static int value_of(struct by_auto_work *work, struct baryon_model *model, doubl
 }
 
 int by_auto_measure_values(struct by_auto_work *work, struct baryon_model *model,
-                           enum by_auto_part part, double *values, double *sqnr, char why[300],
+                           enum by_auto_part part, struct by_auto_measured *measured,
                            struct baryon_error *err)
 {
-    struct by_auto_measured measured = {.values = values};
     const struct by_auto_goals *goals = &work->out->goals;
-    if (by_auto_samples_measure(work->samples, model, part, &measured, err) < 0)
+    if (by_auto_samples_measure(work->samples, model, part, measured, err) < 0)
         return -1;
-    *sqnr = measured.sqnr;
-    memcpy(why, measured.why, sizeof measured.why);
-    for (size_t i = 0; !*why && i < goals->count; i++)
-        if (!goals->at[i].metric && value_of(work, model, &values[i], err) < 0)
+    for (size_t i = 0; !*measured->why && i < goals->count; i++)
+        if (!goals->at[i].metric && value_of(work, model, &measured->values[i], err) < 0)
             return -1;
     return 0;
 }
@@ -150,12 +151,17 @@ static bool leads(const struct by_auto_work *work, const struct by_auto_known *k
 {
     if (work->best == BY_AUTO_NO_POINT)
         return true;
-    struct by_auto_point point = {.choose = known->choose,
-                                  .sqnr = known->sqnr,
-                                  .figures = known->figures,
-                                  .bytes = known->bytes,
-                                  .allowed = is_allowed(work, known),
-                                  .met = by_auto_goals_are_met(&work->out->goals, known->choose)};
+    const struct by_auto_goals *goals = &work->out->goals;
+    const struct by_auto_point point = {
+        .choose = known->choose,
+        .margins = known->margins,
+        .sqnr = known->sqnr,
+        .figures = known->figures,
+        .bytes = known->bytes,
+        .allowed = is_allowed(work, known),
+        .met = by_auto_goals_are_met(goals, known->choose, NULL),
+        .sure = by_auto_goals_are_met(goals, known->choose, known->margins),
+    };
     return by_auto_is_better(work->out, &point, &work->out->points.at[work->best]);
 }
 
@@ -179,9 +185,12 @@ static int measure_last(struct by_auto_work *work, struct baryon_model *model,
 static int measure_model(struct by_auto_work *work, struct baryon_model *model,
                          struct by_auto_known *known, struct baryon_error *err)
 {
-    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, known->choose, &known->sqnr, known->why,
-                               err) < 0 ||
-        check_values(&work->out->goals, known, err) < 0)
+    struct by_auto_measured measured = {.values = known->choose, .margins = known->margins};
+    if (by_auto_measure_values(work, model, BY_PART_CHOOSE, &measured, err) < 0)
+        return -1;
+    known->sqnr = measured.sqnr;
+    memcpy(known->why, measured.why, sizeof known->why);
+    if (check_values(&work->out->goals, known, err) < 0)
         return -1;
     return !*known->why && leads(work, known) ? measure_last(work, model, known, err) : 0;
 }
@@ -222,7 +231,9 @@ static void say_point(const struct by_auto_work *work, const struct by_auto_poin
     else
         by_log(work->options->log, BY_LOG_NOTICE, "%s: %s %.4g, goal %s %g%s", point->name,
                goal->name, point->choose[0], goal->most ? "<=" : ">=", goal->bound,
-               point->met ? ": met" : "");
+               point->sure  ? ": met"
+               : point->met ? ", met without the margin that few samples require"
+                            : "");
 }
 
 static void take_best(struct by_auto_work *work, size_t place, struct baryon_model *model)
