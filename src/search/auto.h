@@ -66,6 +66,9 @@ struct by_auto_point {
     const char *name, *text;
     const char *yaml;            /* config for `baryon quantize` */
     const char *why;             /* it is lost; NULL: it was measured */
+    /* Lines of a config that say what samples chose in it: as it is, and so that all tensors have
+     * names that the user's model has. */
+    const char *pins, *pins_by_name;
     const double *choose, *last; /* of each goal; NaN: unknown */
     const double *margins;       /* that are asked for, since last samples differ */
     double sqnr, last_sqnr;      /* dB, of the worst output */

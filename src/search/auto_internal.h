@@ -22,6 +22,7 @@
 
 #define BY_AUTO_SOLVED   ".solved.part" /* behind the output's path: layers that were solved */
 #define BY_AUTO_NO_POINT SIZE_MAX
+#define BY_AUTO_PINS_MAX 512
 
 struct by_auto_work {
     struct by_auto *out;
@@ -74,6 +75,7 @@ struct by_auto_known {
     struct by_auto_figures figures;
     uint64_t bytes;
     char why[300];
+    char pins[2][BY_AUTO_PINS_MAX]; /* of by_auto_pin(): as it is, and with names kept */
 };
 
 /* Takes up what an earlier run kept. */

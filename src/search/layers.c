@@ -97,19 +97,29 @@ static int open_yaml(struct by_auto_layers *layers, const char *rest, struct bar
     return status;
 }
 
-/* Once more without tensors that equalization added, since rules of a config cannot name them. */
-static int open_candidate(struct by_auto_layers *layers, const char *rest, struct baryon_error *err)
+static int open_pinned(struct by_auto_layers *layers, const char *rest, const char *pins,
+                       struct baryon_error *err)
 {
-    if (open_yaml(layers, rest, err) < 0)
+    by_str_clear(&layers->rest);
+    by_str_puts(&layers->rest, rest);
+    by_str_puts(&layers->rest, pins);
+    return by_str_error(&layers->rest, err) < 0
+               ? -1
+               : open_yaml(layers, by_str_text(&layers->rest), err);
+}
+
+/* What samples chose stands in the pins, so it is not tried again. Once more without tensors that
+ * equalization added, since rules of a config cannot name them. */
+static int open_candidate(struct by_auto_layers *layers, const struct by_auto_point *point,
+                          const char *rest, struct baryon_error *err)
+{
+    if (open_pinned(layers, rest, point->pins, err) < 0)
         return -1;
     const enum by_cle_mode mode = layers->candidate.q.report.equalized;
-    const bool again = (mode == BY_CLE_EXACT || mode == BY_CLE_REPLACE) && !names_all(layers);
-    by_str_puts(&layers->rest, rest);
-    by_auto_pin(&layers->candidate.q, layers->candidate.options.recipe, again, &layers->rest);
-    if (by_str_error(&layers->rest, err) < 0 || !again)
-        return by_str_error(&layers->rest, err);
+    if ((mode != BY_CLE_EXACT && mode != BY_CLE_REPLACE) || names_all(layers))
+        return 0;
     by_auto_candidate_close(&layers->candidate);
-    return open_yaml(layers, by_str_text(&layers->rest), err);
+    return open_pinned(layers, rest, point->pins_by_name, err);
 }
 
 int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, size_t place,
@@ -124,7 +134,7 @@ int by_auto_layers_open(struct by_auto_layers **out, struct by_auto_work *work, 
     *out = layers;
     int status = by_frame_copy(&work->out->frame, &layers->user, err);
     if (status == 0)
-        status = open_candidate(layers, rest, err);
+        status = open_candidate(layers, point, rest, err);
     if (status == 0)
         status = open_judge(layers, err);
     if (status == 0)

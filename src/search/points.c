@@ -78,6 +78,8 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .name = keep_text(work, name, err),
         .text = keep_text(work, text, err),
         .yaml = keep_text(work, yaml, err),
+        .pins = keep_text(work, known->pins[0], err),
+        .pins_by_name = keep_text(work, known->pins[1], err),
         .why = *known->why ? keep_text(work, known->why, err) : NULL,
         .choose = keep_values(work, known->choose, err),
         .last = keep_values(work, known->last, err),
@@ -89,7 +91,8 @@ static int add_point(struct by_auto_work *work, const char *name, const char *te
         .seconds = known->seconds,
         .taken_up = taken_up,
     };
-    if (!point.name || !point.text || !point.yaml || !point.choose || !point.last || !point.margins)
+    if (!point.name || !point.text || !point.yaml || !point.pins || !point.pins_by_name ||
+        !point.choose || !point.last || !point.margins)
         return -1;
     point.met = !point.why && by_auto_goals_are_met(&out->goals, point.choose, NULL);
     point.sure = point.met && by_auto_goals_are_met(&out->goals, point.choose, point.margins);
@@ -195,6 +198,23 @@ static int measure_model(struct by_auto_work *work, struct baryon_model *model,
     return !*known->why && leads(work, known) ? measure_last(work, model, known, err) : 0;
 }
 
+static int keep_pins(const struct by_auto_candidate *candidate, struct by_auto_known *known,
+                     struct baryon_error *err)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct by_str pins;
+        by_str_init(&pins);
+        by_auto_pin(&candidate->q, candidate->options.recipe, i > 0, &pins);
+        const int status = by_str_error(&pins, err);
+        if (status == 0 && pins.size < sizeof known->pins[i])
+            by_format(known->pins[i], sizeof known->pins[i], "%s", by_str_text(&pins));
+        by_str_release(&pins);
+        if (status < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int quantize_and_measure(struct by_auto_work *work, struct by_auto_candidate *candidate,
                                 const char *yaml, struct by_auto_known *known,
                                 struct baryon_error *err)
@@ -204,7 +224,7 @@ static int quantize_and_measure(struct by_auto_work *work, struct by_auto_candid
     known->bytes = by_plan_predict_size(candidate->q.plan, work->options->bytes_before);
     by_auto_figures_of(candidate->q.plan, &work->ladder.decisions, (double)known->bytes,
                        &known->figures);
-    if (by_auto_candidate_emit(candidate, err) < 0)
+    if (keep_pins(candidate, known, err) < 0 || by_auto_candidate_emit(candidate, err) < 0)
         return -1;
     return measure_model(work, candidate->model, known, err);
 }
