@@ -64,8 +64,8 @@ enum by_auto_state { BY_AUTO_DROPPED, BY_AUTO_BEST, BY_AUTO_FINAL };
 /* A quantization that was met on the way. */
 struct by_auto_point {
     const char *name, *text;
-    const char *yaml;            /* config for `baryon quantize` */
-    const char *why;             /* it is lost; NULL: it was measured */
+    const char *yaml; /* config for `baryon quantize` */
+    const char *why;  /* it is lost; NULL: it was measured */
     /* Lines of a config that say what samples chose in it: as it is, and so that all tensors have
      * names that the user's model has. */
     const char *pins, *pins_by_name;
